@@ -1,0 +1,47 @@
+#include "CBench.h"
+#include <errno.h>
+#include <stdlib.h>
+
+/* glibc keeps the true ones under these names for programs that stand in front of malloc. */
+extern void *__libc_malloc(size_t);
+extern void *__libc_calloc(size_t, size_t);
+extern void *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+
+static _Thread_local uint64_t allocations;
+
+uint64_t cb_malloc_count(void) { return allocations; }
+
+void *malloc(size_t count) {
+    allocations++;
+    return __libc_malloc(count);
+}
+
+void *calloc(size_t count, size_t size) {
+    allocations++;
+    return __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t count) {
+    allocations++;
+    return __libc_realloc(memory, count);
+}
+
+void *memalign(size_t alignment, size_t count) {
+    allocations++;
+    return __libc_memalign(alignment, count);
+}
+
+void *aligned_alloc(size_t alignment, size_t count) {
+    allocations++;
+    return __libc_memalign(alignment, count);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t count) {
+    allocations++;
+    if (alignment % sizeof(void *) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) return EINVAL;
+    void *block = __libc_memalign(alignment, count);
+    if (!block) return ENOMEM;
+    *memory = block;
+    return 0;
+}

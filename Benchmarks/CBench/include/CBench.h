@@ -1,0 +1,25 @@
+#pragma once
+/* What the decode benchmark compares with: the bare C loops of libjpeg and libpng, one call, RGBA, memory from malloc;
+   and a count of allocations, by standing in front of malloc. */
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Decodes a JPEG to RGBA. A checksum of the pixels, 0 after an error.
+uint64_t cb_decode_jpeg(const uint8_t *_Nonnull bytes, size_t count, int *_Nonnull width, int *_Nonnull height);
+/// Decodes a PNG to 8-bit RGBA. A checksum of the pixels, 0 after an error.
+uint64_t cb_decode_png(const uint8_t *_Nonnull bytes, size_t count, int *_Nonnull width, int *_Nonnull height);
+/// The checksum that both give: samples some of the pixels, so that it costs next to nothing.
+uint64_t cb_checksum(const uint8_t *_Nonnull pixels, size_t count);
+
+/// How often this thread has asked for memory (malloc, calloc, realloc, posix_memalign, aligned_alloc, memalign).
+uint64_t cb_malloc_count(void);
+/// The CPU time of this thread in nanoseconds.
+uint64_t cb_thread_cpu_nanoseconds(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,40 @@
+import CBench
+import Glibc
+
+/// Sums and medians of what was measured.
+enum Measure {
+    /// CPU that this thread has used, in nanoseconds.
+    static var threadCPU: UInt64 { UInt64(cb_thread_cpu_nanoseconds()) }
+
+    /// CPU that the process has used, in microseconds.
+    static var processCPU: Double {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        func micros(_ time: timeval) -> Double { Double(time.tv_sec) * 1e6 + Double(time.tv_usec) }
+        return micros(usage.ru_utime) + micros(usage.ru_stime)
+    }
+
+    static func median(_ values: [Double]) -> Double {
+        let sorted = values.sorted()
+        return sorted.isEmpty ? 0 : sorted[sorted.count / 2]
+    }
+
+    static func text(_ value: Double, _ digits: Int = 2) -> String {
+        let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
+        return "\((value * scale).rounded() / scale)"
+    }
+
+    /// Runs two things in turn, so that whatever the machine does besides hits both, and compares their medians.
+    static func alternating(_ rounds: Int, _ first: () -> Double, _ second: () -> Double) -> (
+        Double, Double, ratio: Double
+    ) {
+        var (firsts, seconds, ratios) = ([Double](), [Double](), [Double]())
+        for _ in 0..<rounds {
+            let (a, b) = (first(), second())
+            firsts.append(a)
+            seconds.append(b)
+            ratios.append(a / b)
+        }
+        return (median(firsts), median(seconds), median(ratios))
+    }
+}

@@ -1,0 +1,41 @@
+# Everything that one does with this project. `make demo` and `make test` set the machine up themselves.
+TRAITS := --traits AllFormats
+# A test that hangs must not hold CI for ever.
+SWIFT_TEST := timeout 1800 swift test $(TRAITS)
+
+.PHONY: demo quick test soak bench bench-peers libraries check clean help
+
+help:             ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+libraries:        ## installs the system libraries that are missing, or says which
+	@scripts/install-libraries
+
+demo: libraries   ## sample pictures from a local server, loaded cold, from disk and from memory
+	swift build $(TRAITS) -c release --product webimage
+	.build/release/webimage demo --output demo-output
+
+quick: libraries  ## build and unit tests; under a minute when warm
+	$(SWIFT_TEST) --skip Soak --skip Corpus --skip KillNine
+
+test: libraries   ## every check that CI runs
+	scripts/check
+	$(SWIFT_TEST)
+	scripts/check-builds
+
+soak: libraries   ## the long versions: kill -9 rounds, random walks
+	WEBIMAGE_SOAK=1 $(SWIFT_TEST) --filter Soak --filter KillNine
+
+bench: libraries  ## against the bare C libraries, in one run, as ratios
+	swift build $(TRAITS) -c release --product webimage-bench
+	.build/release/webimage-bench
+
+bench-peers: libraries  ## against libvips and Pillow; installs them from Python's packages when it can
+	swift build $(TRAITS) -c release --product webimage-bench
+	scripts/bench-peers
+
+check:            ## the gates alone: imports, format, names, docs
+	scripts/check
+
+clean:
+	swift package clean

@@ -1,0 +1,163 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let swiftSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+let cSettings: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
+
+/// A system library: found by pkg-config, installed by `scripts/install-libraries`.
+func system(_ name: String, _ pkgConfig: String?, apt: String) -> Target {
+    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func room(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
+    .target(name: name, dependencies: dependencies, path: path, swiftSettings: swiftSettings)
+}
+
+func shim(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, cSettings: cSettings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+let package = Package(
+    name: "WebImage",
+    products: [
+        .library(name: "WebImage", targets: ["WebImage"]),
+        .library(name: "WebImageTesting", targets: ["WebImageTesting"]),
+        .executable(name: "webimage", targets: ["webimage"]),
+    ],
+    traits: [
+        .trait(name: "AVIF", description: "AVIF pictures, through libavif"),
+        .trait(name: "HEIF", description: "HEIC and HEIF pictures, through libheif"),
+        .trait(name: "JXL", description: "JPEG XL pictures, through libjxl"),
+        .trait(name: "SVG", description: "SVG pictures, through librsvg"),
+        .trait(name: "TIFF", description: "TIFF pictures, through libtiff"),
+        .trait(name: "PDF", description: "the first page of PDF files, through poppler"),
+        .trait(
+            name: "AllFormats", description: "every optional format",
+            enabledTraits: ["AVIF", "HEIF", "JXL", "SVG", "TIFF", "PDF"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    ],
+    targets: [
+        system("CSysJPEG", "libjpeg", apt: "libjpeg62-turbo-dev"),
+        system("CSysPNG", "libpng", apt: "libpng-dev"),
+        system("CSysLCMS2", "lcms2", apt: "liblcms2-dev"),
+        system("CSysCurl", "libcurl", apt: "libcurl4-openssl-dev"),
+        system("CSysXXHash", "libxxhash", apt: "libxxhash-dev"),
+        system("CSysCrypto", "libcrypto", apt: "libssl-dev"),
+        system("CSysWebP", "libwebp libwebpmux", apt: "libwebp-dev"),
+        // Without pkg-config: their .pc files hold flags that SwiftPM warns of and that nobody needs.
+        system("CSysAVIF", nil, apt: "libavif-dev"),
+        system("CSysHEIF", nil, apt: "libheif-dev"),
+        system("CSysJXL", nil, apt: "libjxl-dev"),
+        system("CSysTIFF", "libtiff-4", apt: "libtiff-dev"),
+
+        shim("CPixels"),
+        shim("CShimSystem"),
+        shim("CShimJPEG", ["CSysJPEG"]),
+        shim("CShimPNG", ["CSysPNG"]),
+        shim("CShimTIFF", ["CSysTIFF"]),
+        shim("CShimCurl", ["CSysCurl"]),
+
+        room("WebImageCore", []),
+        room("WebImageSystem", ["WebImageCore", "CShimSystem"]),
+        room("WebImageProcessing", ["WebImageCore", "CPixels", "CSysLCMS2"]),
+        room(
+            "WebImageCodecs",
+            [
+                "WebImageCore", "WebImageSystem", "WebImageProcessing", "CShimJPEG", "CShimPNG", "CSysWebP",
+                .target(name: "CSysAVIF", condition: .when(traits: ["AVIF"])),
+                .target(name: "CSysHEIF", condition: .when(traits: ["HEIF"])),
+                .target(name: "CSysJXL", condition: .when(traits: ["JXL"])),
+                .target(name: "CShimTIFF", condition: .when(traits: ["TIFF"])),
+            ]),
+        room(
+            "WebImageCache",
+            [
+                "WebImageCore", "WebImageSystem", "CSysXXHash", "CSysCrypto",
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        room(
+            "WebImageDownload",
+            [
+                "WebImageCore", "WebImageSystem", "CShimCurl",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        room(
+            "WebImage",
+            [
+                "WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs", "WebImageCache",
+                "WebImageDownload",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
+                .product(name: "Tracing", package: "swift-distributed-tracing"),
+            ]),
+        room(
+            "WebImageTesting",
+            [
+                "WebImage", "WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs", "WebImageCache",
+                "WebImageDownload", .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        room(
+            "WebImageCommands",
+            [
+                "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]),
+        .executableTarget(name: "webimage", dependencies: ["WebImageCommands"], swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "webimage-bench",
+            dependencies: [
+                "WebImage", "WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs", "WebImageCache",
+                "WebImageDownload", "WebImageTesting", "CBench",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            path: "Benchmarks/webimage-bench", swiftSettings: swiftSettings),
+        .target(
+            name: "CBench", dependencies: ["CSysJPEG", "CSysPNG"], path: "Benchmarks/CBench", cSettings: cSettings),
+
+        .executableTarget(
+            name: "kill-worker", dependencies: ["WebImageTesting"], path: "Tests/KillWorker",
+            swiftSettings: swiftSettings),
+        tests("WebImageCoreTests", ["WebImageCore"]),
+        tests("WebImageProcessingTests", ["WebImageProcessing", "WebImageCore", "WebImageTesting"]),
+        tests(
+            "WebImageCodecsTests",
+            ["WebImageCodecs", "WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting"]),
+        tests("WebImageCacheTests", ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting"]),
+        tests(
+            "WebImageDownloadTests",
+            [
+                "WebImageDownload", "WebImageSystem", "WebImageCore", "WebImageTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        tests(
+            "WebImageTests",
+            [
+                "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem", "WebImageCodecs", "WebImageCache",
+                "WebImageDownload", "WebImageProcessing", "kill-worker",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ]),
+        tests(
+            "WebImageCommandsTests",
+            ["WebImageCommands", "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem", "webimage"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

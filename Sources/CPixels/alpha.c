@@ -1,0 +1,116 @@
+// Alpha and depth. Every rounding is exact: the nearest value, halves up.
+#include "CPixels.h"
+#include "clones.h"
+
+// c * a / 255 to nearest, without a division.
+WI_INLINE uint8_t wi_times_8(uint32_t c, uint32_t a) {
+    uint32_t t = c * a + 128;
+    return (uint8_t)((t + (t >> 8)) >> 8);
+}
+
+WI_INLINE uint16_t wi_times_16(uint32_t c, uint32_t a) {
+    uint32_t t = c * a + 32768;
+    return (uint16_t)((t + (t >> 16)) >> 16);
+}
+
+WI_CLONES
+void wi_premultiply_8(uint8_t *pixels, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint8_t alpha = pixels[4 * i + 3];
+        for (int c = 0; c < 3; c++) pixels[4 * i + c] = wi_times_8(pixels[4 * i + c], alpha);
+    }
+}
+
+WI_CLONES
+void wi_premultiply_16(uint16_t *pixels, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint16_t alpha = pixels[4 * i + 3];
+        for (int c = 0; c < 3; c++) pixels[4 * i + c] = wi_times_16(pixels[4 * i + c], alpha);
+    }
+}
+
+// A quotient of numbers this small is exact enough in floating point that flooring it after adding a half is exact.
+WI_CLONES
+void wi_unpremultiply_8(uint8_t *pixels, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint8_t alpha = pixels[4 * i + 3];
+        for (int c = 0; c < 3; c++) {
+            float value = (float)(pixels[4 * i + c] * 255) / (float)(alpha ? alpha : 1) + 0.5f;
+            pixels[4 * i + c] = alpha ? (uint8_t)(value > 255 ? 255 : value) : 0;
+        }
+    }
+}
+
+WI_CLONES
+void wi_unpremultiply_16(uint16_t *pixels, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint16_t alpha = pixels[4 * i + 3];
+        for (int c = 0; c < 3; c++) {
+            double value = pixels[4 * i + c] * 65535.0 / (double)(alpha ? alpha : 1) + 0.5;
+            pixels[4 * i + c] = alpha ? (uint16_t)(value > 65535 ? 65535 : value) : 0;
+        }
+    }
+}
+
+WI_CLONES
+void wi_flatten_8(uint8_t *pixels, size_t count, const uint8_t *color, int premultiplied) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t alpha = pixels[4 * i + 3];
+        uint32_t weight = premultiplied ? 255 : alpha;
+        for (int c = 0; c < 3; c++) {
+            uint32_t t = pixels[4 * i + c] * weight + color[c] * (255 - alpha) + 128;
+            t = (t + (t >> 8)) >> 8;
+            pixels[4 * i + c] = (uint8_t)(t > 255 ? 255 : t);
+        }
+        pixels[4 * i + 3] = 255;
+    }
+}
+
+WI_CLONES
+void wi_flatten_16(uint16_t *pixels, size_t count, const uint16_t *color, int premultiplied) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t alpha = pixels[4 * i + 3];
+        uint64_t weight = premultiplied ? 65535 : alpha;
+        for (int c = 0; c < 3; c++) {
+            uint64_t t = pixels[4 * i + c] * weight + color[c] * (65535 - alpha) + 32768;
+            t = (t + (t >> 16)) >> 16;
+            pixels[4 * i + c] = (uint16_t)(t > 65535 ? 65535 : t);
+        }
+        pixels[4 * i + 3] = 65535;
+    }
+}
+
+// A run at a time: the inner loop has no branch, and a picture with holes is known after the first of them.
+enum { WI_SCAN = 4096 };
+
+WI_CLONES
+int wi_is_opaque_8(const uint8_t *pixels, size_t count) {
+    for (size_t at = 0; at < count; at += WI_SCAN) {
+        size_t end = count - at < WI_SCAN ? count : at + WI_SCAN;
+        uint8_t all = 0xFF;
+        for (size_t i = at; i < end; i++) all &= pixels[4 * i + 3];
+        if (all != 0xFF) return 0;
+    }
+    return 1;
+}
+
+WI_CLONES
+int wi_is_opaque_16(const uint16_t *pixels, size_t count) {
+    for (size_t at = 0; at < count; at += WI_SCAN) {
+        size_t end = count - at < WI_SCAN ? count : at + WI_SCAN;
+        uint16_t all = 0xFFFF;
+        for (size_t i = at; i < end; i++) all &= pixels[4 * i + 3];
+        if (all != 0xFFFF) return 0;
+    }
+    return 1;
+}
+
+WI_CLONES
+void wi_narrow(uint8_t *output, const uint16_t *input, size_t count) {
+    for (size_t i = 0; i < count; i++) output[i] = (uint8_t)((input[i] * 255u + 32895u) >> 16);
+}
+
+WI_CLONES
+void wi_widen(uint16_t *output, const uint8_t *input, size_t count) {
+    for (size_t i = 0; i < count; i++) output[i] = (uint16_t)(input[i] * 257u);
+}

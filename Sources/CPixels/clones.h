@@ -1,0 +1,21 @@
+#ifndef WI_CLONES_H
+#define WI_CLONES_H
+
+// ThreadSanitizer instruments the resolver that picks a clone, which runs before its runtime is up.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define WI_NO_CLONES
+#endif
+#endif
+
+#if defined(__x86_64__) && !defined(WI_NO_CLONES)
+#define WI_CLONES __attribute__((target_clones("avx2", "default")))
+#define WI_CLONES_FMA __attribute__((target_clones("arch=x86-64-v3", "default")))
+#else
+#define WI_CLONES
+#define WI_CLONES_FMA
+#endif
+
+#define WI_INLINE static inline __attribute__((always_inline))
+
+#endif

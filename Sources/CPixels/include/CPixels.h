@@ -1,0 +1,81 @@
+// The inner pixel loops. In C because `target_clones` compiles each loop for several processors into one binary and
+// picks at load time; Swift has no such thing without `unsafeFlags`, which would bar the package from being a dependency.
+//
+// Nothing here allocates, fails or keeps state. Pixels are RGBA, 8 or 16 bits a channel, machine byte order.
+#ifndef CPIXELS_H
+#define CPIXELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#pragma clang assume_nonnull begin
+
+// Rows that are weighted together in one go.
+#define WI_ROWS_AT_ONCE 4
+// Binary digits behind the point of an integer weight.
+#define WI_WEIGHT_BITS 14
+
+/// How the channels of a row are stored, and what must happen to them on the way to premultiplied floats.
+typedef enum wi_pixel_kind {
+    WI_PIXEL_8 = 0,
+    WI_PIXEL_8_STRAIGHT = 1,
+    WI_PIXEL_16 = 2,
+    WI_PIXEL_16_STRAIGHT = 3,
+} wi_pixel_kind;
+
+// Resampling. Vertical pass: `sums[s][i] += rows[r][i] * weights[4 * s + r]` for four rows and each of `sum_count` sums.
+
+/// `count` is in channels; weights have WI_WEIGHT_BITS.
+void wi_add_rows_8(
+    int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count, const uint8_t *_Nonnull const *_Nonnull rows,
+    size_t count);
+
+/// As above for any kind of pixel, premultiplied on the way where it is straight; `count` is in pixels.
+void wi_add_rows_float(
+    float *_Nonnull const *_Nonnull sums, const float *weights, size_t sum_count, const void *_Nonnull const *_Nonnull rows, size_t count,
+    wi_pixel_kind kind);
+
+/// Vertical sums to 16 bits with six of them behind the point, which has room for the overshoot of any filter.
+void wi_sums_to_row(int16_t *row, const int32_t *sums, size_t count);
+
+/// Horizontal pass: output pixel `x` is the sum of `taps` pixels from `starts[x]` on, weighted by
+/// `weights[x * taps ...]`; `taps` is even.
+void wi_filter_row_8(
+    uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width);
+
+void wi_filter_row_float(
+    float *output, const float *row, const int32_t *starts, const float *weights, size_t taps, size_t width);
+
+/// Rounds and clamps; colour is held below alpha for straight and premultiplied results alike.
+void wi_store_row_8(uint8_t *output, const float *row, size_t width, int straight);
+void wi_store_row_16(uint16_t *output, const float *row, size_t width, int straight);
+
+// Moving pixels about: output pixel (x, y) is `input[x * x_step + y * y_step]`. In tiles, so that a turn by a quarter
+// does not miss the cache at every pixel.
+
+void wi_reorder_32(
+    uint32_t *output, size_t width, size_t height, const uint32_t *input, ptrdiff_t x_step, ptrdiff_t y_step);
+void wi_reorder_64(
+    uint64_t *output, size_t width, size_t height, const uint64_t *input, ptrdiff_t x_step, ptrdiff_t y_step);
+
+// Alpha, in place, rounded to nearest; `count` is in pixels.
+
+void wi_premultiply_8(uint8_t *pixels, size_t count);
+void wi_premultiply_16(uint16_t *pixels, size_t count);
+/// A colour above its alpha, which no premultiplied pixel has, becomes the maximum.
+void wi_unpremultiply_8(uint8_t *pixels, size_t count);
+void wi_unpremultiply_16(uint16_t *pixels, size_t count);
+void wi_flatten_8(uint8_t *pixels, size_t count, const uint8_t *color, int premultiplied);
+void wi_flatten_16(uint16_t *pixels, size_t count, const uint16_t *color, int premultiplied);
+/// 1 when every alpha is the maximum.
+int wi_is_opaque_8(const uint8_t *pixels, size_t count);
+int wi_is_opaque_16(const uint16_t *pixels, size_t count);
+
+// Depth; `count` is in channels.
+
+void wi_narrow(uint8_t *output, const uint16_t *input, size_t count);
+void wi_widen(uint16_t *output, const uint8_t *input, size_t count);
+
+#pragma clang assume_nonnull end
+
+#endif

@@ -1,0 +1,113 @@
+#define _GNU_SOURCE
+#include "CShimCurl.h"
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+_Static_assert(WI_CURL_PAUSE == CURL_WRITEFUNC_PAUSE, "the pause value changed");
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static CURLcode initialised = CURLE_FAILED_INIT;
+
+static void initialise(void) { initialised = curl_global_init(CURL_GLOBAL_ALL); }
+
+int wi_curl_initialise(void) {
+    pthread_once(&once, initialise);
+    return (int)initialised;
+}
+
+CURLcode wi_curl_set_number(CURL *easy, CURLoption option, long value) { return curl_easy_setopt(easy, option, value); }
+
+CURLcode wi_curl_set_text(CURL *easy, CURLoption option, const char *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+CURLcode wi_curl_set_pointer(CURL *easy, CURLoption option, void *value) {
+    return curl_easy_setopt(easy, option, value);
+}
+
+CURLMcode wi_curl_set_multi_number(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+
+static int address_text(const struct sockaddr *address, char *text, socklen_t capacity) {
+    const void *bytes = NULL;
+    if (address->sa_family == AF_INET) bytes = &((const struct sockaddr_in *)(const void *)address)->sin_addr;
+    if (address->sa_family == AF_INET6) bytes = &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
+    return bytes && inet_ntop(address->sa_family, bytes, text, capacity) ? 0 : -1;
+}
+
+static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address) {
+    wi_curl_hooks *hooks = context;
+    char text[INET6_ADDRSTRLEN + 1] = {0};
+    if (purpose == CURLSOCKTYPE_IPCXN && hooks->address) {
+        /* An address of a family that the policy cannot be asked about is not allowed. */
+        if (address_text(&address->addr, text, sizeof text) != 0) return CURL_SOCKET_BAD;
+        if (!hooks->address(text, hooks->context)) return CURL_SOCKET_BAD;
+    }
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static int before_request(void *context, char *remote, char *local, int remote_port, int local_port) {
+    wi_curl_hooks *hooks = context;
+    (void)local;
+    (void)remote_port;
+    (void)local_port;
+    return hooks->ready(remote, hooks->context) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+CURLcode wi_curl_set_hooks(CURL *easy, wi_curl_hooks *hooks) {
+    CURLcode result = curl_easy_setopt(easy, CURLOPT_PRIVATE, hooks->context);
+    if (!result) result = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, hooks->head);
+    if (!result) result = curl_easy_setopt(easy, CURLOPT_HEADERDATA, hooks->context);
+    if (!result) result = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, hooks->body);
+    if (!result) result = curl_easy_setopt(easy, CURLOPT_WRITEDATA, hooks->context);
+    if (!result) result = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_request);
+    if (!result) result = curl_easy_setopt(easy, CURLOPT_PREREQDATA, hooks);
+    /* Opened here also without a policy, so that no socket is inherited by a child process. */
+    if (!result) result = curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    if (!result) result = curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, hooks);
+    return result;
+}
+
+long wi_curl_number(CURL *easy, CURLINFO info) {
+    long value = 0;
+    curl_easy_getinfo(easy, info, &value);
+    return value;
+}
+
+int64_t wi_curl_microseconds(CURL *easy, CURLINFO info) {
+    curl_off_t value = 0;
+    curl_easy_getinfo(easy, info, &value);
+    return value;
+}
+
+const char *wi_curl_text(CURL *easy, CURLINFO info) {
+    char *value = NULL;
+    curl_easy_getinfo(easy, info, &value);
+    return value;
+}
+
+void *wi_curl_next_done(CURLM *multi, CURLcode *result) {
+    CURLMsg *message;
+    int left = 0;
+    while ((message = curl_multi_info_read(multi, &left))) {
+        if (message->msg != CURLMSG_DONE) continue;
+        char *context = NULL;
+        *result = message->data.result;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &context);
+        return context;
+    }
+    return NULL;
+}
+
+void wi_curl_mask_sigpipe(void) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
+int wi_curl_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }

@@ -1,0 +1,49 @@
+#pragma once
+/* libcurl's setters and getters are variadic and many of its constants are macros with casts: Swift imports neither. */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <curl/curl.h>
+#include <sys/socket.h>
+
+/// What a data callback returns to be called again with the same bytes once the transfer is resumed.
+#define WI_CURL_PAUSE 0x10000001u
+
+typedef size_t (*wi_curl_data_callback)(char *_Nonnull bytes, size_t one, size_t count, void *_Nonnull context);
+/// 1 allows the address, 0 refuses it.
+typedef int (*wi_curl_address_callback)(const char *_Nonnull address, void *_Nonnull context);
+/// The connection stands; `address` is the remote one. 1 goes on, 0 refuses.
+typedef int (*wi_curl_ready_callback)(const char *_Nullable address, void *_Nonnull context);
+
+/// Callbacks of one transfer; must outlive it.
+typedef struct wi_curl_hooks {
+    wi_curl_data_callback _Nonnull head;
+    wi_curl_data_callback _Nonnull body;
+    wi_curl_ready_callback _Nonnull ready;
+    /// Null when every address is allowed.
+    wi_curl_address_callback _Nullable address;
+    void *_Nonnull context;
+} wi_curl_hooks;
+
+/// Once for the process, before anything else. Safe to call again. 0 when it worked.
+int wi_curl_initialise(void);
+
+CURLcode wi_curl_set_number(CURL *_Nonnull easy, CURLoption option, long value);
+CURLcode wi_curl_set_text(CURL *_Nonnull easy, CURLoption option, const char *_Nullable value);
+CURLcode wi_curl_set_pointer(CURL *_Nonnull easy, CURLoption option, void *_Nullable value);
+/// Sets all callbacks and the private pointer. `hooks` is not copied.
+CURLcode wi_curl_set_hooks(CURL *_Nonnull easy, wi_curl_hooks *_Nonnull hooks);
+CURLMcode wi_curl_set_multi_number(CURLM *_Nonnull multi, CURLMoption option, long value);
+
+long wi_curl_number(CURL *_Nonnull easy, CURLINFO info);
+int64_t wi_curl_microseconds(CURL *_Nonnull easy, CURLINFO info);
+const char *_Nullable wi_curl_text(CURL *_Nonnull easy, CURLINFO info);
+
+/// The hooks' context of the next transfer that ended, and how; null when there is none.
+void *_Nullable wi_curl_next_done(CURLM *_Nonnull multi, CURLcode *_Nonnull result);
+
+/// Keeps SIGPIPE from the calling thread: OpenSSL writes to sockets without MSG_NOSIGNAL.
+void wi_curl_mask_sigpipe(void);
+
+/// A file in memory that other parts of the process can open by name as /proc/self/fd/N. -1 and errno on failure.
+int wi_curl_memory_file(const char *_Nonnull name);

@@ -1,0 +1,81 @@
+#include "Decoder.h"
+#include <stdlib.h>
+#include <string.h>
+
+static uint8_t *copy_of(const uint8_t *bytes, size_t count) {
+    uint8_t *copy = malloc(count ? count : 1);
+    if (copy && count) memcpy(copy, bytes, count);
+    return copy;
+}
+
+static void take_exif(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
+    if (d->exif || count < 6 || count - 6 > d->metadata_limit || memcmp(bytes, "Exif\0", 5) != 0) return;
+    d->exif = copy_of(bytes + 6, count - 6);
+    d->exif_count = d->exif ? count - 6 : 0;
+}
+
+/* ICC.1:2010, annex B.4: a profile comes in numbered pieces. */
+static void take_icc(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
+    if (count < 14 || memcmp(bytes, "ICC_PROFILE", 12) != 0 || d->icc_broken) return;
+    int number = bytes[12], pieces = bytes[13];
+    if (number == 0 || number > pieces || d->icc[number] || (d->icc_pieces && d->icc_pieces != pieces)) {
+        d->icc_broken = 1;
+        return;
+    }
+    d->icc_pieces = pieces;
+    d->icc_total += count - 14;
+    if (d->icc_total > d->metadata_limit || !(d->icc[number] = copy_of(bytes + 14, count - 14))) {
+        d->icc_broken = 1;
+        return;
+    }
+    d->icc_counts[number] = (uint16_t)(count - 14);
+}
+
+/* Waits until the whole block is there, so that it is read once. */
+static boolean read_block(j_decompress_ptr c) {
+    wi_jpeg_decoder *d = c->client_data;
+    const uint8_t *bytes = c->src->next_input_byte;
+    size_t there = c->src->bytes_in_buffer;
+    size_t length = there >= 2 ? (size_t)bytes[0] << 8 | bytes[1] : 2;
+    if (length < 2) length = 2;
+    if (there < length) {
+        if (!d->ended) return FALSE;
+        length = there;
+    } else if (c->unread_marker == JPEG_APP0 + 1) {
+        take_exif(d, bytes + 2, length - 2);
+    } else {
+        take_icc(d, bytes + 2, length - 2);
+    }
+    c->src->next_input_byte += length;
+    c->src->bytes_in_buffer -= length;
+    return TRUE;
+}
+
+void wi_jpeg_install_markers(wi_jpeg_decoder *d) {
+    jpeg_set_marker_processor(&d->c, JPEG_APP0 + 1, read_block);
+    jpeg_set_marker_processor(&d->c, JPEG_APP0 + 2, read_block);
+}
+
+void wi_jpeg_free_metadata(wi_jpeg_decoder *d) {
+    free(d->exif);
+    for (int number = 0; number < 256; number++) free(d->icc[number]);
+}
+
+const uint8_t *wi_jpeg_exif(wi_jpeg_decoder *d, size_t *count) {
+    *count = d->exif_count;
+    return d->exif;
+}
+
+size_t wi_jpeg_icc_size(wi_jpeg_decoder *d) {
+    if (d->icc_broken) return 0;
+    for (int number = 1; number <= d->icc_pieces; number++)
+        if (!d->icc[number]) return 0;
+    return d->icc_total;
+}
+
+void wi_jpeg_copy_icc(wi_jpeg_decoder *d, uint8_t *into) {
+    for (int number = 1; number <= d->icc_pieces; number++) {
+        memcpy(into, d->icc[number], d->icc_counts[number]);
+        into += d->icc_counts[number];
+    }
+}

@@ -1,0 +1,115 @@
+#pragma once
+/* libjpeg reports errors by longjmp, which must not cross Swift: it stays in here. */
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a call ended in. Failures are negative; `wi_jpeg_message` says more.
+enum {
+    /// The data contradicts the format.
+    WI_JPEG_CORRUPT = -1,
+    /// A part of JPEG that libjpeg does not read (lossless, 12 bits, odd colour spaces).
+    WI_JPEG_UNSUPPORTED = -2,
+    WI_JPEG_NO_MEMORY = -3,
+    /// All bytes that were fed are used up as far as they can be.
+    WI_JPEG_NEEDS_BYTES = 0,
+    WI_JPEG_READY = 1,
+    /// There is more to do without further bytes.
+    WI_JPEG_MORE = 2,
+};
+
+typedef struct wi_jpeg_decoder wi_jpeg_decoder;
+
+typedef struct {
+    uint32_t width, height;
+    /// The whole picture comes several times, ever finer.
+    int progressive;
+    /// The picture is spread over several scans (progressive or not): read it by `wi_jpeg_consume`.
+    int multiple_scans;
+    /// Arithmetic coding: libjpeg cannot suspend in it, so all bytes must be fed and ended before rows are read.
+    int arithmetic;
+} wi_jpeg_info;
+
+/// A decoder, or NULL without memory.
+/// - metadata_limit: longer EXIF blocks and ICC profiles are ignored.
+wi_jpeg_decoder *_Nullable wi_jpeg_create(size_t metadata_limit);
+void wi_jpeg_destroy(wi_jpeg_decoder *_Nullable decoder);
+
+/// Gives the next bytes, which must stay where they are until `wi_jpeg_keep`.
+int wi_jpeg_feed(wi_jpeg_decoder *_Nonnull decoder, const uint8_t *_Nonnull bytes, size_t count);
+/// Copies the bytes fed that are not used yet, so that the caller's may go.
+int wi_jpeg_keep(wi_jpeg_decoder *_Nonnull decoder);
+/// Says that no more bytes come.
+void wi_jpeg_end(wi_jpeg_decoder *_Nonnull decoder);
+
+/// READY once all up to the first scan is read.
+int wi_jpeg_read_header(wi_jpeg_decoder *_Nonnull decoder, wi_jpeg_info *_Nonnull info);
+/// The TIFF part of the EXIF block, NULL without one; valid as long as the decoder.
+const uint8_t *_Nullable wi_jpeg_exif(wi_jpeg_decoder *_Nonnull decoder, size_t *_Nonnull count);
+/// The bytes of the ICC profile, 0 without a whole one.
+size_t wi_jpeg_icc_size(wi_jpeg_decoder *_Nonnull decoder);
+/// Writes `wi_jpeg_icc_size` bytes.
+void wi_jpeg_copy_icc(wi_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull into);
+
+/// READY when rows can be read, at 1/denominator (1, 2, 4 or 8) of the size, with the size of the result.
+int wi_jpeg_start(
+    wi_jpeg_decoder *_Nonnull decoder, int denominator, uint32_t *_Nonnull width, uint32_t *_Nonnull height);
+/// Reads up to `count` RGBA rows; `done` says how many. NEEDS_BYTES when there were fewer.
+int wi_jpeg_read_rows(
+    wi_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull rows, size_t stride, uint32_t count, uint32_t *_Nonnull done);
+
+/// Several scans: takes in up to `steps` rows of blocks. READY after the last scan.
+int wi_jpeg_consume(wi_jpeg_decoder *_Nonnull decoder, int steps);
+/// The scan that is being taken in, from 1.
+int wi_jpeg_scan(wi_jpeg_decoder *_Nonnull decoder);
+/// Begins to render what is known: as it is at the end (`is_final`) or now, without waiting for bytes.
+int wi_jpeg_start_output(wi_jpeg_decoder *_Nonnull decoder, int is_final);
+int wi_jpeg_finish_output(wi_jpeg_decoder *_Nonnull decoder);
+
+/// Whether the data ran out within a scan, so that rows from there on were made up.
+int wi_jpeg_ran_out(wi_jpeg_decoder *_Nonnull decoder);
+/// Several scans, after the last: how many rows have at least a first, coarse version.
+uint32_t wi_jpeg_known_rows(wi_jpeg_decoder *_Nonnull decoder);
+/// Several scans, after the last: whether nothing is left to be said about any pixel.
+int wi_jpeg_is_exact(wi_jpeg_decoder *_Nonnull decoder);
+
+/// What the last failure was about.
+const char *_Nonnull wi_jpeg_message(wi_jpeg_decoder *_Nonnull decoder);
+
+typedef struct {
+    /// RGBA, 8 or 16 bits a channel.
+    const uint8_t *_Nonnull pixels;
+    size_t stride;
+    uint32_t width, height;
+    int is_16_bit;
+    /// 0 opaque, 1 straight, 2 premultiplied.
+    int alpha;
+    uint8_t background[3];
+    /// 1 to 100.
+    int quality;
+    int full_chroma;
+    int progressive;
+    const uint8_t *_Nullable icc;
+    size_t icc_count;
+    /// A TIFF block; at most 65 000 bytes.
+    const uint8_t *_Nullable exif;
+    size_t exif_count;
+} wi_jpeg_picture;
+
+typedef struct {
+    /// To be freed by `wi_jpeg_free`; NULL after a failure.
+    uint8_t *_Nullable bytes;
+    size_t count;
+    char message[256];
+} wi_jpeg_output;
+
+/// Writes a JPEG. READY or a failure.
+int wi_jpeg_encode(const wi_jpeg_picture *_Nonnull picture, wi_jpeg_output *_Nonnull output);
+void wi_jpeg_free(wi_jpeg_output *_Nonnull output);
+
+#ifdef __cplusplus
+}
+#endif

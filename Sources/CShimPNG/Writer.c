@@ -1,0 +1,133 @@
+#include "CShimPNG.h"
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <png.h>
+
+typedef struct {
+    wi_png_output *output;
+    size_t capacity;
+    int failure;
+    png_structp png;
+    png_infop info;
+    uint8_t *row;
+} writer;
+
+static void fail(png_structp png, png_const_charp message) {
+    writer *w = png_get_error_ptr(png);
+    if (w->failure == WI_PNG_OK) w->failure = WI_PNG_CORRUPT;
+    snprintf(w->output->message, sizeof w->output->message, "%s", message);
+    png_longjmp(png, 1);
+}
+
+static void warn(png_structp png, png_const_charp message) { (void)png, (void)message; }
+
+static png_voidp allocate(png_structp png, png_alloc_size_t count) {
+    void *memory = malloc(count);
+    writer *w = png_get_mem_ptr(png);
+    if (!memory) w->failure = WI_PNG_NO_MEMORY;
+    return memory;
+}
+
+static void release(png_structp png, png_voidp memory) {
+    (void)png;
+    free(memory);
+}
+
+static void append(png_structp png, png_bytep bytes, size_t count) {
+    writer *w = png_get_io_ptr(png);
+    wi_png_output *o = w->output;
+    if (count > w->capacity - o->count) {
+        size_t capacity = (o->count + count) * 2 + 4096;
+        uint8_t *bigger = realloc(o->bytes, capacity);
+        if (!bigger) {
+            w->failure = WI_PNG_NO_MEMORY;
+            png_error(png, "no memory for the output");
+        }
+        o->bytes = bigger;
+        w->capacity = capacity;
+    }
+    memcpy(o->bytes + o->count, bytes, count);
+    o->count += count;
+}
+
+static void flush(png_structp png) { (void)png; }
+
+static unsigned divided(unsigned value, unsigned alpha, unsigned limit) {
+    if (alpha == 0) return 0;
+    uint64_t straight = ((uint64_t)value * limit + alpha / 2) / alpha;
+    return straight > limit ? limit : (unsigned)straight;
+}
+
+/* A row of premultiplied pixels as straight ones. */
+static void make_straight(const wi_png_picture *p, const uint8_t *row, uint8_t *out) {
+    for (size_t x = 0; x < p->width; x++) {
+        if (p->is_16_bit) {
+            uint16_t pixel[4];
+            memcpy(pixel, row + x * 8, 8);
+            for (int channel = 0; channel < 3; channel++)
+                pixel[channel] = (uint16_t)divided(pixel[channel], pixel[3], 65535);
+            memcpy(out + x * 8, pixel, 8);
+        } else {
+            for (size_t channel = 0; channel < 3; channel++)
+                out[x * 4 + channel] = (uint8_t)divided(row[x * 4 + channel], row[x * 4 + 3], 255);
+            out[x * 4 + 3] = row[x * 4 + 3];
+        }
+    }
+}
+
+static void write_picture(writer *w, const wi_png_picture *p) {
+    png_structp png = w->png;
+    int color = p->alpha == 0 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGBA;
+    png_set_benign_errors(png, 1);
+    png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    png_set_write_fn(png, w, append, flush);
+    png_set_compression_level(png, p->level);
+    png_set_IHDR(
+        png, w->info, p->width, p->height, p->is_16_bit ? 16 : 8, color, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE,
+        PNG_FILTER_TYPE_BASE);
+    if (p->icc && p->icc_count)
+        png_set_iCCP(png, w->info, "icc", PNG_COMPRESSION_TYPE_BASE, p->icc, (png_uint_32)p->icc_count);
+    if (p->exif && p->exif_count) png_set_eXIf_1(png, w->info, (png_uint_32)p->exif_count, (png_bytep)p->exif);
+    png_write_info(png, w->info);
+    if (p->alpha == 0) png_set_filler(png, 0, PNG_FILLER_AFTER);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (p->is_16_bit) png_set_swap(png);
+#endif
+    for (uint32_t y = 0; y < p->height; y++) {
+        const uint8_t *source = p->pixels + p->stride * y;
+        if (w->row) make_straight(p, source, w->row);
+        png_write_row(png, w->row ? w->row : source);
+    }
+    png_write_end(png, NULL);
+}
+
+int wi_png_encode(const wi_png_picture *p, wi_png_output *output) {
+    memset(output, 0, sizeof *output);
+    writer *w = calloc(1, sizeof *w);
+    if (!w) return WI_PNG_NO_MEMORY;
+    w->output = output;
+    w->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, w, fail, warn, w, allocate, release);
+    if (w->png) w->info = png_create_info_struct(w->png);
+    if (p->alpha == 2) w->row = malloc((size_t)p->width * (p->is_16_bit ? 8 : 4));
+    int result = WI_PNG_OK;
+    if (!w->info || (p->alpha == 2 && !w->row)) {
+        result = WI_PNG_NO_MEMORY;
+    } else if (setjmp(png_jmpbuf(w->png))) {
+        result = w->failure;
+        free(output->bytes);
+        output->bytes = NULL;
+    } else {
+        write_picture(w, p);
+    }
+    if (w->png) png_destroy_write_struct(&w->png, &w->info);
+    free(w->row);
+    free(w);
+    return result;
+}
+
+void wi_png_free(wi_png_output *output) {
+    free(output->bytes);
+    output->bytes = NULL;
+}

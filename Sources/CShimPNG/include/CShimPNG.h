@@ -1,0 +1,97 @@
+#pragma once
+/* libpng reports errors by longjmp, which must not cross Swift: it stays in here. */
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a call ended in. Failures are negative; `wi_png_message` says more.
+enum {
+    /// The data contradicts the format.
+    WI_PNG_CORRUPT = -1,
+    WI_PNG_NO_MEMORY = -2,
+    /// `wi_png_next_rows` gave no memory.
+    WI_PNG_STOPPED = -3,
+    WI_PNG_OK = 0,
+};
+
+typedef struct wi_png_reader wi_png_reader;
+
+typedef struct {
+    uint32_t width, height;
+    /// Bits of a channel as stored.
+    int bit_depth;
+    int is_interlaced;
+    int has_alpha;
+    /// Whether the rows have 16 bits a channel, in the machine's byte order.
+    int is_16_bit;
+    size_t row_bytes;
+} wi_png_info;
+
+/// Asked for memory for the rows from `row` on, at least one; says in `count` for how many. NULL stops the decode.
+/// All rows given out before are complete. It returns before libpng goes on, so that nothing jumps over it.
+typedef uint8_t *_Nullable (*wi_png_next_rows)(void *_Nonnull context, uint32_t row, uint32_t *_Nonnull count);
+
+/// A reader, or NULL without memory.
+/// - chunk_limit: longer metadata is ignored, also when it only becomes longer by inflating.
+/// - keeps_16_bit: 16-bit rows for 16-bit pictures; else the upper 8 bits.
+wi_png_reader *_Nullable wi_png_create(
+    size_t chunk_limit, int keeps_16_bit, void *_Nonnull context, wi_png_next_rows _Nonnull next_rows);
+void wi_png_destroy(wi_png_reader *_Nullable reader);
+
+/// Takes the next bytes of the file.
+int wi_png_push(wi_png_reader *_Nonnull reader, const uint8_t *_Nonnull bytes, size_t count);
+/// True once the picture's data begins; fills `info`.
+int wi_png_header(wi_png_reader *_Nonnull reader, wi_png_info *_Nonnull info);
+/// An interlaced picture goes into this memory, which is refined in place; not interlaced ones ask for rows.
+void wi_png_set_picture(wi_png_reader *_Nonnull reader, uint8_t *_Nonnull rows, size_t stride);
+/// How many rows were written into the memory last given (one pass of an interlaced picture).
+uint32_t wi_png_rows(wi_png_reader *_Nonnull reader);
+/// Gives up the memory of `wi_png_next_rows`: it is asked for again before the next row.
+void wi_png_forget_rows(wi_png_reader *_Nonnull reader);
+/// The pass that the last row belonged to, from 0.
+int wi_png_pass(wi_png_reader *_Nonnull reader);
+/// Whether the end of the file was read.
+int wi_png_at_end(wi_png_reader *_Nonnull reader);
+/// Whether all rows of all passes are there.
+int wi_png_has_all_rows(wi_png_reader *_Nonnull reader);
+
+/// The ICC profile, NULL without one. Valid as long as the reader.
+const uint8_t *_Nullable wi_png_icc(wi_png_reader *_Nonnull reader, size_t *_Nonnull count);
+
+/// What the last failure was about.
+const char *_Nonnull wi_png_message(wi_png_reader *_Nonnull reader);
+
+typedef struct {
+    /// RGBA, 8 or 16 bits a channel.
+    const uint8_t *_Nonnull pixels;
+    size_t stride;
+    uint32_t width, height;
+    int is_16_bit;
+    /// 0 opaque (written without alpha), 1 straight, 2 premultiplied (written straight).
+    int alpha;
+    /// zlib's, 0 to 9.
+    int level;
+    const uint8_t *_Nullable icc;
+    size_t icc_count;
+    /// A TIFF block.
+    const uint8_t *_Nullable exif;
+    size_t exif_count;
+} wi_png_picture;
+
+typedef struct {
+    /// To be freed by `wi_png_free`; NULL after a failure.
+    uint8_t *_Nullable bytes;
+    size_t count;
+    char message[256];
+} wi_png_output;
+
+/// Writes a PNG. OK or a failure.
+int wi_png_encode(const wi_png_picture *_Nonnull picture, wi_png_output *_Nonnull output);
+void wi_png_free(wi_png_output *_Nonnull output);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,52 @@
+/* SwiftPM compiles this folder in every build of the package itself, also of one without the trait TIFF, for which
+   libtiff need not be installed. */
+#if __has_include(<tiffio.h>)
+
+#include <string.h>
+
+#include "Reader.h"
+
+/// One sample in 16 bits.
+static uint32_t sample(const wi_tiff_reader *reader, const uint8_t *input) {
+    if (reader->bits == 8) return *input * 257u;
+    uint16_t value;
+    memcpy(&value, input, sizeof value);
+    return value;
+}
+
+static uint32_t divided(uint32_t value, uint32_t alpha, uint32_t most) {
+    // At most 65 535 squared and half an alpha: within 32 bits.
+    uint32_t result = alpha == 0 ? value : (value * most + alpha / 2) / alpha;
+    return result < most ? result : most;
+}
+
+void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t count) {
+    size_t sample_size = reader->bits / 8;
+    size_t colors = reader->photometric == PHOTOMETRIC_RGB ? 3 : 1;
+    uint32_t flip = reader->photometric == PHOTOMETRIC_MINISWHITE ? 0xFFFF : 0;
+    for (size_t pixel = 0; pixel < count; pixel++, input += reader->samples * sample_size) {
+        uint32_t value[4] = {0, 0, 0, 0xFFFF};
+        for (size_t color = 0; color < 3; color++) {
+            value[color] = sample(reader, input + (colors == 3 ? color : 0) * sample_size) ^ flip;
+        }
+        if (reader->alpha != 0) value[3] = sample(reader, input + colors * sample_size);
+        for (size_t channel = 0; channel < 4; channel++) {
+            uint32_t result = value[channel];
+            if (channel < 3 && reader->alpha == WI_TIFF_ALPHA_ASSOCIATED) result = divided(result, value[3], 0xFFFF);
+            if (reader->is_16_bit) {
+                uint16_t wide = (uint16_t)result;
+                memcpy(output + pixel * 8 + channel * 2, &wide, sizeof wide);
+            } else {
+                output[pixel * 4 + channel] = (uint8_t)(result >> 8);
+            }
+        }
+    }
+}
+
+void wi_tiff_make_straight(uint8_t *pixels, size_t count) {
+    for (size_t pixel = 0; pixel < count; pixel++, pixels += 4) {
+        for (int color = 0; color < 3; color++) pixels[color] = (uint8_t)divided(pixels[color], pixels[3], 255);
+    }
+}
+
+#endif

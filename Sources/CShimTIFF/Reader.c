@@ -1,0 +1,241 @@
+/* SwiftPM compiles this folder in every build of the package itself, also of one without the trait TIFF, for which
+   libtiff need not be installed. */
+#if __has_include(<tiffio.h>)
+
+#include "Reader.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// MARK: the file, in memory
+
+static tmsize_t read_bytes(thandle_t handle, void *output, tmsize_t wanted) {
+    wi_tiff_reader *reader = handle;
+    uint64_t left = reader->position < reader->count ? reader->count - reader->position : 0;
+    uint64_t count = wanted < 0 ? 0 : (uint64_t)wanted;
+    if (count > left) {
+        reader->is_past_end = 1;
+        count = left;
+    }
+    if (count > 0) memcpy(output, reader->bytes + reader->position, count);
+    reader->position += count;
+    return (tmsize_t)count;
+}
+
+static tmsize_t write_nothing(thandle_t handle, void *input, tmsize_t count) {
+    (void)handle, (void)input, (void)count;
+    return 0;
+}
+
+static toff_t seek(thandle_t handle, toff_t offset, int whence) {
+    wi_tiff_reader *reader = handle;
+    uint64_t base = whence == SEEK_CUR ? reader->position : whence == SEEK_END ? reader->count : 0;
+    reader->position = base + offset;
+    return reader->position;
+}
+
+static int close_nothing(thandle_t handle) {
+    (void)handle;
+    return 0;
+}
+
+static toff_t size(thandle_t handle) { return ((wi_tiff_reader *)handle)->count; }
+
+static int keep_error(TIFF *tiff, void *context, const char *module, const char *format, va_list arguments) {
+    (void)tiff, (void)module;
+    wi_tiff_reader *reader = context;
+    // The first of several tells the cause.
+    if (reader->message[0] == 0) vsnprintf(reader->message, sizeof reader->message, format, arguments);
+    return 1;
+}
+
+static int ignore_warning(TIFF *tiff, void *context, const char *module, const char *format, va_list arguments) {
+    (void)tiff, (void)context, (void)module, (void)format, (void)arguments;
+    return 1;
+}
+
+// MARK: life
+
+wi_tiff_reader *wi_tiff_create(const uint8_t *bytes, size_t count) {
+    wi_tiff_reader *reader = calloc(1, sizeof *reader);
+    if (reader == NULL) return NULL;
+    reader->bytes = bytes;
+    reader->count = count;
+    return reader;
+}
+
+void wi_tiff_destroy(wi_tiff_reader *reader) {
+    if (reader == NULL) return;
+    if (reader->has_rgba) TIFFRGBAImageEnd(&reader->rgba);
+    if (reader->tiff != NULL) TIFFClose(reader->tiff);
+    free(reader->samples_read);
+    free(reader);
+}
+
+const char *wi_tiff_message(const wi_tiff_reader *reader) { return reader->message; }
+
+static int failure(const wi_tiff_reader *reader) {
+    return reader->is_past_end ? WI_TIFF_TRUNCATED : WI_TIFF_CORRUPT;
+}
+
+static int refuse(wi_tiff_reader *reader, const char *message) {
+    snprintf(reader->message, sizeof reader->message, "%s", message);
+    return WI_TIFF_UNSUPPORTED;
+}
+
+// MARK: tags
+
+static uint16_t tag(TIFF *tiff, uint32_t name, uint16_t missing) {
+    uint16_t value = missing;
+    return TIFFGetFieldDefaulted(tiff, name, &value) ? value : missing;
+}
+
+static uint16_t alpha_kind(TIFF *tiff) {
+    uint16_t count = 0;
+    uint16_t *kinds = NULL;
+    if (!TIFFGetFieldDefaulted(tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds) || count == 0 || kinds == NULL) return 0;
+    return kinds[0] == EXTRASAMPLE_ASSOCALPHA || kinds[0] == EXTRASAMPLE_UNASSALPHA ? kinds[0] : 0;
+}
+
+static int is_plain(const wi_tiff_reader *reader) {
+    if (reader->bits != 8 && reader->bits != 16) return 0;
+    if (tag(reader->tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) != PLANARCONFIG_CONTIG) return 0;
+    int colors = reader->photometric == PHOTOMETRIC_RGB ? 3 : 1;
+    if (colors == 1 && reader->photometric != PHOTOMETRIC_MINISBLACK && reader->photometric != PHOTOMETRIC_MINISWHITE) {
+        return 0;
+    }
+    return reader->samples >= colors + (reader->alpha != 0);
+}
+
+int wi_tiff_open(wi_tiff_reader *reader, size_t limit, wi_tiff_info *info) {
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (options == NULL) return WI_TIFF_NO_MEMORY;
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)limit);
+    TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, reader);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, reader);
+    // "m": no mapping, so that every look behind the end passes through read_bytes.
+    reader->tiff = TIFFClientOpenExt(
+        "", "rm", reader, read_bytes, write_nothing, seek, close_nothing, size, NULL, NULL, options);
+    TIFFOpenOptionsFree(options);
+    TIFF *tiff = reader->tiff;
+    if (tiff == NULL) return failure(reader);
+    TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &reader->width);
+    TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &reader->height);
+    reader->bits = tag(tiff, TIFFTAG_BITSPERSAMPLE, 1);
+    reader->samples = tag(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+    reader->photometric = tag(tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX);
+    reader->is_tiled = TIFFIsTiled(tiff);
+    reader->alpha = alpha_kind(tiff);
+    reader->is_plain = is_plain(reader);
+    info->width = reader->width;
+    info->height = reader->height;
+    info->bit_depth = reader->bits;
+    info->orientation = tag(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+    info->alpha = reader->alpha;
+    info->has_deep_rows = reader->is_plain && reader->bits == 16;
+    info->run = 1;
+    uint16_t samples = tag(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+    if (samples != SAMPLEFORMAT_UINT && samples != SAMPLEFORMAT_VOID) {
+        return refuse(reader, "the samples are no unsigned integers");
+    }
+    return WI_TIFF_OK;
+}
+
+const uint8_t *wi_tiff_icc(wi_tiff_reader *reader, size_t *count) {
+    uint32_t length = 0;
+    void *bytes = NULL;
+    if (!TIFFGetField(reader->tiff, TIFFTAG_ICCPROFILE, &length, &bytes)) return NULL;
+    *count = length;
+    return bytes;
+}
+
+// MARK: pixels
+
+static int begin_rgba(wi_tiff_reader *reader, wi_tiff_info *info) {
+    char message[1024] = "";
+    if (!TIFFRGBAImageOK(reader->tiff, message)) return refuse(reader, message);
+    if (!TIFFRGBAImageBegin(&reader->rgba, reader->tiff, 1, message)) {
+        snprintf(reader->message, sizeof reader->message, "%s", message);
+        return failure(reader);
+    }
+    reader->has_rgba = 1;
+    // As stored: the orientation is applied later, by others.
+    reader->rgba.req_orientation = reader->rgba.orientation;
+    info->alpha = reader->rgba.alpha != 0 ? WI_TIFF_ALPHA_ASSOCIATED : WI_TIFF_ALPHA_NONE;
+    if (reader->is_tiled) return WI_TIFF_OK;
+    uint32_t rows = reader->height;
+    TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_ROWSPERSTRIP, &rows);
+    info->run = rows == 0 || rows > reader->height ? reader->height : rows;
+    return WI_TIFF_OK;
+}
+
+int wi_tiff_begin(wi_tiff_reader *reader, int is_16_bit, uint64_t tile_limit, wi_tiff_info *info) {
+    reader->is_16_bit = is_16_bit;
+    tmsize_t length = 0;
+    if (reader->is_tiled) {
+        TIFFGetField(reader->tiff, TIFFTAG_TILEWIDTH, &reader->tile_width);
+        TIFFGetField(reader->tiff, TIFFTAG_TILELENGTH, &reader->tile_height);
+        if (reader->tile_width == 0 || reader->tile_height == 0) return WI_TIFF_CORRUPT;
+        if ((uint64_t)reader->tile_width * reader->tile_height > tile_limit) {
+            return refuse(reader, "the tiles are larger than a picture may be");
+        }
+        info->run = reader->tile_height;
+    }
+    if (!reader->is_plain) return begin_rgba(reader, info);
+    length = reader->is_tiled ? TIFFTileSize(reader->tiff) : TIFFScanlineSize(reader->tiff);
+    uint64_t pixels = reader->is_tiled ? (uint64_t)reader->tile_width * reader->tile_height : reader->width;
+    if (length <= 0 || (uint64_t)length < pixels * reader->samples * (reader->bits / 8)) return WI_TIFF_CORRUPT;
+    reader->samples_read = calloc(1, (size_t)length);
+    reader->samples_size = (size_t)length;
+    return reader->samples_read != NULL ? WI_TIFF_OK : WI_TIFF_NO_MEMORY;
+}
+
+static int read_plain_rows(wi_tiff_reader *reader, uint8_t *output, uint32_t row, uint32_t count, uint32_t *done) {
+    size_t stride = (size_t)reader->width * (reader->is_16_bit ? 8 : 4);
+    for (uint32_t index = 0; index < count; index++) {
+        if (TIFFReadScanline(reader->tiff, reader->samples_read, row + index, 0) != 1) return failure(reader);
+        wi_tiff_expand(reader, output + index * stride, reader->samples_read, reader->width);
+        *done = index + 1;
+    }
+    return WI_TIFF_OK;
+}
+
+static int read_plain_tiles(wi_tiff_reader *reader, uint8_t *output, uint32_t row, uint32_t count, uint32_t *done) {
+    size_t pixel = reader->is_16_bit ? 8 : 4;
+    size_t tile_stride = (size_t)reader->tile_width * reader->samples * (reader->bits / 8);
+    // `column` in 64 bits: the last tile may end behind the largest 32-bit number.
+    for (uint64_t column = 0; column < reader->width; column += reader->tile_width) {
+        uint32_t tile = TIFFComputeTile(reader->tiff, (uint32_t)column, row, 0, 0);
+        tmsize_t size = (tmsize_t)reader->samples_size;
+        if (TIFFReadEncodedTile(reader->tiff, tile, reader->samples_read, size) != size) return failure(reader);
+        uint64_t left = reader->width - column;
+        size_t wanted = left < reader->tile_width ? (size_t)left : reader->tile_width;
+        for (uint32_t index = 0; index < count; index++) {
+            wi_tiff_expand(
+                reader, output + ((size_t)index * reader->width + column) * pixel,
+                reader->samples_read + index * tile_stride, wanted);
+        }
+    }
+    *done = count;
+    return WI_TIFF_OK;
+}
+
+int wi_tiff_read(wi_tiff_reader *reader, uint8_t *output, uint32_t row, uint32_t count, uint32_t *done) {
+    *done = 0;
+    reader->is_past_end = 0;
+    if (reader->is_plain) {
+        if (!reader->is_tiled) return read_plain_rows(reader, output, row, count, done);
+        if (count > reader->tile_height) return WI_TIFF_CORRUPT;
+        return read_plain_tiles(reader, output, row, count, done);
+    }
+    reader->rgba.row_offset = (int)row;
+    reader->rgba.col_offset = 0;
+    if (!TIFFRGBAImageGet(&reader->rgba, (uint32_t *)(void *)output, reader->width, count)) return failure(reader);
+    if (reader->rgba.alpha != 0) wi_tiff_make_straight(output, (size_t)reader->width * count);
+    *done = count;
+    return WI_TIFF_OK;
+}
+
+#endif

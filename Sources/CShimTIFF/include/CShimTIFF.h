@@ -1,0 +1,64 @@
+#pragma once
+/* libtiff asks for tags through variadic functions, which Swift does not see, and prints errors: not from in here. */
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// What a call ended in. Failures are negative; `wi_tiff_message` says more.
+enum {
+    WI_TIFF_CORRUPT = -1,
+    WI_TIFF_NO_MEMORY = -2,
+    /// The data ends before what was to be read.
+    WI_TIFF_TRUNCATED = -3,
+    WI_TIFF_UNSUPPORTED = -4,
+    WI_TIFF_OK = 0,
+};
+
+enum {
+    WI_TIFF_ALPHA_NONE = 0,
+    /// Colours are multiplied by alpha.
+    WI_TIFF_ALPHA_ASSOCIATED = 1,
+    WI_TIFF_ALPHA_STRAIGHT = 2,
+};
+
+typedef struct wi_tiff_reader wi_tiff_reader;
+
+/// The first page.
+typedef struct {
+    uint32_t width, height;
+    /// Bits of a sample as stored.
+    int bit_depth;
+    /// The tag's value, whatever it is.
+    int orientation;
+    int alpha;
+    /// Rows that are cheapest read together: of a tile, or of what `wi_tiff_read` reads again from its start.
+    uint32_t run;
+    /// Whether rows of 16 bits a channel can be had.
+    int has_deep_rows;
+} wi_tiff_info;
+
+/// A reader of `bytes`, which must stay where they are; NULL without memory. Nothing is read yet.
+wi_tiff_reader *_Nullable wi_tiff_create(const uint8_t *_Nonnull bytes, size_t count);
+void wi_tiff_destroy(wi_tiff_reader *_Nullable reader);
+
+/// Reads the first page's tags. No allocation by them is longer than `limit` bytes. Sides may be 0.
+int wi_tiff_open(wi_tiff_reader *_Nonnull reader, size_t limit, wi_tiff_info *_Nonnull info);
+/// Makes ready for `wi_tiff_read`; call it when the size is allowed. May change what `info` says of alpha.
+/// - is_16_bit: rows with 16 bits a channel, where `has_deep_rows` says so.
+/// - tile_limit: pixels that one tile may have.
+int wi_tiff_begin(wi_tiff_reader *_Nonnull reader, int is_16_bit, uint64_t tile_limit, wi_tiff_info *_Nonnull info);
+/// Reads `count` rows from `row` on, straight RGBA; `row` and `count` in multiples of `run` but at the end.
+/// - done: how many of the rows are complete, also after a failure.
+int wi_tiff_read(
+    wi_tiff_reader *_Nonnull reader, uint8_t *_Nonnull output, uint32_t row, uint32_t count, uint32_t *_Nonnull done);
+
+/// The ICC profile, or NULL; lives as long as the reader.
+const uint8_t *_Nullable wi_tiff_icc(wi_tiff_reader *_Nonnull reader, size_t *_Nonnull count);
+const char *_Nonnull wi_tiff_message(const wi_tiff_reader *_Nonnull reader);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,3 @@
+#pragma once
+#include <tiff.h>
+#include <tiffio.h>

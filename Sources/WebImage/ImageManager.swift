@@ -1,0 +1,161 @@
+public import Logging
+import Tracing
+public import WebImageCache
+public import WebImageCodecs
+public import WebImageCore
+public import WebImageDownload
+import WebImageSystem
+
+/// Loads pictures: from memory, from disk, from the network, each step once, whoever asks.
+///
+/// Make one and share it; every method may be called from any thread. Nothing blocks the caller.
+///
+///     let manager = ImageManager()
+///     let response = try await manager.image(for: ImageRequest("https://example.com/a.jpg"))
+///     print(response.image.size, response.source)
+public final class ImageManager: Sendable {
+    /// What a manager is made of; what is not given is made with defaults.
+    public struct Configuration: Sendable {
+        /// What the memory cache may hold. Default: 20 % of the container's memory, at most 512 MiB.
+        public var memoryLimits = MemoryCache.Limits.default
+        /// nil: no disk cache. Default: `$XDG_CACHE_HOME/webimage`, namespace `default`; nil where the environment names
+        /// no home either.
+        public var disk = DiskCacheConfiguration.defaultDirectory.map { DiskCacheConfiguration(directory: $0) }
+        /// Default: as ``DownloadConfiguration`` says, with an `Accept` header of the formats that are built in.
+        public var download = DownloadConfiguration(formats: CoderRegistry.standard.decodableFormats)
+        /// Threads that decode. Default: as many as the machine has cores for this process.
+        public var decodeThreads = Processors.count
+        /// Threads that read and write files. Default 4.
+        public var fileThreads = 4
+        /// Memory that all running decodes may hold together; a larger one waits until it is alone. Default 512 MiB.
+        public var decodeMemory = ByteCount.mebibytes(512)
+        /// Quiet by default: what it says at `warning` needs a person.
+        public var logger = Logger(label: "webimage")
+
+        public init() {}
+    }
+
+    public let memoryCache: MemoryCache
+    /// nil when the manager was configured without one.
+    public let diskCache: DiskCache?
+    public let downloader: ImageDownloader
+    public let coders: CoderRegistry
+    let loader: Loader
+
+    /// - Parameter transport: the HTTP client; nil makes a libcurl one.
+    public convenience init(
+        configuration: Configuration = Configuration(), coders: CoderRegistry = .standard,
+        transport: (any HTTPTransport)? = nil
+    ) {
+        self.init(
+            configuration, coders: coders, transport: transport, clock: SystemClock.shared, files: PosixFileSystem())
+    }
+
+    package init(
+        _ configuration: Configuration, coders: CoderRegistry, transport: (any HTTPTransport)?, clock: any LoadClock,
+        files: any FileSystem
+    ) {
+        let ioExecutor = ThreadPool(name: "wi-files", width: max(configuration.fileThreads, 1))
+        memoryCache = MemoryCache(limits: configuration.memoryLimits)
+        diskCache = configuration.disk.map {
+            DiskCache($0, executor: ioExecutor, clock: clock, files: files)
+        }
+        downloader = ImageDownloader(
+            configuration: configuration.download, transport: transport, clock: clock, executor: ioExecutor,
+            files: files)
+        self.coders = coders
+        loader = Loader(
+            LoaderParts(
+                memory: memoryCache, disk: diskCache, downloader: downloader, coders: coders, clock: clock,
+                decodeExecutor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
+                ioExecutor: ioExecutor, decodeMemory: configuration.decodeMemory,
+                observer: LoadObserver(logger: configuration.logger)))
+    }
+
+    /// The picture when memory has it: one lock, one look-up, no allocation.
+    ///
+    /// - Complexity: O(1).
+    public func cachedImage(for request: ImageRequest) -> Image? { loader.cachedImage(for: request) }
+
+    /// Loads a picture. A picture in memory is returned without any suspension.
+    ///
+    /// Cancelling the task cancels the load, unless others wait for the same picture.
+    /// - Throws: any code of ``WebImageError``; `cancelled` when the task was cancelled.
+    public nonisolated(nonsending) func image(for request: ImageRequest) async throws(WebImageError) -> ImageResponse {
+        if !request.includesData, let image = loader.cachedImage(for: request) {
+            loader.observer.answered(from: .memory)
+            return ImageResponse(image: image, source: .memory)
+        }
+        let span = startSpan("webimage.load", ofKind: .client)
+        defer { span.end() }
+        if span.isRecording { span.attributes["url.full"] = request.place }
+        do throws(WebImageError) {
+            let response = try await loader.image(for: request)
+            if span.isRecording { span.attributes["webimage.source"] = response.source.rawValue }
+            return response
+        } catch {
+            span.recordError(error)
+            throw error
+        }
+    }
+
+    /// The load as a sequence: progress, previews, the end. It begins when it is iterated.
+    public func events(for request: ImageRequest) -> ImageEvents {
+        ImageEvents { [loader] mailbox in
+            let token = LoadToken(loader: loader, request: request, isWatching: true)
+            loader.start(token, request, .mailbox(mailbox))
+            return token
+        }
+    }
+
+    /// Loads a picture for code without async functions.
+    ///
+    /// - Parameter onEvent: called on threads of the manager (for a picture in memory: on the caller's, before this
+    ///   returns); `finished` comes exactly once, last, also after a cancel. It must not block.
+    @discardableResult
+    public func load(_ request: ImageRequest, onEvent: @escaping @Sendable (ImageEvent) -> Void) -> LoadToken {
+        let token = LoadToken(loader: loader, request: request, isWatching: true)
+        loader.start(token, request, .callback(EventCallback(onEvent)))
+        return token
+    }
+
+    /// How many pictures are being loaded or waited for.
+    public var runningLoads: Int { loader.runningLoads }
+
+    /// Returns when every original that was answered so far is in the disk cache or was given up.
+    public func finishStores() async { await loader.originals?.finish() }
+
+    /// Ends every load with `shutDown`, for good. What was answered is still stored: see ``finishStores()``.
+    public func shutDown() {
+        loader.shutDown()
+        downloader.shutDown()
+    }
+}
+
+extension Loader {
+    nonisolated(nonsending) func image(for request: ImageRequest) async throws(WebImageError) -> ImageResponse {
+        let token = LoadToken(loader: self, request: request, isWatching: false)
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                // Memory was asked just before.
+                start(token, request, .once(continuation), asksMemory: false)
+            }
+        } onCancel: {
+            token.cancel()
+        }
+        return try result.get()
+    }
+}
+
+/// What a loader works with.
+struct LoaderParts {
+    let memory: MemoryCache
+    let disk: DiskCache?
+    let downloader: ImageDownloader
+    let coders: CoderRegistry
+    let clock: any LoadClock
+    let decodeExecutor: any WorkExecutor
+    let ioExecutor: any WorkExecutor
+    let decodeMemory: ByteCount
+    let observer: LoadObserver
+}

@@ -1,0 +1,200 @@
+public import HTTPTypes
+public import WebImageCodecs
+public import WebImageCore
+public import WebImageDownload
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// A URL and what to make of it. A value: make it once, keep it, change copies of it.
+///
+/// Its cache keys are computed when it is made or changed, so that loading with a request that is kept costs no
+/// hashing; a copy costs one reference count.
+public struct ImageRequest: Sendable {
+    private var storage: ImageRequestStorage
+
+    /// - Parameters:
+    ///   - url: text of an absolute `http`, `https`, `file` or `data` URL, or a path. It is checked when it is loaded.
+    ///   - size: the size to decode to; nil: the size that the picture has.
+    public init(_ url: String, size: TargetSize? = nil) {
+        var fields = ImageRequestFields(url: url)
+        fields.size = size
+        storage = ImageRequestStorage(fields)
+    }
+
+    /// - Parameter size: the size to decode to; nil: the size that the picture has.
+    public init(_ url: URL, size: TargetSize? = nil) { self.init(url.absoluteString, size: size) }
+
+    /// Bytes that are there already, decoded as if they had been loaded; memory and disk cache are not asked.
+    ///
+    /// - Parameter name: stands for the bytes in errors.
+    public init(data: [UInt8], name: String) {
+        var fields = ImageRequestFields(url: "data:,\(RequestIdentity.nextNumber())")
+        fields.inlineData = data
+        fields.inlineName = name
+        fields.cachePolicy = .noStore
+        storage = ImageRequestStorage(fields)
+    }
+
+    /// Where the bytes are: an absolute URL or a path.
+    public var url: String { storage.fields.url }
+
+    private subscript<Value>(_ field: WritableKeyPath<ImageRequestFields, Value>) -> Value {
+        get { storage.fields[keyPath: field] }
+        set {
+            var fields = storage.fields
+            fields[keyPath: field] = newValue
+            storage = ImageRequestStorage(fields)
+        }
+    }
+}
+
+// MARK: - What to make of the picture
+
+extension ImageRequest {
+    /// The size to decode to, in display orientation. Default nil: the size that the picture has.
+    public var size: TargetSize? {
+        get { storage.fields.size }
+        set { self[\.size] = newValue }
+    }
+
+    /// Whether the orientation tag is applied to the pixels (the default) or left in `image.info.orientation`.
+    public var appliesOrientation: Bool {
+        get { storage.fields.appliesOrientation }
+        set { self[\.appliesOrientation] = newValue }
+    }
+
+    /// Keeps 16 bits a channel where the picture has them. Default false: 8 bits.
+    public var keepsBitDepth: Bool {
+        get { storage.fields.keepsBitDepth }
+        set { self[\.keepsBitDepth] = newValue }
+    }
+
+    /// Whether pixels with an ICC profile are converted to sRGB. Default true.
+    public var convertsToSRGB: Bool {
+        get { storage.fields.convertsToSRGB }
+        set { self[\.convertsToSRGB] = newValue }
+    }
+
+    /// The most that the decoded bitmap may take; a larger picture is decoded smaller. Takes the place of ``size``.
+    /// Default nil: no limit.
+    public var bitmapLimit: ByteCount? {
+        get { storage.fields.bitmapLimit }
+        set { self[\.bitmapLimit] = newValue }
+    }
+
+    /// Applied in order after decoding. Default none.
+    public var transformers: [any ImageTransformer] {
+        get { storage.fields.transformers }
+        set { self[\.transformers] = newValue }
+    }
+
+    /// Decodes this picture in place of the registered coders. Default nil.
+    public var coder: (any ImageCoder)? {
+        get { storage.fields.coder }
+        set { self[\.coder] = newValue }
+    }
+
+    /// Whether a picture that is cut short counts as a result (with `info.isPartial`). Default false: the load fails,
+    /// and the part that there is comes as the events' last preview.
+    public var allowsPartial: Bool {
+        get { storage.fields.allowsPartial }
+        set { self[\.allowsPartial] = newValue }
+    }
+
+    /// Whether ``ImageResponse/data`` is wanted. Default false. With true, memory is not asked: it has only pixels.
+    public var includesData: Bool {
+        get { storage.fields.includesData }
+        set { self[\.includesData] = newValue }
+    }
+
+    /// What the decode may cost. Default ``DecodeLimits/default``.
+    public var limits: DecodeLimits {
+        get { storage.fields.limits }
+        set { self[\.limits] = newValue }
+    }
+}
+
+// MARK: - How to load it
+
+extension ImageRequest {
+    /// Default ``CachePolicy/cacheFirst``.
+    public var cachePolicy: CachePolicy {
+        get { storage.fields.cachePolicy }
+        set { self[\.cachePolicy] = newValue }
+    }
+
+    /// Default normal.
+    public var priority: LoadPriority {
+        get { storage.fields.priority }
+        set { self[\.priority] = newValue }
+    }
+
+    /// Headers to send besides the downloader's own. They are part of the request's identity.
+    public var headers: HTTPFields {
+        get { storage.fields.download.fields }
+        set { self[\.download.fields] = newValue }
+    }
+
+    /// For Basic authentication, sent to this origin only; part of the request's identity by the user's name. Default
+    /// nil: the URL's own user and password, if it has them.
+    public var credentials: BasicCredentials? {
+        get { storage.fields.download.credentials }
+        set { self[\.download.credentials] = newValue }
+    }
+
+    /// Whom TLS connections trust. Default: the system's certificate authorities.
+    public var trust: TLSTrust {
+        get { storage.fields.download.trust }
+        set { self[\.download.trust] = newValue }
+    }
+
+    /// Which resolved addresses may be talked to. Default nil: all.
+    public var addressPolicy: AddressPolicy? {
+        get { storage.fields.download.addressPolicy }
+        set { self[\.download.addressPolicy] = newValue }
+    }
+
+    /// The most that may be downloaded. Default nil: the downloader's limit (64 MiB).
+    public var bodyLimit: ByteCount? {
+        get { storage.fields.download.bodyLimit }
+        set { self[\.download.bodyLimit] = newValue }
+    }
+
+    /// How long the whole load may take, from asking to answering. Default nil: no limit.
+    public var timeout: Duration? {
+        get { storage.fields.timeout }
+        set { self[\.timeout] = newValue }
+    }
+
+    /// The name under which the original is cached, in place of the URL. Default nil.
+    public var cacheKey: String? {
+        get { storage.fields.cacheKey }
+        set { self[\.cacheKey] = newValue }
+    }
+}
+
+// MARK: - For the rooms
+
+extension ImageRequest {
+    /// The key of the original's bytes.
+    package var originalKey: CacheKey { storage.originalKey }
+    /// The key of these pixels.
+    package var variantKey: CacheKey { storage.variantKey }
+    /// What is asked of the downloader; an error for what is no URL.
+    package var download: Result<ResolvedRequest, WebImageError> { storage.download }
+    /// Bytes that need not be loaded.
+    package var inlineData: [UInt8]? { storage.fields.inlineData }
+
+    /// What errors call the thing that is loaded.
+    package var place: String { storage.fields.inlineName ?? redactedURL(url) }
+
+    /// True for bytes that no network is needed for.
+    package var isLocal: Bool {
+        if inlineData != nil { return true }
+        return (try? download.get())?.isLocal ?? true
+    }
+}

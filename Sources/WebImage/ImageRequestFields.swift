@@ -1,0 +1,53 @@
+import WebImageCodecs
+import WebImageCore
+import WebImageDownload
+
+/// All that a request says.
+struct ImageRequestFields: Sendable {
+    let url: String
+    var size: TargetSize?
+    var appliesOrientation = true
+    var keepsBitDepth = false
+    var convertsToSRGB = true
+    var bitmapLimit: ByteCount?
+    var transformers: [any ImageTransformer] = []
+    var coder: (any ImageCoder)?
+    var allowsPartial = false
+    var includesData = false
+    var limits = DecodeLimits.default
+    var cachePolicy = CachePolicy.cacheFirst
+    var priority = LoadPriority.normal
+    var timeout: Duration?
+    var cacheKey: String?
+    /// With the request's own headers, credentials, trust and limits.
+    var download: DownloadRequest
+    var inlineData: [UInt8]?
+    var inlineName: String?
+
+    init(url: String) {
+        self.url = url
+        download = DownloadRequest(url: url)
+    }
+}
+
+/// What copies of a request share: its fields, and what follows from them. Never changes.
+final class ImageRequestStorage: Sendable {
+    let fields: ImageRequestFields
+    /// What is asked of the downloader; an error for what is no URL.
+    let download: Result<ResolvedRequest, WebImageError>
+    let originalKey: CacheKey
+    let variantKey: CacheKey
+
+    init(_ fields: ImageRequestFields) {
+        self.fields = fields
+        do throws(WebImageError) {
+            let resolved = try ResolvedRequest(fields.download)
+            download = .success(resolved)
+            originalKey = RequestIdentity.originalKey(of: resolved, named: fields.cacheKey)
+        } catch {
+            download = .failure(error)
+            originalKey = CacheKey(fields.cacheKey ?? fields.url)
+        }
+        variantKey = originalKey.variant(VariantDescription.text(for: fields))
+    }
+}

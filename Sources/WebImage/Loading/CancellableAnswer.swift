@@ -1,0 +1,42 @@
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+/// The answer to one wait: the first one given counts. A cancelled task stops waiting with `cancelled`, whatever it
+/// waited for.
+final class CancellableAnswer<Value: Sendable>: Sendable {
+    typealias Answer = Result<Value, WebImageError>
+
+    private struct State {
+        var answer: Answer?
+        var waiting: CheckedContinuation<Answer, Never>?
+    }
+
+    private let state = Guarded(State())
+
+    func give(_ answer: Answer) {
+        let waiting = state.withLock { state -> CheckedContinuation<Answer, Never>? in
+            guard state.answer == nil else { return nil }
+            state.answer = answer
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?.resume(returning: answer)
+    }
+
+    /// Waits for the answer. One task, once.
+    func value() async throws(WebImageError) -> Value {
+        let answer = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer = state.withLock { state -> Answer? in
+                    if state.answer == nil { state.waiting = continuation }
+                    return state.answer
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
+        } onCancel: {
+            give(.failure(.cancelled))
+        }
+        return try answer.get()
+    }
+}

@@ -1,0 +1,81 @@
+import Synchronization
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+
+/// Turns the finished targets of a session into answers: pictures, transformed, cached, handed over.
+struct DecodeAnswer {
+    let loader: Loader
+    let bytes: OpenedBytes
+    let job: BytesJob
+    /// What the decoder learnt, which may be more than it planned by.
+    let header: ImageHeader?
+    /// What is wrong with pictures of which only a part is there.
+    let failure: WebImageError?
+    let decodeTime: Duration
+
+    /// - Returns: whether every picture is whole, so that the original is worth keeping.
+    func send(_ targets: [DecodeTarget]) -> Bool {
+        var isWhole = failure == nil && !targets.isEmpty
+        for target in targets where !target.isAbandoned {
+            let result = answer(target)
+            if case .failure = result { isWhole = false }
+            loader.finish(target.job, result)
+        }
+        return isWhole
+    }
+
+    private func answer(_ target: DecodeTarget) -> Result<ImageResponse, WebImageError> {
+        let request = target.job.request
+        do throws(WebImageError) {
+            let begin = loader.clock.now
+            var image = try target.image(isPartial: failure != nil, finalHeader: header)
+            if let failure, !request.allowsPartial {
+                loader.tell(target.job, .preview(image))
+                throw failure
+            }
+            let transformBegin = loader.clock.now
+            image = try transformed(image, by: request)
+            let end = loader.clock.now
+            if failure == nil, mayStore { loader.memory.store(image, for: request.variantKey) }
+            var response = ImageResponse(
+                image: image, source: bytes.source, byteCount: ByteCount(bytes.log.receivedCount),
+                partialError: failure, timings: timings)
+            response.timings.decode = decodeTime + (transformBegin - begin)
+            if !request.transformers.isEmpty { response.timings.transform = end - transformBegin }
+            return .success(response)
+        } catch {
+            return .failure(error.endingALoad(of: request.place))
+        }
+    }
+
+    private var mayStore: Bool { job.request.cachePolicy.stores && OriginalMetadata.mayStore(bytes.log.head) }
+
+    private func transformed(_ image: Image, by request: ImageRequest) throws(WebImageError) -> Image {
+        var image = image
+        for transformer in request.transformers {
+            do throws(WebImageError) {
+                image = try transformer.transform(image)
+            } catch {
+                throw WebImageError(.transformFailed, "the transformer \(transformer.key) failed", cause: error)
+            }
+        }
+        return image
+    }
+
+    private var timings: LoadTimings {
+        var timings = LoadTimings()
+        timings.queue = bytes.time - job.started
+        guard let metrics = bytes.download?.metrics else { return timings }
+        timings.add(metrics)
+        return timings
+    }
+}
+
+extension WebImageError {
+    /// The error as a load ends in it: what is wrong with a picture's data is the cause of `badImageData`.
+    func endingALoad(of place: String) -> WebImageError {
+        guard (3000..<3100).contains(code.rawValue), code != .transformFailed else { return at(place) }
+        return WebImageError(.badImageData, message, cause: self, location: place, format: format)
+    }
+}

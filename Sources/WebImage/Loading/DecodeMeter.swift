@@ -1,0 +1,34 @@
+import WebImageCore
+
+/// How long a decode has had a thread, over all its runs, against its limit.
+struct DecodeMeter {
+    let limit: Duration
+    private(set) var spent: Duration = .zero
+    private var began: Duration?
+
+    init(limit: Duration) { self.limit = limit }
+
+    mutating func begin(at now: Duration) { began = now }
+
+    mutating func end(at now: Duration) {
+        if let began { spent += now - began }
+        began = nil
+    }
+
+    func check(at now: Duration) throws(WebImageError) {
+        guard spent + (began.map { now - $0 } ?? .zero) > limit else { return }
+        throw WebImageError(.limitExceeded, "decoding took longer than \(limit); raise DecodeLimits.time to allow it")
+    }
+}
+
+/// When a preview may be shown next: not more often than ten a second, and never so often that rendering them takes
+/// more than a fifth of the time.
+struct PreviewPace {
+    private(set) var next: Duration = .zero
+    /// True while there is something newer to see than what was shown.
+    var isOwed = false
+
+    func isDue(at now: Duration) -> Bool { now >= next }
+
+    mutating func shown(at now: Duration, cost: Duration) { next = now + max(.milliseconds(100), cost * 4) }
+}

@@ -1,0 +1,320 @@
+import Synchronization
+import WebImageCodecs
+import WebImageCore
+import WebImageDownload
+
+/// One decoder that follows a byte log and gives its rows to every picture that can be made from them.
+///
+/// It holds a thread of the decode executor only while there are bytes to decode: when the log has no more, it asks to
+/// be told and leaves. The first session of some bytes also plans: once the header is known it takes on the pictures
+/// that want its scale, and starts sessions for those that want another.
+final class DecodeSession: @unchecked Sendable {
+    // Sendable: runs on one thread at a time, each run begun by the last one's end.
+    let loader: Loader
+    let job: BytesJob
+    private let bytes: OpenedBytes
+    /// What this session makes: what another session's plan left to it, or its own plan.
+    private var group: DecodeGroup?
+    private var decoder: (any ImageDecoder)?
+    private(set) var targets: [DecodeTarget] = []
+    private var header: ImageHeader?
+    private var offset = 0
+    /// The first bytes, kept until they tell the format.
+    private var prefix: [UInt8] = []
+    private var isComplete = false
+    private var admitted: Int?
+    /// True when the plan found no memory: the decoder then ends, and begins anew when there is some.
+    private var waitsForMemory = false
+    private var orientation: Orientation?
+    private var hasRestarted = false
+    private var meter: DecodeMeter
+    private var previews = PreviewPace()
+
+    init(loader: Loader, job: BytesJob, bytes: OpenedBytes, group: DecodeGroup? = nil) {
+        self.loader = loader
+        self.job = job
+        self.bytes = bytes
+        self.group = group
+        meter = DecodeMeter(limit: job.request.limits.time)
+    }
+
+    deinit { if let admitted { loader.admission.give(admitted) } }
+
+    func start() {
+        // Nothing to decode yet: do not occupy a thread to find that out.
+        bytes.log.whenReadable(after: offset) { self.resume() }
+    }
+
+    private func resume() {
+        loader.decodeExecutor.run(job.priority) { self.run() }
+    }
+
+    /// Goes on when there are more bytes, or when it is time for a preview that came too soon after the last one:
+    /// whichever is first.
+    private func waitForBytes() {
+        let place = isComplete ? Int.max : offset
+        guard previews.isOwed, !isComplete else {
+            bytes.log.whenReadable(after: place) { self.resume() }
+            return
+        }
+        let hasResumed = Flag()
+        bytes.log.whenReadable(after: place) { if hasResumed.raise() { self.resume() } }
+        _ = loader.clock.schedule(at: previews.next) { if hasResumed.raise() { self.resume() } }
+    }
+
+    /// Decodes what there is, until there is no more or the picture is done.
+    private func run() {
+        meter.begin(at: loader.clock.now)
+        do {
+            while true {
+                switch bytes.log.read(at: offset) {
+                case .wait:
+                    if previews.isOwed, !isComplete { showPreview() }
+                    meter.end(at: loader.clock.now)
+                    return waitForBytes()
+                case .chunk(let chunk):
+                    offset = chunk.range.upperBound
+                    if !isComplete { try push(chunk) }
+                    showProgress()
+                    if wantsPreview {
+                        previews.isOwed = true
+                        showPreview()
+                    }
+                case .end(let end):
+                    if try finish(end) { return }
+                }
+            }
+        } catch {
+            meter.end(at: loader.clock.now)
+            if waitsForMemory { return waitForMemory() }
+            fail(WebImageError.wrapping(error, as: .corruptData, "the picture could not be decoded"))
+        }
+    }
+}
+
+// MARK: - Bytes in
+
+extension DecodeSession {
+    /// How much is pushed at once, so that a cancel is seen soon and the decoder's own buffer stays small.
+    private static let pieceLength = 128 << 10
+
+    private func push(_ chunk: ByteChunk) throws {
+        guard decoder == nil else { return try chunk.withUnsafeBytes { bytes in try push(bytes) } }
+        chunk.withUnsafeBytes { prefix.append(contentsOf: $0) }
+        guard try openDecoder(isLast: false) else { return }
+        try pushPrefix()
+    }
+
+    private func pushPrefix() throws {
+        let first = prefix
+        prefix = []
+        try first.withUnsafeBytes { bytes in try push(bytes) }
+    }
+
+    private func push(_ bytes: UnsafeRawBufferPointer) throws {
+        guard let decoder else { return }
+        var rest = bytes[...]
+        while !rest.isEmpty, !isComplete {
+            try checkpoint()
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.pieceLength))
+            rest = rest.dropFirst(piece.count)
+            if case .complete = try decoder.push(piece) { isComplete = true }
+        }
+    }
+
+    /// Chooses the coder by the first bytes.
+    /// - Returns: false when it takes more of them to tell.
+    private func openDecoder(isLast: Bool) throws(WebImageError) -> Bool {
+        if decoder != nil { return true }
+        let format = prefix.withUnsafeBytes { ImageFormat(sniffing: $0) }
+        if format == nil, !isLast, prefix.count < ImageFormat.sniffingLength { return false }
+        let coder = try chooseCoder(for: format)
+        let options = DecodeOptions(
+            limits: job.request.limits, keepsBitDepth: job.request.keepsBitDepth,
+            checkpoint: { [unowned self] () throws(WebImageError) in try self.checkpoint() })
+        decoder = try coder.makeDecoder(options) { [unowned self] header throws(WebImageError) in
+            try self.plan(header, coder)
+        }
+        return true
+    }
+
+    private func chooseCoder(for format: ImageFormat?) throws(WebImageError) -> any ImageCoder {
+        if let group { return group.coder }
+        return try loader.coder(for: format, prefix: prefix, request: job.request)
+    }
+
+    /// Ends the decode when nobody waits for it, or when it has taken too long.
+    private func checkpoint() throws(WebImageError) {
+        if targets.isEmpty ? job.isAbandoned.load(ordering: .relaxed) : targets.allSatisfy(\.isAbandoned) {
+            throw .cancelled
+        }
+        try meter.check(at: loader.clock.now)
+    }
+}
+
+// MARK: - The plan
+
+extension DecodeSession {
+    private func plan(_ header: ImageHeader, _ coder: any ImageCoder) throws(WebImageError) -> DecodePlan {
+        self.header = header
+        let group = group ?? takeGroup(header, coder)
+        self.group = group
+        if admitted == nil {
+            guard loader.admission.take(group.memory) else {
+                waitsForMemory = true
+                throw WebImageError(.limitExceeded, "the decode waits for memory")
+            }
+            admitted = group.memory
+        }
+        targets = group.makeTargets(header: header, orientation: orientation ?? header.orientation, loader: loader)
+        guard !targets.isEmpty else { throw .cancelled }
+        let sinks = targets.map(\.sink)
+        return DecodePlan(
+            scaleDenominator: group.scaleDenominator, sink: sinks.count == 1 ? sinks[0] : FanOutSink(sinks))
+    }
+
+    /// Takes on the pictures that wait for a session, keeps those that want the first one's scale, and starts sessions
+    /// for the others.
+    private func takeGroup(_ header: ImageHeader, _ coder: any ImageCoder) -> DecodeGroup {
+        let groups = DecodeGroup.grouping(loader.takeUnplanned(job), header: header, coder: coder)
+        for other in groups.dropFirst() {
+            DecodeSession(loader: loader, job: job, bytes: bytes, group: other).start()
+        }
+        return groups.first ?? DecodeGroup(coder: coder, scaleDenominator: 1, jobs: [], header: header)
+    }
+
+    /// Queues for the memory, and then decodes from the log's start. Asked for only now that the decoder is left: the
+    /// next run may begin on another thread before this has returned.
+    private func waitForMemory() {
+        waitsForMemory = false
+        restart()
+        let memory = group?.memory ?? 0
+        if loader.admission.take(memory, orLater: { self.resume(admitted: memory) }) { resume(admitted: memory) }
+    }
+
+    private func resume(admitted: Int) {
+        loader.decodeExecutor.run(job.priority) {
+            self.admitted = admitted
+            self.run()
+        }
+    }
+
+    private func restart() {
+        decoder = nil
+        targets = []
+        offset = 0
+        prefix = []
+        isComplete = false
+    }
+}
+
+// MARK: - Pictures out
+
+extension DecodeSession {
+    /// - Returns: false when the log has to be read once more from its start.
+    private func finish(_ end: ByteLog.End) throws -> Bool {
+        // A transfer that ends because nobody waits any more is not worth a picture.
+        try checkpoint()
+        if decoder == nil {
+            if case .failed(let error) = end, prefix.isEmpty { throw error }
+            _ = try openDecoder(isLast: true)
+            try pushPrefix()
+        }
+        var failure: WebImageError?
+        if case .failed(let error) = end { failure = error }
+        do {
+            if !isComplete { try decoder?.finish() }
+        } catch {
+            guard error.code == .truncatedData, targets.contains(where: \.hasRows) else { throw failure ?? error }
+            failure = failure ?? error
+        }
+        if restartsForLateOrientation() { return false }
+        meter.end(at: loader.clock.now)
+        answer(failure)
+        return true
+    }
+
+    /// A PNG may tell its orientation behind the pixels. What was sized for another orientation is made once more.
+    private func restartsForLateOrientation() -> Bool {
+        guard let late = decoder?.header?.orientation, let planned = header?.orientation,
+            late != (orientation ?? planned),
+            !hasRestarted
+        else { return false }
+        orientation = late
+        hasRestarted = true
+        restart()
+        return true
+    }
+
+    private func answer(_ failure: WebImageError?) {
+        let answer = DecodeAnswer(
+            loader: loader, bytes: bytes, job: job, header: decoder?.header ?? header, failure: failure,
+            decodeTime: meter.spent)
+        let originals = failure == nil ? loader.announceOriginal(of: job, bytes) : nil
+        let isWhole = answer.send(targets)
+        if let originals, isWhole {
+            originals.store(bytes.log, job.key.originalKey, OriginalMetadata.make(job, bytes, header: header))
+        } else if let originals {
+            job.isStored.store(false, ordering: .relaxed)
+            originals.withdraw()
+        }
+        letGo()
+    }
+
+    /// Ends every picture that this session was to make.
+    private func fail(_ error: WebImageError) {
+        let jobs = group?.jobs ?? loader.takeUnplanned(job)
+        let result = Result<ImageResponse, WebImageError>.failure(error.endingALoad(of: job.request.place))
+        for job in jobs { loader.finish(job, result) }
+        letGo()
+    }
+
+    private func letGo() {
+        targets = []
+        decoder = nil
+        if let admitted { loader.admission.give(admitted) }
+        admitted = nil
+    }
+}
+
+// MARK: - On the way
+
+extension DecodeSession {
+    /// Each session speaks to those whose pictures it makes; before there is a plan, to all without one.
+    private func showProgress() {
+        guard job.isWatched.load(ordering: .relaxed) else { return }
+        let (received, expected) = bytes.log.progress
+        let progress = LoadProgress(received: ByteCount(received), expected: expected.map { ByteCount($0) })
+        guard let group else { return loader.tellUnplanned(job, progress) }
+        for job in group.jobs { loader.tell(job, .progress(progress)) }
+    }
+
+    /// Whether somebody looks, and there may be something new to see.
+    private var wantsPreview: Bool {
+        bytes.source != .disk && !isComplete && decoder != nil && header != nil
+            && targets.contains { $0.job.isWatched.load(ordering: .relaxed) }
+    }
+
+    /// Shows what there is, unless the last preview was only just shown: then it stays owed.
+    private func showPreview() {
+        let begin = loader.clock.now
+        guard let decoder, previews.isDue(at: begin) else { return }
+        previews.isOwed = false
+        var isShown = false
+        let pixels = try? decoder.preview()
+        for target in targets {
+            guard let image = pixels.map({ target.preview(of: $0) }) ?? target.partialImage() else { continue }
+            loader.tell(target.job, .preview(image))
+            isShown = true
+        }
+        if isShown { previews.shown(at: loader.clock.now, cost: loader.clock.now - begin) }
+    }
+}
+
+/// Something that happens once, whoever is first.
+private final class Flag: Sendable {
+    private let isRaised = Atomic(false)
+
+    /// - Returns: whether this call was the first.
+    func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiringAndReleasing) }
+}

@@ -1,0 +1,160 @@
+import Synchronization
+import WebImageCodecs
+import WebImageCore
+import WebImageProcessing
+
+/// One picture in the making: takes the decoder's rows and turns them into what its request wants.
+final class DecodeTarget {
+    /// Keeps the rows as they are, or scales them.
+    private enum Rows {
+        case whole(PixelBufferSink)
+        case scaled(Resampler)
+    }
+
+    let job: PixelJob
+    private let plan: ResizePlan
+    private let scaleDenominator: Int
+    /// What the decoder planned by; at the end it may know more.
+    private var header: ImageHeader
+    private let converter: ColorConverter?
+    private let rows: Rows
+    let sink: any RowSink
+
+    init(
+        job: PixelJob, plan: ResizePlan, scaleDenominator: Int, header: ImageHeader, converter: ColorConverter?
+    ) {
+        self.job = job
+        self.plan = plan
+        self.scaleDenominator = scaleDenominator
+        self.header = header
+        self.converter = converter
+        if plan.isIdentity {
+            let whole = PixelBufferSink()
+            rows = .whole(whole)
+            // Converted row by row, so that it overlaps the transfer as the decode does.
+            if let converter { sink = ConvertingSink(whole, converter) } else { sink = whole }
+        } else {
+            let scaled = Resampler(plan, scaleDenominator: scaleDenominator)
+            rows = .scaled(scaled)
+            sink = scaled
+        }
+    }
+
+    var isAbandoned: Bool { job.isAbandoned.load(ordering: .relaxed) }
+
+    /// Whether any row of the result is there.
+    var hasRows: Bool {
+        switch rows {
+        case .whole(let sink): sink.rowsDone > 0
+        case .scaled(let resampler): resampler.rowsDone > 0
+        }
+    }
+
+    /// The picture; what no row came for is transparent.
+    func image(isPartial: Bool, finalHeader: ImageHeader?) throws(WebImageError) -> Image {
+        if let finalHeader { header = finalHeader }
+        let (buffer, format) = try made()
+        if isPartial { clearMissingRows() }
+        if case .scaled = rows { convert(buffer) }
+        return try finished(buffer, format.alpha, isPartial: isPartial, orientation: header.orientation)
+    }
+
+    /// A copy of the rows that are there, for a preview.
+    func partialImage() -> Image? {
+        guard hasRows, let (buffer, _) = try? made(), let copy = copy(buffer, rows: rowsDone) else { return nil }
+        if case .scaled = rows { convert(copy) }
+        return try? finished(copy, .straight, isPartial: true, orientation: plan.orientation)
+    }
+
+    /// A preview made of the whole picture as the decoder renders it meanwhile, at its scale.
+    func preview(of pixels: PixelBuffer) -> Image? {
+        let alpha: AlphaMode = header.hasAlpha ? .straight : .opaque
+        let sized: PixelBuffer? =
+            if plan.isIdentity {
+                // Several targets are shown the same pixels: what one changes must be its own.
+                converter == nil ? pixels : copy(pixels, rows: pixels.size.height)
+            } else {
+                try? Resampler.resample(
+                    pixels, alpha: alpha, crop: plan.crop(dividedBy: scaleDenominator), to: plan.outputStored)
+            }
+        guard let sized else { return nil }
+        convert(sized)
+        return try? finished(sized, alpha, isPartial: true, orientation: plan.orientation)
+    }
+
+    /// A copy of the first rows; the others are transparent.
+    private func copy(_ buffer: PixelBuffer, rows: Int) -> PixelBuffer? {
+        guard let copy = try? PixelBuffer(size: buffer.size, layout: buffer.layout) else { return nil }
+        let done = rows * buffer.bytesPerRow
+        copy.base.copyMemory(from: buffer.base, byteCount: done)
+        (copy.base + done).initializeMemory(as: UInt8.self, repeating: 0, count: copy.byteCount.bytes - done)
+        return copy
+    }
+
+    /// A coder that gives rows of another depth than its header made expect keeps its colours.
+    private func convert(_ pixels: PixelBuffer) {
+        if let converter, converter.layout == pixels.layout { converter.convert(pixels) }
+    }
+
+    private var rowsDone: Int {
+        switch rows {
+        case .whole(let sink): sink.rowsDone
+        case .scaled(let resampler): resampler.rowsDone
+        }
+    }
+
+    private func made() throws(WebImageError) -> (PixelBuffer, RowFormat) {
+        let made: (PixelBuffer?, RowFormat?) =
+            switch rows {
+            case .whole(let sink): (sink.buffer, sink.format)
+            case .scaled(let resampler): (resampler.buffer, resampler.format)
+            }
+        guard let buffer = made.0, let format = made.1 else {
+            throw WebImageError(.corruptData, "the picture has a header but no pixels", format: header.format)
+        }
+        return (buffer, format)
+    }
+
+    private func clearMissingRows() {
+        switch rows {
+        case .whole(let sink): sink.clearMissingRows()
+        case .scaled(let resampler): resampler.clearMissingRows()
+        }
+    }
+
+    private func finished(
+        _ buffer: PixelBuffer, _ alpha: AlphaMode, isPartial: Bool, orientation: Orientation
+    ) throws(WebImageError) -> Image {
+        let applies = job.request.appliesOrientation && orientation != .up
+        let upright = applies ? try buffer.oriented(by: orientation) : buffer
+        let info = Image.Info(
+            header: header, alpha: isPartial && rowsDone < buffer.size.height ? .straight : alpha,
+            orientation: job.request.appliesOrientation ? .up : orientation,
+            iccProfile: converter?.layout == buffer.layout ? nil : header.profileOfPixels, isPartial: isPartial)
+        return Image(pixels: upright, info: info)
+    }
+}
+
+/// Converts rows to sRGB as they come, in the memory of the sink behind it.
+private final class ConvertingSink: RowSink {
+    private let sink: PixelBufferSink
+    private let converter: ColorConverter
+
+    init(_ sink: PixelBufferSink, _ converter: ColorConverter) {
+        self.sink = sink
+        self.converter = converter
+    }
+
+    func begin(_ format: RowFormat) throws(WebImageError) { try sink.begin(format) }
+
+    func band(at row: Int, count: Int) -> UnsafeMutableRawPointer { sink.band(at: row, count: count) }
+
+    func commit(at row: Int, count: Int) throws(WebImageError) {
+        if let buffer = sink.buffer, buffer.layout == converter.layout {
+            converter.convert(buffer, rows: row..<row + count)
+        }
+        sink.commit(at: row, count: count)
+    }
+
+    var wholePicture: UnsafeMutableRawPointer? { sink.wholePicture }
+}

@@ -1,0 +1,151 @@
+import Synchronization
+import WebImageCore
+
+/// Who waits for what: every running load. A value that only decides; the loader carries out what it answers, after
+/// the lock.
+struct LoadTable {
+    /// What a newcomer's load needs.
+    enum Joined {
+        /// Someone is on the way already; the bytes job is named when it has become more urgent.
+        case waiting(BytesJob?)
+        /// The first for these bytes.
+        case opensBytes(BytesJob)
+        /// The bytes are there or coming, but no session that has yet to plan will take this one on.
+        case startsSession(BytesJob, OpenedBytes)
+        case refused(WebImageError)
+    }
+
+    /// What is left to do when a token has left.
+    struct Left {
+        var delivery: LoadToken.Delivery
+        var timeout: ScheduledAction?
+        /// The bytes job that nobody waits for any more.
+        var abandoned: BytesJob?
+        /// The bytes job whose urgency may have changed.
+        var relaxed: BytesJob?
+    }
+
+    /// One caller's wait that has ended; what is left to do is to say so.
+    struct Ended {
+        var token: LoadToken
+        var delivery: LoadToken.Delivery
+        var timeout: ScheduledAction?
+    }
+
+    private(set) var pixelJobs: [PixelKey: PixelJob] = [:]
+    private(set) var bytesJobs: [BytesKey: BytesJob] = [:]
+    private(set) var isShutDown = false
+
+    mutating func join(_ token: LoadToken, _ request: ImageRequest, _ key: PixelKey) -> Joined {
+        if isShutDown { return .refused(WebImageError(.shutDown, "the image manager was shut down")) }
+        if let job = pixelJobs[key] {
+            let before = job.bytes.priority
+            job.add(token)
+            return .waiting(job.bytes.priority == before ? nil : job.bytes)
+        }
+        let known = bytesJobs[key.bytes]
+        let bytes = known ?? BytesJob(key: key.bytes, request: request, started: token.started)
+        let job = PixelJob(key: key, request: request, bytes: bytes)
+        job.add(token)
+        pixelJobs[key] = job
+        bytes.pixelJobs.append(job)
+        bytes.unplanned.append(job)
+        guard known != nil else {
+            bytesJobs[key.bytes] = bytes
+            return .opensBytes(bytes)
+        }
+        guard let opened = bytes.opened, !bytes.hasPlanningSession else { return .waiting(bytes) }
+        bytes.hasPlanningSession = true
+        return .startsSession(bytes, opened)
+    }
+
+    /// Takes note of where a job's bytes come from.
+    /// - Returns: how urgent they are by now; nil when nobody waits for them any more.
+    func open(_ job: BytesJob, _ opened: OpenedBytes) -> LoadPriority? {
+        guard !job.pixelJobs.isEmpty else { return nil }
+        job.opened = opened
+        job.hasPlanningSession = true
+        return job.priority
+    }
+
+    /// Hands what no session has taken on to the session that asks.
+    func takeUnplanned(_ job: BytesJob) -> [PixelJob] {
+        defer { job.unplanned = [] }
+        job.hasPlanningSession = false
+        return job.unplanned
+    }
+
+    /// Ends one token's wait; nil when it had ended before.
+    mutating func leave(_ token: LoadToken) -> Left? {
+        guard !token.hasEnded else { return nil }
+        token.hasEnded = true
+        guard let delivery = token.delivery else { return nil }
+        var left = Left(delivery: delivery, timeout: token.timeout)
+        token.delivery = nil
+        token.timeout = nil
+        guard let job = token.job else { return left }
+        let before = job.bytes.priority
+        job.remove(token)
+        if job.tokens.isEmpty {
+            remove(job)
+            job.isAbandoned.store(true, ordering: .relaxed)
+        }
+        if job.bytes.pixelJobs.isEmpty {
+            job.bytes.isAbandoned.store(true, ordering: .relaxed)
+            left.abandoned = job.bytes
+        } else if job.bytes.priority != before {
+            left.relaxed = job.bytes
+        }
+        return left
+    }
+
+    /// Makes one token more or less urgent.
+    /// - Returns: the bytes job whose urgency has changed by that.
+    func setPriority(_ priority: LoadPriority, of token: LoadToken) -> BytesJob? {
+        let old = token.currentPriority
+        token.currentPriority = priority
+        guard let bytes = token.job?.bytes, old != priority else { return nil }
+        let before = bytes.priority
+        bytes.priorities.remove(old)
+        bytes.priorities.add(priority)
+        return bytes.priority == before ? nil : bytes
+    }
+
+    /// Ends a pixel job: whoever waits for it gets an answer from the caller.
+    mutating func finish(_ job: PixelJob) -> [Ended] {
+        // A pixel job in the table has a token; one that has ended, or that everyone left, has none.
+        guard !job.tokens.isEmpty else { return [] }
+        remove(job)
+        var ended: [Ended] = []
+        ended.reserveCapacity(job.tokens.count)
+        for token in job.tokens {
+            token.hasEnded = true
+            if let delivery = token.delivery {
+                ended.append(Ended(token: token, delivery: delivery, timeout: token.timeout))
+            }
+            token.delivery = nil
+            token.timeout = nil
+        }
+        job.removeAll()
+        return ended
+    }
+
+    /// Ends everything that waits for some bytes, in one step: who comes later begins anew.
+    mutating func finishAll(of job: BytesJob) -> [Ended] { job.pixelJobs.flatMap { finish($0) } }
+
+    /// Ends everything, for good.
+    mutating func shutDown() -> (ended: [Ended], bytesJobs: [BytesJob]) {
+        isShutDown = true
+        let abandoned = Array(bytesJobs.values)
+        for job in pixelJobs.values { job.isAbandoned.store(true, ordering: .relaxed) }
+        return (abandoned.flatMap { finishAll(of: $0) }, abandoned)
+    }
+
+    private mutating func remove(_ job: PixelJob) {
+        pixelJobs[job.key] = nil
+        let bytes = job.bytes
+        bytes.pixelJobs.removeAll { $0 === job }
+        bytes.unplanned.removeAll { $0 === job }
+        if bytes.pixelJobs.isEmpty, bytesJobs[bytes.key] === bytes { bytesJobs[bytes.key] = nil }
+    }
+}

@@ -1,0 +1,55 @@
+public import WebImageCore
+
+/// One caller's part in a load. Dropping it changes nothing: the load goes on until it ends or is cancelled.
+public final class LoadToken: @unchecked Sendable {
+    // Sendable: what changes is guarded by the loader's lock; the rest is constant.
+
+    /// Where this caller's events go.
+    enum Delivery: Sendable {
+        case once(CheckedContinuation<Result<ImageResponse, WebImageError>, Never>)
+        case mailbox(EventMailbox)
+        case callback(EventCallback)
+    }
+
+    let loader: Loader
+    let includesData: Bool
+    /// Whether it looks at the way, not only at the end.
+    let isWatching: Bool
+    let started: Duration
+
+    // Guarded by the loader's lock:
+    var delivery: Delivery?
+    var job: PixelJob?
+    /// Where it stands in `job.tokens`.
+    var index = 0
+    var currentPriority: LoadPriority
+    var hasEnded = false
+    var timeout: ScheduledAction?
+
+    init(loader: Loader, request: ImageRequest, isWatching: Bool) {
+        self.isWatching = isWatching
+        self.loader = loader
+        includesData = request.includesData
+        currentPriority = request.priority
+        started = loader.clock.now
+    }
+
+    /// Leaves the load: this caller's last event is `cancelled`, at once. The last one to leave ends the transfer.
+    public func cancel() { loader.leave(self, with: .cancelled) }
+
+    /// How urgent this caller is; a load is as urgent as the most urgent of its callers.
+    public func setPriority(_ priority: LoadPriority) { loader.setPriority(priority, of: self) }
+}
+
+extension LoadToken.Delivery {
+    /// Hands over an event. Called without any lock; `finished` at most once. What comes after it, from a thread that was
+    /// late, is dropped.
+    func post(_ event: ImageEvent) {
+        switch self {
+        case .once(let continuation):
+            if case .finished(let result) = event { continuation.resume(returning: result) }
+        case .mailbox(let mailbox): mailbox.post(event)
+        case .callback(let callback): callback.post(event)
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import Synchronization
+import WebImageCore
+import WebImageDownload
+
+/// Which bytes a load needs and how they are decoded: those that share a key share one transfer, and may share a decode.
+struct BytesKey: Hashable, Sendable {
+    let download: ResolvedRequest
+    let originalKey: CacheKey
+    let policy: CachePolicy
+    // How they are decoded: rows of one kind, by one coder, within one set of limits serve all that wait.
+    let coder: ObjectIdentifier?
+    let keepsBitDepth: Bool
+    let limits: DecodeLimits
+
+    /// - Throws: `invalidURL`, `unsupportedScheme`.
+    init(_ request: ImageRequest) throws(WebImageError) {
+        download = try request.download.get()
+        originalKey = request.originalKey
+        policy = request.cachePolicy
+        coder = request.coder.map { ObjectIdentifier(type(of: $0)) }
+        keepsBitDepth = request.keepsBitDepth
+        limits = request.limits
+    }
+
+    func hash(into hasher: inout Hasher) {
+        // What else two keys may differ in is too rare to be worth hashing.
+        hasher.combine(originalKey)
+    }
+}
+
+/// Which pixels a load needs: those that share a key share one decode.
+struct PixelKey: Hashable, Sendable {
+    let bytes: BytesKey
+    let variantKey: CacheKey
+    /// Whole pictures are the same with and without it; those that wait for a cut one get other answers.
+    let allowsPartial: Bool
+
+    /// - Throws: as ``BytesKey``.
+    init(_ request: ImageRequest) throws(WebImageError) {
+        bytes = try BytesKey(request)
+        variantKey = request.variantKey
+        allowsPartial = request.allowsPartial
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(variantKey) }
+}
+
+/// Pixels that someone waits for.
+final class PixelJob: @unchecked Sendable {
+    // Sendable: `tokens` is guarded by the loader's lock; `isAbandoned` is atomic; the rest is constant.
+    let key: PixelKey
+    let request: ImageRequest
+    let bytes: BytesJob
+    var tokens: [LoadToken] = []
+    /// Set when nobody waits any more, so that a running decode stops at its next row.
+    let isAbandoned = Atomic(false)
+    /// Set once a caller looks at the way; read without the lock, since most loads have none.
+    let isWatched = Atomic(false)
+
+    init(key: PixelKey, request: ImageRequest, bytes: BytesJob) {
+        self.key = key
+        self.request = request
+        self.bytes = bytes
+    }
+
+    func add(_ token: LoadToken) {
+        token.job = self
+        token.index = tokens.count
+        tokens.append(token)
+        bytes.priorities.add(token.currentPriority)
+        if token.isWatching {
+            isWatched.store(true, ordering: .relaxed)
+            bytes.isWatched.store(true, ordering: .relaxed)
+        }
+    }
+
+    func remove(_ token: LoadToken) {
+        tokens.swapAt(token.index, tokens.count - 1)
+        tokens[token.index].index = token.index
+        tokens.removeLast()
+        token.job = nil
+        bytes.priorities.remove(token.currentPriority)
+    }
+
+    /// Takes away all callers.
+    func removeAll() {
+        for token in tokens {
+            token.job = nil
+            bytes.priorities.remove(token.currentPriority)
+        }
+        tokens = []
+    }
+
+    /// Those of its callers who look at the way, not only at the end.
+    var watchers: [LoadToken.Delivery] {
+        tokens.compactMap { $0.isWatching ? $0.delivery : nil }
+    }
+}
+
+/// How many callers there are of each priority.
+struct PriorityCounts {
+    private var low = 0
+    private var normal = 0
+    private var high = 0
+
+    var highest: LoadPriority { high > 0 ? .high : normal > 0 ? .normal : .low }
+
+    mutating func add(_ priority: LoadPriority) { change(priority, by: 1) }
+
+    mutating func remove(_ priority: LoadPriority) { change(priority, by: -1) }
+
+    private mutating func change(_ priority: LoadPriority, by step: Int) {
+        switch priority {
+        case .low: low += step
+        case .normal: normal += step
+        case .high: high += step
+        }
+    }
+}
+
+/// Bytes that pixel jobs wait for: one look into the disk cache, or one transfer, for all of them.
+final class BytesJob: @unchecked Sendable {
+    // Sendable: what changes is guarded by the loader's lock; the rest is constant.
+    let key: BytesKey
+    let request: ImageRequest
+    let started: Duration
+    /// Set when nobody waits any more.
+    let isAbandoned = Atomic(false)
+    /// Set once a caller looks at the way.
+    let isWatched = Atomic(false)
+    /// Set by the session that keeps the original, so that the others do not.
+    let isStored = Atomic(false)
+    private let highest = Atomic(LoadPriority.low.rawValue)
+
+    /// Every pixel job that is not finished.
+    var pixelJobs: [PixelJob] = []
+    /// Those that no decode session has taken on.
+    var unplanned: [PixelJob] = []
+    /// True while a session runs that will take on what is unplanned once it knows the header.
+    var hasPlanningSession = false
+    var opened: OpenedBytes?
+    /// Of all callers of all pixel jobs.
+    var priorities = PriorityCounts() {
+        didSet { highest.store(priorities.highest.rawValue, ordering: .relaxed) }
+    }
+
+    init(key: BytesKey, request: ImageRequest, started: Duration) {
+        self.key = key
+        self.request = request
+        self.started = started
+    }
+
+    /// That of the most urgent caller; may be read without the lock.
+    var priority: LoadPriority { LoadPriority(rawValue: highest.load(ordering: .relaxed)) ?? .low }
+}
+
+/// Where a job's bytes come from, once that is known.
+struct OpenedBytes: Sendable {
+    var log: ByteLog
+    var source: ImageSource
+    /// The transfer; nil for bytes from the disk cache.
+    var download: Download?
+    /// When it was known.
+    var time: Duration
+}

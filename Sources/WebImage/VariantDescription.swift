@@ -1,0 +1,31 @@
+import WebImageCodecs
+import WebImageCore
+
+/// The canonical text of all that makes one picture's pixels differ from another's of the same original.
+///
+/// Each field is `letter length : value ;`, in a fixed order; what is at its default is left out. A field's length is
+/// in UTF-8 bytes, so that no value can be mistaken for a field.
+enum VariantDescription {
+    /// Raised when coders begin to give other pixels for the same bytes.
+    static let coderGeneration = 1
+
+    static func text(for request: ImageRequestFields) -> String {
+        var text = field("g", "\(coderGeneration)")
+        if let size = request.size {
+            text += field("s", "\(size.width ?? 0)x\(size.height ?? 0)")
+            if size.fit != .contain { text += field("f", size.fit.rawValue) }
+            if size.upscale { text += field("u", "1") }
+        }
+        if !request.appliesOrientation { text += field("o", "keep") }
+        if request.keepsBitDepth { text += field("d", "16") }
+        if !request.convertsToSRGB { text += field("c", "keep") }
+        if let limit = request.bitmapLimit { text += field("b", "\(limit.bytes)") }
+        if let coder = request.coder { text += field("k", String(reflecting: type(of: coder))) }
+        for transformer in request.transformers { text += field("t", transformer.key) }
+        return text
+    }
+
+    private static func field(_ name: Character, _ value: String) -> String {
+        "\(name)\(value.utf8.count):\(value);"
+    }
+}

@@ -1,0 +1,67 @@
+import WebImageCore
+
+/// Where things lie in a cache's directory.
+///
+/// ```
+/// <directory>/CACHEDIR.TAG
+/// <directory>/<namespace>/v1/<aa>/<64 hexadecimal digits>   entries; <aa> are the first two digits
+/// <directory>/<namespace>/v1/tmp/<process>-<start>-<number> entries that are being written
+/// <directory>/<namespace>/v1/lock, usage                    kept free for the limit that processes share
+/// ```
+struct CacheLayout: Sendable {
+    let directory: String
+    let namespace: String
+    let versionDirectory: String
+    let temporaryDirectory: String
+
+    init(directory: String, namespace: String) {
+        self.directory = directory
+        self.namespace = directory + "/" + namespace
+        versionDirectory = self.namespace + "/v1"
+        temporaryDirectory = versionDirectory + "/tmp"
+    }
+
+    /// The 256 names of the directories that hold entries.
+    static let shardNames: [String] = (0..<256).map { number in
+        let digits = String(number, radix: 16)
+        return number < 16 ? "0" + digits : digits
+    }
+
+    func shardDirectory(_ shard: Int) -> String { versionDirectory + "/" + Self.shardNames[shard] }
+
+    func path(of id: EntryID) -> String { shardDirectory(id.shard) + "/" + id.name }
+
+    /// Tells backup programs to leave the directory out: https://bford.info/cachedir/ (SDWebImage's row CC-01).
+    static let directoryTag = """
+        Signature: 8a477f597d28d172789f06886806bc55
+        # This file is a cache directory tag created by WebImage.
+        # For information about cache directory tags see https://bford.info/cachedir/
+
+        """
+
+    /// Makes every directory that entries need, and the tag. Those that are there already are left as they are.
+    func makeDirectories(_ files: some FileSystem) throws(FileFault) {
+        try Self.makeDirectory(directory, files)
+        for path in [namespace, versionDirectory, temporaryDirectory] { try files.makeDirectory(path) }
+        writeTag(files)
+    }
+
+    /// Makes a directory and those above it.
+    private static func makeDirectory(_ path: String, _ files: some FileSystem) throws(FileFault) {
+        do {
+            try files.makeDirectory(path)
+        } catch {
+            guard error.isMissing, let slash = path.lastIndex(of: "/"), slash > path.startIndex else { throw error }
+            try makeDirectory(String(path[..<slash]), files)
+            try files.makeDirectory(path)
+        }
+    }
+
+    /// A cache without its tag works all the same, so that a failure is none.
+    private func writeTag(_ files: some FileSystem) {
+        guard let file = try? files.open(directory + "/CACHEDIR.TAG", .createNew) else { return }
+        defer { files.close(file) }
+        var text = Self.directoryTag
+        text.withUTF8 { try? files.writeAll(file, UnsafeRawBufferPointer($0), at: 0) }
+    }
+}

@@ -1,0 +1,26 @@
+import CSysXXHash
+
+/// XXH3-64, the checksum of bodies, trailers and footers on disk: against decay and torn writes, not against forgery.
+enum Checksum {
+    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
+
+    static func of(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { of($0) } }
+}
+
+/// The same checksum of bytes that come in parts.
+struct RunningChecksum: ~Copyable, @unchecked Sendable {
+    // Sendable: it owns the state that it points to, alone.
+    private let state: OpaquePointer
+
+    init() {
+        guard let state = XXH3_createState() else { fatalError("out of memory") }
+        self.state = state
+        XXH3_64bits_reset(state)
+    }
+
+    deinit { XXH3_freeState(state) }
+
+    mutating func add(_ bytes: UnsafeRawBufferPointer) { XXH3_64bits_update(state, bytes.baseAddress, bytes.count) }
+
+    var value: UInt64 { XXH3_64bits_digest(state) }
+}

@@ -1,0 +1,149 @@
+import Synchronization
+public import WebImageCore
+import WebImageSystem
+
+// Each operation of the blocking face, run on the executor. A cancelled task throws `cancelled` at once; what was not
+// begun is not done, what was begun runs to its end.
+extension DiskCache {
+    /// The entry of that key, checked; nil when there is none, or it is too old or damaged.
+    /// - Throws: `cacheIO`, `cancelled`.
+    public func read(_ key: CacheKey, priority: LoadPriority = .normal) async throws(WebImageError) -> DiskEntry? {
+        try await hop(priority) { () throws(WebImageError) in try self.read(key) }
+    }
+
+    /// What is known of the entry of that key; its body is not read.
+    public func readMetadata(
+        _ key: CacheKey, priority: LoadPriority = .normal
+    ) async throws(WebImageError) -> DiskMetadata? {
+        try await hop(priority) { () throws(WebImageError) in try self.readMetadata(key) }
+    }
+
+    /// Keeps a body under that key, in place of an older one.
+    /// - Returns: false when it was skipped because the limit leaves no room for it.
+    /// - Throws: `noSpace`, `readOnly`, `cacheIO`, `cancelled`.
+    @discardableResult
+    public func store(
+        _ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata, priority: LoadPriority = .low
+    ) async throws(WebImageError) -> Bool {
+        try await hop(priority) { () throws(WebImageError) in try self.store(key, body, metadata) }
+    }
+
+    /// The same for a body in parts.
+    @discardableResult
+    public func store(
+        _ key: CacheKey, _ parts: [[UInt8]], _ metadata: DiskMetadata, priority: LoadPriority = .low
+    ) async throws(WebImageError) -> Bool {
+        try await hop(priority) { () throws(WebImageError) in try self.store(key, parts, metadata) }
+    }
+
+    /// Replaces the metadata of an entry; its body stays.
+    /// - Returns: false when there is no such entry.
+    @discardableResult
+    public func updateMetadata(
+        _ key: CacheKey, _ metadata: DiskMetadata, priority: LoadPriority = .low
+    ) async throws(WebImageError) -> Bool {
+        try await hop(priority) { () throws(WebImageError) in try self.updateMetadata(key, metadata) }
+    }
+
+    /// Removes the entry of that key; returns whether there was one.
+    @discardableResult
+    public func remove(_ key: CacheKey) async throws(WebImageError) -> Bool {
+        try await hop(.normal) { () throws(WebImageError) in try self.remove(key) }
+    }
+
+    /// Removes every entry.
+    public func removeAll() async throws(WebImageError) {
+        try await hop(.normal) { () throws(WebImageError) in try self.removeAll() }
+    }
+
+    /// Removes what was not used for too long; returns how many entries went.
+    @discardableResult
+    public func removeExpired() async throws(WebImageError) -> Int {
+        try await hop(.low) { () throws(WebImageError) in try self.removeExpired() }
+    }
+
+    /// Lets the least recently used entries go until the cache takes no more than that.
+    public func trim(to bytes: ByteCount) async throws(WebImageError) {
+        try await hop(.low) { () throws(WebImageError) in try self.trim(to: bytes) }
+    }
+
+    /// Whether there is an entry of that key, without reading it.
+    public func contains(_ key: CacheKey) async throws(WebImageError) -> Bool {
+        try await hop(.normal) { () throws(WebImageError) in try self.contains(key) }
+    }
+
+    /// The file of that key's entry, which starts with the body; nil when there is none.
+    public func path(for key: CacheKey) async throws(WebImageError) -> String? {
+        try await hop(.normal) { () throws(WebImageError) in try self.path(for: key) }
+    }
+
+    /// Every entry, in no order.
+    public func entries() async throws(WebImageError) -> [DiskEntryInfo] {
+        try await hop(.low) { () throws(WebImageError) in try self.entries() }
+    }
+
+    /// Reads every entry in full and removes those that are damaged.
+    public func verify() async throws(WebImageError) -> DiskVerification {
+        try await hop(.low) { () throws(WebImageError) in try self.verify() }
+    }
+
+    private func hop<Value: Sendable>(
+        _ priority: LoadPriority, _ work: @escaping @Sendable () throws(WebImageError) -> Value
+    ) async throws(WebImageError) -> Value {
+        let hop = Hop<Value>()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                guard hop.begin(continuation) else { return }
+                executor.run(priority) {
+                    guard hop.isWanted else { return }
+                    do throws(WebImageError) {
+                        hop.finish(.success(try work()))
+                    } catch {
+                        hop.finish(.failure(error))
+                    }
+                }
+            }
+        } onCancel: {
+            hop.finish(.failure(.cancelled))
+        }
+        return try result.get()
+    }
+}
+
+/// One answer for one waiting task, whoever comes first with it: the work or the cancellation.
+private final class Hop<Value: Sendable>: Sendable {
+    private typealias Answer = Result<Value, WebImageError>
+    typealias Waiter = CheckedContinuation<Result<Value, WebImageError>, Never>
+
+    private enum State {
+        case idle
+        case waiting(Waiter)
+        case answered
+    }
+
+    private let state = Guarded(State.idle)
+
+    var isWanted: Bool {
+        state.withLock { if case .waiting = $0 { true } else { false } }
+    }
+
+    /// Returns false when the task was cancelled before; the waiter has its answer then.
+    func begin(_ waiter: Waiter) -> Bool {
+        let isWaiting = state.withLock { state in
+            guard case .idle = state else { return false }
+            state = .waiting(waiter)
+            return true
+        }
+        if !isWaiting { waiter.resume(returning: .failure(.cancelled)) }
+        return isWaiting
+    }
+
+    func finish(_ answer: Result<Value, WebImageError>) {
+        let waiter: Waiter? = state.withLock { state in
+            defer { state = .answered }
+            if case .waiting(let waiter) = state { return waiter }
+            return nil
+        }
+        waiter?.resume(returning: answer)
+    }
+}

@@ -1,0 +1,95 @@
+import Logging
+import Synchronization
+package import WebImageCore
+import WebImageSystem
+
+extension DiskCache {
+    /// Removes every entry, those of other processes included; not what is being written. Blocks.
+    package func removeAll() throws(WebImageError) {
+        finishScan()
+        var failure: FileFault?
+        forEachEntryFile { id, path in
+            stripe(id).lock.withLock { _ in
+                do throws(FileFault) { _ = try remove(id, path) } catch { failure = error }
+            }
+        }
+        if let failure { throw writing(failure, layout.versionDirectory) }
+        // What the index still has was stored since, or wiped by somebody else.
+        for id in state.withLock({ $0.index.idsByUse }) { forget(id) }
+    }
+
+    /// Every entry whose trailer can be read, in no order. Blocks; reads the end of every file.
+    package func entries() throws(WebImageError) -> [DiskEntryInfo] {
+        var found: [DiskEntryInfo] = []
+        forEachEntryFile { id, path in
+            guard let file = try? EntryFile.open(path, files) else { return }
+            defer { file.close() }
+            guard let status = try? file.status(), case .passed(let tail)? = try? file.readTail(status) else { return }
+            found.append(info(id, path, status, tail))
+        }
+        return found
+    }
+
+    private func info(_ id: EntryID, _ path: String, _ status: FileStatus, _ tail: EntryFile.Tail) -> DiskEntryInfo {
+        let (lastUse, age) = state.withLock { state in
+            (max(state.index.lastUse(of: id) ?? .min, status.modified), state.age)
+        }
+        let idle = age.map { lastUse.addingReportingOverflow($0.components.seconds).partialValue }
+        let metadata = tail.trailer.metadata
+        return DiskEntryInfo(
+            key: CacheKey(tail.trailer.key), path: path, bodyLength: ByteCount(Int(tail.footer.bodyLength)),
+            allocated: ByteCount(Int(status.blockBytes)), lastUse: lastUse,
+            expires: [idle, metadata.expiresAt].compactMap(\.self).min(), metadata: metadata)
+    }
+
+    /// Reads every entry in full, removes those that fail, and files that are no entries. Blocks, for long.
+    package func verify() throws(WebImageError) -> DiskVerification {
+        finishScan()
+        var report = DiskVerification()
+        forEachEntryFile { id, path in
+            guard let file = try? EntryFile.open(path, files) else { return }
+            defer { file.close() }
+            guard let status = try? file.status() else { return }
+            report.checked += 1
+            guard let why = fault(id, file, status) else { return }
+            logger.warning("a cache entry is damaged and dropped: \(why)", metadata: ["path": "\(path)"])
+            state.withLock { $0.statistics.corruptEntries += 1 }
+            report.bad += 1
+            drop(id, path, status)
+            if (try? files.status(at: path)) == nil { report.repaired += 1 }
+        }
+        removeOrphans(&report)
+        return report
+    }
+
+    /// What is wrong with an entry's file, or nil.
+    private func fault(_ id: EntryID, _ file: EntryFile, _ status: FileStatus) -> String? {
+        guard let check = try? file.readAll(status) else { return "it cannot be read" }
+        switch check {
+        case .failed(let why):
+            // While it is locked, somebody is adding a trailer to it.
+            guard let isOurs = try? files.lock(file.file, wait: false), isOurs else { return nil }
+            defer { files.unlock(file.file) }
+            guard let now = try? file.status(), case .passed? = try? file.readAll(now) else { return why }
+            return nil
+        case .passed(let content):
+            return EntryID(CacheKey(content.trailer.key)) == id ? nil : "it has another key"
+        }
+    }
+
+    private func removeOrphans(_ report: inout DiskVerification) {
+        let strays = state.withLock { $0.strays.count }
+        lookAtStrays()
+        let gone = strays - state.withLock { $0.strays.count }
+        report.orphans += max(gone, 0)
+        report.repaired += max(gone, 0)
+        for shard in 0..<256 {
+            let directory = layout.shardDirectory(shard)
+            for name in (try? files.names(in: directory)) ?? [] {
+                if let id = EntryID(name: name), id.shard == shard { continue }
+                report.orphans += 1
+                if (try? files.remove(directory + "/" + name)) != nil { report.repaired += 1 }
+            }
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Logging
+package import WebImageCore
+import Synchronization
+import WebImageSystem
+
+extension DiskCache {
+    /// The entry of that key. Blocks.
+    ///
+    /// - Returns: nil when there is none: never stored, gone, unused for too long, over its own lifetime or damaged.
+    ///   A damaged one is removed, logged and counted.
+    /// - Throws: `cacheIO` when the file system refused for a reason other than that there is no such file.
+    package func read(_ key: CacheKey) throws(WebImageError) -> DiskEntry? {
+        let found: Found<(bytes: [UInt8], path: String)>? = try visit(key) { (file, status) throws(FileFault) in
+            switch try file.readAll(status) {
+            case .failed(let why): .failed(why)
+            case .passed(let content): .passed((content.trailer, (content.body, file.path)))
+            }
+        }
+        guard let (trailer, body) = found else { return nil }
+        return DiskEntry(key: key, body: body.bytes, metadata: trailer.metadata, path: body.path)
+    }
+
+    /// What is known of the entry of that key; its body is not looked at. Blocks. Counts as a use, as ``read(_:)`` does.
+    package func readMetadata(_ key: CacheKey) throws(WebImageError) -> DiskMetadata? {
+        let found: Found<Void>? = try visit(key) { (file, status) throws(FileFault) in
+            switch try file.readTail(status) {
+            case .failed(let why): .failed(why)
+            case .passed(let tail): .passed((tail.trailer, ()))
+            }
+        }
+        return found?.trailer.metadata
+    }
+
+    /// Whether there is an entry of that key, without reading it. Blocks.
+    package func contains(_ key: CacheKey) throws(WebImageError) -> Bool { try path(for: key) != nil }
+
+    /// The file of that key's entry; nil when there is none. Blocks.
+    package func path(for key: CacheKey) throws(WebImageError) -> String? {
+        let id = EntryID(key)
+        let path = layout.path(of: id)
+        do {
+            let status = try files.status(at: path)
+            return isExpired(id, status) ? nil : path
+        } catch  where error.isMissing {
+            forget(id)
+            return nil
+        } catch {
+            throw reading(error, path)
+        }
+    }
+
+    private typealias Found<Body> = (trailer: DiskTrailer, body: Body)
+
+    /// Opens the entry, has it read, checks that it is the right one and still valid, and keeps the books.
+    private func visit<Body>(
+        _ key: CacheKey,
+        _ read: (EntryFile, FileStatus) throws(FileFault) -> EntryFile.Check<Found<Body>>
+    ) throws(WebImageError) -> Found<Body>? {
+        let id = EntryID(key)
+        let path = layout.path(of: id)
+        do throws(FileFault) {
+            // A missing file is opened in vain even when the index does not have it: another process may have stored it.
+            guard let file = try EntryFile.open(path, files) else {
+                forget(id)
+                return miss()
+            }
+            defer { file.close() }
+            var status = try file.status()
+            if isExpired(id, status) {
+                drop(id, path, status)
+                return miss()
+            }
+            var result = try read(file, status)
+            if case .failed = result {
+                // Another thread or process may be adding a new trailer: it holds the lock while it does.
+                guard try files.lock(file.file, wait: false) else { return miss() }
+                defer { files.unlock(file.file) }
+                status = try file.status()
+                result = try read(file, status)
+            }
+            switch result {
+            case .failed(let why): return damaged(id, path, status, why)
+            case .passed(let found):
+                guard found.trailer.key == key.text else { return damaged(id, path, status, "it has another key") }
+                if let end = found.trailer.metadata.expiresAt, end <= clock.wallTime {
+                    drop(id, path, status)
+                    return miss()
+                }
+                noteUse(id, path, status)
+                return found
+            }
+        } catch {
+            throw reading(error, path)
+        }
+    }
+
+    private func miss<Result>() -> Result? {
+        state.withLock { $0.statistics.misses += 1 }
+        return nil
+    }
+
+    private func damaged<Result>(_ id: EntryID, _ path: String, _ status: FileStatus, _ why: String) -> Result? {
+        logger.warning("a cache entry is damaged and dropped: \(why)", metadata: ["path": "\(path)"])
+        state.withLock { $0.statistics.corruptEntries += 1 }
+        drop(id, path, status)
+        return miss()
+    }
+
+    func reading(_ fault: FileFault, _ path: String) -> WebImageError {
+        let error = fault.readError("a cache entry cannot be read", at: path)
+        logger.warning("\(error)")
+        state.withLock { $0.statistics.faults += 1 }
+        return error
+    }
+
+    /// The last use is what the index says or what the file says, whichever is later: another process may have used it.
+    func isExpired(_ id: EntryID, _ status: FileStatus) -> Bool {
+        let now = clock.wallTime
+        return state.withLock { state in
+            state.isExpired(lastUse: max(state.index.lastUse(of: id) ?? .min, status.modified), at: now)
+        }
+    }
+
+    private func noteUse(_ id: EntryID, _ path: String, _ status: FileStatus) {
+        let now = clock.wallTime
+        let known = state.withLock { state in
+            state.statistics.hits += 1
+            return state.index.use(id, at: now)
+        }
+        switch known {
+        case .some(let isBehind):
+            // A failure only makes the entry look older after the next start.
+            if isBehind { try? files.touch(path, at: now) }
+        case .none:
+            // Another process stored it, or the scan has not come to it yet.
+            stripe(id).lock.withLock { _ in
+                guard let current = try? files.status(at: path) else { return }
+                state.withLock { state in
+                    if !state.index.contains(id) {
+                        state.index.set(id, bytes: current.blockBytes, lastUse: max(now, current.modified))
+                    }
+                }
+            }
+            evictInBackground()
+        }
+    }
+
+    /// The file is not there: the index must not say otherwise.
+    func forget(_ id: EntryID) {
+        guard state.withLock({ $0.index.contains(id) }) else { return }
+        stripe(id).lock.withLock { _ in
+            // A store may have come in between.
+            if (try? files.status(at: layout.path(of: id))) == nil { state.withLock { $0.remove(id) } }
+        }
+    }
+
+    /// Removes an entry's file, unless it is another one by now.
+    func drop(_ id: EntryID, _ path: String, _ status: FileStatus) {
+        stripe(id).lock.withLock { _ in
+            guard let current = try? files.status(at: path), current.inode == status.inode else { return }
+            do throws(FileFault) {
+                try files.remove(path)
+                state.withLock { $0.remove(id) }
+            } catch {
+                logger.warning("a cache entry cannot be removed: \(error)")
+            }
+        }
+    }
+}

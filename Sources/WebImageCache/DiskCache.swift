@@ -1,0 +1,116 @@
+import Logging
+import Synchronization
+public import WebImageCore
+import WebImageSystem
+
+/// Entries on disk, by key: the bytes of a picture as they came, and what is known of them.
+///
+/// An entry may be lost, but is never wrong: it carries its key, its length and checksums, is written under a temporary
+/// name and renamed, and is checked when it is read; what fails is dropped. Entries that were not used for
+/// a week go, and the least recently used go before the limit is reached. Several processes may use one directory.
+///
+/// Safe to use from any thread. Each operation is there twice under one name: asynchronous, for everybody, and
+/// blocking, within this package, for code that runs on the I/O executor already.
+///
+/// SDWebImage's rows K-01 to K-21, CC-01 to CC-14 and DK-01 to DK-04.
+public final class DiskCache: Sendable {
+    /// Orders what changes one entry's file and what the index says of it: one of a few locks, by the entry's name.
+    final class Stripe: Sendable {
+        let lock = Guarded(())
+    }
+
+    let layout: CacheLayout
+    let files: any FileSystem
+    let executor: any WorkExecutor
+    let clock: any LoadClock
+    let logger: Logger
+    let synchronises: Bool
+    let state: Guarded<DiskState>
+    /// Held by whoever evicts, so that others who need room wait for what is about to come free. Taken before stripes.
+    let evictionTurn = Guarded(())
+    /// Held while the directory is scanned, so that who needs the result waits for it.
+    let scanTurn = Guarded(())
+    private let stripes = (0..<16).map { _ in Stripe() }
+    /// Tells this cache's temporary files from those of another with the same process number: in a container everyone
+    /// is process 1.
+    private let start = String(UInt32.random(in: .min ... .max), radix: 16)
+    private let temporaryNumber = Atomic<Int>(0)
+
+    /// Returns at once; the directory is scanned in the background, and made when there is something to write.
+    ///
+    /// - Parameters:
+    ///   - executor: where the asynchronous operations and the background work run.
+    package init(
+        _ configuration: DiskCacheConfiguration, executor: any WorkExecutor,
+        clock: any LoadClock = SystemClock.shared, files: any FileSystem = PosixFileSystem()
+    ) {
+        layout = CacheLayout(directory: configuration.directory, namespace: configuration.namespace)
+        self.files = files
+        self.executor = executor
+        self.clock = clock
+        logger = configuration.logger
+        synchronises = configuration.synchronises
+        state = Guarded(DiskState(limits: configuration.limits))
+        executor.run(.low) { [weak self] in
+            self?.finishScan()
+            self?.evictInBackground()
+        }
+    }
+
+    /// Lower limits hold for the next store; the background makes room.
+    package func setLimits(_ limits: DiskCacheConfiguration.Limits) {
+        state.withLock { $0.setLimits(limits) }
+        evictInBackground()
+    }
+
+    /// What the cache takes on disk. O(1), from the index.
+    public var usage: DiskUsage {
+        state.withLock { state in
+            DiskUsage(
+                bytes: ByteCount(Int(state.used)), count: state.index.count,
+                limit: ByteCount(Int(state.byteLimit)), isComplete: state.isScanned)
+        }
+    }
+
+    public var statistics: DiskStatistics { state.withLock { $0.statistics } }
+
+    /// What is wrong with the index's sums and links, or nil. For tests; O(n).
+    package func fault() -> String? { state.withLock { $0.index.fault() } }
+
+    func stripe(_ id: EntryID) -> Stripe { stripes[id.shard & 15] }
+
+    /// A path for an entry that is being written.
+    func makeTemporaryPath() -> String {
+        let number = temporaryNumber.add(1, ordering: .relaxed).newValue
+        return "\(layout.temporaryDirectory)/\(temporaryPrefix)\(number)"
+    }
+
+    var temporaryPrefix: String { "\(ThisProcess.number)-\(start)-" }
+}
+
+/// What a disk cache takes.
+public struct DiskUsage: Hashable, Sendable {
+    /// Allocated blocks of entries and of temporary files, those being written included.
+    public var bytes: ByteCount
+    /// Entries.
+    public var count: Int
+    /// What `bytes` never passes by this process's doing.
+    public var limit: ByteCount
+    /// False while the directory is still being scanned: then there may be more.
+    public var isComplete: Bool
+}
+
+/// What a disk cache has done since it was opened.
+public struct DiskStatistics: Hashable, Sendable {
+    public var hits = 0
+    public var misses = 0
+    public var stores = 0
+    /// Stores that did not happen because there was no room for them within the limit.
+    public var skippedStores = 0
+    /// Entries that left because of a limit.
+    public var evictions = 0
+    /// Entries that failed their checks and were dropped; each is a miss, too.
+    public var corruptEntries = 0
+    /// Operations that the file system refused.
+    public var faults = 0
+}

@@ -1,0 +1,49 @@
+public import WebImageCore
+
+/// What is kept on disk beside the bytes of an entry. Everything is optional.
+public struct DiskMetadata: Hashable, Sendable {
+    /// A header field.
+    public struct Field: Hashable, Sendable {
+        public var name: String
+        public var value: String
+
+        public init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// A field of a later version: kept as it is when the metadata is written again.
+    package struct UnknownField: Hashable, Sendable {
+        package var tag: UInt16
+        package var bytes: [UInt8]
+    }
+
+    /// When the entry was stored, in seconds since 1970; the cache fills it in when it is nil.
+    public var storedAt: Int64?
+    /// When the entry stops being an answer at all, in seconds since 1970: our own lifetime, not HTTP's freshness.
+    public var expiresAt: Int64?
+    /// Where the bytes came from, without credentials.
+    public var url: String?
+    public var format: ImageFormat?
+    /// The HTTP status of the response.
+    public var status: Int?
+    /// The response's header fields that decide over freshness and conditional requests (RFC 9111, section 3).
+    public var headers: [Field] = []
+    /// The request's header fields that the response's `Vary` names.
+    public var varyRequestHeaders: [Field] = []
+    /// When the request was sent and when the response came, in seconds since 1970 (RFC 9111, section 4.2.3).
+    public var requestTime: Int64?
+    public var responseTime: Int64?
+    /// The user's own (SDWebImage's row K-10).
+    public var extendedData: [UInt8]?
+    package var unknownFields: [UnknownField] = []
+
+    public init() {}
+
+    /// The response's header field of that name, in any case; the first one if there are several.
+    public func value(of name: String) -> String? {
+        let wanted = name.lowercased()
+        return headers.first { $0.name.lowercased() == wanted }?.value
+    }
+}

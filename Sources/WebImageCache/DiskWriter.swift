@@ -1,0 +1,119 @@
+import Synchronization
+package import WebImageCore
+import WebImageSystem
+
+/// An entry that is being written, part by part, under a temporary name. All calls block.
+///
+/// Exactly one of ``commit(_:)`` and ``abandon()`` ends it; one that is let go without is abandoned. Where there
+/// is no room within the cache's limit, the entry is skipped: the writer then takes bytes and forgets them.
+package final class DiskWriter: Sendable {
+    private struct State: ~Copyable {
+        /// Nil once it was committed, abandoned or skipped.
+        var file: Int32?
+        var length: Int64 = 0
+        var reserved: Int64 = 0
+        var checksum = RunningChecksum()
+    }
+
+    package let key: CacheKey
+    private let cache: DiskCache
+    private let path: String
+    // The lock stands for "one thread at a time", and is not contended.
+    private let state: Guarded<State>
+
+    init(_ key: CacheKey, cache: DiskCache, path: String, file: Int32) {
+        self.key = key
+        self.cache = cache
+        self.path = path
+        state = Guarded(State(file: file))
+    }
+
+    deinit { abandon() }
+
+    /// Writes the next part of the body.
+    ///
+    /// - Throws: `noSpace`, `readOnly` or `cacheIO`; the writer is abandoned then.
+    package func append(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
+        try state.withLock { state throws(WebImageError) in try append(bytes, &state) }
+    }
+
+    package func append(_ bytes: [UInt8]) throws(WebImageError) {
+        var failure: WebImageError?
+        bytes.withUnsafeBytes { bytes in
+            do throws(WebImageError) { try append(bytes) } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Ends the body, adds the metadata and gives the entry its name, in place of an older one.
+    ///
+    /// - Returns: false when the entry was skipped for want of room.
+    /// - Throws: `noSpace`, `readOnly` or `cacheIO`; the writer is abandoned then.
+    package func commit(_ metadata: DiskMetadata) throws(WebImageError) -> Bool {
+        try state.withLock { state throws(WebImageError) in
+            guard state.file != nil else { return false }
+            var metadata = metadata
+            metadata.storedAt = metadata.storedAt ?? cache.clock.wallTime
+            let trailer = DiskTrailer(key: key.text, metadata: metadata).encoded()
+            let footer = DiskFooter(
+                bodyLength: state.length, bodyChecksum: state.checksum.value, trailerOffset: state.length,
+                trailerLength: Int64(trailer.count), trailerChecksum: Checksum.of(trailer))
+            let tail = trailer + footer.encoded()
+            var failure: WebImageError?
+            tail.withUnsafeBytes { bytes in
+                do throws(WebImageError) { try append(bytes, &state) } catch { failure = error }
+            }
+            if let failure { throw failure }
+            guard let file = state.file else { return false }
+            do throws(FileFault) {
+                if cache.synchronises { try cache.files.sync(file) }
+                cache.files.close(file)
+                state.file = nil
+                try cache.publish(path, as: EntryID(key), reserved: state.reserved)
+                state.reserved = 0
+                return true
+            } catch {
+                end(&state)
+                throw cache.writing(error, path)
+            }
+        }
+    }
+
+    /// Removes what was written. Does nothing after ``commit(_:)``.
+    package func abandon() {
+        state.withLock { end(&$0) }
+    }
+
+    private func append(_ bytes: UnsafeRawBufferPointer, _ state: inout State) throws(WebImageError) {
+        guard let file = state.file else { return }
+        let (length, overflow) = state.length.addingReportingOverflow(Int64(bytes.count))
+        let missing = overflow ? .max : FileStatus.blocks(length) - state.reserved
+        if missing > 0 {
+            guard cache.makeRoom(missing) else {
+                end(&state)
+                return cache.skip()
+            }
+            state.reserved += missing
+        }
+        do throws(FileFault) {
+            try cache.files.writeAll(file, bytes, at: state.length)
+            state.checksum.add(bytes)
+            state.length = length
+        } catch {
+            end(&state)
+            throw cache.writing(error, path)
+        }
+    }
+
+    private func end(_ state: inout State) {
+        if let file = state.file {
+            cache.files.close(file)
+            state.file = nil
+            try? cache.files.remove(path)
+        }
+        if state.reserved > 0 {
+            cache.giveBack(state.reserved)
+            state.reserved = 0
+        }
+    }
+}

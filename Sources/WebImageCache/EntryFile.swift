@@ -1,0 +1,129 @@
+import WebImageCore
+
+/// One entry's file, open for reading, and its checks.
+struct EntryFile {
+    /// What became of a check.
+    enum Check<Content> {
+        case passed(Content)
+        /// Cut, damaged or not ours; with what was found.
+        case failed(String)
+    }
+
+    struct Tail {
+        let footer: DiskFooter
+        let trailer: DiskTrailer
+    }
+
+    /// An entry that is larger than this is read from its end, so that a huge file that is none is found out before
+    /// memory is taken for it.
+    private static let largeSize: Int64 = 1 << 20
+    /// Most trailers are well below this; longer ones take a second read.
+    private static let tailGuess: Int64 = 4 << 10
+
+    let files: any FileSystem
+    let file: Int32
+    let path: String
+
+    /// Nil when there is none.
+    static func open(_ path: String, _ files: any FileSystem) throws(FileFault) -> EntryFile? {
+        do {
+            return EntryFile(files: files, file: try files.open(path, .read), path: path)
+        } catch  where error.isMissing {
+            return nil
+        }
+    }
+
+    func close() { files.close(file) }
+
+    func status() throws(FileFault) -> FileStatus { try files.status(of: file) }
+
+    /// Reads and checks everything: footer, trailer, body.
+    func readAll(_ status: FileStatus) throws(FileFault) -> Check<(trailer: DiskTrailer, body: [UInt8])> {
+        if status.size > Self.largeSize, case .failed(let why) = try readTail(status) { return .failed(why) }
+        guard status.isRegularFile, status.size >= DiskFooter.length else { return .failed("it is no entry's file") }
+        var (fault, trailer, why): (FileFault?, DiskTrailer?, String) = (nil, nil, "")
+        // The body is the start of the file, so that one array takes the file and then is the body.
+        let body = [UInt8](unsafeUninitializedCapacity: Int(status.size)) { buffer, count in
+            do throws(FileFault) {
+                let bytes = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: Int(status.size))
+                guard try files.readAll(file, into: bytes, at: 0) == bytes.count else {
+                    why = "it ended early"
+                    return
+                }
+                switch Self.check(UnsafeRawBufferPointer(bytes)) {
+                case .failed(let reason): why = reason
+                case .passed(let tail):
+                    trailer = tail.trailer
+                    count = Int(tail.footer.bodyLength)
+                }
+            } catch {
+                fault = error
+            }
+        }
+        if let fault { throw fault }
+        guard let trailer else { return .failed(why) }
+        return .passed((trailer, body))
+    }
+
+    /// Reads and checks footer and trailer, not the body.
+    func readTail(_ status: FileStatus) throws(FileFault) -> Check<Tail> {
+        guard status.isRegularFile, status.size >= DiskFooter.length else { return .failed("it is no entry's file") }
+        var bytes = try read(last: min(status.size, Self.tailGuess))
+        guard let footer = Self.footer(bytes, fileSize: status.size) else { return .failed("its footer is damaged") }
+        let length = footer.trailerLength + Int64(DiskFooter.length)
+        if bytes.count < length { bytes = try read(last: min(length, status.size)) }
+        guard bytes.count >= length else { return .failed("it ended early") }
+        return bytes.withUnsafeBytes { bytes in
+            let trailer = bytes[(bytes.count - Int(length))..<(bytes.count - DiskFooter.length)]
+            return Self.checkTrailer(UnsafeRawBufferPointer(rebasing: trailer), footer)
+        }
+
+        func read(last count: Int64) throws(FileFault) -> [UInt8] {
+            var fault: FileFault?
+            let bytes = [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, filled in
+                do throws(FileFault) {
+                    let part = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: Int(count))
+                    filled = try files.readAll(file, into: part, at: status.size - count)
+                } catch {
+                    fault = error
+                }
+            }
+            if let fault { throw fault }
+            return bytes
+        }
+    }
+
+    private static func check(_ file: UnsafeRawBufferPointer) -> Check<Tail> {
+        let tail = UnsafeRawBufferPointer(rebasing: file[(file.count - DiskFooter.length)...])
+        guard let footer = DiskFooter.decode(tail, fileSize: Int64(file.count)) else {
+            return .failed("its footer is damaged")
+        }
+        let body = UnsafeRawBufferPointer(rebasing: file[..<Int(footer.bodyLength)])
+        guard Checksum.of(body) == footer.bodyChecksum else { return .failed("its body is damaged") }
+        let trailer = file[Int(footer.trailerOffset)..<(file.count - DiskFooter.length)]
+        return checkTrailer(UnsafeRawBufferPointer(rebasing: trailer), footer)
+    }
+
+    private static func checkTrailer(_ bytes: UnsafeRawBufferPointer, _ footer: DiskFooter) -> Check<Tail> {
+        guard Checksum.of(bytes) == footer.trailerChecksum, let trailer = DiskTrailer.decode(bytes) else {
+            return .failed("its trailer is damaged")
+        }
+        return .passed(Tail(footer: footer, trailer: trailer))
+    }
+
+    private static func footer(_ bytes: [UInt8], fileSize: Int64) -> DiskFooter? {
+        guard bytes.count >= DiskFooter.length else { return nil }
+        return bytes.withUnsafeBytes { bytes in
+            DiskFooter.decode(
+                UnsafeRawBufferPointer(rebasing: bytes[(bytes.count - DiskFooter.length)...]), fileSize: fileSize)
+        }
+    }
+}
+
+extension FileStatus {
+    /// Allocated blocks; where the file system does not tell, its length in blocks of 4 KiB.
+    var blockBytes: Int64 { allocated > 0 ? allocated : Self.blocks(size) }
+
+    /// What a file of that length will take: its length in blocks of 4 KiB.
+    static func blocks(_ length: Int64) -> Int64 { (length + 4095) & ~4095 }
+}

@@ -1,0 +1,52 @@
+#if AVIF
+    import CSysAVIF
+    import WebImageCore
+
+    extension AVIFDecoder {
+        private static let bandRows = 64
+        /// Rows above and below a band that go into its colours where those have half the resolution. Even, so that a
+        /// band begins with a pair of rows that share their colour.
+        private static let margin = 2
+
+        /// Gives the sink the decoded picture as RGBA, a band at a time, each converted with a margin that is left out:
+        /// so no second picture is needed, and a band's edges are as they would be within the whole.
+        func emit(_ format: RowFormat, _ sink: any RowSink) throws(WebImageError) {
+            guard let view = avifImageCreateEmpty() else {
+                throw WebImageError(.limitExceeded, "there is no memory to decode the AVIF", format: .avif)
+            }
+            defer { avifImageDestroy(view) }
+            let rowCount = Self.bandRows + 2 * Self.margin
+            let scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: format.bytesPerRow * rowCount)
+            defer { scratch.deallocate() }
+            var row = 0
+            while row < format.size.height {
+                try options.checkpoint?()
+                let count = min(Self.bandRows, format.size.height - row)
+                let first = max(row - Self.margin, 0)
+                let last = min(row + count + Self.margin, format.size.height)
+                var area = avifCropRect(
+                    x: 0, y: UInt32(first), width: UInt32(format.size.width), height: UInt32(last - first))
+                _ = try check(avifImageSetViewRect(view, handle.pointee.image, &area))
+                _ = try check(convert(view, format, into: scratch))
+                let start = scratch + (row - first) * format.bytesPerRow
+                sink.band(at: row, count: count).copyMemory(from: start, byteCount: count * format.bytesPerRow)
+                try sink.commit(at: row, count: count)
+                row += count
+            }
+        }
+
+        private func convert(
+            _ view: UnsafeMutablePointer<avifImage>, _ format: RowFormat, into scratch: UnsafeMutablePointer<UInt8>
+        ) -> avifResult {
+            var rows = avifRGBImage()
+            avifRGBImageSetDefaults(&rows, view)
+            rows.depth = UInt32(format.layout.bitDepth)
+            rows.format = AVIF_RGB_FORMAT_RGBA
+            // Straight alpha: libavif divides where the file says that its colours are multiplied.
+            rows.alphaPremultiplied = 0
+            rows.pixels = scratch
+            rows.rowBytes = UInt32(format.bytesPerRow)
+            return avifImageYUVToRGB(view, &rows)
+        }
+    }
+#endif

@@ -1,0 +1,45 @@
+#if AVIF || HEIF
+    import WebImageCore
+
+    /// The bytes of a picture so far, for libraries that go back and forth in a file. Never more than a limit.
+    final class CollectedBytes {
+        private(set) var count = 0
+        private var capacity = 0
+        private var memory: UnsafeMutableRawPointer?
+        private let limit: ByteCount
+        private let format: ImageFormat
+
+        init(limit: ByteCount, format: ImageFormat) {
+            self.limit = limit
+            self.format = format
+        }
+
+        deinit { memory?.deallocate() }
+
+        /// All of them; valid until the next ``append(_:)``.
+        var all: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
+
+        /// - Throws: `limitExceeded` when there are more than the limit.
+        func append(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
+            guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
+            guard bytes.count <= limit.bytes, count <= limit.bytes - bytes.count else {
+                throw WebImageError(
+                    .limitExceeded, "the picture is longer than \(limit); raise DecodeLimits.bytes to allow it",
+                    format: format)
+            }
+            if count + bytes.count > capacity { grow(to: max(count + bytes.count, min(capacity * 2, limit.bytes))) }
+            memory?.advanced(by: count).copyMemory(from: source, byteCount: bytes.count)
+            count += bytes.count
+        }
+
+        private func grow(to wanted: Int) {
+            let larger = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 16)
+            if let memory {
+                larger.copyMemory(from: memory, byteCount: count)
+                memory.deallocate()
+            }
+            memory = larger
+            capacity = wanted
+        }
+    }
+#endif

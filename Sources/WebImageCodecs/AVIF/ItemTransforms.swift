@@ -1,0 +1,43 @@
+#if AVIF || HEIF
+    package import WebImageCore
+
+    /// What the `irot` and `imir` properties of an item (ISO/IEC 23008-12, 6.5.10 and 6.5.12) do together: quarter turns
+    /// counter-clockwise, then perhaps a mirroring left to right.
+    package struct ItemTransforms: Equatable {
+        package private(set) var turns = 0
+        package private(set) var isMirrored = false
+
+        /// Adds `count` quarter turns counter-clockwise to what was done before.
+        package mutating func turn(_ count: Int) {
+            // A turn after a mirroring is the opposite turn before it.
+            turns = (turns + (isMirrored ? 4 - count & 3 : count & 3)) & 3
+        }
+
+        /// Adds a mirroring: left to right for axis 1, top to bottom for axis 0.
+        package mutating func mirror(axis: Int) {
+            // Top to bottom is left to right and a half turn, in any order.
+            if axis == 0 { turns = (turns + 2) & 3 }
+            isMirrored.toggle()
+        }
+
+        package var orientation: Orientation {
+            let plain: [Orientation] = [.up, .left, .down, .right]
+            let mirrored: [Orientation] = [.upMirrored, .rightMirrored, .downMirrored, .leftMirrored]
+            return isMirrored ? mirrored[turns] : plain[turns]
+        }
+
+        /// The properties that stand for an orientation, of which the turns come first.
+        package init(_ orientation: Orientation = .up) {
+            switch orientation {
+            case .up: (turns, isMirrored) = (0, false)
+            case .upMirrored: (turns, isMirrored) = (0, true)
+            case .down: (turns, isMirrored) = (2, false)
+            case .downMirrored: (turns, isMirrored) = (2, true)
+            case .leftMirrored: (turns, isMirrored) = (3, true)
+            case .right: (turns, isMirrored) = (3, false)
+            case .rightMirrored: (turns, isMirrored) = (1, true)
+            case .left: (turns, isMirrored) = (1, false)
+            }
+        }
+    }
+#endif

@@ -1,0 +1,175 @@
+import WebImageCore
+
+/// Decodes one bitmap as its bytes come. Rows of a top-down file go on at once; other files have their last row first
+/// and are handed on when they are complete.
+final class BMPDecoder: ImageDecoder {
+    private enum Stage {
+        case header
+        /// The palette, and whatever else stands before the pixels.
+        case gap
+        case pixels
+        case stoppedAtHeader
+        case complete
+    }
+
+    private let options: DecodeOptions
+    private(set) var header: ImageHeader?
+    private var stage = Stage.header
+    private var planner: DecodePlanner?
+    private var info: BMPHeader?
+    /// The bytes up to the end of the palette.
+    private var start: [UInt8] = []
+    private var received = 0
+    private var partial: [UInt8] = []
+    private var runs: BMPRunReader?
+    private var writer: BMPRowWriter?
+
+    init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
+        self.options = options
+        self.planner = plan
+    }
+
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
+        var rest = bytes.bindMemory(to: UInt8.self)
+        if stage == .header { try readHeader(&rest) }
+        if stage == .gap { try readGap(&rest) }
+        if stage == .pixels { try readPixels(&rest) }
+        switch stage {
+        case .complete: return .complete
+        case .stoppedAtHeader: return .stoppedAtHeader
+        default: return .needsBytes
+        }
+    }
+
+    func finish() throws(WebImageError) {
+        switch stage {
+        case .complete, .stoppedAtHeader: return
+        case .header, .gap:
+            throw WebImageError(.truncatedData, "the data ends before the picture begins", format: .bmp)
+        case .pixels: break
+        }
+        stage = .complete
+        let rows = writer?.rowsDone ?? 0
+        try writer?.finish()
+        throw WebImageError(
+            .truncatedData, "the BMP's data ends early: \(rows) of \(header?.size.height ?? 0) rows are there",
+            format: .bmp)
+    }
+
+    // MARK: before the pixels
+
+    private func readHeader(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+        while true {
+            // Enough to tell the length first, then all of it.
+            let wanted = try BMPHeader.length(start) ?? (start.count < 18 ? 18 : 34)
+            if start.count == wanted { break }
+            guard try collect(wanted, &input) else { return }
+        }
+        let info = try BMPHeader(start)
+        try options.limits.check(info.size, of: .bmp)
+        let header = ImageHeader(format: .bmp, size: info.size, hasAlpha: info.hasAlpha)
+        self.info = info
+        self.header = header
+        let plan = try planner?(header)
+        planner = nil
+        guard let sink = plan?.sink else {
+            stage = .stoppedAtHeader
+            return
+        }
+        let format = RowFormat(size: info.size, layout: .rgba8, alpha: info.hasAlpha ? .straight : .opaque)
+        try sink.begin(format)
+        writer = try BMPRowWriter(sink, format, isTopDown: info.isTopDown, options)
+        stage = .gap
+    }
+
+    private func readGap(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+        guard let info else { return }
+        let paletteEnd = info.paletteOffset + info.paletteCount * info.paletteEntryLength
+        if start.count < paletteEnd { guard try collect(paletteEnd, &input) else { return } }
+        let skipped = min(info.pixelOffset - received, input.count)
+        try takeOff(max(skipped, 0), &input)
+        guard received >= info.pixelOffset else { return }
+        writer?.converter = BMPRowConverter(info, palette: Array(start[info.paletteOffset...]))
+        if info.hasRuns { runs = BMPRunReader(width: info.size.width, isNibbles: info.compression == .runs4) }
+        start = []
+        stage = .pixels
+    }
+
+    private func collect(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) -> Bool {
+        let taken = min(count - start.count, input.count)
+        start.append(contentsOf: input.prefix(taken))
+        try takeOff(taken, &input)
+        return start.count == count
+    }
+
+    private func takeOff(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+        input = UnsafeBufferPointer(rebasing: input.dropFirst(count))
+        try countBytes(count)
+    }
+
+    private func countBytes(_ count: Int) throws(WebImageError) {
+        received += count
+        guard received <= options.limits.bytes.bytes else {
+            throw WebImageError(
+                .limitExceeded, "the BMP is longer than \(options.limits.bytes); raise DecodeLimits.bytes to allow it",
+                format: .bmp)
+        }
+    }
+
+    // MARK: pixels
+
+    private func readPixels(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+        try options.checkpoint?()
+        if runs != nil { try readRuns(&input) } else { try readRows(&input) }
+        try writer?.flush()
+        if writer?.isComplete == true {
+            try writer?.finish()
+            stage = .complete
+        }
+    }
+
+    private func readRows(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+        guard let info else { return }
+        let length = info.bytesPerRow
+        while writer?.isComplete == false, !input.isEmpty {
+            if partial.isEmpty, input.count >= length, let base = input.baseAddress {
+                try writer?.write(base)
+                try takeOff(length, &input)
+                continue
+            }
+            let taken = min(length - partial.count, input.count)
+            partial.append(contentsOf: input.prefix(taken))
+            try takeOff(taken, &input)
+            guard partial.count == length else { return }
+            try writePartial()
+        }
+    }
+
+    private func writePartial() throws(WebImageError) {
+        let row = partial
+        partial.removeAll(keepingCapacity: true)
+        try row.withUnsafeBufferPointer { bytes throws(WebImageError) in
+            if let base = bytes.baseAddress { try writer?.write(base) }
+        }
+    }
+
+    private func readRuns(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+        while writer?.isComplete == false {
+            let before = input.count
+            let event = runs?.next(&input)
+            try countBytes(before - input.count)
+            guard let event else { return }
+            try writeRunRow()
+            // The rows that a picture does not say anything of have index 0.
+            while event == .end, writer?.isComplete == false { try writeRunRow() }
+        }
+    }
+
+    private func writeRunRow() throws(WebImageError) {
+        guard let indices = runs?.indices else { return }
+        try indices.withUnsafeBufferPointer { bytes throws(WebImageError) in
+            if let base = bytes.baseAddress { try writer?.write(base) }
+        }
+        runs?.beginRow()
+    }
+}

@@ -1,0 +1,102 @@
+/// Unpacks RLE4 and RLE8 as they come, to rows of one byte a pixel. What runs leave out has index 0.
+struct BMPRunReader {
+    enum Event {
+        /// The row that was being written is complete.
+        case row
+        /// The end of the picture; the row that was being written is the last one that says something.
+        case end
+    }
+
+    private enum State {
+        case first
+        case second(UInt8)
+        case literal(rest: Int, hasPadding: Bool)
+        case padding
+        case right
+        case down(right: Int)
+        case skippingRows(Int, right: Int)
+    }
+
+    private let width: Int
+    private let isNibbles: Bool
+    private var state = State.first
+    private var x = 0
+    /// The present row.
+    private(set) var indices: [UInt8]
+
+    init(width: Int, isNibbles: Bool) {
+        self.width = width
+        self.isNibbles = isNibbles
+        indices = [UInt8](repeating: 0, count: width)
+    }
+
+    /// Begins the next row, after an event.
+    mutating func beginRow() {
+        for index in 0..<width { indices[index] = 0 }
+    }
+
+    /// Reads on to the next event; takes what it used off `input`. nil when all of `input` is used up.
+    mutating func next(_ input: inout UnsafeBufferPointer<UInt8>) -> Event? {
+        if case .skippingRows(let rows, let right) = state {
+            guard rows == 0 else {
+                state = .skippingRows(rows - 1, right: right)
+                return .row
+            }
+            x = min(right, width)
+            state = .first
+        }
+        while let byte = input.first {
+            input = UnsafeBufferPointer(rebasing: input.dropFirst())
+            switch state {
+            case .first: state = .second(byte)
+            case .second(0):
+                state = .first
+                if let event = escape(byte) { return event }
+            case .second(let count):
+                state = .first
+                for position in 0..<Int(count) { put(isNibbles ? nibble(byte, position) : byte) }
+            case .literal(let rest, let hasPadding): readLiteral(byte, rest: rest, hasPadding: hasPadding)
+            case .padding: state = .first
+            case .right: state = .down(right: min(x + Int(byte), width))
+            case .down(let right):
+                state = .skippingRows(Int(byte), right: right)
+                return next(&input)
+            case .skippingRows: return nil
+            }
+        }
+        return nil
+    }
+
+    private mutating func escape(_ code: UInt8) -> Event? {
+        switch code {
+        case 0:
+            x = 0
+            return .row
+        case 1: return .end
+        case 2: state = .right
+        default:
+            let bytes = isNibbles ? (Int(code) + 1) / 2 : Int(code)
+            state = .literal(rest: Int(code), hasPadding: bytes % 2 != 0)
+        }
+        return nil
+    }
+
+    private mutating func readLiteral(_ byte: UInt8, rest: Int, hasPadding: Bool) {
+        let count = isNibbles ? min(rest, 2) : 1
+        for position in 0..<count { put(isNibbles ? nibble(byte, position) : byte) }
+        guard rest == count else {
+            state = .literal(rest: rest - count, hasPadding: hasPadding)
+            return
+        }
+        state = hasPadding ? .padding : .first
+    }
+
+    private func nibble(_ byte: UInt8, _ position: Int) -> UInt8 { position % 2 == 0 ? byte >> 4 : byte & 15 }
+
+    /// Pixels right of the picture are dropped.
+    private mutating func put(_ index: UInt8) {
+        guard x < width else { return }
+        indices[x] = index
+        x += 1
+    }
+}

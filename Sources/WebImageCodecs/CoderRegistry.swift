@@ -1,0 +1,77 @@
+import Synchronization
+public import WebImageCore
+import WebImageSystem
+
+/// The coders that are asked for a picture, the latest registered first. Any thread may use and change it; a decode
+/// that has begun keeps its coder.
+public final class CoderRegistry: Sendable {
+    /// What a manager uses unless it is given another registry: the coders of this build.
+    public static let standard = CoderRegistry()
+
+    /// The coders of this build, in the order in which they are asked.
+    public static var builtIn: [any ImageCoder] {
+        var coders: [any ImageCoder] = [
+            JPEGCoder(), PNGCoder(), WebPCoder(), GIFCoder(), BMPCoder(), ICOCoder(), QOICoder(), PNMCoder(),
+        ]
+        #if AVIF
+            coders.append(AVIFCoder())
+        #endif
+        // HEIFCoder is not here: libde265 takes memory by the sizes in a picture's HEVC data, which nothing checks yet.
+        #if JXL
+            coders.append(JXLCoder())
+        #endif
+        #if TIFF
+            coders.append(TIFFCoder())
+        #endif
+        return coders
+    }
+
+    private let stored: Guarded<[any ImageCoder]>
+
+    /// - Parameter coders: in the order in which they are asked.
+    public init(_ coders: [any ImageCoder] = CoderRegistry.builtIn) { stored = Guarded(coders) }
+
+    /// The coders, in the order in which they are asked.
+    public var coders: [any ImageCoder] { stored.withLock { $0 } }
+
+    /// Every format that one of the coders reads, in the order of the names.
+    public var decodableFormats: [ImageFormat] {
+        Set(coders.flatMap(\.decodableFormats)).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// Adds a coder that is asked before all others. Two of the same type may stand beside each other.
+    public func register(_ coder: any ImageCoder) {
+        stored.withLock { $0.insert(coder, at: 0) }
+    }
+
+    /// Takes away all coders of a type.
+    public func remove<Coder: ImageCoder>(_ type: Coder.Type) {
+        stored.withLock { coders in coders.removeAll { $0 is Coder } }
+    }
+
+    /// The coder for a picture that begins with `prefix`, whose format was recognised as `format` if it was.
+    ///
+    /// - Throws: `unknownFormat` when the bytes are of no known format, `formatNotBuilt` when they are of one that no
+    ///   coder here reads; the message says what to do.
+    public func coder(
+        for format: ImageFormat?, prefix: UnsafeRawBufferPointer
+    ) throws(WebImageError) -> any ImageCoder {
+        if let coder = coders.first(where: { $0.canDecode(format, prefix: prefix) }) { return coder }
+        guard let format else {
+            throw WebImageError(.unknownFormat, "this is no picture: \(UnknownBytes.describe(prefix))")
+        }
+        throw WebImageError(
+            .formatNotBuilt, "there is no decoder for \(format.rawValue)\(FormatTraits.advice(for: format))",
+            format: format)
+    }
+
+    /// The coder that writes `format`.
+    ///
+    /// - Throws: `formatNotBuilt` when no coder here does.
+    public func encoder(for format: ImageFormat) throws(WebImageError) -> any ImageCoder {
+        if let coder = coders.first(where: { $0.encodableFormats.contains(format) }) { return coder }
+        throw WebImageError(
+            .formatNotBuilt, "there is no encoder for \(format.rawValue)\(FormatTraits.advice(for: format))",
+            format: format)
+    }
+}

@@ -1,0 +1,67 @@
+package import WebImageCore
+
+/// The orientation tag of an EXIF block (EXIF 2.3, section 4.6.4; the block is a small TIFF file).
+package enum EXIFOrientation {
+    private static let tag: UInt16 = 0x0112
+    private static let short: UInt16 = 3
+
+    /// The orientation that a TIFF block tells; upright when it tells none or a wrong one.
+    ///
+    /// Total: any bytes give an answer, and nothing outside them is read.
+    package static func read(_ block: UnsafeRawBufferPointer) -> Orientation {
+        let bytes = TIFFBytes(withoutPrefix(block))
+        guard let bytes, let directory = bytes.long(at: 4), let count = bytes.short(at: Int(directory)) else {
+            return .up
+        }
+        for index in 0..<Int(count) {
+            let entry = Int(directory) + 2 + index * 12
+            guard let entryTag = bytes.short(at: entry), let type = bytes.short(at: entry + 2),
+                let values = bytes.long(at: entry + 4), let value = bytes.short(at: entry + 8)
+            else { return .up }
+            if entryTag == tag { return type == short && values == 1 ? Orientation(tag: Int(value)) : .up }
+        }
+        return .up
+    }
+
+    /// A TIFF block that tells nothing but the orientation.
+    package static func block(_ orientation: Orientation) -> [UInt8] {
+        let header: [UInt8] = [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8]
+        let entry: [UInt8] = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation.rawValue, 0, 0]
+        return header + [0, 1] + entry + [0, 0, 0, 0]
+    }
+
+    /// Some writers of PNG put the JPEG block's name before the TIFF block.
+    private static func withoutPrefix(_ block: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        block.starts(with: [0x45, 0x78, 0x69, 0x66, 0, 0])
+            ? UnsafeRawBufferPointer(rebasing: block.dropFirst(6)) : block
+    }
+}
+
+/// Numbers in the byte order that a TIFF block names; nil outside of it.
+private struct TIFFBytes {
+    private let bytes: UnsafeRawBufferPointer
+    private let isBigEndian: Bool
+
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        if bytes.starts(with: [0x49, 0x49, 0x2A, 0]) {
+            isBigEndian = false
+        } else if bytes.starts(with: [0x4D, 0x4D, 0, 0x2A]) {
+            isBigEndian = true
+        } else {
+            return nil
+        }
+        self.bytes = bytes
+    }
+
+    func short(at offset: Int) -> UInt16? {
+        guard offset >= 0, offset <= bytes.count - 2 else { return nil }
+        let value = bytes.loadUnaligned(fromByteOffset: offset, as: UInt16.self)
+        return isBigEndian ? UInt16(bigEndian: value) : UInt16(littleEndian: value)
+    }
+
+    func long(at offset: Int) -> UInt32? {
+        guard offset >= 0, offset <= bytes.count - 4 else { return nil }
+        let value = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+        return isBigEndian ? UInt32(bigEndian: value) : UInt32(littleEndian: value)
+    }
+}

@@ -1,0 +1,40 @@
+import WebImageCore
+
+/// Which package trait brings a format that is not always there.
+enum FormatTraits {
+    private static let traits: [ImageFormat: String] = [
+        .avif: "AVIF", .avifSequence: "AVIF", .heic: "HEIF", .heif: "HEIF", .jxl: "JXL", .svg: "SVG", .svgz: "SVG",
+        .tiff: "TIFF", .bigTIFF: "TIFF", .pdf: "PDF",
+    ]
+
+    /// The traits that this build was made with.
+    private static var enabled: Set<String> {
+        var names: Set<String> = []
+        #if AVIF
+            names.insert("AVIF")
+        #endif
+        #if HEIF
+            names.insert("HEIF")
+        #endif
+        #if JXL
+            names.insert("JXL")
+        #endif
+        #if SVG
+            names.insert("SVG")
+        #endif
+        #if TIFF
+            names.insert("TIFF")
+        #endif
+        #if PDF
+            names.insert("PDF")
+        #endif
+        return names
+    }
+
+    /// What to do about a format that no coder takes, to follow the statement that there is none.
+    static func advice(for format: ImageFormat) -> String {
+        guard let trait = traits[format] else { return " in this version" }
+        guard !enabled.contains(trait) else { return " in this version, also with the package trait \(trait)" }
+        return "; turn on the package trait \(trait) (or AllFormats)"
+    }
+}

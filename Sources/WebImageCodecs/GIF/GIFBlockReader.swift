@@ -1,0 +1,194 @@
+import WebImageCore
+
+/// One frame, as its descriptor and control extension tell.
+struct GIFFrame {
+    var x = 0
+    var y = 0
+    var size = PixelSize(width: 0, height: 0)
+    var isInterlaced = false
+    var transparentIndex: Int?
+
+    /// Whether no pixel of a canvas of `canvas` lies outside it.
+    func covers(_ canvas: PixelSize) -> Bool { x == 0 && y == 0 && size.covers(canvas) }
+}
+
+/// Takes a GIF's bytes apart as they come (GIF89a specification, sections 17 to 27). Keeps no more of them than a
+/// colour table.
+struct GIFBlockReader {
+    enum Piece {
+        case descriptor(GIFFrame)
+        /// The frame's data follows.
+        case dataBegins(codeSize: Int)
+        case data(UnsafeBufferPointer<UInt8>)
+        case frameEnds
+        case trailer
+    }
+
+    private enum Block {
+        case control
+        case application
+        case image
+        case other
+    }
+
+    private enum State {
+        case screen
+        case globalTable(bytes: Int)
+        case introducer
+        case label
+        case descriptor
+        case localTable(bytes: Int)
+        case codeSize
+        case length(Block)
+        case contents(Block, rest: Int)
+        case ended
+    }
+
+    private(set) var canvas = PixelSize(width: 0, height: 0)
+    /// How often the animation plays, 0 for ever, as Netscape's extension says.
+    private(set) var loopCount: Int?
+    private(set) var frameCount = 0
+    private var globalTable: [UInt8] = []
+    private var localTable: [UInt8]?
+    private var transparentIndex: Int?
+    private var state = State.screen
+    private var collected: [UInt8] = []
+    /// As much of an extension as says something: an application's name and the loop count.
+    private static let extensionLength = 14
+
+    /// Red, green and blue of the present frame's colours.
+    var colors: [UInt8] { localTable ?? globalTable }
+
+    /// The next piece; takes what it used off `input`. nil when all of `input` is used up.
+    mutating func next(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) -> Piece? {
+        while !input.isEmpty {
+            switch state {
+            case .screen:
+                guard let bytes = collect(13, &input) else { return nil }
+                readScreen(bytes)
+            case .globalTable(let count):
+                guard let bytes = collect(count, &input) else { return nil }
+                globalTable = bytes
+                state = .introducer
+            case .introducer:
+                if try beginBlock(takeByte(&input)) { return .trailer }
+            case .label: beginExtension(takeByte(&input))
+            case .descriptor:
+                guard let bytes = collect(9, &input) else { return nil }
+                return .descriptor(readDescriptor(bytes))
+            case .localTable(let count):
+                guard let bytes = collect(count, &input) else { return nil }
+                localTable = bytes
+                state = .codeSize
+            case .codeSize:
+                state = .length(.image)
+                return .dataBegins(codeSize: Int(takeByte(&input)))
+            case .length(let block):
+                let count = Int(takeByte(&input))
+                state = .contents(block, rest: count)
+                if count == 0, let piece = end(block) { return piece }
+            case .contents(let block, let rest):
+                let data = take(rest, &input)
+                state = data.count == rest ? .length(block) : .contents(block, rest: rest - data.count)
+                if block == .image { return .data(data) }
+                collected.append(contentsOf: data.prefix(Self.extensionLength - collected.count))
+            case .ended: return nil
+            }
+        }
+        return nil
+    }
+
+    // MARK: blocks
+
+    private mutating func readScreen(_ bytes: [UInt8]) {
+        canvas = PixelSize(width: word(bytes, 6), height: word(bytes, 8))
+        state = bytes[10] & 0x80 == 0 ? .introducer : .globalTable(bytes: tableLength(bytes[10]))
+    }
+
+    /// - Returns: whether the file ends here.
+    private mutating func beginBlock(_ introducer: UInt8) throws(WebImageError) -> Bool {
+        switch introducer {
+        case 0x21: state = .label
+        case 0x2C: state = .descriptor
+        // Some files have more block ends than blocks.
+        case 0: break
+        default:
+            // What follows the last frame is often not the trailer; the pictures are there all the same.
+            guard introducer == 0x3B || frameCount > 0 else {
+                throw WebImageError(
+                    .corruptData, "the GIF has a block of an unknown kind (\(introducer))", format: .gif)
+            }
+            state = .ended
+            return true
+        }
+        return false
+    }
+
+    private mutating func beginExtension(_ label: UInt8) {
+        switch label {
+        case 0xF9: state = .length(.control)
+        case 0xFF: state = .length(.application)
+        default: state = .length(.other)
+        }
+        collected = []
+    }
+
+    private mutating func readDescriptor(_ bytes: [UInt8]) -> GIFFrame {
+        let flags = bytes[8]
+        let frame = GIFFrame(
+            x: word(bytes, 0), y: word(bytes, 2), size: PixelSize(width: word(bytes, 4), height: word(bytes, 6)),
+            isInterlaced: flags & 0x40 != 0, transparentIndex: transparentIndex)
+        transparentIndex = nil
+        localTable = nil
+        frameCount += 1
+        state = flags & 0x80 == 0 ? .codeSize : .localTable(bytes: tableLength(flags))
+        return frame
+    }
+
+    /// The end of a block's data.
+    private mutating func end(_ block: Block) -> Piece? {
+        state = .introducer
+        switch block {
+        case .image: return .frameEnds
+        case .control:
+            guard collected.count >= 4 else { break }
+            transparentIndex = collected[0] & 1 != 0 ? Int(collected[3]) : nil
+        case .application:
+            guard collected.count >= 14, collected[11] == 1 else { break }
+            guard ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(String(decoding: collected[..<11], as: UTF8.self)) else {
+                break
+            }
+            loopCount = word(collected, 12)
+        case .other: break
+        }
+        collected = []
+        return nil
+    }
+
+    private func tableLength(_ flags: UInt8) -> Int { 3 << (Int(flags & 7) + 1) }
+
+    private func word(_ bytes: [UInt8], _ offset: Int) -> Int { Int(bytes[offset]) | Int(bytes[offset + 1]) << 8 }
+
+    // MARK: bytes
+
+    /// - Precondition: there is a byte.
+    private func takeByte(_ input: inout UnsafeBufferPointer<UInt8>) -> UInt8 {
+        let byte = input[0]
+        input = UnsafeBufferPointer(rebasing: input.dropFirst())
+        return byte
+    }
+
+    private func take(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+        let taken = UnsafeBufferPointer(rebasing: input.prefix(count))
+        input = UnsafeBufferPointer(rebasing: input.dropFirst(count))
+        return taken
+    }
+
+    /// `count` bytes, once they are all there.
+    private mutating func collect(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        collected.append(contentsOf: take(count - collected.count, &input))
+        guard collected.count == count else { return nil }
+        defer { collected = [] }
+        return collected
+    }
+}

@@ -1,0 +1,16 @@
+public import WebImageCore
+
+/// Icons and cursors of Windows: the largest entry, of equals the deepest, whether it is a bitmap or a PNG.
+///
+/// A size that the table and the entry tell differently is the entry's.
+public struct ICOCoder: ImageCoder {
+    public init() {}
+
+    public var decodableFormats: Set<ImageFormat> { [.ico, .cur] }
+
+    public func makeDecoder(
+        _ options: DecodeOptions, plan: @escaping DecodePlanner
+    ) throws(WebImageError) -> any ImageDecoder {
+        ICODecoder(options, plan: plan)
+    }
+}

@@ -1,0 +1,136 @@
+import WebImageCore
+
+/// Decodes the best picture of an icon or cursor. One that is a PNG is decoded as its bytes come; a bitmap, whose rows
+/// come from the bottom, when they are all there.
+final class ICODecoder: ImageDecoder {
+    private(set) var header: ImageHeader?
+    private let options: DecodeOptions
+    private var planner: DecodePlanner?
+    private var state = DecodeState.needsBytes
+    /// The file up to the end of the chosen entry.
+    private var bytes: [UInt8] = []
+    private var directory: ICODirectory?
+    private var entry: ICODirectory.Entry?
+    private var bitmap: IconBitmap?
+    private var sink: (any RowSink)?
+    /// The decoder of an entry that is a PNG; one level, since a PNG holds no icons.
+    private var nested: (any ImageDecoder)?
+    /// How much of the file the nested decoder has got.
+    private var fed = 0
+
+    init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
+        self.options = options
+        planner = plan
+    }
+
+    func push(_ more: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
+        guard case .needsBytes = state else { return state }
+        try options.limits.check(byteCount: bytes.count + more.count, of: directory?.format ?? .ico)
+        bytes.append(contentsOf: more)
+        try advance(isWhole: false)
+        return state
+    }
+
+    func finish() throws(WebImageError) {
+        guard case .needsBytes = state else { return }
+        try advance(isWhole: true)
+        guard case .needsBytes = state else { return }
+        state = .complete
+        throw truncated
+    }
+
+    private var truncated: WebImageError {
+        WebImageError(.truncatedData, "the data ends before the picture does", format: directory?.format ?? .ico)
+    }
+
+    private func advance(isWhole: Bool) throws(WebImageError) {
+        if directory == nil {
+            guard let length = try ICODirectory.length(bytes, options.limits), bytes.count >= length else { return }
+            directory = try ICODirectory(bytes, options.limits)
+        }
+        if entry == nil { entry = directory?.best(in: bytes, isWhole: isWhole) }
+        guard let directory, let entry else { return }
+        let there = entry.range.clamped(to: 0..<bytes.count)
+        if nested == nil, bitmap == nil {
+            // The bytes that tell a PNG from a bitmap, and all of a bitmap's header.
+            guard there.count >= min(IconBitmap.headerLength, entry.range.count) || (isWhole && !there.isEmpty)
+            else { return }
+            try begin(directory, bytes[there])
+        }
+        if nested != nil {
+            try advanceNested(to: there.upperBound, isWhole: isWhole || there.upperBound == entry.range.upperBound)
+        } else if isWhole || there.count == entry.range.count {
+            try finishBitmap(there, directory.format)
+        }
+    }
+
+    private func begin(_ directory: ICODirectory, _ start: ArraySlice<UInt8>) throws(WebImageError) {
+        fed = start.startIndex
+        if ICODirectory.isPNG(start) {
+            nested = try PNGCoder().makeDecoder(options) { [unowned self] (header) throws(WebImageError) in
+                try self.plan(header, directory)
+            }
+            return
+        }
+        let limits = options.limits
+        let bitmap = try start.withUnsafeBufferPointer { bytes throws(WebImageError) in
+            try IconBitmap(UnsafeRawBufferPointer(bytes), limits, of: directory.format)
+        }
+        self.bitmap = bitmap
+        let header = ImageHeader(
+            format: directory.format, size: bitmap.size, hasAlpha: true, bitDepth: bitmap.bitDepth)
+        sink = try plan(header, directory).sink
+    }
+
+    /// Asks for the plan once the chosen entry is known.
+    private func plan(
+        _ inner: ImageHeader, _ directory: ICODirectory
+    ) throws(WebImageError) -> DecodePlan {
+        let header = Self.outer(inner, directory)
+        self.header = header
+        let plan = try planner?(header) ?? DecodePlan(sink: nil)
+        planner = nil
+        if plan.sink == nil { state = .stoppedAtHeader }
+        return plan
+    }
+
+    /// An icon's entries are the same picture at several sizes, not frames: it is a still.
+    private static func outer(_ inner: ImageHeader, _ directory: ICODirectory) -> ImageHeader {
+        var header = inner
+        header.format = directory.format
+        header.frameCount = 1
+        header.loopCount = nil
+        return header
+    }
+
+    private func advanceNested(to end: Int, isWhole: Bool) throws(WebImageError) {
+        guard let nested, let directory else { return }
+        let piece = bytes[fed..<max(end, fed)]
+        fed = max(end, fed)
+        let inner = try piece.withUnsafeBufferPointer { piece throws(WebImageError) in
+            try nested.push(UnsafeRawBufferPointer(piece))
+        }
+        if case .needsBytes = inner, isWhole {
+            state = .complete
+            try nested.finish()
+        }
+        if case .complete = inner { state = .complete }
+        if let header = nested.header { self.header = Self.outer(header, directory) }
+    }
+
+    private func finishBitmap(_ range: Range<Int>, _ format: ImageFormat) throws(WebImageError) {
+        guard case .needsBytes = state, let bitmap, let sink else { return }
+        state = .complete
+        let isComplete = try bytes[range].withUnsafeBufferPointer { bytes throws(WebImageError) -> Bool in
+            let entry = UnsafeRawBufferPointer(bytes)
+            guard bitmap.hasRows(entry) else { return false }
+            var writer = try BandWriter(
+                beginning: sink, RowFormat(size: bitmap.size, layout: .rgba8, alpha: .straight), options)
+            try bitmap.write(entry, to: &writer)
+            return bitmap.isComplete(entry)
+        }
+        guard isComplete else { throw truncated }
+    }
+
+    func preview() throws(WebImageError) -> PixelBuffer? { try nested?.preview() }
+}

@@ -1,0 +1,154 @@
+import WebImageCore
+
+/// A bitmap in an icon: a header without a file header, perhaps a palette, the colours, and a mask of one bit a pixel;
+/// the height in the header counts both.
+struct IconBitmap {
+    static let coreHeaderLength = 12
+    /// So many bytes tell everything but the palette.
+    static let headerLength = 40
+
+    let size: PixelSize
+    let bitsPerPixel: Int
+    private let isTopDown: Bool
+    private let paletteStart: Int
+    private let paletteEntryLength: Int
+    private let paletteCount: Int
+    private let colorStart: Int
+
+    private var colorStride: Int { (size.width * bitsPerPixel + 31) / 32 * 4 }
+    private var maskStride: Int { (size.width + 31) / 32 * 4 }
+    private var maskStart: Int { colorStart + colorStride * size.height }
+    var byteCount: Int { maskStart + maskStride * size.height }
+
+    /// Bits of a channel, as far as there are whole ones.
+    var bitDepth: Int { bitsPerPixel == 16 ? 5 : 8 }
+
+    /// - Parameter bytes: the first ``headerLength`` bytes, or fewer where the entry has no more.
+    /// - Throws: `corruptData`, `unsupportedFeature`, `limitExceeded`.
+    init(_ bytes: UnsafeRawBufferPointer, _ limits: DecodeLimits, of format: ImageFormat) throws(WebImageError) {
+        guard bytes.count >= Self.coreHeaderLength + 4 else {
+            throw WebImageError(.truncatedData, "the icon's entry ends within its header", format: format)
+        }
+        let length = Int(bytes.long(0))
+        let isCore = length == Self.coreHeaderLength
+        guard isCore || (Self.headerLength...4096).contains(length) else {
+            throw WebImageError(.corruptData, "the icon's entry is neither a PNG nor a bitmap", format: format)
+        }
+        guard isCore || bytes.count >= Self.headerLength else {
+            throw WebImageError(.truncatedData, "the icon's entry ends within its header", format: format)
+        }
+        let width = isCore ? bytes.word(4) : Int(Int32(bitPattern: bytes.long(4)))
+        let height = isCore ? bytes.word(6) : Int(Int32(bitPattern: bytes.long(8)))
+        isTopDown = height < 0
+        size = PixelSize(width: width, height: abs(height) / 2)
+        try limits.check(size, of: format)
+        // Far more than any icon has, and few enough to be multiplied.
+        guard max(size.width, size.height) <= 65_535 else {
+            throw WebImageError(.corruptData, "the icon's bitmap says that it is \(size)", format: format)
+        }
+        bitsPerPixel = bytes.word(isCore ? 10 : 14)
+        guard isCore || bytes.long(16) == 0 else {
+            throw WebImageError(.unsupportedFeature, "compressed bitmaps in icons are not read", format: format)
+        }
+        guard [1, 4, 8, 16, 24, 32].contains(bitsPerPixel) else {
+            throw WebImageError(.corruptData, "the icon's bitmap has \(bitsPerPixel) bits a pixel", format: format)
+        }
+        let stored = isCore ? 0 : Int(bytes.long(32))
+        paletteEntryLength = isCore ? 3 : 4
+        paletteStart = length
+        paletteCount = stored == 0 && bitsPerPixel <= 8 ? 1 << bitsPerPixel : stored
+        colorStart = paletteStart + paletteCount * paletteEntryLength
+    }
+
+    /// Whether the entry has colours; else there is no row to show.
+    func hasRows(_ entry: UnsafeRawBufferPointer) -> Bool { entry.count >= colorStart + colorStride }
+
+    /// Writes all rows. Those whose colours are not there are transparent; where only the mask is not there, everything
+    /// shows.
+    func write(_ entry: UnsafeRawBufferPointer, to writer: inout BandWriter) throws(WebImageError) {
+        let palette = palette(entry)
+        let usesAlpha = bitsPerPixel == 32 && hasAlpha(entry)
+        for y in 0..<size.height {
+            let output = try writer.nextRow().assumingMemoryBound(to: UInt8.self)
+            let row = isTopDown ? y : size.height - 1 - y
+            if let colors = entry.part(colorStart + row * colorStride, colorStride) {
+                convert(colors, palette, into: output)
+                if !usesAlpha { applyMask(entry.part(maskStart + row * maskStride, maskStride), to: output) }
+            } else {
+                output.update(repeating: 0, count: size.width * 4)
+            }
+            try writer.rowIsDone()
+        }
+    }
+
+    /// Whether the data is complete. The mask of a picture that has alpha is not asked for: many have none.
+    func isComplete(_ entry: UnsafeRawBufferPointer) -> Bool {
+        entry.count >= byteCount || (entry.count >= maskStart && bitsPerPixel == 32 && hasAlpha(entry))
+    }
+
+    /// Icons from before Windows XP have 32 bits and no alpha: there it is zero everywhere, and the mask counts.
+    private func hasAlpha(_ entry: UnsafeRawBufferPointer) -> Bool {
+        let pixels = entry[min(colorStart, entry.count)..<min(maskStart, entry.count)]
+        var index = pixels.startIndex + 3
+        while index < pixels.endIndex {
+            if pixels[index] != 0 { return true }
+            index += 4
+        }
+        return false
+    }
+
+    /// Red, green and blue of 256 colours; those that are not there are black.
+    private func palette(_ entry: UnsafeRawBufferPointer) -> [UInt8] {
+        var colors = [UInt8](repeating: 0, count: 256 * 3)
+        for index in 0..<min(paletteCount, 256) {
+            guard let color = entry.part(paletteStart + index * paletteEntryLength, 3) else { break }
+            for channel in 0..<3 { colors[index * 3 + channel] = color[2 - channel] }
+        }
+        return colors
+    }
+
+    private func convert(
+        _ row: UnsafeRawBufferPointer, _ palette: [UInt8], into output: UnsafeMutablePointer<UInt8>
+    ) {
+        for x in 0..<size.width {
+            let pixel = output + x * 4
+            pixel[3] = 255
+            switch bitsPerPixel {
+            case 24, 32:
+                let at = x * bitsPerPixel / 8
+                (pixel[0], pixel[1], pixel[2]) = (row[at + 2], row[at + 1], row[at])
+                if bitsPerPixel == 32 { pixel[3] = row[at + 3] }
+            case 16:
+                let value = row.word(x * 2)
+                for channel in 0..<3 {
+                    pixel[channel] = UInt8(((value >> (10 - channel * 5) & 31) * 255 + 15) / 31)
+                }
+            default:
+                let bit = x * bitsPerPixel
+                let shift = 8 - bitsPerPixel - bit % 8
+                let index = Int(row[bit / 8]) >> shift & ((1 << bitsPerPixel) - 1)
+                for channel in 0..<3 { pixel[channel] = palette[index * 3 + channel] }
+            }
+        }
+    }
+
+    /// A set bit lets the background through. What a mask bit over a colour other than black asks for, to invert the
+    /// background, cannot be said in a picture.
+    private func applyMask(_ mask: UnsafeRawBufferPointer?, to output: UnsafeMutablePointer<UInt8>) {
+        for x in 0..<size.width {
+            let isHidden = mask.map { $0[x / 8] >> UInt8(7 - x % 8) & 1 == 1 } ?? false
+            output[x * 4 + 3] = isHidden ? 0 : 255
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func word(_ offset: Int) -> Int { Int(self[offset]) | Int(self[offset + 1]) << 8 }
+    fileprivate func long(_ offset: Int) -> UInt32 { UInt32(word(offset)) | UInt32(word(offset + 2)) << 16 }
+
+    /// A part that begins at `offset`; nil unless all of it is there.
+    fileprivate func part(_ offset: Int, _ length: Int) -> UnsafeRawBufferPointer? {
+        guard offset >= 0, length >= 0, offset <= count - length else { return nil }
+        return UnsafeRawBufferPointer(rebasing: self[offset..<offset + length])
+    }
+}

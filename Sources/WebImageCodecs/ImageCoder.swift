@@ -1,0 +1,119 @@
+public import WebImageCore
+
+/// Reads and writes the pictures of one or more formats.
+///
+/// A coder has no state of its own and is used by many threads at once; each decoder that it makes belongs to one
+/// picture and is used by one thread at a time.
+public protocol ImageCoder: Sendable {
+    /// What it can read.
+    var decodableFormats: Set<ImageFormat> { get }
+    /// What it can write.
+    var encodableFormats: Set<ImageFormat> { get }
+
+    /// Whether it reads a picture that begins with `prefix`, whose format was recognised as `format` if it was.
+    func canDecode(_ format: ImageFormat?, prefix: UnsafeRawBufferPointer) -> Bool
+
+    /// By which whole numbers a decode can divide the sides of such a picture at less cost than a full one, in rising
+    /// order, 1 first. The divided sides are rounded up.
+    func scaleDenominators(for header: ImageHeader) -> [Int]
+
+    /// A decoder for one picture.
+    ///
+    /// - Parameter plan: asked once, from within `push`, when the header is known: where the rows go and at which
+    ///   scale. What it throws ends the decode and is thrown by that `push`.
+    func makeDecoder(
+        _ options: DecodeOptions, plan: @escaping DecodePlanner
+    ) throws(WebImageError) -> any ImageDecoder
+
+    /// The bytes of `image` in `format`.
+    ///
+    /// - Throws: `cannotEncode` when the format cannot hold such a picture.
+    func encode(_ image: Image, as format: ImageFormat, _ options: EncodeOptions) throws(WebImageError) -> [UInt8]
+}
+
+extension ImageCoder {
+    public var encodableFormats: Set<ImageFormat> { [] }
+
+    public func canDecode(_ format: ImageFormat?, prefix: UnsafeRawBufferPointer) -> Bool {
+        format.map { decodableFormats.contains($0) } ?? false
+    }
+
+    public func scaleDenominators(for header: ImageHeader) -> [Int] { [1] }
+
+    public func encode(
+        _ image: Image, as format: ImageFormat, _ options: EncodeOptions
+    ) throws(WebImageError) -> [UInt8] {
+        throw WebImageError(.cannotEncode, "there is no encoder for \(format.rawValue)", format: format)
+    }
+}
+
+public typealias DecodePlanner = (ImageHeader) throws(WebImageError) -> DecodePlan
+
+/// Where a decoder's rows go, and at which scale.
+public struct DecodePlan {
+    /// One of the coder's ``ImageCoder/scaleDenominators(for:)``.
+    public var scaleDenominator: Int
+    /// nil: the header is all that is wanted; the decoder stops there.
+    public var sink: (any RowSink)?
+
+    public init(scaleDenominator: Int = 1, sink: (any RowSink)?) {
+        self.scaleDenominator = scaleDenominator
+        self.sink = sink
+    }
+}
+
+public struct DecodeOptions: Sendable {
+    public var limits: DecodeLimits
+    /// 16-bit rows (`PixelLayout.rgba16`) for pictures with more than 8 bits a channel. Default false: 8 bits.
+    public var keepsBitDepth: Bool
+    /// Called between rows and pieces of work; what it throws ends the decode. It tells of deadlines and cancels.
+    public var checkpoint: (@Sendable () throws(WebImageError) -> Void)?
+
+    public init(
+        limits: DecodeLimits = .default, keepsBitDepth: Bool = false,
+        checkpoint: (@Sendable () throws(WebImageError) -> Void)? = nil
+    ) {
+        self.limits = limits
+        self.keepsBitDepth = keepsBitDepth
+        self.checkpoint = checkpoint
+    }
+}
+
+/// What a decoder can say after some bytes.
+public enum DecodeState: Sendable {
+    /// It has done what it can with the bytes that it has.
+    case needsBytes
+    /// The picture is complete; further bytes are not looked at.
+    case complete
+    /// The plan asked for the header only, and it is there.
+    case stoppedAtHeader
+}
+
+/// Decodes one picture from bytes as they come. Not thread-safe: one thread at a time.
+///
+/// Pushing everything and then calling ``finish()`` is a one-shot decode; pushing in any pieces gives the same pixels.
+/// After anything was thrown, the decoder is not used again.
+public protocol ImageDecoder: AnyObject {
+    /// What the first bytes told, as soon as they did. May learn more later: a PNG's orientation can come last.
+    var header: ImageHeader? { get }
+
+    /// Takes the next bytes, asks for the plan when the header is known, and writes into the plan's sink the rows that
+    /// are complete. Empty `bytes` are fine.
+    ///
+    /// - Throws: `corruptData`, `limitExceeded`, `unsupportedFeature`, and what the plan, sink and checkpoint throw.
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState
+
+    /// Says that no more bytes come, and gives the sink the rows that can still be had of them.
+    ///
+    /// - Throws: `truncatedData` when the picture is not complete: then what the sink has is a part of it, and for a
+    ///   picture that comes several times, the whole of it less fine. Also what `push` throws.
+    func finish() throws(WebImageError)
+
+    /// The whole picture as far as it is known, for formats that send it several times ever finer; costs a rendering.
+    /// nil when there is nothing new to show, and for formats whose rows come once (their sink has what there is).
+    func preview() throws(WebImageError) -> PixelBuffer?
+}
+
+extension ImageDecoder {
+    public func preview() throws(WebImageError) -> PixelBuffer? { nil }
+}

@@ -1,0 +1,73 @@
+package import WebImageCore
+
+/// Reads a picture's header from bytes as they come, and no further. Not thread-safe.
+package final class ImageProbe {
+    private let registry: CoderRegistry
+    private let options: DecodeOptions
+    private var prefix: [UInt8] = []
+    private var decoder: (any ImageDecoder)?
+
+    package init(_ options: DecodeOptions = DecodeOptions(), registry: CoderRegistry = .standard) {
+        self.options = options
+        self.registry = registry
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// - Returns: the header, as soon as the bytes so far tell it.
+    /// - Throws: what ``CoderRegistry/coder(for:prefix:)`` and the decoder throw.
+    package func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> ImageHeader? {
+        if let decoder { return try push(bytes, into: decoder) }
+        prefix.append(contentsOf: bytes)
+        let format = ImageFormat(sniffing: prefix)
+        guard format != nil || prefix.count >= ImageFormat.sniffingLength else { return nil }
+        return try begin(format)
+    }
+
+    /// Says that no more bytes come.
+    ///
+    /// - Throws: `truncatedData` when the header is not complete; also what `push` throws.
+    package func finish() throws(WebImageError) -> ImageHeader {
+        if decoder == nil, let header = try begin(ImageFormat(sniffing: prefix)) { return header }
+        if let header = decoder?.header { return header }
+        try decoder?.finish()
+        guard let header = decoder?.header else {
+            throw WebImageError(.truncatedData, "the data ends before the picture's size is told")
+        }
+        return header
+    }
+
+    private func begin(_ format: ImageFormat?) throws(WebImageError) -> ImageHeader? {
+        let registry = self.registry
+        let options = self.options
+        let bytes = prefix
+        prefix = []
+        return try bytes.withUnsafeBufferPointer { buffer throws(WebImageError) -> ImageHeader? in
+            let bytes = UnsafeRawBufferPointer(buffer)
+            let coder = try registry.coder(for: format, prefix: bytes)
+            let decoder = try coder.makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
+            self.decoder = decoder
+            return try push(bytes, into: decoder)
+        }
+    }
+
+    private func push(
+        _ bytes: UnsafeRawBufferPointer, into decoder: any ImageDecoder
+    ) throws(WebImageError) -> ImageHeader? {
+        _ = try decoder.push(bytes)
+        return decoder.header
+    }
+}
+
+extension CoderRegistry {
+    /// The header of a picture whose bytes are all there.
+    ///
+    /// - Throws: as ``ImageProbe``.
+    package func readHeader(
+        of bytes: UnsafeRawBufferPointer, _ options: DecodeOptions = DecodeOptions()
+    ) throws(WebImageError) -> ImageHeader {
+        let probe = ImageProbe(options, registry: self)
+        if let header = try probe.push(bytes) { return header }
+        return try probe.finish()
+    }
+}

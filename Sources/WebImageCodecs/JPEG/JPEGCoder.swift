@@ -1,0 +1,75 @@
+import CShimJPEG
+public import WebImageCore
+
+/// JPEG through libjpeg-turbo: baseline, progressive, arithmetic-coded, grey, RGB and CMYK, 8 bits.
+public struct JPEGCoder: ImageCoder {
+    /// The longest side that libjpeg takes.
+    private static let longestSide = 65_500
+    /// From this quality on the colour channels keep their full resolution.
+    private static let fullChromaQuality = 90
+    /// What fits into 255 `APP2` markers (ICC.1:2010, annex B.4).
+    private static let longestProfile = 255 * 65_519
+
+    public init() {}
+
+    public var decodableFormats: Set<ImageFormat> { [.jpeg] }
+    public var encodableFormats: Set<ImageFormat> { [.jpeg] }
+
+    public func scaleDenominators(for header: ImageHeader) -> [Int] { JPEGDecoder.denominators }
+
+    public func makeDecoder(
+        _ options: DecodeOptions, plan: @escaping DecodePlanner
+    ) throws(WebImageError) -> any ImageDecoder {
+        try JPEGDecoder(options, plan: plan)
+    }
+
+    /// A JPEG with optimised Huffman tables, 4:2:0 below quality 90 and 4:4:4 from there on. Transparent pixels are
+    /// laid over `options.background`; an orientation other than upright is written as EXIF.
+    ///
+    /// - Throws: `cannotEncode` for another format, a side above 65 500 or an ICC profile above 16 MiB,
+    ///   `limitExceeded` without memory.
+    /// - Complexity: memory for the output and, for pictures that are progressive, two bytes a sample.
+    public func encode(
+        _ image: Image, as format: ImageFormat, _ options: EncodeOptions
+    ) throws(WebImageError) -> [UInt8] {
+        guard format == .jpeg else {
+            throw WebImageError(.cannotEncode, "the JPEG coder does not write \(format.rawValue)", format: format)
+        }
+        guard max(image.size.width, image.size.height) <= Self.longestSide else {
+            throw WebImageError(
+                .cannotEncode, "a JPEG's sides are at most \(Self.longestSide) pixels, this picture is \(image.size)",
+                format: .jpeg)
+        }
+        let quality = min(max(options.quality ?? 80, 1), 100)
+        let metadata = EmbeddedMetadata(image, options)
+        guard metadata.profile.count <= Self.longestProfile else {
+            throw WebImageError(.cannotEncode, "the ICC profile is too long for a JPEG", format: .jpeg)
+        }
+        var output = wi_jpeg_output()
+        let result = image.withPixels { pixels in
+            metadata.profile.withUnsafeBufferPointer { profile in
+                metadata.exif.withUnsafeBufferPointer { exif in
+                    guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else { return Int32(0) }
+                    var picture = wi_jpeg_picture(
+                        pixels: base, stride: image.pixels.bytesPerRow, width: UInt32(image.size.width),
+                        height: UInt32(image.size.height), is_16_bit: image.layout == .rgba16 ? 1 : 0,
+                        alpha: Int32(image.alpha.rawValue),
+                        background: (options.background.red, options.background.green, options.background.blue),
+                        quality: Int32(quality), full_chroma: quality >= Self.fullChromaQuality ? 1 : 0,
+                        progressive: options.progressive ? 1 : 0, icc: profile.baseAddress, icc_count: profile.count,
+                        exif: exif.baseAddress, exif_count: exif.count)
+                    return wi_jpeg_encode(&picture, &output)
+                }
+            }
+        }
+        defer { wi_jpeg_free(&output) }
+        guard Int(result) == WI_JPEG_READY, let bytes = output.bytes else {
+            let isMemory = Int(result) == WI_JPEG_NO_MEMORY
+            throw WebImageError(
+                isMemory ? .limitExceeded : .cannotEncode,
+                isMemory ? "there is no memory to write the JPEG" : "libjpeg: \(text(of: output.message))",
+                format: .jpeg)
+        }
+        return [UInt8](UnsafeBufferPointer(start: bytes, count: output.count))
+    }
+}

@@ -1,0 +1,63 @@
+import CShimJPEG
+import WebImageCore
+
+extension JPEGDecoder {
+    /// Rows are handed on in runs of so many: two rows of blocks of a picture in full size.
+    private static let bandRows = 16
+
+    /// Gives the sink what rows the bytes so far are enough for.
+    func readRows() throws(WebImageError) {
+        guard let format, let sink else { return }
+        while row < format.size.height {
+            guard try readBand(of: Self.bandRows, format, sink) else { return }
+        }
+        stage = .complete
+    }
+
+    /// Up to `count` rows into the sink; false when there are not enough bytes for all of them.
+    private func readBand(
+        of count: Int, _ format: RowFormat, _ sink: any RowSink
+    ) throws(WebImageError) -> Bool {
+        try options.checkpoint?()
+        let wanted = min(count, format.size.height - row)
+        let band = sink.band(at: row, count: wanted)
+        var done: UInt32 = 0
+        let result = wi_jpeg_read_rows(
+            handle, band.assumingMemoryBound(to: UInt8.self), format.bytesPerRow, UInt32(wanted), &done)
+        if done > 0 {
+            try sink.commit(at: row, count: Int(done))
+            row += Int(done)
+        }
+        return try check(result) != WI_JPEG_NEEDS_BYTES
+    }
+
+    /// The rows that are left when the data has ended. libjpeg goes on with made-up blocks: one row at a time, up to
+    /// the first of them.
+    func readLastRows() throws(WebImageError) {
+        guard let format, let sink else { return }
+        while row < format.size.height {
+            if row % Self.bandRows == 0 { try options.checkpoint?() }
+            let band = sink.band(at: row, count: 1)
+            var done: UInt32 = 0
+            try check(
+                wi_jpeg_read_rows(handle, band.assumingMemoryBound(to: UInt8.self), format.bytesPerRow, 1, &done))
+            guard done == 1, wi_jpeg_ran_out(handle) == 0 else { throw truncated(format) }
+            try sink.commit(at: row, count: 1)
+            row += 1
+        }
+    }
+
+    /// The picture as it is known after the last scan, its first `rows` rows.
+    func emitPicture(rows: Int, _ format: RowFormat, _ sink: any RowSink) throws(WebImageError) {
+        try check(wi_jpeg_start_output(handle, 1))
+        while row < rows {
+            guard try readBand(of: min(Self.bandRows, rows - row), format, sink) else { throw truncated(format) }
+        }
+    }
+
+    func truncated(_ format: RowFormat) -> WebImageError {
+        let isCoarse = row == format.size.height
+        let there = isCoarse ? "all rows are there, but coarse" : "\(row) of \(format.size.height) rows are there"
+        return WebImageError(.truncatedData, "the JPEG's data ends early: \(there)", format: .jpeg)
+    }
+}

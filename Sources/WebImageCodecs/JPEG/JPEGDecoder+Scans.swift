@@ -1,0 +1,59 @@
+import CShimJPEG
+import WebImageCore
+
+extension JPEGDecoder {
+    /// A scan may cost a walk over the whole picture for a handful of bytes; ordinary pictures have ten.
+    private static let mostScans = 500
+    /// Rows of blocks that are taken in between two checkpoints.
+    private static let stepsBetweenCheckpoints: Int32 = 32
+
+    /// Takes in the coefficients that came. At the end of the last scan it gives the sink the picture, unless the
+    /// bytes have ended: then it says only that nothing more comes, by true.
+    func readScans(emits: Bool = true) throws(WebImageError) -> Bool {
+        guard let format, let sink else { return false }
+        while true {
+            try options.checkpoint?()
+            let result = try check(wi_jpeg_consume(handle, Self.stepsBetweenCheckpoints))
+            guard wi_jpeg_scan(handle) <= Self.mostScans else {
+                throw WebImageError(.limitExceeded, "the JPEG has more than \(Self.mostScans) scans", format: .jpeg)
+            }
+            if result == WI_JPEG_NEEDS_BYTES { return false }
+            guard result == WI_JPEG_READY else { continue }
+            if emits {
+                try emitPicture(rows: format.size.height, format, sink)
+                stage = .complete
+            }
+            return true
+        }
+    }
+
+    /// The picture from what scans there are when the data has ended: all rows less fine, or the first rows of the
+    /// first scan.
+    func readLastScans() throws(WebImageError) {
+        guard let format, let sink else { return }
+        guard try readScans(emits: false) else { throw truncated(format) }
+        try emitPicture(rows: Int(wi_jpeg_known_rows(handle)), format, sink)
+        if wi_jpeg_is_exact(handle) == 0 { throw truncated(format) }
+    }
+
+    /// The scans so far, rendered; nil until the first of them is complete.
+    func preview() throws(WebImageError) -> PixelBuffer? {
+        guard stage == .scans, let format, received > receivedAtPreview, wi_jpeg_scan(handle) > 1 else { return nil }
+        receivedAtPreview = received
+        let picture = try PixelBuffer(size: format.size, layout: format.layout)
+        try check(wi_jpeg_start_output(handle, 0))
+        var done = 0
+        while done < format.size.height {
+            try options.checkpoint?()
+            var count: UInt32 = 0
+            let result = try check(
+                wi_jpeg_read_rows(
+                    handle, picture.row(done).assumingMemoryBound(to: UInt8.self), picture.bytesPerRow,
+                    UInt32(min(64, format.size.height - done)), &count))
+            guard result != WI_JPEG_NEEDS_BYTES else { return nil }
+            done += Int(count)
+        }
+        try check(wi_jpeg_finish_output(handle))
+        return picture
+    }
+}

@@ -1,0 +1,49 @@
+#if JXL
+    import CSysJXL
+
+    /// In which colours libjxl gives the pixels.
+    enum JXLColor {
+        /// The profile of the pixels that come out; nil for sRGB, for grey with sRGB's curve, and for profiles that
+        /// are longer than `limit` bytes.
+        ///
+        /// Lossy pictures are stored in a space of libjxl's own (XYB). It turns them into the original's colours if
+        /// they have a name; of a profile it would make linear sRGB, which 8 bits cannot hold: sRGB is asked for then.
+        static func profile(of decoder: OpaquePointer, _ info: JxlBasicInfo, limit: Int) -> [UInt8]? {
+            var encoding = JxlColorEncoding()
+            let hasName = colors(of: decoder, JXL_COLOR_PROFILE_TARGET_ORIGINAL, &encoding)
+            if !hasName, info.uses_original_profile == JXL_FALSE {
+                var standard = JxlColorEncoding()
+                JxlColorEncodingSetToSRGB(&standard, info.num_color_channels == 1 ? JXL_TRUE : JXL_FALSE)
+                _ = JxlDecoderSetPreferredColorProfile(decoder, &standard)
+            }
+            if colors(of: decoder, JXL_COLOR_PROFILE_TARGET_DATA, &encoding), isStandard(encoding) { return nil }
+            var count = 0
+            let target = JXL_COLOR_PROFILE_TARGET_DATA
+            guard JxlDecoderGetICCProfileSize(decoder, nil, target, &count) == JXL_DEC_SUCCESS, count > 0,
+                count <= limit
+            else { return nil }
+            var profile = [UInt8](repeating: 0, count: count)
+            guard JxlDecoderGetColorAsICCProfile(decoder, nil, target, &profile, count) == JXL_DEC_SUCCESS else {
+                return nil
+            }
+            return profile
+        }
+
+        private static func colors(
+            of decoder: OpaquePointer, _ target: JxlColorProfileTarget, _ encoding: inout JxlColorEncoding
+        ) -> Bool {
+            JxlDecoderGetColorAsEncodedProfile(decoder, nil, target, &encoding) == JXL_DEC_SUCCESS
+        }
+
+        private static func isStandard(_ encoding: JxlColorEncoding) -> Bool {
+            guard encoding.white_point == JXL_WHITE_POINT_D65,
+                encoding.transfer_function == JXL_TRANSFER_FUNCTION_SRGB
+            else { return false }
+            switch encoding.color_space {
+            case JXL_COLOR_SPACE_GRAY: return true
+            case JXL_COLOR_SPACE_RGB: return encoding.primaries == JXL_PRIMARIES_SRGB
+            default: return false
+            }
+        }
+    }
+#endif

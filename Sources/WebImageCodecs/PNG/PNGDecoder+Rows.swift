@@ -1,0 +1,84 @@
+import CShimPNG
+import WebImageCore
+
+extension PNGDecoder {
+    /// Rows are handed on in runs of so many.
+    private static let bandRows = 16
+
+    // MARK: rows that come once
+
+    /// Memory for the rows from `row` on; called from within libpng, which goes on when this has returned. nil stops it.
+    func nextBand(at row: Int, _ count: inout UInt32) -> UnsafeMutablePointer<UInt8>? {
+        do throws(WebImageError) {
+            try commitWrittenRows()
+            guard let sink, let format, row < format.size.height else { return nil }
+            try options.checkpoint?()
+            let wanted = min(Self.bandRows, format.size.height - row)
+            count = UInt32(wanted)
+            return sink.band(at: row, count: wanted).assumingMemoryBound(to: UInt8.self)
+        } catch {
+            failure = error
+            return nil
+        }
+    }
+
+    /// Hands on the rows that libpng has written into the band.
+    func commitWrittenRows() throws(WebImageError) {
+        guard let handle, let sink, picture == nil else { return }
+        let count = Int(wi_png_rows(handle))
+        guard count > 0 else { return }
+        wi_png_forget_rows(handle)
+        try sink.commit(at: row, count: count)
+        row += count
+    }
+
+    // MARK: rows that come several times
+
+    /// Gives libpng memory for the whole picture: the sink's if it keeps it, else our own, as much again.
+    func beginInterlaced(_ sink: any RowSink, _ format: RowFormat) throws(WebImageError) {
+        guard let handle else { return }
+        let memory: UnsafeMutableRawPointer
+        if let whole = sink.wholePicture {
+            memory = whole
+        } else {
+            let own = try PixelBuffer(size: format.size, layout: format.layout)
+            ownPicture = own
+            memory = own.base
+        }
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: format.bytesPerRow * format.size.height)
+        wi_png_set_picture(handle, memory.assumingMemoryBound(to: UInt8.self), format.bytesPerRow)
+        picture = memory
+    }
+
+    /// How many rows of an interlaced picture have pixels: all after the first of the seven passes.
+    var coarseRows: Int {
+        guard let handle, let format else { return 0 }
+        return wi_png_pass(handle) > 0 ? format.size.height : min(Int(wi_png_rows(handle)), format.size.height)
+    }
+
+    /// Hands on the first `rows` rows of an interlaced picture.
+    func emitPicture(rows: Int) throws(WebImageError) {
+        guard let picture, let sink, let format else { return }
+        while row < rows {
+            try options.checkpoint?()
+            let count = min(Self.bandRows, rows - row)
+            let band = sink.band(at: row, count: count)
+            let source = picture + row * format.bytesPerRow
+            if band != source { band.copyMemory(from: source, byteCount: count * format.bytesPerRow) }
+            try sink.commit(at: row, count: count)
+            row += count
+        }
+        ownPicture = nil
+        self.picture = nil
+    }
+
+    /// An interlaced picture as far as it is known, each pixel as large as its pass makes it.
+    func preview() throws(WebImageError) -> PixelBuffer? {
+        guard stage == .data, let picture, let format, let handle, wi_png_pass(handle) > 0, received > receivedAtPreview
+        else { return nil }
+        receivedAtPreview = received
+        let copy = try PixelBuffer(size: format.size, layout: format.layout)
+        copy.base.copyMemory(from: picture, byteCount: copy.byteCount.bytes)
+        return copy
+    }
+}

@@ -1,0 +1,183 @@
+import CShimPNG
+import WebImageCore
+import WebImageSystem
+
+/// Decodes one PNG as its bytes come; of an animation, the still picture that its `IDAT` chunks hold.
+final class PNGDecoder: ImageDecoder {
+    /// So many bytes of data are taken in between two checkpoints.
+    private static let pieceLength = 64 << 10
+
+    enum Stage {
+        case header
+        case data
+        case stoppedAtHeader
+        case complete
+    }
+
+    let options: DecodeOptions
+    var header: ImageHeader?
+    var stage = Stage.header
+    var sink: (any RowSink)?
+    /// An interlaced picture's memory: the sink's, or `ownPicture`'s.
+    var picture: UnsafeMutableRawPointer?
+    var ownPicture: PixelBuffer?
+    var format: RowFormat?
+    /// The first row that the sink has not got yet.
+    var row = 0
+    var receivedAtPreview = 0
+    /// What stopped the decode from within a call of libpng.
+    var failure: WebImageError?
+    private(set) var handle: OpaquePointer?
+    private(set) var received = 0
+    private var planner: DecodePlanner?
+    private var chunks: PNGChunkReader
+
+    init(_ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) {
+        self.options = options
+        self.planner = plan
+        let metadata = max(options.limits.metadata.bytes, 0)
+        chunks = PNGChunkReader(metadataLimit: metadata)
+        handle = wi_png_create(
+            metadata, options.keepsBitDepth ? 1 : 0, Unmanaged.passUnretained(self).toOpaque(),
+            { context, row, count in
+                Unmanaged<PNGDecoder>.fromOpaque(context).takeUnretainedValue().nextBand(at: Int(row), &count.pointee)
+            })
+        guard handle != nil else {
+            throw WebImageError(.limitExceeded, "there is no memory for a PNG decoder", format: .png)
+        }
+    }
+
+    deinit { wi_png_destroy(handle) }
+
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
+        var rest = bytes.bindMemory(to: UInt8.self)
+        while isOpen, !rest.isEmpty {
+            let before = rest.count
+            let piece = try chunks.next(&rest)
+            try countBytes(before - rest.count)
+            guard let piece else { break }
+            try take(piece)
+        }
+        switch stage {
+        case .complete: return .complete
+        case .stoppedAtHeader: return .stoppedAtHeader
+        default: return .needsBytes
+        }
+    }
+
+    func finish() throws(WebImageError) {
+        guard isOpen else { return }
+        guard stage == .data, let handle, let format else {
+            throw WebImageError(.truncatedData, "the data ends before the picture begins", format: .png)
+        }
+        let isWhole = wi_png_has_all_rows(handle) != 0
+        if picture != nil { try emitPicture(rows: isWhole ? format.size.height : coarseRows) }
+        stage = .complete
+        guard isWhole else {
+            let isCoarse = row == format.size.height
+            let there = isCoarse ? "all rows are there, but coarse" : "\(row) of \(format.size.height) rows are there"
+            throw WebImageError(.truncatedData, "the PNG's data ends early: \(there)", format: header?.format)
+        }
+    }
+
+    var isOpen: Bool { stage != .complete && stage != .stoppedAtHeader }
+
+    private func countBytes(_ count: Int) throws(WebImageError) {
+        received += count
+        guard received <= options.limits.bytes.bytes else {
+            throw WebImageError(
+                .limitExceeded, "the PNG is longer than \(options.limits.bytes); raise DecodeLimits.bytes to allow it",
+                format: .png)
+        }
+    }
+
+    private func take(_ piece: PNGChunkReader.Piece) throws(WebImageError) {
+        switch piece {
+        case .whole(let chunk): try feed(chunk)
+        case .header(let size, let chunk):
+            try options.limits.check(size, of: .png)
+            try feed(chunk)
+        case .dataHeader(let chunk):
+            try feed(chunk)
+            if stage == .header { try begin() }
+        case .data(let bytes):
+            var rest = bytes
+            while !rest.isEmpty {
+                try options.checkpoint?()
+                let piece = UnsafeBufferPointer(rebasing: rest.prefix(Self.pieceLength))
+                rest = UnsafeBufferPointer(rebasing: rest.dropFirst(piece.count))
+                try feed(piece)
+            }
+        }
+    }
+
+    private func feed(_ chunk: [UInt8]) throws(WebImageError) {
+        try chunk.withUnsafeBufferPointer { bytes throws(WebImageError) in try feed(bytes) }
+        guard let handle, wi_png_at_end(handle) != 0 else { return }
+        try end()
+    }
+
+    private func feed(_ bytes: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+        guard let handle, let base = bytes.baseAddress else { return }
+        let result = wi_png_push(handle, base, bytes.count)
+        if let failure { throw failure }
+        try commitWrittenRows()
+        switch Int(result) {
+        case WI_PNG_OK: return
+        case WI_PNG_NO_MEMORY:
+            throw WebImageError(.limitExceeded, "there is no memory to decode the PNG", format: .png)
+        default:
+            throw WebImageError(.corruptData, "libpng: \(String(cString: wi_png_message(handle)))", format: .png)
+        }
+    }
+
+    /// The picture's data begins: the header is complete, but for what may come after the data.
+    private func begin() throws(WebImageError) {
+        var info = wi_png_info()
+        guard let handle, wi_png_header(handle, &info) != 0 else { return }
+        var header = ImageHeader(
+            format: chunks.animation == nil ? .png : .apng,
+            size: PixelSize(width: Int(info.width), height: Int(info.height)), orientation: chunks.orientation,
+            hasAlpha: info.has_alpha != 0, bitDepth: Int(info.bit_depth), isProgressive: info.is_interlaced != 0,
+            iccProfile: iccProfile())
+        if let animation = chunks.animation { (header.frameCount, header.loopCount) = animation }
+        self.header = header
+        let plan = try planner?(header)
+        planner = nil
+        guard let sink = plan?.sink else {
+            stage = .stoppedAtHeader
+            return
+        }
+        let format = RowFormat(
+            size: header.size, layout: info.is_16_bit != 0 ? .rgba16 : .rgba8,
+            alpha: header.hasAlpha ? .straight : .opaque)
+        try sink.begin(format)
+        if let memory = sink.wholePicture {
+            wishForLargePages(memory, byteCount: format.bytesPerRow * format.size.height)
+        }
+        self.sink = sink
+        self.format = format
+        stage = .data
+        if header.isProgressive { try beginInterlaced(sink, format) }
+    }
+
+    /// The end of the file.
+    private func end() throws(WebImageError) {
+        guard stage == .data, let handle, let format else {
+            if stage == .stoppedAtHeader { return }
+            throw WebImageError(.corruptData, "the PNG has no picture", format: .png)
+        }
+        guard wi_png_has_all_rows(handle) != 0 else {
+            throw WebImageError(.corruptData, "the PNG has too few rows", format: header?.format)
+        }
+        header?.orientation = chunks.orientation
+        if picture != nil { try emitPicture(rows: format.size.height) }
+        stage = .complete
+    }
+
+    private func iccProfile() -> [UInt8]? {
+        var count = 0
+        guard let handle, let bytes = wi_png_icc(handle, &count) else { return nil }
+        return [UInt8](UnsafeBufferPointer(start: bytes, count: count))
+    }
+}

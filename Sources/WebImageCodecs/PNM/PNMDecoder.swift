@@ -1,0 +1,155 @@
+import WebImageCore
+
+/// Decodes one PNM picture as its bytes come; of a file with several, the first.
+final class PNMDecoder: ImageDecoder {
+    /// So many bytes of text are read between two checkpoints.
+    private static let pieceLength = 64 << 10
+
+    private(set) var header: ImageHeader?
+    private let options: DecodeOptions
+    private var planner: DecodePlanner?
+    private var parser = PNMHeaderParser()
+    private var converter: PNMRowConverter?
+    private var writer: BandWriter?
+    private var state = DecodeState.needsBytes
+    private var received = 0
+    /// A row of samples; of text, those that are there so far.
+    private var samples: [UInt16] = []
+    private var sampleCount = 0
+    /// The part of a row of bytes that is there so far.
+    private var pending: [UInt8] = []
+    private var number: Int?
+    private var isComment = false
+
+    init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
+        self.options = options
+        planner = plan
+    }
+
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
+        guard case .needsBytes = state else { return state }
+        received += bytes.count
+        try options.limits.check(byteCount: received, of: .pnm)
+        var rest = bytes.bindMemory(to: UInt8.self)
+        while header == nil, let first = rest.first {
+            rest = UnsafeBufferPointer(rebasing: rest.dropFirst())
+            if let header = try parser.push(first) { try begin(header) }
+        }
+        try take(rest)
+        return state
+    }
+
+    func finish() throws(WebImageError) {
+        guard case .needsBytes = state else { return }
+        guard writer != nil else {
+            throw WebImageError(.truncatedData, "the data ends before the picture begins", format: .pnm)
+        }
+        // The last number of a text may end with the file.
+        if number != nil { try takeText(10) }
+        state = .complete
+        try writer?.end(of: .pnm)
+    }
+
+    private func begin(_ format: PNMHeader) throws(WebImageError) {
+        try options.limits.check(format.size, of: .pnm)
+        let header = ImageHeader(
+            format: .pnm, size: format.size, hasAlpha: format.hasAlpha, bitDepth: format.bitDepth)
+        self.header = header
+        let plan = try planner?(header)
+        planner = nil
+        guard let sink = plan?.sink else {
+            state = .stoppedAtHeader
+            return
+        }
+        let isWide = options.keepsBitDepth && format.most > 255
+        converter = PNMRowConverter(format, isWide: isWide)
+        writer = try BandWriter(
+            beginning: sink,
+            RowFormat(
+                size: format.size, layout: isWide ? .rgba16 : .rgba8, alpha: format.hasAlpha ? .straight : .opaque),
+            options)
+        samples = [UInt16](repeating: 0, count: format.samplesPerRow)
+    }
+
+    private func take(_ bytes: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+        guard case .needsBytes = state, let format = converter?.header else { return }
+        switch format.samples {
+        case .bits, .bytes: try takeRows(bytes, length: format.bytesPerRow)
+        case .textBits, .textNumbers:
+            for (index, byte) in bytes.enumerated() {
+                if index % Self.pieceLength == 0 { try options.checkpoint?() }
+                try takeText(byte)
+                guard case .needsBytes = state else { return }
+            }
+        }
+    }
+
+    // MARK: bytes
+
+    private func takeRows(_ bytes: UnsafeBufferPointer<UInt8>, length: Int) throws(WebImageError) {
+        var rest = bytes
+        while case .needsBytes = state, !rest.isEmpty {
+            let part = UnsafeBufferPointer(rebasing: rest.prefix(length - pending.count))
+            rest = UnsafeBufferPointer(rebasing: rest.dropFirst(part.count))
+            if part.count == length {
+                try takeRow(part)
+                continue
+            }
+            pending.append(contentsOf: part)
+            guard pending.count == length else { return }
+            let row = pending
+            pending.removeAll(keepingCapacity: true)
+            try row.withUnsafeBufferPointer { row throws(WebImageError) in try takeRow(row) }
+        }
+    }
+
+    private func takeRow(_ row: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+        guard let converter, let base = row.baseAddress else { return }
+        samples.withUnsafeMutableBufferPointer { samples in
+            guard let start = samples.baseAddress else { return }
+            converter.unpack(base, into: start)
+        }
+        try finishRow()
+    }
+
+    // MARK: text
+
+    /// Comments are allowed between numbers too, as Netpbm's readers do.
+    private func takeText(_ byte: UInt8) throws(WebImageError) {
+        if isComment {
+            isComment = byte != 10 && byte != 13
+            return
+        }
+        guard let format = converter?.header else { return }
+        if byte == UInt8(ascii: "#") || PNMHeader.isSpace(byte) {
+            isComment = byte == UInt8(ascii: "#")
+            guard let number else { return }
+            self.number = nil
+            try add(number, format)
+        } else if format.samples == .textBits {
+            try add(try PNMHeader.append(byte, to: nil), format)
+        } else {
+            number = try PNMHeader.append(byte, to: number)
+        }
+    }
+
+    private func add(_ sample: Int, _ format: PNMHeader) throws(WebImageError) {
+        guard sample <= format.most else { throw PNMHeader.corrupt("sample \(sample) is over \(format.most)") }
+        samples[sampleCount] = UInt16(sample)
+        sampleCount += 1
+        if sampleCount == samples.count {
+            sampleCount = 0
+            try finishRow()
+        }
+    }
+
+    private func finishRow() throws(WebImageError) {
+        guard let converter, let row = try writer?.nextRow() else { return }
+        samples.withUnsafeBufferPointer { samples in
+            guard let start = samples.baseAddress else { return }
+            converter.convert(start, into: row)
+        }
+        try writer?.rowIsDone()
+        if writer?.isComplete == true { state = .complete }
+    }
+}

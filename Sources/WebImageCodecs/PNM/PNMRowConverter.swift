@@ -1,0 +1,65 @@
+import WebImageCore
+
+/// Turns the samples of a PNM row into pixels.
+struct PNMRowConverter {
+    let header: PNMHeader
+    /// What each sample becomes; one of the two is empty.
+    private let bytes: [UInt8]
+    private let words: [UInt16]
+
+    /// - Parameter isWide: pixels of 16 bits a channel, else 8.
+    init(_ header: PNMHeader, isWide: Bool) {
+        self.header = header
+        // The nearest value. In bitmaps, and only there, 1 is black.
+        let isInverted = header.samples == .bits || header.samples == .textBits
+        let scaled = { (sample: Int, limit: Int) in
+            ((isInverted ? header.most - sample : sample) * limit * 2 + header.most) / (header.most * 2)
+        }
+        bytes = isWide ? [] : (0...header.most).map { UInt8(scaled($0, 255)) }
+        words = isWide ? (0...header.most).map { UInt16(scaled($0, 65_535)) } : []
+    }
+
+    /// The samples of a row that is not text. Ones above the largest are taken for the largest, as Netpbm's own readers
+    /// do not look either.
+    func unpack(_ row: UnsafePointer<UInt8>, into samples: UnsafeMutablePointer<UInt16>) {
+        if header.samples == .bits {
+            for x in 0..<header.size.width { samples[x] = UInt16(row[x >> 3] >> UInt8(7 - x & 7) & 1) }
+            return
+        }
+        let most = UInt16(header.most)
+        if most > 255 {
+            for index in 0..<header.samplesPerRow {
+                samples[index] = min(UInt16(row[index * 2]) << 8 | UInt16(row[index * 2 + 1]), most)
+            }
+        } else {
+            for index in 0..<header.samplesPerRow { samples[index] = min(UInt16(row[index]), most) }
+        }
+    }
+
+    /// Writes a row of pixels.
+    func convert(_ samples: UnsafePointer<UInt16>, into row: UnsafeMutableRawPointer) {
+        if words.isEmpty {
+            write(samples, bytes, into: row.assumingMemoryBound(to: UInt8.self))
+        } else {
+            write(samples, words, into: row.assumingMemoryBound(to: UInt16.self))
+        }
+    }
+
+    private func write<Channel: FixedWidthInteger>(
+        _ samples: UnsafePointer<UInt16>, _ table: [Channel], into row: UnsafeMutablePointer<Channel>
+    ) {
+        let channels = header.channels
+        // Where green and blue stand behind red: the same place in grey pictures.
+        let (green, blue) = channels < 3 ? (0, 0) : (1, 2)
+        let hasAlpha = header.hasAlpha
+        table.withUnsafeBufferPointer { table in
+            for x in 0..<header.size.width {
+                let pixel = samples + x * channels
+                row[x * 4] = table[Int(pixel[0])]
+                row[x * 4 + 1] = table[Int(pixel[green])]
+                row[x * 4 + 2] = table[Int(pixel[blue])]
+                row[x * 4 + 3] = hasAlpha ? table[Int(pixel[channels - 1])] : .max
+            }
+        }
+    }
+}

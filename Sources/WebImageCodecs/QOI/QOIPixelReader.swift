@@ -1,0 +1,98 @@
+/// The pixels of a QOI stream ("The Quite OK Image Format Specification", version 1.0), as its bytes come.
+struct QOIPixelReader {
+    /// Red in the lowest byte, alpha in the highest.
+    private var pixel: UInt32 = 0xFF00_0000
+    private var run = 0
+    private var seen = [UInt32](repeating: 0, count: 64)
+
+    /// Writes up to `count` pixels.
+    ///
+    /// - Parameters:
+    ///   - offset: where in `bytes` to begin; moved behind what was used.
+    ///   - opaque: bits that are set in every pixel that is written.
+    /// - Returns: how many pixels were written; fewer than `count` when the bytes end, perhaps within a chunk, which
+    ///   then is left unused.
+    mutating func read(
+        _ bytes: UnsafeBufferPointer<UInt8>, at offset: inout Int, into pixels: UnsafeMutablePointer<UInt32>,
+        count: Int, opaque: UInt32
+    ) -> Int {
+        var done = 0
+        while done < count {
+            if run == 0, !readChunk(bytes, at: &offset) { break }
+            let repeats = min(run, count - done)
+            (pixels + done).update(repeating: (pixel | opaque).littleEndian, count: repeats)
+            done += repeats
+            run -= repeats
+        }
+        return done
+    }
+
+    /// Reads the next chunk, which gives one pixel or a run of them; false when it is not all there.
+    private mutating func readChunk(_ bytes: UnsafeBufferPointer<UInt8>, at offset: inout Int) -> Bool {
+        guard offset < bytes.count else { return false }
+        let first = bytes[offset]
+        let length = QOIChunk.length(first)
+        guard offset + length <= bytes.count else { return false }
+        run = 1
+        switch first {
+        case QOIChunk.rgb:
+            pixel = pixel & 0xFF00_0000 | color(bytes, offset)
+        case QOIChunk.rgba:
+            pixel = color(bytes, offset) | UInt32(bytes[offset + 4]) << 24
+        case 0..<QOIChunk.difference: pixel = seen[Int(first)]
+        case QOIChunk.difference..<QOIChunk.luma:
+            add(red: (first >> 4 & 3) &- 2, green: (first >> 2 & 3) &- 2, blue: (first & 3) &- 2)
+        case QOIChunk.luma..<QOIChunk.run:
+            let green = (first & 63) &- 32
+            let second = bytes[offset + 1]
+            add(red: green &+ (second >> 4) &- 8, green: green, blue: green &+ (second & 15) &- 8)
+        default: run = Int(first & 63) + 1
+        }
+        seen[QOIChunk.slot(of: pixel)] = pixel
+        offset += length
+        return true
+    }
+
+    /// The three channels behind a chunk's first byte.
+    private func color(_ bytes: UnsafeBufferPointer<UInt8>, _ offset: Int) -> UInt32 {
+        UInt32(bytes[offset + 1]) | UInt32(bytes[offset + 2]) << 8 | UInt32(bytes[offset + 3]) << 16
+    }
+
+    /// Channels wrap around, as the specification says.
+    private mutating func add(red: UInt8, green: UInt8, blue: UInt8) {
+        let red = UInt8(truncatingIfNeeded: pixel) &+ red
+        let green = UInt8(truncatingIfNeeded: pixel >> 8) &+ green
+        let blue = UInt8(truncatingIfNeeded: pixel >> 16) &+ blue
+        pixel = pixel & 0xFF00_0000 | UInt32(red) | UInt32(green) << 8 | UInt32(blue) << 16
+    }
+}
+
+/// The kinds of chunks by their first byte; the two-bit tags are the first value of their range.
+enum QOIChunk {
+    static let difference: UInt8 = 0x40
+    static let luma: UInt8 = 0x80
+    static let run: UInt8 = 0xC0
+    static let rgb: UInt8 = 0xFE
+    static let rgba: UInt8 = 0xFF
+    static let longestRun = 62
+    /// What ends the stream.
+    static let end: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1]
+
+    static func length(_ first: UInt8) -> Int {
+        switch first {
+        case rgb: 4
+        case rgba: 5
+        case luma..<run: 2
+        default: 1
+        }
+    }
+
+    /// Where a pixel is remembered.
+    static func slot(of pixel: UInt32) -> Int {
+        let red = pixel & 255
+        let green = pixel >> 8 & 255
+        let blue = pixel >> 16 & 255
+        let colors = red &* 3 &+ green &* 5 &+ blue &* 7
+        return Int((colors &+ (pixel >> 24) &* 11) & 63)
+    }
+}

@@ -1,0 +1,24 @@
+import WebImageCore
+import WebImageSystem
+
+extension BandWriter {
+    /// A writer into a sink that it begins.
+    init(beginning sink: any RowSink, _ format: RowFormat, _ options: DecodeOptions) throws(WebImageError) {
+        try sink.begin(format)
+        if let memory = sink.wholePicture {
+            wishForLargePages(memory, byteCount: format.bytesPerRow * format.size.height)
+        }
+        self.init(sink, format, options)
+    }
+
+    /// Hands on what there is of a picture whose data has ended.
+    ///
+    /// - Throws: `truncatedData`, unless all rows are there.
+    mutating func end(of picture: ImageFormat) throws(WebImageError) {
+        try flush()
+        guard isComplete else {
+            throw WebImageError(
+                .truncatedData, "the data ends early: \(row) of \(format.size.height) rows are there", format: picture)
+        }
+    }
+}

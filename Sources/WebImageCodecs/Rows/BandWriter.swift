@@ -1,0 +1,92 @@
+import WebImageCore
+
+/// Hands rows to a sink in short runs, for decoders whose rows come one by one from the top.
+struct BandWriter {
+    private static let bandRows = 16
+
+    let sink: any RowSink
+    let format: RowFormat
+    private let checkpoint: (@Sendable () throws(WebImageError) -> Void)?
+    /// The first row that was not committed.
+    private var start = 0
+    private var band: UnsafeMutableRawPointer?
+    private var capacity = 0
+    private var filled = 0
+
+    init(_ sink: any RowSink, _ format: RowFormat, _ options: DecodeOptions) {
+        self.sink = sink
+        self.format = format
+        self.checkpoint = options.checkpoint
+    }
+
+    /// The row that comes next; the picture's height when all are there.
+    var row: Int { start + filled }
+    var isComplete: Bool { row >= format.size.height }
+
+    /// Memory for row ``row``, which is not cleared and valid until the next call.
+    mutating func nextRow() throws(WebImageError) -> UnsafeMutableRawPointer {
+        precondition(!isComplete, "a row below the picture was asked for")
+        if let band, filled < capacity { return band + filled * format.bytesPerRow }
+        try flush()
+        try checkpoint?()
+        capacity = min(Self.bandRows, format.size.height - start)
+        let fresh = sink.band(at: start, count: capacity)
+        band = fresh
+        return fresh
+    }
+
+    /// Says that the row last asked for is written.
+    mutating func rowIsDone() throws(WebImageError) {
+        filled += 1
+        if filled == capacity { try flush() }
+    }
+
+    /// Commits the rows that are written, so that the sink has all that there is.
+    mutating func flush() throws(WebImageError) {
+        let count = filled
+        band = nil
+        capacity = 0
+        filled = 0
+        guard count > 0 else { return }
+        let first = start
+        start += count
+        try sink.commit(at: first, count: count)
+    }
+}
+
+/// A whole picture's memory, for decoders whose rows do not come from the top: the sink's own if it keeps the picture,
+/// else as much again.
+struct WholePicture {
+    let base: UnsafeMutableRawPointer
+    let format: RowFormat
+    private let sink: any RowSink
+    private let own: PixelBuffer?
+
+    /// Not cleared, so that a header alone costs no memory that is touched.
+    init(_ sink: any RowSink, _ format: RowFormat) throws(WebImageError) {
+        self.sink = sink
+        self.format = format
+        if let whole = sink.wholePicture {
+            base = whole
+            own = nil
+        } else {
+            let buffer = try PixelBuffer(size: format.size, layout: format.layout)
+            base = buffer.base
+            own = buffer
+        }
+    }
+
+    func row(_ index: Int) -> UnsafeMutableRawPointer { base + index * format.bytesPerRow }
+
+    /// Hands the first `rows` rows to the sink.
+    func emit(rows: Int, _ options: DecodeOptions) throws(WebImageError) {
+        var writer = BandWriter(sink, format, options)
+        while writer.row < rows {
+            let source = row(writer.row)
+            let target = try writer.nextRow()
+            if target != source { target.copyMemory(from: source, byteCount: format.bytesPerRow) }
+            try writer.rowIsDone()
+        }
+        try writer.flush()
+    }
+}

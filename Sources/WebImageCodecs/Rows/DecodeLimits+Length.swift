@@ -1,0 +1,15 @@
+import WebImageCore
+
+extension DecodeLimits {
+    /// Refuses an encoded picture that is longer than allowed.
+    ///
+    /// - Throws: `limitExceeded`.
+    func check(byteCount: Int, of format: ImageFormat) throws(WebImageError) {
+        guard byteCount <= bytes.bytes else {
+            throw WebImageError(
+                .limitExceeded,
+                "the \(format.rawValue) picture is longer than \(bytes); raise DecodeLimits.bytes to allow it",
+                format: format)
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import WebImageCore
+
+/// Takes a WebP's bytes apart (RFC 9649): what its chunks tell is kept, and the chunks of the first picture are given
+/// out as they come; all others are passed over without keeping their bytes.
+///
+/// libwebp reads a bare sequence of these chunks, so that a still and a frame of an animation look the same to it, and
+/// it never meets the metadata.
+struct WebPChunkReader {
+    enum Piece {
+        case canvas(PixelSize)
+        /// The length and name of a chunk of alpha; its contents follow as `data`.
+        case alphaHeader([UInt8])
+        /// A bitstream's chunk as far as it tells the size; the rest follows as `data`.
+        case bitstream(WebPBitstreamHeader, chunk: [UInt8])
+        case data(UnsafeBufferPointer<UInt8>)
+        case endOfBitstream
+    }
+
+    private enum State {
+        case fileHeader
+        case chunkHeader
+        case collecting(Chunk)
+        case streaming(rest: Int, isBitstream: Bool)
+        case skipping(rest: Int)
+        case ended
+    }
+
+    private struct Chunk {
+        var name: String
+        var length: Int
+        /// How much of it is wanted, its length and name included.
+        var wanted: Int
+        /// The length with the byte that makes it even.
+        var padded: Int { length + (length & 1) }
+    }
+
+    private(set) var canvas: PixelSize?
+    /// What `VP8X` says of transparency and of animation.
+    private(set) var saysAlpha = false
+    private(set) var isAnimated = false
+    private(set) var loopCount: Int?
+    private(set) var iccProfile: [UInt8]?
+    private(set) var orientation = Orientation.up
+    /// Frames of an animation that have begun.
+    private(set) var frames = 0
+    /// Where an animation's first frame stands on its canvas.
+    private(set) var frame: WebPFrame?
+    private var hasAlphaChunk = false
+    private var hasBitstream = false
+    private var state = State.fileHeader
+    private var collected: [UInt8] = []
+    private var position = 0
+    private var fileEnd = 0
+    private var frameEnd: Int?
+    private let metadataLimit: Int
+
+    init(metadataLimit: Int) { self.metadataLimit = metadataLimit }
+
+    /// Whether all chunks were seen.
+    var isAtEnd: Bool { if case .ended = state { true } else { false } }
+
+    /// The next piece; takes what it used off `input`. nil when more bytes are needed, and at the end.
+    ///
+    /// - Throws: `corruptData` when a chunk that the picture needs is not as it should be.
+    mutating func next(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) -> Piece? {
+        while true {
+            switch state {
+            case .ended: return nil
+            case .fileHeader:
+                guard collect(12, &input) else { return nil }
+                try readFileHeader(takeCollected())
+            case .chunkHeader:
+                if leaveWhenNoChunkFits() { continue }
+                guard collect(8, &input) else { return nil }
+                try beginChunk()
+            case .collecting(let chunk):
+                guard collect(chunk.wanted, &input) else { return nil }
+                if let piece = try read(chunk) { return piece }
+            case .streaming(let rest, let isBitstream):
+                if rest == 0 {
+                    state = .skipping(rest: isBitstream ? position & 1 : 0)
+                    if isBitstream { return .endOfBitstream } else { continue }
+                }
+                let data = take(rest, &input)
+                guard !data.isEmpty else { return nil }
+                state = .streaming(rest: rest - data.count, isBitstream: isBitstream)
+                return .data(data)
+            case .skipping(let rest):
+                let left = rest - take(rest, &input).count
+                state = left == 0 ? .chunkHeader : .skipping(rest: left)
+                // The padding of the last chunk may be missing.
+                if left > 0, position < fileEnd { return nil }
+                if left > 0 { state = .ended }
+            }
+        }
+    }
+
+    /// Leaves the frame or the file when no further chunk fits into it.
+    private mutating func leaveWhenNoChunkFits() -> Bool {
+        guard collected.isEmpty else { return false }
+        if let end = frameEnd, position + 8 > end {
+            frameEnd = nil
+            state = .skipping(rest: max(end + (end & 1) - position, 0))
+            return true
+        }
+        guard position + 8 > fileEnd else { return false }
+        state = .ended
+        return true
+    }
+
+    private mutating func readFileHeader(_ bytes: [UInt8]) throws(WebImageError) {
+        let length = WebPBytes.number(bytes[4..<8])
+        guard bytes.starts(with: "RIFF".utf8), bytes[8...].elementsEqual("WEBP".utf8), length >= 12 else {
+            throw Self.corrupt("it does not begin as one")
+        }
+        fileEnd = length + 8
+        state = .chunkHeader
+    }
+
+    private mutating func beginChunk() throws(WebImageError) {
+        var chunk = Chunk(
+            name: String(decoding: collected[0..<4], as: UTF8.self), length: WebPBytes.number(collected[4..<8]),
+            wanted: 8)
+        guard position + chunk.length <= frameEnd ?? fileEnd else {
+            guard hasBitstream else { throw Self.corrupt("a chunk is longer than the file says") }
+            // What follows the picture is not worth losing it.
+            state = .ended
+            return
+        }
+        let isPicture = !hasBitstream && isAnimated == (frameEnd != nil)
+        switch chunk.name {
+        case "VP8X" where position == 20: chunk.wanted += 10
+        case "VP8 " where isPicture, "VP8L" where isPicture: chunk.wanted += min(chunk.length, 10)
+        case "ALPH" where isPicture && canvas != nil && !hasAlphaChunk: break
+        case "ANMF" where isAnimated && frameEnd == nil:
+            frames += 1
+            if frames == 1 { chunk.wanted += 16 } else { return skip(chunk) }
+        case "ANIM" where isAnimated && frames == 0 && chunk.length >= 6: chunk.wanted += 6
+        case "ICCP" where canvas != nil && frameEnd == nil && !hasBitstream && chunk.length <= metadataLimit,
+            "EXIF" where canvas != nil && frameEnd == nil && chunk.length <= metadataLimit:
+            chunk.wanted += chunk.length
+        default: return skip(chunk)
+        }
+        guard chunk.wanted <= chunk.length + 8 else { throw Self.corrupt("its \(chunk.name) chunk is too short") }
+        state = .collecting(chunk)
+    }
+
+    private mutating func read(_ chunk: Chunk) throws(WebImageError) -> Piece? {
+        let bytes = takeCollected()
+        let contents = bytes[8...]
+        let rest = chunk.length + 8 - chunk.wanted
+        state = .skipping(rest: chunk.padded + 8 - chunk.wanted)
+        switch chunk.name {
+        case "VP8X":
+            (saysAlpha, isAnimated) = (contents[8] & 0x10 != 0, contents[8] & 0x02 != 0)
+            let size = PixelSize(
+                width: WebPBytes.number(contents[12..<15]) + 1, height: WebPBytes.number(contents[15..<18]) + 1)
+            canvas = size
+            return .canvas(size)
+        case "ALPH":
+            hasAlphaChunk = true
+            state = .streaming(rest: chunk.padded, isBitstream: false)
+            return .alphaHeader(bytes)
+        case "VP8 ", "VP8L":
+            let isLossless = chunk.name == "VP8L"
+            guard let header = WebPBitstreamHeader(contents, isLossless: isLossless) else {
+                throw Self.corrupt("its \(chunk.name) chunk does not begin as one")
+            }
+            hasBitstream = true
+            state = .streaming(rest: rest, isBitstream: true)
+            return .bitstream(header, chunk: bytes)
+        case "ANMF":
+            let frame = WebPFrame(contents)
+            guard let canvas, frame.x + frame.size.width <= canvas.width, frame.y + frame.size.height <= canvas.height
+            else { throw Self.corrupt("its first frame is not within the canvas") }
+            self.frame = frame
+            frameEnd = position + rest
+            state = .chunkHeader
+        case "ANIM": loopCount = WebPBytes.number(contents[12..<14])
+        case "ICCP": iccProfile = Array(contents)
+        default: orientation = contents.withUnsafeBytes { EXIFOrientation.read($0) }
+        }
+        return nil
+    }
+
+    private mutating func skip(_ chunk: Chunk) {
+        collected.removeAll(keepingCapacity: true)
+        state = .skipping(rest: chunk.padded)
+    }
+
+    /// Collects up to `count` bytes; true once they are all there.
+    private mutating func collect(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) -> Bool {
+        collected.append(contentsOf: take(count - collected.count, &input))
+        return collected.count == count
+    }
+
+    private mutating func takeCollected() -> [UInt8] {
+        let bytes = collected
+        collected = []
+        return bytes
+    }
+
+    private mutating func take(
+        _ count: Int, _ input: inout UnsafeBufferPointer<UInt8>
+    ) -> UnsafeBufferPointer<UInt8> {
+        let taken = UnsafeBufferPointer(rebasing: input.prefix(count))
+        input = UnsafeBufferPointer(rebasing: input.dropFirst(count))
+        position += taken.count
+        return taken
+    }
+
+    private static func corrupt(_ what: String) -> WebImageError {
+        WebImageError(.corruptData, "this is not a sound WebP: \(what)", format: .webp)
+    }
+}

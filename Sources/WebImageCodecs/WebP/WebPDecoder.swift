@@ -1,0 +1,190 @@
+import WebImageCore
+import WebImageSystem
+
+/// Decodes one WebP as its bytes come; of an animation the first frame, on a transparent canvas.
+final class WebPDecoder: ImageDecoder {
+    /// So many bytes of data are taken in between two checkpoints.
+    private static let pieceLength = 64 << 10
+
+    enum Stage {
+        case header
+        case data
+        /// The picture is there; what follows may tell orientation and number of frames.
+        case afterPicture
+        case stoppedAtHeader
+        case complete
+    }
+
+    let options: DecodeOptions
+    var header: ImageHeader?
+    var stage = Stage.header
+    var sink: (any RowSink)?
+    var format: RowFormat?
+    /// The memory of the whole canvas: the sink's, or `ownPicture`'s.
+    var picture: UnsafeMutableRawPointer?
+    var ownPicture: PixelBuffer?
+    var frame: WebPFrame?
+    /// The first row that the sink has not got yet.
+    var row = 0
+    var bitstream: WebPBitstream?
+    /// A lossless picture that says it is opaque may hold other alpha all the same.
+    var mustBecomeOpaque = false
+    private var received = 0
+    private var planner: DecodePlanner?
+    private var chunks: WebPChunkReader
+
+    init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
+        self.options = options
+        planner = plan
+        chunks = WebPChunkReader(metadataLimit: max(options.limits.metadata.bytes, 0))
+    }
+
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
+        var rest = bytes.bindMemory(to: UInt8.self)
+        while isOpen {
+            let before = rest.count
+            let piece = try chunks.next(&rest)
+            try countBytes(before - rest.count)
+            guard let piece else { break }
+            try take(piece, following: rest)
+        }
+        if isOpen, chunks.isAtEnd { try end() }
+        switch stage {
+        case .complete: return .complete
+        case .stoppedAtHeader: return .stoppedAtHeader
+        default: return .needsBytes
+        }
+    }
+
+    func finish() throws(WebImageError) {
+        guard isOpen else { return }
+        if stage == .data {
+            try bitstream?.flush()
+            try emitDecodedRows()
+        }
+        let isWhole = stage == .afterPicture
+        learn(from: chunks)
+        stage = .complete
+        bitstream = nil
+        guard !isWhole else { return }
+        guard let format else {
+            throw WebImageError(.truncatedData, "the data ends before the picture begins", format: .webp)
+        }
+        throw WebImageError(
+            .truncatedData, "the WebP's data ends early: \(row) of \(format.size.height) rows are there", format: .webp)
+    }
+
+    private var isOpen: Bool { stage != .complete && stage != .stoppedAtHeader }
+
+    private func countBytes(_ count: Int) throws(WebImageError) {
+        received += count
+        guard received <= options.limits.bytes.bytes else {
+            throw WebImageError(
+                .limitExceeded, "the WebP is longer than \(options.limits.bytes); raise DecodeLimits.bytes to allow it",
+                format: .webp)
+        }
+    }
+
+    private func take(
+        _ piece: WebPChunkReader.Piece, following: UnsafeBufferPointer<UInt8>
+    ) throws(WebImageError) {
+        switch piece {
+        case .canvas(let size): try options.limits.check(size, of: .webp)
+        case .alphaHeader(let chunk):
+            try begin(canvas: chunks.canvas, hasAlpha: true, following: following)
+            try feed(chunk)
+        case .bitstream(let bitstream, let chunk):
+            try check(bitstream)
+            let hasAlpha = chunks.canvas == nil ? bitstream.saysAlpha : chunks.saysAlpha
+            try begin(canvas: chunks.canvas ?? bitstream.size, hasAlpha: hasAlpha, following: following)
+            if bitstream.isLossless {
+                self.bitstream?.collectLongerPieces()
+                mustBecomeOpaque = format?.alpha == .opaque
+            }
+            try feed(chunk)
+        case .data(let bytes):
+            var rest = bytes
+            while !rest.isEmpty, stage == .data {
+                try options.checkpoint?()
+                let piece = UnsafeBufferPointer(rebasing: rest.prefix(Self.pieceLength))
+                rest = UnsafeBufferPointer(rebasing: rest.dropFirst(piece.count))
+                try feed(piece)
+            }
+        case .endOfBitstream:
+            guard stage == .data else { return }
+            try bitstream?.flush()
+            try emitDecodedRows()
+            guard stage == .afterPicture else {
+                throw WebImageError(.corruptData, "the WebP's picture has too little data", format: .webp)
+            }
+        }
+    }
+
+    /// The sizes that a file tells must agree before libwebp asks for memory by one of them.
+    private func check(_ bitstream: WebPBitstreamHeader) throws(WebImageError) {
+        try options.limits.check(bitstream.size, of: .webp)
+        guard let told = chunks.frame?.size ?? chunks.canvas, told != bitstream.size else { return }
+        throw WebImageError(
+            .corruptData, "the WebP says it is \(told), its picture is \(bitstream.size)", format: .webp)
+    }
+
+    private func feed(_ chunk: [UInt8]) throws(WebImageError) {
+        try chunk.withUnsafeBufferPointer { bytes throws(WebImageError) in try feed(bytes) }
+    }
+
+    private func feed(_ bytes: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+        guard stage == .data, let bitstream else { return }
+        try bitstream.push(bytes)
+        try emitDecodedRows()
+    }
+
+    /// The first chunk of the picture is there: the header is complete, but for what comes after the picture.
+    ///
+    /// - Parameter following: the bytes that are there already behind that chunk's beginning. When they are the whole
+    ///   file, nothing need be learnt later.
+    private func begin(
+        canvas: PixelSize?, hasAlpha: Bool, following: UnsafeBufferPointer<UInt8>
+    ) throws(WebImageError) {
+        guard stage == .header, let canvas else { return }
+        let frame = chunks.frame ?? WebPFrame(size: canvas)
+        header = ImageHeader(
+            format: .webp, size: canvas, hasAlpha: hasAlpha || frame.size != canvas, iccProfile: chunks.iccProfile)
+        header?.loopCount = chunks.isAnimated ? chunks.loopCount : nil
+        learn(from: scout(following))
+        guard let header else { return }
+        let plan = try planner?(header)
+        planner = nil
+        guard let sink = plan?.sink else {
+            stage = .stoppedAtHeader
+            return
+        }
+        self.sink = sink
+        try beginRows(into: sink, canvas: canvas, frame: frame)
+        stage = .data
+    }
+
+    /// A reader that went ahead through `following` as far as it is sound.
+    private func scout(_ following: UnsafeBufferPointer<UInt8>) -> WebPChunkReader {
+        var (scout, rest) = (chunks, following)
+        do throws(WebImageError) {
+            while try scout.next(&rest) != nil {}
+        } catch {
+            return scout  // the decode meets the same fault when it comes there
+        }
+        return scout
+    }
+
+    private func learn(from chunks: WebPChunkReader) {
+        header?.orientation = chunks.orientation
+        if chunks.isAnimated { header?.frameCount = chunks.isAtEnd ? chunks.frames : nil }
+    }
+
+    /// The end of the file.
+    private func end() throws(WebImageError) {
+        guard stage == .afterPicture else {
+            throw WebImageError(.corruptData, "the WebP has no picture", format: .webp)
+        }
+        learn(from: chunks)
+        stage = .complete
+    }
+}

@@ -1,0 +1,155 @@
+import ArgumentParser
+import Foundation
+import WebImage
+
+/// `webimage cache`: looks into and looks after the disk cache.
+struct CacheCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cache", abstract: "Look into the disk cache, and look after it.",
+        subcommands: [
+            CacheStatsCommand.self, CacheListCommand.self, CachePathCommand.self, CacheVerifyCommand.self,
+            CacheTrimCommand.self, CacheRemoveCommand.self, CacheClearCommand.self,
+        ])
+}
+
+struct CacheOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Where the disk cache is.", valueName: "DIR"))
+    var cacheDir: String?
+
+    @Flag(help: "One JSON object a line, and nothing else.")
+    var json = false
+
+    mutating func validate() throws { try CacheDirectory.check(cacheDir) }
+
+    /// - Throws: `cacheIO` when neither the option nor the environment names a directory.
+    func open() throws(ExitCode) -> DiskCache {
+        var configuration = ImageManager.Configuration()
+        if let cacheDir { configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir)) }
+        guard let disk = ImageManager(configuration: configuration).diskCache else {
+            throw fail(
+                WebImageError(.cacheIO, "there is no cache directory: set HOME or XDG_CACHE_HOME, or give --cache-dir"))
+        }
+        return disk
+    }
+
+    /// Reports an error as the command's result.
+    func fail(_ error: WebImageError) -> ExitCode {
+        if json {
+            var line = JSONLine()
+            line.add("status", "error")
+            line.add("error", PictureReport.errorJSON(error))
+            Console.out(line.text)
+        } else {
+            Console.err("error: \(PictureReport.sentence(error))")
+        }
+        return someFailed
+    }
+}
+
+struct CacheStatsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "stats", abstract: "How much there is, and of what.")
+
+    @OptionGroup var options: CacheOptions
+
+    func run() async throws {
+        let disk = try options.open()
+        do throws(WebImageError) {
+            let entries = try await disk.entries()
+            var formats: [String: Int] = [:]
+            for entry in entries { formats[entry.metadata.format?.rawValue ?? "unknown", default: 0] += 1 }
+            let oldest = entries.compactMap(\.metadata.storedAt).min()
+            let usage = disk.usage
+            options.json
+                ? Console.out(json(entries.count, usage, usage.limit, oldest, formats))
+                : Console.out(plain(entries.count, usage, usage.limit, oldest, formats))
+        } catch {
+            throw options.fail(error)
+        }
+    }
+
+    private func json(
+        _ count: Int, _ usage: DiskUsage, _ limit: ByteCount, _ oldest: Int64?, _ formats: [String: Int]
+    ) -> String {
+        var line = JSONLine()
+        line.add("entries", count)
+        line.add("bytes", usage.bytes.bytes)
+        line.add("limit_bytes", limit.bytes)
+        // Counted by a running loader; a command that only looks has none.
+        line.add("hits", Int?.none)
+        line.add("misses", Int?.none)
+        line.add("oldest", oldest)
+        var byFormat = JSONLine()
+        for (format, count) in formats.sorted(by: { $0.key < $1.key }) { byFormat.add(format, count) }
+        line.add("by_format", byFormat)
+        return line.text
+    }
+
+    private func plain(
+        _ count: Int, _ usage: DiskUsage, _ limit: ByteCount, _ oldest: Int64?, _ formats: [String: Int]
+    ) -> String {
+        var text = "\(count) entries, \(usage.bytes) of \(limit)"
+        if let oldest {
+            text +=
+                ", the oldest stored \(ISO8601DateFormatter().string(from: Date(timeIntervalSince1970: Double(oldest))))"
+        }
+        for (format, count) in formats.sorted(by: { $0.value > $1.value }) { text += "\n  \(format): \(count)" }
+        return text
+    }
+}
+
+struct CachePathCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "path", abstract: "Where the file of a key is; for pictures the key is the URL.")
+
+    @Argument(help: "The key.")
+    var key: String
+
+    @OptionGroup var options: CacheOptions
+
+    func run() async throws {
+        let disk = try options.open()
+        // A URL is looked up in the form that the loader stores it under.
+        for key in [ImageRequest(key).originalKey, CacheKey(key)] {
+            guard let path = try? await disk.path(for: key) else { continue }
+            if options.json {
+                var line = JSONLine()
+                line.add("key", key.text)
+                line.add("path", path)
+                Console.out(line.text)
+            } else {
+                Console.out(path)
+            }
+            return
+        }
+        throw options.fail(WebImageError(.cacheMiss, "there is no entry of that key"))
+    }
+}
+
+struct CacheClearCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "clear", abstract: "Remove every entry.")
+
+    @OptionGroup var options: CacheOptions
+
+    func run() async throws {
+        let disk = try options.open()
+        do throws(WebImageError) {
+            let count = try await disk.entries().count
+            try await disk.removeAll()
+            options.tellRemoved(count)
+        } catch {
+            throw options.fail(error)
+        }
+    }
+}
+
+/// What `--cache-dir` takes.
+enum CacheDirectory {
+    static func check(_ path: String?) throws {
+        if path?.isEmpty ?? false { throw ValidationError("--cache-dir takes a folder, not an empty name") }
+    }
+
+    /// The cache wants a path that holds wherever the process goes.
+    static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : "\(FileManager.default.currentDirectoryPath)/\(path)"
+    }
+}

@@ -1,0 +1,125 @@
+import ArgumentParser
+import Foundation
+import WebImage
+
+struct CacheListCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Every entry, the least recently used first.")
+
+    @OptionGroup var options: CacheOptions
+
+    func run() async throws {
+        let disk = try options.open()
+        do throws(WebImageError) {
+            for entry in try await disk.entries().sorted(by: { $0.lastUse < $1.lastUse }) {
+                Console.out(options.json ? Self.json(entry) : Self.plain(entry))
+            }
+        } catch {
+            throw options.fail(error)
+        }
+    }
+
+    private static func json(_ entry: DiskEntryInfo) -> String {
+        var line = JSONLine()
+        line.add("key", entry.key.text)
+        line.add("path", entry.path)
+        line.add("bytes", entry.bodyLength.bytes)
+        line.add("format", entry.metadata.format?.rawValue)
+        line.add("stored", entry.metadata.storedAt)
+        line.add("used", entry.lastUse)
+        line.add("expires", entry.expires)
+        return line.text
+    }
+
+    private static func plain(_ entry: DiskEntryInfo) -> String {
+        let used = Date(timeIntervalSince1970: Double(entry.lastUse))
+        let format = entry.metadata.format?.rawValue ?? "?"
+        let key = Console.shown(entry.key.text)
+        return "\(ISO8601DateFormatter().string(from: used))  \(format)  \(entry.bodyLength)  \(key)"
+    }
+}
+
+struct CacheVerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify", abstract: "Read every entry and hold it against its checksum; bad ones go.",
+        discussion: "Exit code 1 when anything was bad.")
+
+    @OptionGroup var options: CacheOptions
+
+    func run() async throws {
+        let disk = try options.open()
+        let report: DiskVerification
+        do throws(WebImageError) { report = try await disk.verify() } catch { throw options.fail(error) }
+        if options.json {
+            var line = JSONLine()
+            line.add("checked", report.checked)
+            line.add("bad", report.bad)
+            line.add("orphans", report.orphans)
+            line.add("repaired", report.repaired)
+            Console.out(line.text)
+        } else {
+            Console.out(
+                "\(report.checked) checked, \(report.bad) bad, \(report.orphans) orphans, \(report.repaired) repaired")
+        }
+        if report.bad > 0 { throw someFailed }
+    }
+}
+
+struct CacheTrimCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "trim", abstract: "Remove what has expired, and the least recently used beyond a size.")
+
+    @Option(help: ArgumentHelp("How much may stay; without it only what has expired goes.", valueName: "BYTES"))
+    var maxBytes: Int?
+
+    @OptionGroup var options: CacheOptions
+
+    func validate() throws {
+        if let maxBytes, maxBytes < 0 { throw ValidationError("--max-bytes takes 0 or more") }
+    }
+
+    func run() async throws {
+        let disk = try options.open()
+        do throws(WebImageError) {
+            let before = try await disk.entries().count
+            _ = try await disk.removeExpired()
+            if let maxBytes { try await disk.trim(to: ByteCount(maxBytes)) }
+            let left = try await disk.entries().count
+            options.tellRemoved(max(before - left, 0))
+        } catch {
+            throw options.fail(error)
+        }
+    }
+}
+
+struct CacheRemoveCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Remove one entry; for pictures the key is the URL.")
+
+    @Argument(help: "The key.")
+    var key: String
+
+    @OptionGroup var options: CacheOptions
+
+    func run() async throws {
+        let disk = try options.open()
+        do throws(WebImageError) {
+            // A URL is looked up in the form that the loader stores it under.
+            for key in [ImageRequest(key).originalKey, CacheKey(key)] where try await disk.remove(key) {
+                return options.tellRemoved(1)
+            }
+            throw WebImageError(.cacheMiss, "there is no entry of that key", location: key)
+        } catch {
+            throw options.fail(error)
+        }
+    }
+}
+
+extension CacheOptions {
+    func tellRemoved(_ count: Int) {
+        guard json else { return Console.out(count == 1 ? "1 entry removed" : "\(count) entries removed") }
+        var line = JSONLine()
+        line.add("removed", count)
+        Console.out(line.text)
+    }
+}

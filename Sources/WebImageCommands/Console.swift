@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// Standard output and error, whole lines at a time.
+enum Console {
+    /// Whether standard error is a terminal that can take lines back.
+    static let isErrorTerminal = isatty(2) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+
+    /// Why standard output did not take a line, as the system's error number; 0 while all is well.
+    private static let failure = Atomic<Int32>(0)
+
+    static func out(_ line: String) {
+        let number = send(Array((line + "\n").utf8), to: 1)
+        if number != 0 { failure.store(number, ordering: .relaxed) }
+    }
+
+    static func err(_ line: String) { write(line + "\n", to: .standardError) }
+
+    /// Text that is no whole line, such as bars.
+    static func write(_ text: String, to file: FileHandle) { _ = send(Array(text.utf8), to: file.fileDescriptor) }
+
+    /// Whether whoever read standard output has gone: what would be written for it is not worth making.
+    static var isReaderGone: Bool { failure.load(ordering: .relaxed) == EPIPE }
+
+    /// Why lines were lost, unless nobody wanted them.
+    static var outputFault: String? {
+        let number = failure.load(ordering: .relaxed)
+        return number == 0 || number == EPIPE ? nil : "standard output cannot be written: \(reason(of: number))"
+    }
+
+    /// Writes all bytes.
+    ///
+    /// - Returns: the system's error number; 0 when all went well.
+    static func send(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
+        bytes.withUnsafeBytes { bytes in
+            var done = 0
+            while done < bytes.count {
+                let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+                if count >= 0 {
+                    done += count
+                } else if errno == EAGAIN {
+                    // Another program that shares the terminal or pipe has made it non-blocking.
+                    var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                    _ = poll(&waiting, 1, -1)
+                } else if errno != EINTR {
+                    return errno
+                }
+            }
+            return 0
+        }
+    }
+
+    static func reason(of number: Int32) -> String { String(cString: strerror(number)) }
+
+    /// Makes the three standard descriptors safe to use: one that the caller closed would otherwise become the next
+    /// file that is opened, and take the lines meant for people; a reader that has gone would end the process before
+    /// the other files are written.
+    static func prepare() {
+        signal(SIGPIPE, SIG_IGN)
+        for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
+            // The lowest free number is this one.
+            _ = open("/dev/null", O_RDWR)
+        }
+    }
+
+    /// Columns and rows of the terminal on standard error, 80 and 24 when it is none.
+    static var terminalSize: (columns: Int, rows: Int) {
+        var size = winsize()
+        guard ioctl(2, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }
+        return (Int(size.ws_col), Int(size.ws_row))
+    }
+
+    /// How many columns of a terminal a character takes: two for those of East Asia and for pictures, by the ranges of
+    /// Unicode's annex 11, roughly.
+    static func columns(of character: Character) -> Int {
+        guard let scalar = character.unicodeScalars.first?.value, scalar >= 0x1100 else { return 1 }
+        let isWide =
+            switch scalar {
+            case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+                0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+                true
+            default: false
+            }
+        return isWide ? 2 : 1
+    }
+
+    /// A text from outside as it may be shown to a person: without control characters, which could steer the terminal,
+    /// and shortened.
+    static func shown(_ text: String, most: Int = 300) -> String {
+        let head = text.unicodeScalars.prefix(most + 1)
+        var shown = String.UnicodeScalarView()
+        for scalar in head.prefix(most) {
+            let isControl = scalar.properties.generalCategory == .control || scalar.properties.isBidiControl
+            shown.append(isControl ? "?" : scalar)
+        }
+        return String(shown) + (head.count > most ? "…" : "")
+    }
+}

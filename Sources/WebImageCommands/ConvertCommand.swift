@@ -1,0 +1,122 @@
+import ArgumentParser
+import Foundation
+import WebImage
+
+/// `webimage convert`: one picture into another file.
+struct ConvertCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert",
+        abstract: "Convert a picture to another size or format.",
+        discussion: """
+            The output's format follows from its name unless --format says it. By default the orientation tag is
+            applied, colours are converted to sRGB, and metadata goes. To PNG with --orientation keep --color keep the
+            stored pixels come out exactly.
+            """)
+
+    @Argument(help: "The input: a file, a URL or -.")
+    var input: String
+
+    @Argument(help: "The output: a file or -.")
+    var output: String
+
+    @OptionGroup(title: "Picture") var picture: PictureOptions
+
+    @Option(help: "What to do with the orientation tag: apply or keep.")
+    var orientation = "apply"
+
+    @Option(help: "What to do with the colour profile: srgb (convert) or keep.")
+    var color = "srgb"
+
+    @Option(help: "What to do with other metadata: strip or keep.")
+    var metadata = "strip"
+
+    @Flag(help: "Lose nothing; an error for formats that cannot.")
+    var lossless = false
+
+    @Option(help: ArgumentHelp("What shows through where the output has no alpha: RRGGBB.", valueName: "COLOR"))
+    var background = "ffffff"
+
+    mutating func validate() throws {
+        guard ["apply", "keep"].contains(orientation) else {
+            throw ValidationError("--orientation takes apply or keep")
+        }
+        guard ["srgb", "keep"].contains(color) else { throw ValidationError("--color takes srgb or keep") }
+        guard ["strip", "keep"].contains(metadata) else { throw ValidationError("--metadata takes strip or keep") }
+        if metadata == "keep" { throw unavailable("--metadata keep") }
+        guard Self.color(background) != nil else {
+            throw ValidationError("--background takes RRGGBB, white or black, not '\(background)'")
+        }
+        if output == "-", picture.json { throw ValidationError("output - and --json both want standard output") }
+    }
+
+    func run() async throws {
+        var report = PictureReport(input: input)
+        do throws(WebImageError) {
+            try await convert(into: &report)
+        } catch {
+            report.fail(error)
+        }
+        if report.status != .ok || output != "-" { report.tell(json: picture.json, plain: report.plain) }
+        if report.status != .ok { throw someFailed }
+    }
+
+    private func convert(into report: inout PictureReport) async throws(WebImageError) {
+        var configuration = ImageManager.Configuration()
+        configuration.disk = nil
+        let manager = ImageManager(configuration: configuration)
+        if let known = try outputFormat(manager), lossless, !Self.losslessFormats.contains(known) {
+            throw WebImageError(.cannotEncode, "\(known.rawValue) cannot be lossless", location: output)
+        }
+        let response = try await manager.image(for: try request())
+        report.take(response)
+        if response.partialError != nil, !picture.allowPartial { return }
+        let format = PictureEncoding.format(
+            of: response.image, asked: try outputFormat(manager), output: output, coders: manager.coders)
+        let options = EncodeOptions(quality: picture.quality, background: Self.color(background) ?? .white)
+        let begin = ContinuousClock.now
+        let bytes = try await manager.encode(response.image, as: format, options)
+        report.encode = ContinuousClock.now - begin
+        try OutputFiles.write(bytes, to: output)
+        report.output = .init(path: output, format: format, size: response.image.size, byteCount: bytes.count)
+    }
+
+    private func request() throws(WebImageError) -> ImageRequest {
+        var request = try InputBytes.request(for: input)
+        request.cachePolicy = .noStore
+        request.size = try? picture.targetSize
+        request.appliesOrientation = orientation == "apply"
+        request.convertsToSRGB = color == "srgb"
+        request.keepsBitDepth = true
+        request.allowsPartial = true
+        request.timeout = .seconds(60)
+        return request
+    }
+
+    private static let losslessFormats: Set<ImageFormat> = [.png, .pnm, .qoi, .bmp]
+
+    /// What was asked for or the output's name says; nil: as the input.
+    private func outputFormat(_ manager: ImageManager) throws(WebImageError) -> ImageFormat? {
+        if let asked = picture.outputFormat { return asked }
+        guard output != "-" else { return nil }
+        let name = output.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: "."),
+            let format = ImageFormat(fileExtension: String(name[name.index(after: dot)...]))
+        else {
+            throw WebImageError(.cannotEncode, "the output's name tells no format; give --format", location: output)
+        }
+        _ = try manager.coders.encoder(for: format)
+        return format
+    }
+
+    private static func color(_ text: String) -> RGBColor? {
+        switch text.lowercased() {
+        case "white": return .white
+        case "black": return .black
+        default: break
+        }
+        let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
+        guard digits.utf8.count == 6, let value = UInt32(digits, radix: 16) else { return nil }
+        return RGBColor(
+            red: UInt8(value >> 16), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))
+    }
+}

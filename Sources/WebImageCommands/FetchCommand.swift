@@ -1,0 +1,137 @@
+import ArgumentParser
+import Foundation
+import WebImage
+
+/// `webimage fetch`: loads pictures, through the caches, to files or for the cache alone.
+struct FetchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fetch",
+        abstract: "Load pictures, and write them to files.",
+        discussion: """
+            Without a size or format, -o writes the original bytes unchanged; the picture is decoded all the same, so
+            that a broken one is an error and leaves no file. With several inputs, -o is a folder.
+            Without -o the pictures are only loaded: into the cache, and to see that they are whole.
+            """)
+
+    @Argument(help: "URLs or paths; - is standard input.")
+    var urls: [String] = []
+
+    @Option(
+        name: [.short, .long], help: ArgumentHelp("Where to write: a file, a folder, or -.", valueName: "FILE|DIR"))
+    var output: String?
+
+    @OptionGroup(title: "Picture") var picture: PictureOptions
+    @OptionGroup(title: "Loading") var loading: LoadOptions
+
+    @Option(help: ArgumentHelp("A folder for previews while the picture arrives.", valueName: "DIR"))
+    var progressive: String?
+
+    @Option(help: ArgumentHelp("A file with one URL a line; - is standard input.", valueName: "FILE|-"))
+    var inputList: String?
+
+    mutating func validate() throws {
+        if urls.isEmpty, inputList == nil { throw ValidationError("give a URL, or --input-list") }
+        if output?.isEmpty ?? false { throw ValidationError("-o takes a file or a folder, not an empty name") }
+        if inputList == "-", urls.contains("-") {
+            throw ValidationError("--input-list - and the input - both want standard input")
+        }
+        if output == "-", urls.count > 1 || inputList != nil { throw ValidationError("-o - takes one input") }
+        if output == "-", picture.json { throw ValidationError("-o - and --json both want standard output") }
+    }
+
+    func run() async throws {
+        let inputs = urls + (try InputList.read(inputList))
+        if inputs.isEmpty, !picture.json { Console.err("nothing to load: the list is empty") }
+        let destinations: OutputDestinations
+        do throws(WebImageError) {
+            destinations = try OutputDestinations(output, inputs: inputs, options: picture)
+            if let progressive { try OutputFiles.makeDirectory(progressive) }
+        } catch {
+            return try fail(inputs, error)
+        }
+        let manager = loading.makeManager()
+        let display = ProgressDisplay(isOn: picture.json || output == "-" ? false : nil)
+        let jobs = inputs.indices.lazy.map { index in
+            FetchJob(
+                input: inputs[index], index: index, loading: loading, options: picture,
+                output: destinations.place(at: index), previews: progressive, manager: manager, display: display)
+        }
+        let allWell = await withTaskGroup(of: Bool.self) { group in
+            var (allWell, waiting) = (true, jobs.makeIterator())
+            func addOne() {
+                if let job = waiting.next() { group.addTask { await job.run() } }
+            }
+            for _ in 0..<min(loading.concurrency, inputs.count) { addOne() }
+            while let isWell = await group.next() {
+                allWell = allWell && isWell
+                addOne()
+            }
+            return allWell
+        }
+        await manager.finishStores()
+        if !allWell { throw someFailed }
+    }
+
+    /// Where no output can go, every input has failed, and says so.
+    private func fail(_ inputs: [String], _ error: WebImageError) throws {
+        for input in inputs {
+            var report = PictureReport(input: input)
+            report.fail(error)
+            report.tell(json: picture.json, plain: report.plain)
+        }
+        throw someFailed
+    }
+}
+
+/// Reads lists of inputs.
+enum InputList {
+    static func read(_ path: String?) throws -> [String] {
+        guard let path else { return [] }
+        let data: Data
+        if path == "-" {
+            data = FileHandle.standardInput.readDataToEndOfFile()
+        } else {
+            guard let read = FileManager.default.contents(atPath: path) else {
+                throw ValidationError("--input-list \(path): the file cannot be read")
+            }
+            data = read
+        }
+        return String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
+            .map { $0.trimmingCharacters(in: .whitespaces) }
+            .filter { !$0.isEmpty && !$0.hasPrefix("#") }
+    }
+}
+
+/// Where each input's output goes.
+struct OutputDestinations {
+    struct Place {
+        var path: String
+        /// Whether the user named it, rather than the input.
+        var isNamed: Bool
+    }
+
+    private var places: [Place] = []
+
+    /// Makes the folder for several outputs.
+    ///
+    /// - Throws: `cannotWrite` and its kin.
+    init(_ output: String?, inputs: [String], options: PictureOptions) throws(WebImageError) {
+        guard let output else { return }
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: output, isDirectory: &isFolder)
+        guard inputs.count > 1 || (exists && isFolder.boolValue) || output.hasSuffix("/") else {
+            places = [Place(path: output, isNamed: true)]
+            return
+        }
+        if inputs.isEmpty { return }
+        try OutputFiles.makeDirectory(output)
+        var names = OutputNames()
+        let folder = output.hasSuffix("/") ? output : output + "/"
+        places = inputs.map { input in
+            let name = names.next(for: input, fileExtension: options.outputFormat?.fileExtension)
+            return Place(path: folder + name, isNamed: false)
+        }
+    }
+
+    func place(at index: Int) -> Place? { index < places.count ? places[index] : nil }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import WebImage
+
+/// One input of fetch, from request to report.
+struct FetchJob: Sendable {
+    let input: String
+    let index: Int
+    let loading: LoadOptions
+    let options: PictureOptions
+    let output: OutputDestinations.Place?
+    let previews: String?
+    let manager: ImageManager
+    let display: ProgressDisplay
+
+    /// - Returns: whether all is well.
+    func run() async -> Bool {
+        var report = PictureReport(input: input)
+        display.begin(index, name: report.shownInput)
+        do throws(WebImageError) {
+            let response = try await load()
+            report.take(response)
+            if response.partialError == nil || options.allowPartial {
+                try await write(response, into: &report)
+            }
+        } catch {
+            report.fail(error)
+        }
+        // With the picture itself on standard output, nothing else may go there.
+        let isTold = report.status != .ok || output?.path != "-"
+        display.end(index) { if isTold { report.tell(json: options.json, plain: report.plain) } }
+        return report.status == .ok
+    }
+
+    private func load() async throws(WebImageError) -> ImageResponse {
+        // Asked before anything is loaded.
+        if let output, output.isNamed, options.changesPicture, options.format == nil {
+            try PictureEncoding.check(output.path, manager.coders)
+        }
+        var request = try loading.makeRequest(input)
+        request.size = try? options.targetSize
+        request.allowsPartial = true
+        request.includesData = output != nil && !options.changesPicture
+        var previewNumber = 0
+        for await event in manager.events(for: request) {
+            switch event {
+            case .progress(let progress): display.show(progress, of: index)
+            case .preview(let image):
+                previewNumber += 1
+                try await keep(image, number: previewNumber)
+            case .finished(let result): return try result.get()
+            }
+        }
+        throw .cancelled
+    }
+
+    private func keep(_ preview: Image, number: Int) async throws(WebImageError) {
+        guard let previews else { return }
+        var names = OutputNames()
+        let stem = names.next(for: input, fileExtension: "\(index + 1).\(number).png")
+        try OutputFiles.write(try await manager.encode(preview, as: .png), to: "\(previews)/\(stem)")
+    }
+
+    private func write(_ response: ImageResponse, into report: inout PictureReport) async throws(WebImageError) {
+        guard let output = output?.path else { return }
+        guard options.changesPicture else {
+            let data = response.data ?? []
+            try OutputFiles.write(data, to: output)
+            report.output = .init(
+                path: output, format: response.header?.format, size: response.image.size, byteCount: data.count)
+            return
+        }
+        let format = PictureEncoding.format(
+            of: response.image, asked: options.outputFormat, output: output, coders: manager.coders)
+        let begin = ContinuousClock.now
+        let bytes = try await manager.encode(response.image, as: format, EncodeOptions(quality: options.quality))
+        report.encode = ContinuousClock.now - begin
+        try OutputFiles.write(bytes, to: output)
+        report.output = .init(path: output, format: format, size: response.image.size, byteCount: bytes.count)
+    }
+}
+
+extension PictureReport {
+    /// Takes over what a load found.
+    mutating func take(_ response: ImageResponse) {
+        source = response.source
+        header = response.header
+        byteCount = response.byteCount?.bytes
+        timings = response.timings
+        if let partialError = response.partialError {
+            status = .partial
+            fail(partialError)
+        }
+    }
+}
+
+/// Which format an output has.
+enum PictureEncoding {
+    /// An output that was named by hand says which format is wanted.
+    ///
+    /// - Throws: `formatNotBuilt` when it is one that cannot be written.
+    static func check(_ output: String, _ coders: CoderRegistry) throws(WebImageError) {
+        if let format = suffix(of: output).flatMap({ ImageFormat(fileExtension: $0) }) {
+            _ = try coders.encoder(for: format)
+        }
+    }
+
+    private static func suffix(of output: String) -> String? {
+        output.split(separator: "/").last?.split(separator: ".").dropFirst().last.map(String.init)
+    }
+
+    /// What was asked for; else what the output's name says; else the input's own; else PNG where there is alpha, JPEG
+    /// where there is none. Always one that can be written.
+    static func format(
+        of image: Image, asked: ImageFormat?, output: String, coders: CoderRegistry
+    ) -> ImageFormat {
+        if let asked { return asked }
+        for format in [suffix(of: output).flatMap { ImageFormat(fileExtension: $0) }, image.info.format] {
+            if let format, (try? coders.encoder(for: format)) != nil { return format }
+        }
+        return image.alpha == .opaque ? .jpeg : .png
+    }
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import Foundation
+import WebImage
+
+/// `webimage info`: what pictures' files say of themselves.
+struct InfoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "info",
+        abstract: "Tell what pictures are: format, size, orientation, depth.",
+        discussion: "Reads as little of each picture as tells it; nothing is decoded, and no cache is used.")
+
+    @Argument(help: "Files or URLs; - is standard input.")
+    var inputs: [String]
+
+    @Flag(help: "One JSON object a line, and nothing else.")
+    var json = false
+
+    func run() async throws {
+        var configuration = ImageManager.Configuration()
+        configuration.disk = nil
+        let manager = ImageManager(configuration: configuration)
+        var allWell = true
+        for input in inputs where !Console.isReaderGone {
+            let report = await report(on: input, manager)
+            report.tell(json: json, plain: Self.plain(report))
+            allWell = allWell && report.status == .ok
+        }
+        if !allWell { throw someFailed }
+    }
+
+    private func report(on input: String, _ manager: ImageManager) async -> PictureReport {
+        var report = PictureReport(input: input)
+        let begin = ContinuousClock.now
+        do throws(WebImageError) {
+            var request = try InputBytes.request(for: input)
+            request.timeout = .seconds(60)
+            let details = try await manager.details(for: request)
+            report.header = details.header
+            report.byteCount = details.byteCount?.bytes
+            report.source = details.source
+            var timings = LoadTimings()
+            timings.total = ContinuousClock.now - begin
+            report.timings = timings
+        } catch {
+            report.fail(error)
+        }
+        return report
+    }
+
+    private static func plain(_ report: PictureReport) -> String {
+        guard let header = report.header, report.status == .ok else { return report.plain }
+        var parts = ["\(report.shownInput): \(header.format.rawValue) \(header.size)"]
+        if header.orientation != .up {
+            parts.append("shown as \(header.displaySize) (orientation \(header.orientation.rawValue))")
+        }
+        parts.append("\(header.bitDepth) bit\(header.hasAlpha ? " with alpha" : "")")
+        if let frames = header.frameCount, frames > 1 { parts.append("\(frames) frames") }
+        if let profile = header.iccProfile { parts.append("ICC \(ICCProfile.name(of: profile) ?? "profile")") }
+        if header.isProgressive { parts.append("progressive") }
+        if let byteCount = report.byteCount { parts.append(ByteCount(byteCount).description) }
+        return parts.joined(separator: ", ")
+    }
+}
+
+/// Inputs that may be standard input.
+enum InputBytes {
+    static func request(for input: String) throws(WebImageError) -> ImageRequest {
+        guard input == "-" else { return ImageRequest(input) }
+        let limit = DecodeLimits.default.bytes.bytes
+        let data = try? FileHandle.standardInput.read(upToCount: limit + 1)
+        let bytes = [UInt8](data ?? Data())
+        guard bytes.count <= limit else {
+            throw WebImageError(.bodyTooLarge, "standard input holds more than \(ByteCount(limit))", location: "-")
+        }
+        return ImageRequest(data: bytes, name: "-")
+    }
+}

@@ -1,0 +1,51 @@
+/// One JSON object on one line, its members in the order in which they were added.
+struct JSONLine {
+    private var members: [String] = []
+
+    mutating func add(_ name: String, _ value: String?) { addRaw(name, value.map(Self.quoted)) }
+
+    mutating func add(_ name: String, _ value: Int?) { addRaw(name, value.map { "\($0)" }) }
+
+    mutating func add(_ name: String, _ value: Int64?) { addRaw(name, value.map { "\($0)" }) }
+
+    mutating func add(_ name: String, _ value: Bool?) { addRaw(name, value.map { $0 ? "true" : "false" }) }
+
+    mutating func add(_ name: String, _ value: JSONLine?) { addRaw(name, value?.text) }
+
+    /// Milliseconds with three decimals.
+    mutating func add(_ name: String, milliseconds duration: Duration?) {
+        addRaw(name, duration.map { Self.milliseconds($0) })
+    }
+
+    var text: String { "{\(members.joined(separator: ","))}" }
+
+    private mutating func addRaw(_ name: String, _ value: String?) {
+        members.append("\(Self.quoted(name)):\(value ?? "null")")
+    }
+
+    private static func milliseconds(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let micros = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        let rest = "\(micros.magnitude % 1000)"
+        let zeros = String(repeating: "0", count: 3 - rest.count)
+        return "\(micros < 0 ? "-" : "")\(micros.magnitude / 1000).\(zeros)\(rest)"
+    }
+
+    static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case "\u{0}"..<"\u{20}", "\u{7F}":
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}

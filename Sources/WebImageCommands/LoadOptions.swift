@@ -1,0 +1,118 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import WebImage
+
+/// How to load: the options of fetch that concern the network and the caches.
+struct LoadOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("How many to load at once.", valueName: "N"))
+    var concurrency = 6
+
+    @Option(help: "How urgent: low, normal or high.")
+    var priority = "normal"
+
+    @Option(help: ArgumentHelp("The most that one load may take; 0: no limit.", valueName: "SECONDS"))
+    var timeout = 60.0
+
+    @Option(help: ArgumentHelp("How often to try again what is likely to heal.", valueName: "N"))
+    var retries: Int?
+
+    @Option(help: ArgumentHelp("A header to send; may be given several times.", valueName: "'K: V'"))
+    var header: [String] = []
+
+    @Option(help: ArgumentHelp("For Basic authentication.", valueName: "NAME:PASSWORD"))
+    var user: String?
+
+    @Flag(help: "Do not check certificates (for tests).")
+    var insecure = false
+
+    @Flag(help: "Take names and passwords from ~/.netrc.")
+    var netrc = false
+
+    @Option(help: ArgumentHelp("The longest body to accept.", valueName: "N"))
+    var maxBytes: Int?
+
+    @Option(help: ArgumentHelp("The largest picture to decode, in pixels.", valueName: "N"))
+    var maxPixels: Int?
+
+    @Option(help: ArgumentHelp("Where the disk cache is.", valueName: "DIR"))
+    var cacheDir: String?
+
+    @Option(help: "Where to look and what to keep: default, reload, cache-only or no-store.")
+    var policy = CachePolicy.cacheFirst.rawValue
+
+    mutating func validate() throws {
+        if concurrency < 1 { throw ValidationError("--concurrency takes 1 or more") }
+        guard (0...1e9).contains(timeout) else {
+            throw ValidationError("--timeout takes a number of seconds, 0 or more")
+        }
+        if let retries, retries != 0 { throw unavailable("--retries") }
+        if netrc { throw unavailable("--netrc") }
+        if let maxBytes, maxBytes < 1 { throw ValidationError("--max-bytes takes 1 or more") }
+        if let maxPixels, maxPixels < 1 { throw ValidationError("--max-pixels takes 1 or more") }
+        guard ["low", "normal", "high"].contains(priority) else {
+            throw ValidationError("--priority takes low, normal or high")
+        }
+        if CachePolicy(rawValue: policy) == nil {
+            if ["protocol", "revalidate", "refresh"].contains(policy) { throw unavailable("--policy \(policy)") }
+            throw ValidationError("--policy takes default, reload, cache-only or no-store")
+        }
+        try CacheDirectory.check(cacheDir)
+        _ = try fields
+        _ = try credentials
+    }
+
+    var fields: HTTPFields {
+        get throws {
+            var fields = HTTPFields()
+            for line in header {
+                let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                guard parts.count == 2, let name = HTTPField.Name(parts[0].trimmingCharacters(in: .whitespaces)) else {
+                    throw ValidationError("--header takes 'Name: value', not '\(line)'")
+                }
+                let value = parts[1].trimmingCharacters(in: .whitespaces)
+                guard HTTPField.isValidValue(value) else {
+                    throw ValidationError("--header '\(name)': the value holds bytes that HTTP does not allow")
+                }
+                fields.append(HTTPField(name: name, value: value))
+            }
+            return fields
+        }
+    }
+
+    var credentials: BasicCredentials? {
+        get throws {
+            guard let user else { return nil }
+            guard let colon = user.firstIndex(of: ":") else { throw ValidationError("--user takes NAME:PASSWORD") }
+            return BasicCredentials(user: String(user[..<colon]), password: String(user[user.index(after: colon)...]))
+        }
+    }
+
+    func makeManager() -> ImageManager {
+        var configuration = ImageManager.Configuration()
+        configuration.download.maxConcurrent = concurrency
+        configuration.download.maxConcurrentPerHost = concurrency
+        if CachePolicy(rawValue: policy) == .noStore {
+            configuration.disk = nil
+        } else if let cacheDir {
+            configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir))
+        }
+        return ImageManager(configuration: configuration)
+    }
+
+    func makeRequest(_ input: String) throws(WebImageError) -> ImageRequest {
+        var request = try InputBytes.request(for: input)
+        // No cache has what comes on standard input.
+        if input != "-" { request.cachePolicy = CachePolicy(rawValue: policy) ?? .cacheFirst }
+        request.priority = ["low": .low, "high": .high][priority] ?? .normal
+        if timeout > 0 { request.timeout = .seconds(timeout) }
+        // Both were checked by `validate`.
+        request.headers = (try? fields) ?? [:]
+        request.credentials = try? credentials
+        if insecure { request.trust = .anyone }
+        request.bodyLimit = maxBytes.map { ByteCount($0) }
+        if let maxPixels { request.limits.pixels = maxPixels }
+        if let maxBytes { request.limits.bytes = ByteCount(maxBytes) }
+        return request
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import Glibc
+import WebImage
+
+/// Writes an output so that it is there whole or not at all.
+enum OutputFiles {
+    /// - Parameter path: `-` is standard output.
+    /// - Throws: `cannotWrite`, `permissionDenied`, `noSpace`.
+    static func write(_ bytes: [UInt8], to path: String) throws(WebImageError) {
+        guard path != "-" else { return try check(Console.send(bytes, to: 1), "standard output") }
+        var status = stat()
+        guard stat(path, &status) == 0 else { return try replace(path, with: bytes, mode: nil) }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR:
+            throw WebImageError(.cannotWrite, "the output '\(Console.shown(path))' is a folder", location: path)
+        case S_IFREG:
+            // Renaming needs no permission for the file that goes, but who made it read-only meant it.
+            guard access(path, W_OK) == 0 else { throw error(errno, path) }
+            try replace(resolved(path), with: bytes, mode: status.st_mode & 0o7777)
+        // A device or a pipe cannot be replaced by a file.
+        default: try writeInPlace(bytes, path)
+        }
+    }
+
+    /// Where a symbolic link leads: the link stays, and the file behind it is replaced.
+    private static func resolved(_ path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    private static func writeInPlace(_ bytes: [UInt8], _ path: String) throws(WebImageError) {
+        let file = open(path, O_WRONLY | O_CLOEXEC)
+        guard file >= 0 else { throw error(errno, path) }
+        let number = Console.send(bytes, to: file)
+        close(file)
+        try check(number, path)
+    }
+
+    private static func replace(_ path: String, with bytes: [UInt8], mode: mode_t?) throws(WebImageError) {
+        let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+        // Not made of the output's own name, which may have the greatest length already.
+        let temporary = "\(folder).webimage-\(UInt64.random(in: .min ... .max)).part"
+        let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard file >= 0 else { throw error(errno, path) }
+        var number = Console.send(bytes, to: file)
+        if let mode { _ = fchmod(file, mode) }
+        if close(file) != 0, number == 0 { number = errno }
+        if number == 0, rename(temporary, path) != 0 { number = errno }
+        if number != 0 { unlink(temporary) }
+        try check(number, path)
+    }
+
+    /// Makes a folder and those above it.
+    static func makeDirectory(_ path: String) throws(WebImageError) {
+        var end = path.startIndex
+        while end < path.endIndex {
+            end = path[path.index(after: end)...].firstIndex(of: "/") ?? path.endIndex
+            let part = String(path[..<end])
+            guard mkdir(part, 0o777) != 0, errno != EEXIST else { continue }
+            // What is there already may stand on a disk that cannot be written.
+            let number = errno
+            var status = stat()
+            guard stat(part, &status) == 0 else { throw error(number, path, "made") }
+        }
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw error(errno, path, "made") }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw error(ENOTDIR, path, "made") }
+    }
+
+    private static func check(_ number: Int32, _ path: String) throws(WebImageError) {
+        if number != 0 { throw error(number, path) }
+    }
+
+    private static func error(_ number: Int32, _ path: String, _ verb: String = "written") -> WebImageError {
+        let code: WebImageError.Code =
+            switch number {
+            case EACCES, EPERM, EROFS: .permissionDenied
+            case ENOSPC, EDQUOT: .noSpace
+            default: .cannotWrite
+            }
+        let reason = Console.reason(of: number)
+        return WebImageError(code, "'\(Console.shown(path))' cannot be \(verb): \(reason)", location: path)
+    }
+}

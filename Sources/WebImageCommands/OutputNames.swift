@@ -1,0 +1,66 @@
+import Foundation
+import WebImage
+
+/// Names for outputs in a folder: from the input's last part, each used once.
+struct OutputNames {
+    private var used: Set<String> = []
+
+    /// - Parameter fileExtension: replaces the input's; nil keeps it.
+    mutating func next(for input: String, fileExtension: String?) -> String {
+        var (stem, suffix) = Self.parts(of: input)
+        if let fileExtension { suffix = fileExtension }
+        let dotted = suffix.isEmpty ? "" : ".\(suffix)"
+        var name = stem + dotted
+        var number = 2
+        // Some file systems do not tell upper from lower case.
+        while !used.insert(name.lowercased()).inserted {
+            name = "\(stem)-\(number)\(dotted)"
+            number += 1
+        }
+        return name
+    }
+
+    private static func parts(of input: String) -> (stem: String, fileExtension: String) {
+        if input == "-" { return ("stdin", "") }
+        if input.prefix(5).lowercased() == "data:" { return ("data", suffix(ofDataURL: input)) }
+        var path = input[...]
+        if let scheme = input.range(of: "://") {
+            path = path[scheme.upperBound...].prefix { $0 != "?" && $0 != "#" }
+            path = path.firstIndex(of: "/").map { path[$0...] } ?? ""
+        }
+        let last = path.split(separator: "/").last.map(String.init) ?? ""
+        let decoded = path.startIndex == input.startIndex ? last : last.removingPercentEncoding ?? last
+        var cleaned = String.UnicodeScalarView()
+        for scalar in decoded.unicodeScalars {
+            let isUnsafe = scalar == "/" || scalar == "\\" || scalar.properties.generalCategory == .control
+            cleaned.append(isUnsafe ? "_" : scalar)
+        }
+        return split(String(cleaned))
+    }
+
+    private static func split(_ name: String) -> (stem: String, fileExtension: String) {
+        guard !name.isEmpty, name != ".", name != ".." else { return ("image", "") }
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return (short(name), "") }
+        let suffix = String(name[name.index(after: dot)...])
+        return suffix.utf8.count > 10 ? (short(name), "") : (short(String(name[..<dot])), suffix)
+    }
+
+    private static func suffix(ofDataURL input: String) -> String {
+        let type = input.dropFirst(5).prefix(40).prefix { $0 != ";" && $0 != "," }.lowercased()
+        let name = type.split(separator: "/").last?.prefix { $0 != "+" } ?? ""
+        return ImageFormat(name: String(name))?.fileExtension ?? ""
+    }
+
+    /// Leaves room below the 255 bytes that a name may have.
+    private static func short(_ stem: String) -> String {
+        guard stem.utf8.count > 200 else { return stem }
+        var scalars = String.UnicodeScalarView()
+        var length = 0
+        for scalar in stem.unicodeScalars {
+            length += String(scalar).utf8.count
+            if length > 200 { break }
+            scalars.append(scalar)
+        }
+        return String(scalars)
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import WebImage
+
+/// What to make of a picture: the options that fetch and convert share.
+struct PictureOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Fit into this size, in pixels as shown: 400x300, 400x or x300.", valueName: "WxH|Wx|xH"))
+    var size: String?
+
+    @Option(help: "How to meet the size: contain (all of it, inside), cover (filled, cropped) or fill (stretched).")
+    var fit: String?
+
+    @Flag(help: "Allow a result that is larger than the original.")
+    var upscale = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Format of the output: jpeg, png, webp, bmp, qoi, pnm, or avif and jxl where they are built in.",
+            valueName: "FORMAT"))
+    var format: String?
+
+    @Option(
+        help: ArgumentHelp("Quality of lossy formats, 1 to 100 (JPEG, WebP and JXL 80, AVIF 60).", valueName: "1-100"))
+    var quality: Int?
+
+    @Option(help: ArgumentHelp("A transformer to apply; may be given several times.", valueName: "SPEC"))
+    var transform: [String] = []
+
+    @Flag(help: "Only the first frame of an animation.")
+    var firstFrame = false
+
+    @Flag(help: "Write what there is of a picture that is cut short.")
+    var allowPartial = false
+
+    @Flag(help: "One JSON object a line, and nothing else.")
+    var json = false
+
+    mutating func validate() throws {
+        if !transform.isEmpty { throw unavailable("--transform") }
+        if let quality, !(1...100).contains(quality) { throw ValidationError("--quality takes 1 to 100") }
+        if let fit, ImageFit(rawValue: fit) == nil { throw ValidationError("--fit takes contain, cover or fill") }
+        if let format {
+            guard let known = ImageFormat(name: format) else {
+                throw ValidationError("--format \(format): no such format")
+            }
+            guard (try? CoderRegistry.standard.encoder(for: known)) != nil else {
+                throw unavailable("--format \(format)")
+            }
+        }
+        _ = try targetSize
+    }
+
+    /// Whether anything is asked that the original's bytes cannot answer.
+    var changesPicture: Bool { size != nil || format != nil }
+
+    var outputFormat: ImageFormat? { format.flatMap { ImageFormat(name: $0) } }
+
+    var targetSize: TargetSize? {
+        get throws {
+            guard let size else {
+                if fit != nil || upscale { throw ValidationError("--fit and --upscale need --size") }
+                return nil
+            }
+            let sides = size.lowercased().split(separator: "x", omittingEmptySubsequences: false)
+            let (width, height) = (sides.first.flatMap { Int($0) }, sides.last.flatMap { Int($0) })
+            let isWell =
+                sides.count == 2 && (width != nil || sides[0].isEmpty) && (height != nil || sides[1].isEmpty)
+                && (width ?? height) != nil && (width ?? 1) > 0 && (height ?? 1) > 0
+            guard isWell else { throw ValidationError("--size takes WxH, Wx or xH, such as 400x300, 400x or x300") }
+            let fit = fit.flatMap(ImageFit.init(rawValue:)) ?? .contain
+            return TargetSize(width: width, height: height, fit: fit, upscale: upscale)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import WebImage
+
+/// What became of one input: a line for a person, or a JSON object.
+struct PictureReport: Sendable {
+    enum Status: String, Sendable {
+        case ok
+        case partial
+        case error
+    }
+
+    /// An output that was made.
+    struct Output: Sendable {
+        var path: String
+        var format: ImageFormat?
+        var size: PixelSize?
+        var byteCount: Int
+    }
+
+    /// The argument, verbatim.
+    var input: String
+    /// Whether the argument is a URL or a path.
+    var isURL: Bool
+    var status = Status.ok
+    var error: WebImageError?
+    var source: ImageSource?
+    var header: ImageHeader?
+    var byteCount: Int?
+    var output: Output?
+    var timings: LoadTimings?
+    var encode: Duration?
+    /// The options' effect on the picture when nothing is written.
+    var loadedSize: PixelSize?
+
+    init(input: String) {
+        self.input = input
+        isURL = Self.hasScheme(input)
+    }
+
+    private static func hasScheme(_ text: String) -> Bool {
+        ["http:", "https:", "file:", "data:"].contains { text.lowercased().hasPrefix($0) }
+    }
+
+    mutating func fail(_ error: WebImageError) {
+        self.error = error
+        if status == .ok { status = .error }
+        if format == nil, let format = error.format ?? (error.cause as? WebImageError)?.format { knownFormat = format }
+    }
+
+    /// The format of a picture of which no more than that is known.
+    private var knownFormat: ImageFormat?
+    private var format: ImageFormat? { header?.format ?? knownFormat }
+}
+
+extension PictureReport {
+    var json: String {
+        var line = JSONLine()
+        line.add(isURL ? "url" : "path", input)
+        line.add("status", status.rawValue)
+        line.add("error", error.map { Self.errorJSON($0) })
+        line.add("source", source?.rawValue)
+        line.add("format", format?.rawValue)
+        line.add("width", header?.size.width)
+        line.add("height", header?.size.height)
+        line.add("frames", header?.frameCount)
+        line.add("loop_count", header?.loopCount)
+        line.add("orientation", header.map { Int($0.orientation.rawValue) })
+        line.add("has_alpha", header?.hasAlpha)
+        line.add("bit_depth", header?.bitDepth)
+        line.add("icc", header?.iccProfile.map { ICCProfile.name(of: $0) ?? "unnamed" })
+        line.add("bytes", byteCount)
+        line.add("output", output?.path)
+        line.add("output_format", output?.format?.rawValue)
+        line.add("output_width", output?.size?.width)
+        line.add("output_height", output?.size?.height)
+        line.add("output_bytes", output?.byteCount)
+        line.add("timings_ms", timingsJSON)
+        return line.text
+    }
+
+    static func errorJSON(_ error: WebImageError) -> JSONLine {
+        var line = JSONLine()
+        line.add("code", error.code.rawValue)
+        line.add("name", error.code.name)
+        line.add("message", error.message)
+        line.add("cause", (error.cause as? WebImageError).map { errorJSON($0) })
+        return line
+    }
+
+    private var timingsJSON: JSONLine {
+        var line = JSONLine()
+        line.add("queue", milliseconds: timings?.queue)
+        line.add("connect", milliseconds: timings?.connect)
+        line.add("first_byte", milliseconds: timings?.firstByte)
+        line.add("transfer", milliseconds: timings?.transfer)
+        line.add("decode", milliseconds: timings?.decode)
+        line.add("transform", milliseconds: timings?.transform)
+        line.add("encode", milliseconds: encode)
+        line.add("store", milliseconds: timings?.store)
+        line.add("total", milliseconds: timings?.total)
+        return line
+    }
+}
+
+extension PictureReport {
+    /// One line for a person.
+    var plain: String {
+        if let error, status == .error { return "error    \(shownInput): \(Self.sentence(error))" }
+        var parts = [status == .ok ? "ok      " : "partial "]
+        if let header { parts.append("\(header.format.rawValue) \(header.size)") }
+        if let header, header.orientation != .up { parts.append("orientation \(header.orientation.rawValue)") }
+        if let byteCount { parts.append(ByteCount(byteCount).description) }
+        if let source { parts.append("from \(source.rawValue)") }
+        if let total = timings?.total { parts.append(Self.shortTime(total)) }
+        parts.append(shownInput)
+        if let output { parts.append("-> \(Console.shown(output.path))" + (output.size.map { " \($0)" } ?? "")) }
+        if let error { parts.append("(\(Self.sentence(error)))") }
+        return parts.joined(separator: " ")
+    }
+
+    /// The argument as it may be shown: without passwords, control characters and the data of a `data:` URL.
+    var shownInput: String {
+        if input.prefix(5).lowercased() == "data:" { return Console.shown(input, most: 60) }
+        return Console.shown(isURL ? ImageRequest(input).place : input)
+    }
+
+    /// Where a report goes: JSON to standard output, and for people what went well there and failures to standard
+    /// error.
+    func tell(json isJSON: Bool, plain: String) {
+        if isJSON { return Console.out(json) }
+        status == .ok ? Console.out(plain) : Console.err(plain)
+    }
+
+    static func sentence(_ error: WebImageError) -> String {
+        var text = "\(error.code.name): \(error.message)"
+        if let cause = error.cause as? WebImageError, cause.code != error.code { text += " (\(cause.code.name))" }
+        return text
+    }
+
+    /// `"37ms"`, for where there is little room.
+    static func wholeTime(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        return "\(seconds * 1000 + attoseconds / 1_000_000_000_000_000)ms"
+    }
+
+    static func shortTime(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        let tenths = seconds * 10_000 + attoseconds / 100_000_000_000_000
+        return tenths < 100 ? "\(tenths / 10).\(tenths % 10) ms" : "\(tenths / 10) ms"
+    }
+}

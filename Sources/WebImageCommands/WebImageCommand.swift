@@ -1,0 +1,76 @@
+public import ArgumentParser
+import Foundation
+import WebImage
+
+/// The command `webimage`.
+public struct WebImageCommand: AsyncParsableCommand {
+    public static let configuration = CommandConfiguration(
+        commandName: "webimage",
+        abstract: "Loads, inspects and converts pictures.",
+        discussion: """
+            Inputs are http, https, file and data URLs, and paths; - is standard input or output.
+            Examples:
+              webimage fetch https://example.com/a.jpg -o a.jpg
+              webimage fetch --input-list urls.txt -o pictures/ --size 400x --json
+              webimage info *.png
+              webimage convert in.png out.jpg --size 800x600 --fit cover --quality 85
+
+            Exit codes: 0 all well, 1 some input failed (the others are done all the same), 2 wrong usage.
+            Shell completions: webimage --generate-completion-script bash|zsh|fish
+            """,
+        version: CommandVersion.text,
+        subcommands: [
+            FetchCommand.self, InfoCommand.self, ConvertCommand.self, CacheCommand.self, DemoCommand.self,
+            UnavailableShow.self,
+            UnavailablePrefetch.self,
+        ]
+    )
+
+    public init() {}
+
+    /// Runs the command with the process's arguments and ends the process.
+    public static func runAndExit() async -> Never {
+        Console.prepare()
+        let code = await run(Array(CommandLine.arguments.dropFirst()))
+        if let fault = Console.outputFault {
+            Console.err("error: \(fault)")
+            Foundation.exit(max(code, someFailed.rawValue))
+        }
+        Foundation.exit(code)
+    }
+
+    /// Runs the command.
+    ///
+    /// - Returns: the exit code.
+    public static func run(_ arguments: [String]) async -> Int32 {
+        do {
+            var command = try parseAsRoot(arguments)
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+            return 0
+        } catch let code as ExitCode {
+            return code.rawValue
+        } catch let error as WebImageError {
+            Console.err("error: \(PictureReport.sentence(error))")
+            return someFailed.rawValue
+        } catch {
+            let isHelp = exitCode(for: error).isSuccess
+            let text = fullMessage(for: error)
+            if !text.isEmpty { isHelp ? Console.out(text) : Console.err(text) }
+            return isHelp ? 0 : 2
+        }
+    }
+}
+
+enum CommandVersion {
+    static let text = "0.1.0"
+}
+
+/// Says that a flag belongs to the command but not to this build, as wrong usage.
+func unavailable(_ flag: String) -> ValidationError { ValidationError("\(flag): not available in this build") }
+
+/// Some input failed, and was reported.
+let someFailed = ExitCode(1)

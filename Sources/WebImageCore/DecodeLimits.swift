@@ -1,0 +1,45 @@
+/// What a decode may cost. Each is looked at before memory is asked for; what is over is refused with
+/// ``WebImageError/Code-swift.struct/limitExceeded``.
+public struct DecodeLimits: Hashable, Sendable {
+    /// Pixels of one picture, as stored. Default 128 Mi.
+    public var pixels: Int
+    /// Pixels of all frames of an animation together. Default 1 Gi.
+    public var animationPixels: Int
+    /// Frames of an animation. Default 10 000.
+    public var frames: Int
+    /// Bytes of one encoded picture. Default 64 MiB.
+    public var bytes: ByteCount
+    /// How long one decode may take, looked at between rows and pieces. Default 30 s.
+    public var time: Duration
+    /// Bytes of one piece of metadata (an ICC profile, EXIF, XMP); a longer one is ignored. Default 4 MiB.
+    public var metadata: ByteCount
+
+    public init(
+        pixels: Int = 128 << 20, animationPixels: Int = 1 << 30, frames: Int = 10_000,
+        bytes: ByteCount = .mebibytes(64), time: Duration = .seconds(30), metadata: ByteCount = .mebibytes(4)
+    ) {
+        self.pixels = pixels
+        self.animationPixels = animationPixels
+        self.frames = frames
+        self.bytes = bytes
+        self.time = time
+        self.metadata = metadata
+    }
+
+    public static let `default` = DecodeLimits()
+
+    /// Refuses a picture that is empty or has more pixels than allowed.
+    ///
+    /// - Throws: `limitExceeded` when it has too many pixels, `corruptData` when a side is not positive.
+    public func check(_ size: PixelSize, of format: ImageFormat? = nil) throws(WebImageError) {
+        guard !size.isEmpty else {
+            throw WebImageError(.corruptData, "the picture's size is \(size)", format: format)
+        }
+        guard let count = size.pixelCount, count <= pixels else {
+            throw WebImageError(
+                .limitExceeded,
+                "the picture is \(size), more than \(pixels) pixels; raise DecodeLimits.pixels (--max-pixels) to allow it",
+                format: format)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/// A failed call to the file system: which call, on what, and the system's error number.
+package struct FileFault: Error, Hashable, Sendable, CustomStringConvertible {
+    package var call: String
+    package var path: String
+    package var errorNumber: Int32
+
+    package init(_ call: String, _ path: String, _ errorNumber: Int32) {
+        self.call = call
+        self.path = path
+        self.errorNumber = errorNumber
+    }
+
+    package var description: String { "\(call) \(path): error \(errorNumber)" }
+}
+
+/// What is known of a file without reading it.
+package struct FileStatus: Hashable, Sendable {
+    package var size: Int64
+    /// What it takes on disk: allocated blocks, not length.
+    package var allocated: Int64
+    package var isDirectory: Bool
+    package var isRegularFile: Bool
+    package var inode: UInt64
+    /// Seconds since 1970.
+    package var modified: Int64
+    package var accessed: Int64
+
+    package init(
+        size: Int64, allocated: Int64, isDirectory: Bool, isRegularFile: Bool, inode: UInt64, modified: Int64,
+        accessed: Int64
+    ) {
+        self.size = size
+        self.allocated = allocated
+        self.isDirectory = isDirectory
+        self.isRegularFile = isRegularFile
+        self.inode = inode
+        self.modified = modified
+        self.accessed = accessed
+    }
+}
+
+/// How a file is opened.
+package enum FileAccess: Sendable {
+    /// For reading; it must exist.
+    case read
+    /// For reading and writing; made when it does not exist, kept when it does.
+    case readWrite
+    /// For reading and writing; it must not exist.
+    case createNew
+}
+
+/// The calls to the file system that rooms make, so that tests can make each of them fail, tear or wait.
+///
+/// Every call blocks and belongs on the I/O executor. All throw ``FileFault``.
+package protocol FileSystem: Sendable {
+    func open(_ path: String, _ access: FileAccess) throws(FileFault) -> Int32
+    /// A file without a name in `directory`, which goes when it is closed.
+    func openTemporary(in directory: String) throws(FileFault) -> Int32
+    func close(_ file: Int32)
+    /// Reads up to `buffer.count` bytes from `offset` on; 0 at the end.
+    func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileFault) -> Int
+    /// Writes some of `bytes` at `offset`, returns how many.
+    func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileFault) -> Int
+    func truncate(_ file: Int32, to length: Int64) throws(FileFault)
+    func sync(_ file: Int32) throws(FileFault)
+    func status(of file: Int32) throws(FileFault) -> FileStatus
+    func status(at path: String) throws(FileFault) -> FileStatus
+    func rename(_ from: String, to: String) throws(FileFault)
+    func remove(_ path: String) throws(FileFault)
+    func removeDirectory(_ path: String) throws(FileFault)
+    /// Makes one directory with mode 0700; an existing one is no fault.
+    func makeDirectory(_ path: String) throws(FileFault)
+    /// The names in a directory, without `.` and `..`, in no order.
+    func names(in directory: String) throws(FileFault) -> [String]
+    /// Bytes that may still be written, and bytes in all, on the disk that holds `path`.
+    func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64)
+    /// Sets the times of last modification and access, in seconds since 1970.
+    func touch(_ path: String, at time: Int64) throws(FileFault)
+    /// Takes an advisory lock on the whole file, or returns false when another process has it and `wait` is false.
+    func lock(_ file: Int32, wait: Bool) throws(FileFault) -> Bool
+    func unlock(_ file: Int32)
+}
+
+extension FileSystem {
+    /// Writes all of `bytes` at `offset`.
+    package func writeAll(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileFault) {
+        var done = 0
+        while done < bytes.count {
+            done += try write(file, UnsafeRawBufferPointer(rebasing: bytes[done...]), at: offset + Int64(done))
+        }
+    }
+
+    /// Fills `buffer` from `offset` on, returns fewer bytes than it holds only at the end of the file.
+    package func readAll(
+        _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) throws(FileFault) -> Int {
+        var done = 0
+        while done < buffer.count {
+            let part = UnsafeMutableRawBufferPointer(rebasing: buffer[done...])
+            let count = try read(file, into: part, at: offset + Int64(done))
+            if count == 0 { break }
+            done += count
+        }
+        return done
+    }
+}

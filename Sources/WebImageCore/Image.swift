@@ -1,0 +1,89 @@
+/// A decoded picture. A small value over shared, unchanging memory: copies are free and any thread may use it.
+public struct Image: Sendable {
+    package final class Storage: Sendable {
+        package let pixels: PixelBuffer
+        package let info: Info
+
+        package init(pixels: PixelBuffer, info: Info) {
+            self.pixels = pixels
+            self.info = info
+        }
+    }
+
+    /// What is known of a picture besides its pixels.
+    public struct Info: Sendable, Hashable {
+        /// The format that it was decoded from; nil for a picture that was drawn.
+        public var format: ImageFormat? { header?.format }
+        public var alpha: AlphaMode
+        /// How the pixels must still be turned to be upright; ``Orientation/up`` once that was applied.
+        public var orientation: Orientation
+        /// The size of the picture in its file, before scaling and turning.
+        public var originalSize: PixelSize? { header?.size }
+        /// What the file that it was decoded from says of itself; nil for a picture that was drawn.
+        public var header: ImageHeader?
+        /// The ICC profile that the pixels are in; nil means sRGB.
+        public var iccProfile: [UInt8]?
+        /// True for a picture of which a part is missing: a preview, or what came before the data ended.
+        public var isPartial: Bool
+
+        public init(
+            header: ImageHeader? = nil, alpha: AlphaMode, orientation: Orientation = .up,
+            iccProfile: [UInt8]? = nil, isPartial: Bool = false
+        ) {
+            self.header = header
+            self.alpha = alpha
+            self.orientation = orientation
+            self.iccProfile = iccProfile
+            self.isPartial = isPartial
+        }
+    }
+
+    package let storage: Storage
+
+    package init(pixels: PixelBuffer, info: Info) {
+        storage = Storage(pixels: pixels, info: info)
+    }
+
+    /// A picture whose pixels `fill` writes, row by row from the top.
+    ///
+    /// - Parameters:
+    ///   - size: the size of the picture in pixels.
+    ///   - fill: gets `size.height` rows of `size.width * layout.bytesPerPixel` zeroed bytes to write.
+    /// - Throws: `limitExceeded` when the size is empty or too large to address.
+    public init(
+        size: PixelSize, layout: PixelLayout = .rgba8, alpha: AlphaMode = .straight,
+        fill: (UnsafeMutableRawBufferPointer) -> Void
+    ) throws(WebImageError) {
+        let pixels = try PixelBuffer(size: size, layout: layout)
+        let bytes = pixels.mutableBytes
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        fill(bytes)
+        self.init(pixels: pixels, info: Info(alpha: alpha))
+    }
+
+    public var pixels: PixelBuffer { storage.pixels }
+    public var info: Info { storage.info }
+
+    /// The size of the pixels as they lie in memory.
+    public var size: PixelSize { storage.pixels.size }
+    /// The size as it should be shown: ``size`` after ``Info/orientation``.
+    public var displaySize: PixelSize { info.orientation.displaySize(of: size) }
+    public var layout: PixelLayout { storage.pixels.layout }
+    public var alpha: AlphaMode { info.alpha }
+    /// What the picture costs in memory.
+    public var byteCount: ByteCount { storage.pixels.byteCount }
+
+    /// Reads the pixels: `size.height` rows of `pixels.bytesPerRow` bytes, laid out as ``layout`` says.
+    public func withPixels<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try storage.pixels.withBytes(body)
+    }
+
+    /// The same pixels with other information.
+    package func with(_ change: (inout Info) -> Void) -> Image {
+        var info = self.info
+        change(&info)
+        return Image(pixels: pixels, info: info)
+    }
+}

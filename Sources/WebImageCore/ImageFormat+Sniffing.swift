@@ -1,0 +1,122 @@
+extension ImageFormat {
+    /// How many first bytes ``init(sniffing:)`` wants for a sure answer.
+    public static let sniffingLength = 4096
+
+    /// The format of a picture by its first bytes, whatever its name; nil when they are of none that is known.
+    ///
+    /// Total: any bytes give an answer, none is read twice, and the work is bounded by ``sniffingLength``.
+    public init?(sniffing bytes: UnsafeRawBufferPointer) {
+        let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.sniffingLength))
+        guard let format = Self.bySignature(bytes) ?? Self.byBrand(bytes) ?? Self.byText(bytes) else { return nil }
+        self = format
+    }
+
+    /// The format of a picture by its first bytes.
+    public init?(sniffing bytes: [UInt8]) {
+        guard let format = bytes.withUnsafeBytes({ ImageFormat(sniffing: $0) }) else { return nil }
+        self = format
+    }
+
+    private static func bySignature(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
+        if bytes.starts(with: [0xFF, 0xD8, 0xFF]) { return .jpeg }
+        if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return pngOrAPNG(bytes) }
+        if bytes.starts(with: "GIF87a".utf8) || bytes.starts(with: "GIF89a".utf8) { return .gif }
+        if bytes.starts(with: "RIFF".utf8), bytes.has("WEBP", at: 8) { return .webp }
+        if bytes.starts(with: [0xFF, 0x0A]) { return .jxl }
+        if bytes.starts(with: [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]) { return .jxl }
+        if bytes.starts(with: [0x49, 0x49, 0x2A, 0]) || bytes.starts(with: [0x4D, 0x4D, 0, 0x2A]) { return .tiff }
+        if bytes.starts(with: [0x49, 0x49, 0x2B, 0, 8, 0, 0, 0]) { return .bigTIFF }
+        if bytes.starts(with: [0x4D, 0x4D, 0, 0x2B, 0, 8, 0, 0]) { return .bigTIFF }
+        if bytes.starts(with: "qoif".utf8) { return .qoi }
+        if bytes.starts(with: "%PDF-".utf8) { return .pdf }
+        if isBMP(bytes) { return .bmp }
+        if let icon = iconFormat(bytes) { return icon }
+        if isPNM(bytes) { return .pnm }
+        return nil
+    }
+
+    /// APNG when an `acTL` chunk comes before the first `IDAT` (APNG specification, "Structure").
+    private static func pngOrAPNG(_ bytes: UnsafeRawBufferPointer) -> ImageFormat {
+        var at = 8
+        while at + 8 <= bytes.count {
+            if bytes.has("acTL", at: at + 4) { return .apng }
+            if bytes.has("IDAT", at: at + 4) { return .png }
+            let (next, overflow) = at.addingReportingOverflow(Int(bytes.bigEndian32(at: at)) + 12)
+            if overflow { break }
+            at = next
+        }
+        return .png
+    }
+
+    private static func isBMP(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.starts(with: "BM".utf8), bytes.count >= 18 else { return false }
+        let headerSize = bytes.littleEndian32(at: 14)
+        return headerSize == 12 || (headerSize >= 16 && headerSize <= 256)
+    }
+
+    private static func iconFormat(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
+        guard bytes.count >= 22, bytes[0] == 0, bytes[1] == 0, bytes[3] == 0, bytes[2] == 1 || bytes[2] == 2
+        else { return nil }
+        let entries = Int(bytes[4]) | Int(bytes[5]) << 8
+        let (size, offset) = (Int(bytes.littleEndian32(at: 14)), Int(bytes.littleEndian32(at: 18)))
+        guard entries > 0, bytes[9] == 0, size > 0, offset >= 6 + 16 else { return nil }
+        return bytes[2] == 1 ? .ico : .cur
+    }
+
+    private static func isPNM(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count >= 3, bytes[0] == UInt8(ascii: "P") else { return false }
+        return (UInt8(ascii: "1")...UInt8(ascii: "7")).contains(bytes[1]) && isSpace(bytes[2])
+    }
+
+    /// ISO base media files (HEIF, AVIF): the brands of the `ftyp` box decide; the major brand first, then the
+    /// compatible ones, since many AVIF and HEIC files have the general `mif1` or `msf1` as their major brand.
+    private static func byBrand(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
+        guard bytes.count >= 12, bytes.has("ftyp", at: 4) else { return nil }
+        let length = min(Int(bytes.bigEndian32(at: 0)), bytes.count)
+        var brands = [brand(bytes, at: 8)]
+        var at = 16
+        while at + 4 <= length {
+            brands.append(brand(bytes, at: at))
+            at += 4
+        }
+        switch brands[0] {
+        case "avis": return .avifSequence
+        case "avif": return .avif
+        case "heic", "heix", "hevc", "hevx", "heim", "heis": return .heic
+        default: break
+        }
+        guard brands.contains(where: { ["mif1", "msf1", "mif2", "miaf"].contains($0) }) else { return nil }
+        if brands.contains("avis") { return .avifSequence }
+        if brands.contains("avif") { return .avif }
+        return .heif
+    }
+
+    private static func brand(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> String {
+        String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
+    }
+
+    private static func byText(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
+        if bytes.starts(with: [0x1F, 0x8B, 0x08]) {
+            let text = GzipPrefix.inflate(bytes, limit: sniffingLength)
+            return text.withUnsafeBytes { SVGProlog.leadsToSVG($0) } ? .svgz : nil
+        }
+        return SVGProlog.leadsToSVG(bytes) ? .svg : nil
+    }
+}
+
+func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+
+extension UnsafeRawBufferPointer {
+    func has(_ text: StaticString, at offset: Int) -> Bool {
+        guard offset >= 0, offset <= count - text.utf8CodeUnitCount else { return false }
+        for index in 0..<text.utf8CodeUnitCount where self[offset + index] != text.utf8Start[index] { return false }
+        return true
+    }
+
+    func bigEndian32(at offset: Int) -> UInt32 {
+        UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16 | UInt32(self[offset + 2]) << 8
+            | UInt32(self[offset + 3])
+    }
+
+    func littleEndian32(at offset: Int) -> UInt32 { bigEndian32(at: offset).byteSwapped }
+}

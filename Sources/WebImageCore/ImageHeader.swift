@@ -1,0 +1,33 @@
+/// What a picture's first bytes tell, before anything is decoded.
+public struct ImageHeader: Hashable, Sendable {
+    public var format: ImageFormat
+    /// The size of the stored pixels, before ``orientation``.
+    public var size: PixelSize
+    public var orientation: Orientation
+    public var hasAlpha: Bool
+    /// Bits of one channel as stored.
+    public var bitDepth: Int
+    /// True when the whole picture comes several times, ever finer (a progressive JPEG, an interlaced PNG).
+    public var isProgressive: Bool
+    public var iccProfile: [UInt8]?
+    /// Frames of an animation, 1 for a still; nil when its first bytes do not tell.
+    public var frameCount: Int? = 1
+    /// How often an animation is to be played, 0 for ever; nil when the file says nothing of it.
+    public var loopCount: Int?
+
+    public init(
+        format: ImageFormat, size: PixelSize, orientation: Orientation = .up, hasAlpha: Bool = false,
+        bitDepth: Int = 8, isProgressive: Bool = false, iccProfile: [UInt8]? = nil
+    ) {
+        self.format = format
+        self.size = size
+        self.orientation = orientation
+        self.hasAlpha = hasAlpha
+        self.bitDepth = bitDepth
+        self.isProgressive = isProgressive
+        self.iccProfile = iccProfile
+    }
+
+    /// The size of the upright picture.
+    public var displaySize: PixelSize { orientation.displaySize(of: size) }
+}

@@ -1,0 +1,55 @@
+/// How stored pixels must be turned to be upright: the eight values of EXIF tag 0x0112 (TIFF 6.0, "Orientation").
+///
+/// The name tells where the stored first row and first column belong in the upright picture.
+public enum Orientation: UInt8, Hashable, Sendable, Codable, CaseIterable {
+    /// 1: as stored.
+    case up = 1
+    /// 2: mirrored left to right.
+    case upMirrored = 2
+    /// 3: turned by half.
+    case down = 3
+    /// 4: mirrored top to bottom.
+    case downMirrored = 4
+    /// 5: mirrored along the main diagonal (transposed).
+    case leftMirrored = 5
+    /// 6: the stored picture must be turned a quarter clockwise.
+    case right = 6
+    /// 7: mirrored along the other diagonal.
+    case rightMirrored = 7
+    /// 8: the stored picture must be turned a quarter counter-clockwise.
+    case left = 8
+
+    /// The orientation for a tag's value; what is not 1 to 8 counts as upright.
+    public init(tag: Int) {
+        self = UInt8(exactly: tag).flatMap(Orientation.init(rawValue:)) ?? .up
+    }
+
+    /// True when applying it exchanges width and height.
+    public var swapsSides: Bool { rawValue >= 5 }
+
+    /// The size of the upright picture.
+    public func displaySize(of stored: PixelSize) -> PixelSize { swapsSides ? stored.transposed : stored }
+
+    /// The stored size whose upright picture has the size `display`.
+    public func storedSize(of display: PixelSize) -> PixelSize { swapsSides ? display.transposed : display }
+}
+
+extension Orientation {
+    /// A rectangle of the upright picture, in coordinates of the stored one (of size `stored`).
+    public func storedRect(of rect: PixelRect, stored: PixelSize) -> PixelRect {
+        let (width, height) = (Double(stored.width), Double(stored.height))
+        let sides = swapsSides ? (rect.height, rect.width) : (rect.width, rect.height)
+        let origin: (Double, Double) =
+            switch self {
+            case .up: (rect.x, rect.y)
+            case .upMirrored: (width - rect.x - rect.width, rect.y)
+            case .down: (width - rect.x - rect.width, height - rect.y - rect.height)
+            case .downMirrored: (rect.x, height - rect.y - rect.height)
+            case .leftMirrored: (rect.y, rect.x)
+            case .right: (rect.y, height - rect.x - rect.width)
+            case .rightMirrored: (width - rect.y - rect.height, height - rect.x - rect.width)
+            case .left: (width - rect.y - rect.height, rect.x)
+            }
+        return PixelRect(x: origin.0, y: origin.1, width: sides.0, height: sides.1)
+    }
+}

@@ -1,0 +1,42 @@
+/// A block of pixel memory, rows from the top, aligned to 64 bytes.
+///
+/// A buffer is written by one decoder or kernel and not changed once it stands in an ``Image``: from then on any
+/// thread may read it.
+public final class PixelBuffer: @unchecked Sendable {
+    // Sendable by that discipline: `withMutableBytes` is `package`, and only used before the buffer is handed over.
+    public let size: PixelSize
+    public let layout: PixelLayout
+    public let bytesPerRow: Int
+    package let base: UnsafeMutableRawPointer
+
+    /// All the memory that the pixels take.
+    public var byteCount: ByteCount { ByteCount(bytesPerRow * size.height) }
+
+    /// Memory for `size` pixels, not cleared.
+    ///
+    /// - Throws: `limitExceeded` when the size is empty or its bytes do not fit an `Int`.
+    package init(size: PixelSize, layout: PixelLayout = .rgba8) throws(WebImageError) {
+        guard !size.isEmpty, let count = size.pixelCount,
+            !count.multipliedReportingOverflow(by: layout.bytesPerPixel).overflow
+        else { throw WebImageError(.limitExceeded, "no memory can hold a picture of \(size)") }
+        self.size = size
+        self.layout = layout
+        self.bytesPerRow = size.width * layout.bytesPerPixel
+        self.base = .allocate(byteCount: bytesPerRow * size.height, alignment: 64)
+    }
+
+    deinit { base.deallocate() }
+
+    /// Reads all pixels: `size.height` rows of `bytesPerRow` bytes.
+    public func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body(UnsafeRawBufferPointer(start: base, count: byteCount.bytes))
+    }
+
+    package var mutableBytes: UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(start: base, count: byteCount.bytes)
+    }
+
+    package func row(_ index: Int) -> UnsafeMutableRawPointer { base + index * bytesPerRow }
+}

@@ -1,0 +1,112 @@
+/// What the rows that go into a sink look like.
+public struct RowFormat: Hashable, Sendable {
+    /// The size of the picture that the rows make up: the stored size, or a scaled one.
+    public var size: PixelSize
+    public var layout: PixelLayout
+    /// `opaque` or `straight`; decoders never give premultiplied rows.
+    public var alpha: AlphaMode
+
+    public init(size: PixelSize, layout: PixelLayout, alpha: AlphaMode) {
+        self.size = size
+        self.layout = layout
+        self.alpha = alpha
+    }
+
+    public var bytesPerRow: Int { size.width * layout.bytesPerPixel }
+}
+
+/// Where a decoder writes rows: a buffer, a resampler, several at once.
+///
+/// The decoder calls ``begin(_:)`` once, then for each run of rows, from the top, asks for a ``band(at:count:)`` to
+/// write into and says ``commit(at:count:)`` when they are there; so rows are written where they belong and not
+/// copied. A sink is used by one thread at a time.
+public protocol RowSink: AnyObject {
+    /// Announces the rows to come.
+    func begin(_ format: RowFormat) throws(WebImageError)
+
+    /// Memory for `count` rows from row `row` on, `format.bytesPerRow` bytes each, one after the other; valid until
+    /// the next call of a method of this sink.
+    func band(at row: Int, count: Int) -> UnsafeMutableRawPointer
+
+    /// Says that rows `row` to `row + count - 1` are complete in the band last given.
+    func commit(at row: Int, count: Int) throws(WebImageError)
+
+    /// The whole picture's memory where the sink keeps it, so that a decoder whose rows come several times may refine
+    /// them in place before it commits; nil where rows can only be given once.
+    var wholePicture: UnsafeMutableRawPointer? { get }
+}
+
+extension RowSink {
+    public var wholePicture: UnsafeMutableRawPointer? { nil }
+}
+
+/// A sink that keeps the picture as it is decoded.
+package final class PixelBufferSink: RowSink {
+    package private(set) var buffer: PixelBuffer?
+    package private(set) var format: RowFormat?
+    /// How many rows from the top are there.
+    package private(set) var rowsDone = 0
+
+    package init() {}
+
+    package func begin(_ format: RowFormat) throws(WebImageError) {
+        buffer = try PixelBuffer(size: format.size, layout: format.layout)
+        self.format = format
+        rowsDone = 0
+    }
+
+    package func band(at row: Int, count: Int) -> UnsafeMutableRawPointer {
+        guard let buffer else { preconditionFailure("a band was asked for before begin") }
+        return buffer.row(row)
+    }
+
+    package func commit(at row: Int, count: Int) {
+        rowsDone = max(rowsDone, row + count)
+    }
+
+    package var wholePicture: UnsafeMutableRawPointer? { buffer?.base }
+
+    /// Makes what no row was given for transparent black, for a picture whose data ended early.
+    package func clearMissingRows() {
+        guard let buffer, rowsDone < buffer.size.height else { return }
+        let rest = (buffer.size.height - rowsDone) * buffer.bytesPerRow
+        buffer.row(rowsDone).initializeMemory(as: UInt8.self, repeating: 0, count: rest)
+    }
+}
+
+/// A sink that gives the same rows to several others: one decode for many sizes.
+package final class FanOutSink: RowSink {
+    private let sinks: [any RowSink]
+    /// The sink whose own memory the decoder writes into; the others get a copy.
+    private var leader = 0
+    private var bytesPerRow = 0
+    private var rows: UnsafeMutableRawPointer?
+
+    package init(_ sinks: [any RowSink]) {
+        precondition(!sinks.isEmpty, "a fan-out needs a sink")
+        self.sinks = sinks
+    }
+
+    package func begin(_ format: RowFormat) throws(WebImageError) {
+        bytesPerRow = format.bytesPerRow
+        for sink in sinks { try sink.begin(format) }
+        leader = sinks.firstIndex { $0.wholePicture != nil } ?? 0
+    }
+
+    package func band(at row: Int, count: Int) -> UnsafeMutableRawPointer {
+        let band = sinks[leader].band(at: row, count: count)
+        rows = band
+        return band
+    }
+
+    package func commit(at row: Int, count: Int) throws(WebImageError) {
+        guard let rows else { preconditionFailure("rows were committed before a band was asked for") }
+        for (index, sink) in sinks.enumerated() where index != leader {
+            sink.band(at: row, count: count).copyMemory(from: rows, byteCount: count * bytesPerRow)
+            try sink.commit(at: row, count: count)
+        }
+        try sinks[leader].commit(at: row, count: count)
+    }
+
+    package var wholePicture: UnsafeMutableRawPointer? { sinks[leader].wholePicture }
+}

@@ -1,0 +1,75 @@
+/// What went wrong, and what to do about it. Everything that fails here fails with this type.
+///
+/// Compare ``code-swift.property``; more codes may come, so a `switch` over them needs a `default`.
+public struct WebImageError: Error, Sendable {
+    public var code: Code
+    /// What happened, in one sentence that a person can act on. Never holds credentials.
+    public var message: String
+    /// The error that led to this one.
+    public var cause: (any Error)? { boxedCause }
+    /// The URL or path that it is about, without user, password and query values of credentials.
+    public var location: String?
+    /// The format of the picture that it is about.
+    public var format: ImageFormat?
+    /// The HTTP status, for ``Code-swift.struct/badStatus``.
+    public var status: Int?
+
+    private var boxedCause: (any Error & Sendable)?
+
+    public init(
+        _ code: Code, _ message: String, cause: (any Error & Sendable)? = nil, location: String? = nil,
+        format: ImageFormat? = nil, status: Int? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.boxedCause = cause
+        self.location = location
+        self.format = format
+        self.status = status
+    }
+
+    /// The same error, said to be about `location` unless it names a place already.
+    public func at(_ location: String) -> WebImageError {
+        var copy = self
+        copy.location = self.location ?? location
+        return copy
+    }
+}
+
+extension WebImageError {
+    /// The kind of an error: a stable number and name. Numbers 1000 to 2004 are SDWebImage's (its section 1.17).
+    public struct Code: RawRepresentable, Hashable, Sendable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// The lower-camel name, or `"code<number>"` for a number that this version does not know.
+        public var name: String { Self.names[rawValue] ?? "code\(rawValue)" }
+
+        /// Every code of this version with its name.
+        public static var all: [(code: Code, name: String)] { table.map { (Code(rawValue: $0), $1) } }
+
+        private static let names = Dictionary(uniqueKeysWithValues: table)
+    }
+}
+
+extension WebImageError: CustomStringConvertible {
+    public var description: String {
+        var text = "\(code.name) (\(code.rawValue)): \(message)"
+        if let location { text += " [\(location)]" }
+        if let cause { text += "; because: \(cause)" }
+        return text
+    }
+}
+
+extension WebImageError {
+    /// The answer to a task that was cancelled.
+    public static let cancelled = WebImageError(.cancelled, "the load was cancelled")
+
+    /// Gives any error this type: as it is, as `cancelled`, or wrapped under `code`.
+    package static func wrapping(_ error: any Error, as code: Code, _ message: String) -> WebImageError {
+        if let known = error as? WebImageError { return known }
+        if error is CancellationError { return .cancelled }
+        return WebImageError(code, message, cause: error as any Error & Sendable)
+    }
+}

@@ -1,0 +1,33 @@
+/// How urgent a piece of work is.
+public enum LoadPriority: Int, Hashable, Sendable, Comparable, CaseIterable {
+    case low = 0
+    case normal = 1
+    case high = 2
+
+    public static func < (left: LoadPriority, right: LoadPriority) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Threads that work may block or burn, in place of Swift's cooperative pool.
+package protocol WorkExecutor: Sendable {
+    /// Runs `work` soon, the more urgent first, in order among equals.
+    func run(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void)
+}
+
+/// The time, and something to happen later; tests put a clock of their own here.
+package protocol LoadClock: Sendable {
+    /// The time since a fixed moment; never goes back.
+    var now: Duration { get }
+    /// Seconds since 1970, for what must outlive the process.
+    var wallTime: Int64 { get }
+    /// Runs `action` on a thread of the clock's once `now` has reached `time`; the action must not block.
+    func schedule(at time: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction
+}
+
+/// Something that will happen unless it is cancelled.
+package struct ScheduledAction: Sendable {
+    private let onCancel: @Sendable () -> Void
+
+    package init(onCancel: @escaping @Sendable () -> Void) { self.onCancel = onCancel }
+
+    package func cancel() { onCancel() }
+}

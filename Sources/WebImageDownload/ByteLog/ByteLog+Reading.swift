@@ -1,0 +1,125 @@
+import Synchronization
+package import WebImageCore
+import WebImageSystem
+
+extension ByteLog {
+    /// What a reader finds at its offset.
+    package enum Step: Sendable {
+        /// Bytes that begin exactly there.
+        case chunk(ByteChunk)
+        /// Nothing yet: see ``ByteLog/whenReadable(after:run:)``.
+        case wait
+        case end(End)
+    }
+
+    /// A wish to be called, to be taken back when it no longer matters.
+    package struct Interest: Sendable {
+        private let log: ByteLog
+        private let id: Int?
+
+        fileprivate init(log: ByteLog, id: Int?) {
+            self.log = log
+            self.id = id
+        }
+
+        /// After this `run` is not called, unless it is being called now.
+        package func cancel() {
+            guard let id else { return }
+            log.state.withLock { $0.removeWaiter(id) }
+        }
+    }
+
+    package var head: ResponseHead? { state.withLock { $0.head } }
+    /// The length of the whole body, when it was announced.
+    package var expectedLength: Int? { state.withLock { $0.expectedLength } }
+    package var receivedCount: Int { state.withLock { $0.count } }
+    package var end: End? { state.withLock { $0.end } }
+    package var progress: (received: Int, expected: Int?) { state.withLock { ($0.count, $0.expectedLength) } }
+
+    /// The bytes from `offset` on, as many as lie together. May read a file: for threads that may block.
+    package func read(at offset: Int) -> Step {
+        let (place, end) = state.withLock { ($0.place(of: offset), $0.end) }
+        switch place {
+        case .memory(let chunk): return .chunk(chunk)
+        case .file(let file, let position, let count):
+            do throws(FileFault) {
+                return .chunk(try file.read(at: position, count: count, logOffset: offset))
+            } catch {
+                let message = "the temporary file of a transfer could not be read"
+                return .end(.failed(WebImageError(.cacheIO, message, cause: error)))
+            }
+        case .nothing: return end.map { .end($0) } ?? .wait
+        }
+    }
+
+    /// Calls `run` once, off every lock, when there is a byte at `offset` or the log has ended: on the writer's thread,
+    /// or at once on this one. `run` must not block.
+    @discardableResult
+    package func whenReadable(after offset: Int, run: @escaping @Sendable () -> Void) -> Interest {
+        wait(for: .byte(at: offset), run)
+    }
+
+    /// As ``whenReadable(after:run:)``, for the head or the end, whichever is first.
+    @discardableResult
+    package func whenHead(run: @escaping @Sendable () -> Void) -> Interest { wait(for: .head, run) }
+
+    /// As ``whenReadable(after:run:)``, for the end.
+    @discardableResult
+    package func whenEnded(run: @escaping @Sendable () -> Void) -> Interest { wait(for: .end, run) }
+
+    private func wait(for condition: LogState.Waiter.Condition, _ run: @escaping @Sendable () -> Void) -> Interest {
+        let id = state.withLock { state in state.isMet(condition) ? nil : state.wait(for: condition, run) }
+        if id == nil { run() }
+        return Interest(log: self, id: id)
+    }
+
+    /// All bytes that have arrived, in one run; no copy when they lie together, as a small body does. May read a file.
+    ///
+    /// - Throws: `cacheIO` when the temporary file cannot be read.
+    package func contiguous() throws(WebImageError) -> ByteChunk {
+        let count = receivedCount
+        if case .chunk(let whole) = read(at: 0), whole.count >= count { return whole }
+        let storage = ByteStorage(capacity: count)
+        var offset = 0
+        while offset < count {
+            switch read(at: offset) {
+            case .chunk(let chunk):
+                let part = min(chunk.count, count - offset)
+                chunk.withUnsafeBytes { bytes in
+                    guard let source = bytes.baseAddress else { return }
+                    (storage.base + offset).copyMemory(from: source, byteCount: part)
+                }
+                offset += part
+            case .end(.failed(let error)): throw error
+            case .wait, .end(.complete): preconditionFailure("a log lost bytes that it had")
+            }
+        }
+        return ByteChunk(storage: storage, start: 0, range: 0..<count)
+    }
+
+    /// A copy of all bytes that have arrived. May read a file.
+    package func collect() throws(WebImageError) -> [UInt8] { try contiguous().array }
+
+    /// Waits for the end.
+    package func ended() async -> End {
+        await withCheckedContinuation { continuation in
+            whenEnded { continuation.resume() }
+        }
+        return end ?? .complete
+    }
+
+    /// Waits for the end and returns the whole body.
+    ///
+    /// - Throws: what the transfer failed with; `cacheIO` when the temporary file cannot be read.
+    package func allBytes() async throws(WebImageError) -> ByteChunk {
+        if case .failed(let error) = await ended() { throw error }
+        guard let spill, state.withLock({ $0.file != nil }) else { return try contiguous() }
+        let result: Result<ByteChunk, WebImageError> = await withCheckedContinuation { continuation in
+            spill.executor.run(.normal) {
+                continuation.resume(
+                    returning: Result { () throws(WebImageError) -> ByteChunk in try self.contiguous() })
+            }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,212 @@
+package import WebImageCore
+import Synchronization
+import WebImageSystem
+
+/// The bytes of one transfer as they arrive: written once, at the end, by one writer; read by any number of readers,
+/// each at its own pace from any offset, also long after the bytes came.
+///
+/// The first ``Settings/memoryLimit`` bytes stay in memory. What comes after them, or when all logs together hold too
+/// much, goes to a temporary file without a name, written on the I/O executor: a reader that lags costs no memory, and
+/// never slows the network.
+package final class ByteLog: @unchecked Sendable {
+    // Sendable: `writer` belongs to the one writer, all else is constant or guarded by `state`.
+
+    /// How a log ends. The bytes before a failure are good.
+    package enum End: Sendable {
+        case complete
+        case failed(WebImageError)
+    }
+
+    /// What a writer is told about the bytes it brought.
+    package enum AppendResult: Sendable {
+        case proceed
+        /// Taken, but all logs together hold too much: wait until the budget is below its limit.
+        case pause
+        /// The bytes can be kept neither in memory nor on disk.
+        case full(WebImageError)
+    }
+
+    package struct Settings: Sendable {
+        /// Bytes kept in memory for as long as the log lives. Default 4 MiB.
+        package var memoryLimit = 4 << 20
+        /// When the disk fails: bytes that may then stay in memory beyond ``memoryLimit``. Default 16 MiB.
+        package var emergencyLimit = 16 << 20
+        /// Where the temporary file is made. Default `/tmp`.
+        package var directory = "/tmp"
+
+        package init() {}
+    }
+
+    static let pieceSize = 64 << 10
+    private static let firstPieceSize = 16 << 10
+    private static let publishSize = 256 << 10
+
+    /// What only the writer touches between two calls of ``publish()``.
+    private struct Writer {
+        var fresh: [LogPiece] = []
+        var head: ResponseHead?
+        var expectedLength: Int?
+        var count = 0
+        var publishedCount = 0
+        var isSpilling = false
+        var hasFault = false
+        var pendingCount = 0
+    }
+
+    let state = Guarded(LogState())
+    private var writer = Writer()
+    private let settings: Settings
+    private let budget: TransferMemoryBudget?
+    let spill: LogSpill?
+
+    /// - Parameters:
+    ///   - files: where the temporary file is made; its calls run on `executor`, and reads on the reader's thread.
+    package init(
+        settings: Settings = Settings(), budget: TransferMemoryBudget, files: any FileSystem, executor: any WorkExecutor
+    ) {
+        self.settings = settings
+        self.budget = budget
+        spill = LogSpill(files: files, executor: executor, directory: settings.directory)
+    }
+
+    /// A complete log of bytes that are there already; it stays in memory and counts against no budget.
+    package init(bytes: [UInt8], head: ResponseHead? = nil) {
+        settings = Settings()
+        budget = nil
+        spill = nil
+        let storage = ByteStorage(capacity: bytes.count)
+        bytes.withUnsafeBytes { bytes in
+            guard let source = bytes.baseAddress else { return }
+            storage.base.copyMemory(from: source, byteCount: bytes.count)
+        }
+        state.withLock { state in
+            state.head = head
+            state.expectedLength = bytes.count
+            state.count = bytes.count
+            if !bytes.isEmpty {
+                state.resident = [LogPiece(storage: storage, offset: 0, count: bytes.count, isResident: true)]
+            }
+            state.end = .complete
+        }
+    }
+
+    /// A log that ended before its first byte.
+    package init(failed error: WebImageError) {
+        settings = Settings()
+        budget = nil
+        spill = nil
+        state.withLock { $0.end = .failed(error) }
+    }
+
+    deinit {
+        let charged = state.withLock { $0.chargedBytes }
+        let unpublished = writer.fresh.reduce(0) { $0 + ($1.isContinued || !$1.isCharged ? 0 : $1.storage.capacity) }
+        budget?.give(charged + unpublished)
+    }
+
+    // MARK: Writing. One thread at a time; readers see nothing before `publish`.
+
+    /// Sets what is known before the first byte.
+    package func setHead(_ head: ResponseHead?, expectedLength: Int?) {
+        writer.head = head
+        writer.expectedLength = expectedLength
+    }
+
+    /// Copies `bytes` to the end.
+    package func append(_ bytes: UnsafeRawBufferPointer) -> AppendResult {
+        var rest = bytes
+        while let source = rest.baseAddress, rest.count > 0 {
+            let last = tail(for: rest.count)
+            let piece = writer.fresh[last]
+            let room = min(piece.storage.capacity - piece.count, rest.count)
+            (piece.storage.base + piece.count).copyMemory(from: source, byteCount: room)
+            writer.fresh[last].count += room
+            writer.count += room
+            rest = UnsafeRawBufferPointer(rebasing: rest[room...])
+        }
+        if writer.count - writer.publishedCount >= Self.publishSize { publish() }
+        guard writer.isSpilling else { return .proceed }
+        return spillFlow()
+    }
+
+    /// Shows readers what was appended since, and wakes those that wait for it.
+    package func publish() { publish(end: nil) }
+
+    /// Publishes, and ends the log. Later calls do nothing.
+    package func finish(_ end: End) { publish(end: end) }
+
+    /// Ends the log with what is published. May be called on any thread, also while the writer writes: what it brings
+    /// from then on is dropped.
+    package func abort(_ error: WebImageError) {
+        let ready = state.withLock { state -> [@Sendable () -> Void] in
+            guard state.end == nil else { return [] }
+            state.end = .failed(error)
+            return state.takeReady()
+        }
+        for run in ready { run() }
+    }
+
+    /// The index in `writer.fresh` of a piece with room for more.
+    private func tail(for wanted: Int) -> Int {
+        if let last = writer.fresh.last, last.count < last.storage.capacity, !last.isSealed {
+            return writer.fresh.count - 1
+        }
+        let storage = ByteStorage(capacity: capacity(for: wanted))
+        let isCharged = budget != nil && !writer.hasFault
+        let mayKeep = isCharged ? budget?.take(storage.capacity) ?? true : budget == nil
+        if !mayKeep || writer.count >= settings.memoryLimit { writer.isSpilling = spill != nil }
+        writer.fresh.append(
+            LogPiece(
+                storage: storage, offset: writer.count, count: 0, isResident: !writer.isSpilling, isCharged: isCharged))
+        return writer.fresh.count - 1
+    }
+
+    private func capacity(for wanted: Int) -> Int {
+        if let expected = writer.expectedLength, expected > writer.count {
+            return min(expected - writer.count, Self.pieceSize)
+        }
+        return writer.count == 0 ? max(Self.firstPieceSize, min(wanted, Self.pieceSize)) : Self.pieceSize
+    }
+
+    /// What the writer should do while its bytes go to the file.
+    private func spillFlow() -> AppendResult {
+        if writer.hasFault, writer.pendingCount + writer.count - writer.publishedCount > settings.emergencyLimit {
+            publish()
+            let fault = state.withLock { $0.fault }
+            return .full(LogSpill.error(for: fault))
+        }
+        guard !writer.hasFault, budget?.isOver == true else { return .proceed }
+        if let last = writer.fresh.indices.last { writer.fresh[last].isSealed = true }
+        publish()
+        return .pause
+    }
+
+    private func publish(end: End?) {
+        if end != nil, let last = writer.fresh.indices.last { writer.fresh[last].isSealed = true }
+        typealias Outcome = (ready: [@Sendable () -> Void], startSpill: Bool)
+        let outcome = state.withLock { state -> Outcome? in
+            guard state.end == nil else { return nil }
+            if let head = writer.head { state.head = head }
+            if let expected = writer.expectedLength { state.expectedLength = expected }
+            state.adopt(writer.fresh)
+            state.count = writer.count
+            if let end { state.end = end }
+            writer.hasFault = state.fault != nil
+            writer.pendingCount = state.pendingCount
+            return (state.takeReady(), state.claimSpill())
+        }
+        // Ended by `abort`: what was not published is given back with the log.
+        guard let (ready, startSpill) = outcome else { return }
+        writer.head = nil
+        writer.publishedCount = writer.count
+        // The last piece goes on growing; what is published of it is known to `adopt` by its storage.
+        if let last = writer.fresh.last, !last.isSealed, last.count < last.storage.capacity {
+            if writer.fresh.count > 1 { writer.fresh.removeFirst(writer.fresh.count - 1) }
+            writer.fresh[0].isContinued = true
+        } else {
+            writer.fresh.removeAll(keepingCapacity: true)
+        }
+        if startSpill, let spill { spill.start(self, budget: budget) }
+        for run in ready { run() }
+    }
+}

@@ -1,0 +1,192 @@
+import WebImageCore
+
+/// A run of a log's bytes in memory.
+struct LogPiece {
+    let storage: ByteStorage
+    /// Where it begins in the log.
+    let offset: Int
+    var count: Int
+    /// False for bytes that are to go to the file.
+    let isResident: Bool
+    /// True while it counts against the budget.
+    var isCharged = false
+    /// True when nothing will be added though there is room.
+    var isSealed = false
+    /// True when an earlier publish told of this piece already.
+    var isContinued = false
+
+    var end: Int { offset + count }
+    var isFinal: Bool { isSealed || count == storage.capacity }
+}
+
+/// What readers and the spill share with the writer. Three runs, one after the other: resident pieces, the file, and
+/// pieces on their way to the file.
+struct LogState {
+    struct Waiter {
+        enum Condition {
+            case byte(at: Int)
+            case head
+            case end
+        }
+
+        let id: Int
+        let condition: Condition
+        let run: @Sendable () -> Void
+    }
+
+    var head: ResponseHead?
+    var expectedLength: Int?
+    /// Bytes that readers may read.
+    var count = 0
+    var end: ByteLog.End?
+
+    var resident: [LogPiece] = []
+    /// The first one still in memory is at `pendingStart`; those before it are written and gone.
+    private var pending: [LogPiece] = []
+    private var pendingStart = 0
+    private(set) var file: LogFile?
+    /// Bytes in the file. It begins where `resident` ends.
+    private(set) var fileCount = 0
+    private(set) var fault: FileFault?
+    private var isSpilling = false
+
+    private var waiters: [Waiter] = []
+    private var nextWaiter = 0
+
+    var residentEnd: Int { resident.last?.end ?? 0 }
+    var pendingCount: Int { pending[pendingStart...].reduce(0) { $0 + $1.count } }
+    var chargedBytes: Int {
+        (resident + pending[pendingStart...]).reduce(0) { $0 + ($1.isCharged ? $1.storage.capacity : 0) }
+    }
+
+    // MARK: From the writer
+
+    mutating func adopt(_ pieces: [LogPiece]) {
+        for piece in pieces where piece.count > 0 {
+            if piece.isResident {
+                Self.put(piece, into: &resident)
+            } else {
+                Self.put(piece, into: &pending)
+            }
+        }
+    }
+
+    private static func put(_ piece: LogPiece, into pieces: inout [LogPiece]) {
+        if let last = pieces.last, last.storage === piece.storage {
+            pieces[pieces.count - 1].count = piece.count
+            pieces[pieces.count - 1].isSealed = piece.isSealed
+        } else {
+            pieces.append(piece)
+        }
+    }
+
+    // MARK: From the spill
+
+    /// True when there is something to write and nobody writes: the caller must then do so.
+    mutating func claimSpill() -> Bool {
+        guard !isSpilling, fault == nil, nextToWrite != nil else { return false }
+        isSpilling = true
+        return true
+    }
+
+    private var nextToWrite: LogPiece? {
+        guard pendingStart < pending.count, pending[pendingStart].isFinal else { return nil }
+        return pending[pendingStart]
+    }
+
+    /// The next piece to write and where in the file, or nil when the spill may rest.
+    mutating func pieceToWrite() -> (piece: LogPiece, offset: Int)? {
+        guard let piece = nextToWrite else {
+            isSpilling = false
+            return nil
+        }
+        return (piece, fileCount)
+    }
+
+    /// Returns the bytes that no longer count against the budget.
+    mutating func didWrite(_ piece: LogPiece, to file: LogFile) -> Int {
+        self.file = file
+        fileCount += piece.count
+        pendingStart += 1
+        if pendingStart >= 32, pendingStart * 2 > pending.count {
+            pending.removeFirst(pendingStart)
+            pendingStart = 0
+        } else {
+            // Only its place is kept; the bytes go.
+            pending[pendingStart - 1] = LogPiece(
+                storage: Self.nothing, offset: piece.offset, count: 0, isResident: false)
+        }
+        return piece.isCharged ? piece.storage.capacity : 0
+    }
+
+    private static let nothing = ByteStorage(capacity: 0)
+
+    /// The disk failed: what is in memory stays there, and no longer counts against the budget. Returns the bytes that
+    /// it counted for.
+    mutating func didFail(_ fault: FileFault) -> Int {
+        self.fault = fault
+        isSpilling = false
+        var freed = 0
+        for index in pending.indices[pendingStart...] where pending[index].isCharged {
+            freed += pending[index].storage.capacity
+            pending[index].isCharged = false
+        }
+        return freed
+    }
+
+    // MARK: From readers
+
+    enum Place {
+        case memory(ByteChunk)
+        case file(LogFile, offset: Int, count: Int)
+        case nothing
+    }
+
+    func place(of offset: Int) -> Place {
+        guard offset >= 0, offset < count else { return .nothing }
+        if offset < residentEnd { return .memory(Self.chunk(at: offset, in: resident[...])) }
+        let inFile = offset - residentEnd
+        if inFile < fileCount, let file { return .file(file, offset: inFile, count: fileCount - inFile) }
+        return .memory(Self.chunk(at: offset, in: pending[pendingStart...]))
+    }
+
+    private static func chunk(at offset: Int, in pieces: ArraySlice<LogPiece>) -> ByteChunk {
+        var (low, high) = (pieces.startIndex, pieces.endIndex)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if pieces[middle].offset <= offset { low = middle } else { high = middle }
+        }
+        let piece = pieces[low]
+        return ByteChunk(storage: piece.storage, start: offset - piece.offset, range: offset..<piece.end)
+    }
+
+    // MARK: Waiting
+
+    func isMet(_ condition: Waiter.Condition) -> Bool {
+        if end != nil { return true }
+        return switch condition {
+        case .byte(let offset): offset < count
+        case .head: head != nil
+        case .end: false
+        }
+    }
+
+    mutating func wait(for condition: Waiter.Condition, _ run: @escaping @Sendable () -> Void) -> Int {
+        nextWaiter += 1
+        waiters.append(Waiter(id: nextWaiter, condition: condition, run: run))
+        return nextWaiter
+    }
+
+    mutating func removeWaiter(_ id: Int) { waiters.removeAll { $0.id == id } }
+
+    mutating func takeReady() -> [@Sendable () -> Void] {
+        if waiters.isEmpty { return [] }
+        var ready: [@Sendable () -> Void] = []
+        var left: [Waiter] = []
+        for waiter in waiters {
+            if isMet(waiter.condition) { ready.append(waiter.run) } else { left.append(waiter) }
+        }
+        waiters = left
+        return ready
+    }
+}

@@ -1,0 +1,173 @@
+import CShimCurl
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+/// The thread that owns a multi handle and every easy handle. Others leave commands in its inbox.
+final class CurlLoop: @unchecked Sendable {
+    // Sendable: the inbox is guarded; all else is constant or belongs to the loop's thread.
+    enum Command {
+        case add(CurlTransfer)
+        case cancel(CurlTransfer)
+        case pause(CurlTransfer)
+        case resume(CurlTransfer)
+        case stop
+    }
+
+    private struct Inbox {
+        var commands: [Command] = []
+        /// True while the thread sleeps: then, and only then, it must be woken.
+        var isSleeping = false
+        var hasStopped = false
+    }
+
+    private let inbox = Guarded(Inbox())
+    /// The one thing that other threads may do with it is `curl_multi_wakeup`.
+    private let multi: UnsafeMutableRawPointer
+    private var options: CurlOptions
+
+    private var live: [ObjectIdentifier: CurlTransfer] = [:]
+    private var touched: [CurlTransfer] = []
+    private var spareHandles: [UnsafeMutableRawPointer] = []
+
+    init(settings: CurlTransport.Settings) {
+        precondition(wi_curl_initialise() == 0, "libcurl cannot be initialised")
+        guard let multi = curl_multi_init() else { fatalError("no memory for libcurl") }
+        self.multi = multi
+        options = CurlOptions(certificateBundle: settings.certificateBundle)
+        wi_curl_set_multi_number(multi, CURLMOPT_MAXCONNECTS, settings.maxIdleConnections)
+        wi_curl_set_multi_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+        startThread(named: "wi-curl") { self.run() }
+    }
+
+    /// Not at the end of the thread: a poster may be between the inbox and `curl_multi_wakeup`.
+    deinit { curl_multi_cleanup(multi) }
+
+    func post(_ command: Command) {
+        let (wake, isDead) = inbox.withLock { inbox -> (Bool, Bool) in
+            if inbox.hasStopped { return (false, true) }
+            inbox.commands.append(command)
+            defer { inbox.isSleeping = false }
+            return (inbox.isSleeping, false)
+        }
+        if wake { curl_multi_wakeup(multi) }
+        if isDead, case .add(let transfer) = command { transfer.finish(.failure(Self.shutDown)) }
+    }
+
+    func noteTouched(_ transfer: CurlTransfer) { touched.append(transfer) }
+
+    private static var shutDown: WebImageError { WebImageError(.shutDown, "the loader was shut down") }
+
+    // MARK: The thread
+
+    private func run() {
+        wi_curl_mask_sigpipe()
+        var commands: [Command] = []
+        var running: Int32 = 0
+        while true {
+            var mustStop = false
+            while takeCommands(&commands) {
+                for command in commands { mustStop = carryOut(command) || mustStop }
+                commands.removeAll(keepingCapacity: true)
+            }
+            if mustStop { break }
+            curl_multi_perform(multi, &running)
+            finishDone()
+            endBatch()
+            if prepareToSleep() {
+                curl_multi_poll(multi, nil, 0, 60_000, nil)
+                inbox.withLock { $0.isSleeping = false }
+            }
+        }
+        stop()
+    }
+
+    private func takeCommands(_ commands: inout [Command]) -> Bool {
+        inbox.withLock { inbox in
+            swap(&inbox.commands, &commands)
+            return !commands.isEmpty
+        }
+    }
+
+    private func prepareToSleep() -> Bool {
+        inbox.withLock { inbox in
+            inbox.isSleeping = inbox.commands.isEmpty
+            return inbox.isSleeping
+        }
+    }
+
+    /// Returns true for the command to stop.
+    private func carryOut(_ command: Command) -> Bool {
+        switch command {
+        case .add(let transfer): add(transfer)
+        case .cancel(let transfer): end(transfer, .failure(.cancelled))
+        case .pause(let transfer): transfer.setPaused(true)
+        case .resume(let transfer): transfer.setPaused(false)
+        case .stop: return true
+        }
+        return false
+    }
+
+    private func add(_ transfer: CurlTransfer) {
+        guard !transfer.isCancelled else { return transfer.finish(.failure(.cancelled)) }
+        guard let easy = spareHandles.popLast() ?? curl_easy_init() else {
+            return transfer.finish(.failure(WebImageError(.protocolError, "no memory for libcurl")))
+        }
+        transfer.easy = easy
+        live[ObjectIdentifier(transfer)] = transfer
+        do throws(WebImageError) {
+            try options.apply(to: easy, of: transfer)
+        } catch {
+            return end(transfer, .failure(error))
+        }
+        let result = curl_multi_add_handle(multi, easy)
+        if result != CURLM_OK {
+            end(transfer, .failure(WebImageError(.protocolError, "libcurl takes no request (\(result.rawValue))")))
+        }
+    }
+
+    private func finishDone() {
+        var code = CURLE_OK
+        while let context = wi_curl_next_done(multi, &code) {
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
+            guard let easy = transfer.easy else { continue }
+            if code == CURLE_OK { transfer.deliverHead() }
+            end(transfer, CurlResult.result(code, easy: easy, of: transfer))
+        }
+    }
+
+    private func endBatch() {
+        guard !touched.isEmpty else { return }
+        let batch = touched
+        touched.removeAll(keepingCapacity: true)
+        for transfer in batch { transfer.endBatch() }
+    }
+
+    /// Takes the handle from the transfer and tells its receiver the end.
+    private func end(_ transfer: CurlTransfer, _ result: Result<TransportTimings, WebImageError>) {
+        if let easy = transfer.easy {
+            transfer.easy = nil
+            curl_multi_remove_handle(multi, easy)
+            curl_easy_reset(easy)
+            if spareHandles.count < 64 { spareHandles.append(easy) } else { curl_easy_cleanup(easy) }
+            curl_slist_free_all(transfer.fieldList)
+            transfer.fieldList = nil
+        }
+        live[ObjectIdentifier(transfer)] = nil
+        transfer.finish(result)
+    }
+
+    private func stop() {
+        let rest = inbox.withLock { inbox in
+            inbox.hasStopped = true
+            defer { inbox.commands = [] }
+            return inbox.commands
+        }
+        for transfer in Array(live.values) { end(transfer, .failure(Self.shutDown)) }
+        for case .add(let transfer) in rest { transfer.finish(.failure(Self.shutDown)) }
+        touched = []
+        for easy in spareHandles { curl_easy_cleanup(easy) }
+        spareHandles = []
+        options.close()
+    }
+}

@@ -1,0 +1,74 @@
+import CShimCurl
+import WebImageCore
+
+/// What libcurl's result codes mean here.
+enum CurlResult {
+    static func result(
+        _ code: CURLcode, easy: UnsafeMutableRawPointer, of transfer: CurlTransfer
+    ) -> Result<TransportTimings, WebImageError> {
+        if transfer.isCancelled { return .failure(.cancelled) }
+        if code == CURLE_OK { return .success(timings(easy, of: transfer)) }
+        // Of several addresses some may be refused and one connected to.
+        if !transfer.isConnected, let address = transfer.refusedAddress {
+            return .failure(WebImageError(.addressRefused, "the address policy does not allow \(address)"))
+        }
+        if transfer.isHeadTooLong {
+            let message = "the answer's head is longer than \(transfer.request.headLimit)"
+            return .failure(WebImageError(.protocolError, message))
+        }
+        let complaint = String(cString: transfer.complaint)
+        let meaning = meaning(of: code, complaint: complaint)
+        let detail = complaint.isEmpty ? String(cString: curl_easy_strerror(code)) : complaint
+        return .failure(WebImageError(meaning.code, "\(meaning.message): \(detail)"))
+    }
+
+    private static func timings(_ easy: UnsafeMutableRawPointer, of transfer: CurlTransfer) -> TransportTimings {
+        func time(_ info: CURLINFO) -> Duration { .microseconds(wi_curl_microseconds(easy, info)) }
+        var timings = TransportTimings()
+        timings.nameLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
+        timings.connect = time(CURLINFO_CONNECT_TIME_T)
+        timings.secure = time(CURLINFO_APPCONNECT_TIME_T)
+        timings.firstByte = time(CURLINFO_STARTTRANSFER_TIME_T)
+        timings.total = time(CURLINFO_TOTAL_TIME_T)
+        timings.isReused = wi_curl_number(easy, CURLINFO_NUM_CONNECTS) == 0
+        timings.bodyBytes = transfer.bodyBytes
+        return timings
+    }
+
+    private static func meaning(
+        of code: CURLcode, complaint: String
+    ) -> (code: WebImageError.Code, message: String) {
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
+            return (.dnsFailed, "the host's name was not found")
+        case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED:
+            return (.connectionRefused, "no connection to the host")
+        case CURLE_OPERATION_TIMEDOUT:
+            return (.connectTimeout, "the host did not answer in time")
+        case CURLE_PARTIAL_FILE:
+            return (.truncatedBody, "the body ended before its announced end")
+        case CURLE_URL_MALFORMAT:
+            return (.invalidURL, "libcurl cannot take this URL")
+        case CURLE_RECV_ERROR where complaint.contains("hunk"):
+            return (.protocolError, "the body's chunks are broken")
+        case CURLE_RECV_ERROR where complaint.contains("unexpected eof"):
+            // TLS without its closing message: the body may have been cut by anyone.
+            return (.truncatedBody, "the connection was closed before the body's end was confirmed")
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
+            return (.connectionLost, "the connection broke")
+        case _ where tlsCodes.contains(code.rawValue):
+            return (.tlsFailed, "no secure connection")
+        default:
+            // HTTP/0.9 and other things that are no HTTP come as "unsupported protocol"; the scheme was checked before.
+            return (.protocolError, "the answer is not HTTP as it should be")
+        }
+    }
+
+    private static let tlsCodes: Set<UInt32> = Set(
+        [
+            CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ENGINE_NOTFOUND,
+            CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED,
+            CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_SHUTDOWN_FAILED, CURLE_SSL_CRL_BADFILE,
+            CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT,
+        ].map(\.rawValue))
+}

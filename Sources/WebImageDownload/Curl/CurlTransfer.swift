@@ -1,0 +1,143 @@
+import CShimCurl
+import Synchronization
+import WebImageCore
+
+/// One request in libcurl. `isCancelled` may be set by anyone; all else belongs to the loop's thread.
+final class CurlTransfer: TransportTransfer, @unchecked Sendable {
+    // Sendable: see above; other threads only post commands.
+    let request: TransportRequest
+    /// Let go of at the end: it holds this transfer.
+    private var receiver: (any TransportReceiver)?
+    private let loop: CurlLoop
+    private let cancelled = Atomic(false)
+
+    var easy: UnsafeMutableRawPointer?
+    var fieldList: UnsafeMutablePointer<curl_slist>?
+    let hooks = UnsafeMutablePointer<wi_curl_hooks>.allocate(capacity: 1)
+    /// Where libcurl says in words what went wrong.
+    let complaint = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    private(set) var isConnected = false
+    /// True while the receiver wants no more, and while libcurl was told so.
+    private var isPaused = false
+    private var isHeld = false
+    /// True when the receiver was called in this batch.
+    private var isTouched = false
+
+    private var headLines: [UInt8] = []
+    private(set) var isHeadDelivered = false
+    private(set) var isHeadTooLong = false
+    private(set) var refusedAddress: String?
+    private(set) var bodyBytes = 0
+
+    init(_ request: TransportRequest, receiver: any TransportReceiver, loop: CurlLoop) {
+        self.request = request
+        self.receiver = receiver
+        self.loop = loop
+        complaint.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        hooks.deallocate()
+        complaint.deallocate()
+    }
+
+    var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
+
+    func cancel() {
+        if !cancelled.exchange(true, ordering: .acquiringAndReleasing) { loop.post(.cancel(self)) }
+    }
+
+    func pause() { loop.post(.pause(self)) }
+
+    func resume() { loop.post(.resume(self)) }
+
+    // MARK: On the loop's thread
+
+    func setPaused(_ pause: Bool) {
+        isPaused = pause
+        guard !pause, isHeld, let easy else { return }
+        isHeld = false
+        // Calls `receiveBody` at once with the bytes that were held back.
+        curl_easy_pause(easy, CURLPAUSE_CONT)
+    }
+
+    /// One line of a head. Heads of interim answers come first: each status line begins anew.
+    func receiveHead(_ line: UnsafeRawBufferPointer) -> Int {
+        if isCancelled { return 0 }
+        if isHeadDelivered { return line.count }  // trailer fields of a chunked body
+        if line.starts(with: "HTTP/".utf8) { headLines.removeAll(keepingCapacity: true) }
+        guard headLines.count + line.count <= request.headLimit.bytes else {
+            isHeadTooLong = true
+            return 0
+        }
+        if headLines.isEmpty { headLines.reserveCapacity(512) }
+        headLines.append(contentsOf: line)
+        return line.count
+    }
+
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if isCancelled { return 0 }
+        if isPaused {
+            isHeld = true
+            return Int(WI_CURL_PAUSE)
+        }
+        deliverHead()
+        // The receiver may have cancelled or paused at the head.
+        if isCancelled { return 0 }
+        bodyBytes += bytes.count
+        touch()
+        if receiver?.didReceive(bytes) == .pause { isPaused = true }
+        return bytes.count
+    }
+
+    func becomeReady(_ address: String?) -> Bool {
+        if isCancelled { return false }
+        if request.addressPolicy != nil, !allow(address ?? "") { return false }
+        isConnected = true
+        receiver?.didConnect()
+        return true
+    }
+
+    func allow(_ address: String) -> Bool {
+        guard let policy = request.addressPolicy, !policy.allows(address) else { return true }
+        refusedAddress = address
+        return false
+    }
+
+    /// Tells the head once it is final: at the first byte of the body, or at the end.
+    func deliverHead() {
+        guard !isHeadDelivered, let easy, !headLines.isEmpty else { return }
+        isHeadDelivered = true
+        touch()
+        let version: ResponseHead.Version =
+            switch wi_curl_number(easy, CURLINFO_HTTP_VERSION) {
+            case 1: .http10
+            case 3: .http2
+            case 30: .http3
+            default: .http11
+            }
+        let address = wi_curl_text(easy, CURLINFO_PRIMARY_IP).map { String(cString: $0) }
+        receiver?.didReceive(
+            head: ResponseHead(
+                status: wi_curl_number(easy, CURLINFO_RESPONSE_CODE), lines: headLines, version: version,
+                remoteAddress: address))
+        headLines = []
+    }
+
+    func endBatch() {
+        isTouched = false
+        receiver?.didEndBatch()
+    }
+
+    func finish(_ result: Result<TransportTimings, WebImageError>) {
+        let last = receiver
+        receiver = nil
+        last?.didFinish(result)
+    }
+
+    private func touch() {
+        guard !isTouched else { return }
+        isTouched = true
+        loop.noteTouched(self)
+    }
+}

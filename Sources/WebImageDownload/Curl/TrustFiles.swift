@@ -1,0 +1,72 @@
+import CShimCurl
+import Glibc
+import WebImageCore
+
+/// Where the certificate authorities are. libcurl only caches the parsed store when it comes from one file (a new TLS
+/// connection costs 25 ms otherwise), so trust is always a file: the system's bundle, or one in memory that also holds
+/// the caller's certificates. Belongs to the transport's thread.
+struct TrustFiles {
+    /// Debian and its family, Fedora and RHEL, older RHEL, SUSE, Alpine and macOS, FreeBSD.
+    private static let usualBundles = [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+        "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem",
+        "/usr/local/share/certs/ca-root-nss.crt",
+    ]
+
+    /// The system's bundle, or nil when none of the usual places has one.
+    let systemBundle: String?
+    private var combined: [[UInt8]: Int32] = [:]
+
+    /// - Parameter bundle: a file to take for the system's. `SSL_CERT_FILE` comes next, as with OpenSSL's own programs.
+    init(bundle: String? = nil) {
+        let environment = getenv("SSL_CERT_FILE").map { String(cString: $0) }
+        let candidates = [bundle, environment].compactMap { $0 } + Self.usualBundles
+        systemBundle = candidates.first { access($0, R_OK) == 0 }
+    }
+
+    /// The name of a file with the system's authorities and `pem`.
+    mutating func combinedBundle(with pem: [UInt8]) throws(WebImageError) -> String {
+        if let file = combined[pem] { return Self.name(of: file) }
+        let file = wi_curl_memory_file("webimage-trust")
+        guard file >= 0 else { throw Self.failure }
+        var bytes = systemBundle.flatMap(Self.contents) ?? []
+        bytes.append(UInt8(ascii: "\n"))
+        bytes += pem
+        var done = 0
+        while done < bytes.count {
+            let written = bytes[done...].withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else {
+                close(file)
+                throw Self.failure
+            }
+            done += written
+        }
+        combined[pem] = file
+        return Self.name(of: file)
+    }
+
+    func closeAll() {
+        for file in combined.values { close(file) }
+    }
+
+    private static func name(of file: Int32) -> String { "/proc/self/fd/\(file)" }
+
+    private static var failure: WebImageError {
+        WebImageError(.tlsFailed, "there is no room for the certificates to trust (error \(errno))")
+    }
+
+    private static func contents(of path: String) -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var all: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = piece.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return count == 0 ? all : nil }
+            all += piece[..<count]
+        }
+    }
+}

@@ -1,0 +1,67 @@
+/// A binary heap whose elements can be found, moved and removed by their identity; the one that comes first is on top.
+/// Every change costs O(log n).
+struct IndexedHeap<ID: Hashable, Rank: Comparable> {
+    private var nodes: [(id: ID, rank: Rank)] = []
+    private var positions: [ID: Int] = [:]
+
+    init() {}
+
+    var count: Int { nodes.count }
+    var isEmpty: Bool { nodes.isEmpty }
+    var first: (id: ID, rank: Rank)? { nodes.first }
+
+    /// Puts `id` in, or moves it to its new place.
+    mutating func set(_ id: ID, to rank: Rank) {
+        if let position = positions[id] {
+            nodes[position].rank = rank
+            settle(position)
+        } else {
+            nodes.append((id, rank))
+            positions[id] = nodes.count - 1
+            settle(nodes.count - 1)
+        }
+    }
+
+    @discardableResult
+    mutating func remove(_ id: ID) -> Bool {
+        guard let position = positions.removeValue(forKey: id) else { return false }
+        let last = nodes.removeLast()
+        if position < nodes.count {
+            nodes[position] = last
+            positions[last.id] = position
+            settle(position)
+        }
+        return true
+    }
+
+    mutating func popFirst() -> ID? {
+        guard let id = nodes.first?.id else { return nil }
+        remove(id)
+        return id
+    }
+
+    private mutating func settle(_ start: Int) {
+        var position = start
+        while position > 0, nodes[position].rank < nodes[(position - 1) / 2].rank {
+            swap(position, (position - 1) / 2)
+            position = (position - 1) / 2
+        }
+        while true {
+            var least = position
+            for child in (2 * position + 1)...(2 * position + 2) where child < nodes.count {
+                if nodes[child].rank < nodes[least].rank { least = child }
+            }
+            if least == position { return }
+            swap(position, least)
+            position = least
+        }
+    }
+
+    private mutating func swap(_ left: Int, _ right: Int) {
+        nodes.swapAt(left, right)
+        positions[nodes[left].id] = left
+        positions[nodes[right].id] = right
+    }
+}
+
+extension IndexedHeap: Sendable where ID: Sendable, Rank: Sendable {}

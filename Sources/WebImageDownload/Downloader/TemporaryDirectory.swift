@@ -1,0 +1,7 @@
+import Glibc
+
+/// `$TMPDIR` when it is set, else `/tmp`.
+func defaultTemporaryDirectory() -> String {
+    guard let value = getenv("TMPDIR"), value.pointee != 0 else { return "/tmp" }
+    return String(cString: value)
+}

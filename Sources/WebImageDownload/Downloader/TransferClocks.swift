@@ -1,0 +1,128 @@
+import WebImageCore
+
+/// The clocks of one transfer. A pure value: times are given to it. Idle and speed clocks stand while the transfer is
+/// paused by us.
+struct TransferClocks: Sendable {
+    private enum Phase {
+        case waiting
+        case connecting(since: Duration)
+        case awaitingHead(since: Duration)
+        case receiving
+        /// The rest of a body that nobody wants.
+        case draining(until: Duration)
+        case stopped
+    }
+
+    /// What is due.
+    enum Due {
+        case nothing
+        case failure(WebImageError)
+        /// The rest of an unwanted body takes too long.
+        case endOfDrain
+    }
+
+    private let deadlines: DownloadDeadlines
+    private var totalDeadline: Duration?
+    private var phase = Phase.waiting
+    private var lastActivity = Duration.zero
+    private var windowStart = Duration.zero
+    private var windowBytes = 0
+    private var pausedSince: Duration?
+
+    init(_ deadlines: DownloadDeadlines, createdAt now: Duration) {
+        self.deadlines = deadlines
+        totalDeadline = deadlines.total.map { now + $0 }
+    }
+
+    mutating func wait() { phase = .waiting }
+    mutating func connect(at now: Duration) { phase = .connecting(since: now) }
+    mutating func awaitHead(at now: Duration) { phase = .awaitingHead(since: now) }
+
+    mutating func receive(at now: Duration) {
+        phase = .receiving
+        lastActivity = now
+        windowStart = now
+        windowBytes = 0
+        pausedSince = nil
+    }
+
+    mutating func drain(until end: Duration) { phase = .draining(until: end) }
+
+    /// The answer was given; only the rest of its body is still to be thrown away.
+    mutating func forgetTotal() { totalDeadline = nil }
+    mutating func stop() { phase = .stopped }
+
+    mutating func noteBytes(_ count: Int, at now: Duration) {
+        lastActivity = now
+        windowBytes += count
+    }
+
+    mutating func pause(at now: Duration) {
+        if pausedSince == nil { pausedSince = now }
+    }
+
+    mutating func resume(at now: Duration) {
+        guard let since = pausedSince else { return }
+        pausedSince = nil
+        lastActivity += now - since
+        windowStart += now - since
+    }
+
+    /// When something may be due next.
+    var next: Duration? {
+        if case .stopped = phase { return nil }
+        var next = totalDeadline
+        for time in [phaseEnd, windowEnd] {
+            if let time { next = min(next ?? time, time) }
+        }
+        return next
+    }
+
+    private var phaseEnd: Duration? {
+        switch phase {
+        case .connecting(let since): deadlines.connect.map { since + $0 }
+        case .awaitingHead(let since): deadlines.firstByte.map { since + $0 }
+        case .receiving where pausedSince == nil: deadlines.idle.map { lastActivity + $0 }
+        case .draining(let end): end
+        case .waiting, .receiving, .stopped: nil
+        }
+    }
+
+    private var windowEnd: Duration? {
+        guard case .receiving = phase, pausedSince == nil, let speed = deadlines.minimumSpeed else { return nil }
+        return windowStart + speed.window
+    }
+
+    mutating func expire(at now: Duration) -> Due {
+        if case .stopped = phase { return .nothing }
+        if let end = phaseEnd, end <= now {
+            guard let failure = phaseFailure else { return .endOfDrain }
+            return .failure(failure)
+        }
+        if let end = windowEnd, end <= now, let speed = deadlines.minimumSpeed {
+            let wanted = Double(speed.bytesPerSecond) * ((now - windowStart) / .seconds(1))
+            if Double(windowBytes) < wanted {
+                let message = "\(windowBytes) bytes in \(now - windowStart), less than \(speed.bytesPerSecond) a second"
+                return .failure(WebImageError(.tooSlow, message))
+            }
+            windowStart = now
+            windowBytes = 0
+        }
+        if let totalDeadline, totalDeadline <= now, let total = deadlines.total {
+            return .failure(WebImageError(.deadlineExceeded, "the download took longer than \(total)"))
+        }
+        return .nothing
+    }
+
+    private var phaseFailure: WebImageError? {
+        switch phase {
+        case .connecting:
+            WebImageError(.connectTimeout, "no connection within \(deadlines.connect ?? .zero)")
+        case .awaitingHead:
+            WebImageError(.firstByteTimeout, "connected, but no answer within \(deadlines.firstByte ?? .zero)")
+        case .receiving:
+            WebImageError(.idleTimeout, "the body stood still for \(deadlines.idle ?? .zero)")
+        case .waiting, .draining, .stopped: nil
+        }
+    }
+}

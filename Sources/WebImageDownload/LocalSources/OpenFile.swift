@@ -1,0 +1,73 @@
+import WebImageCore
+
+/// A regular file that is read from front to back by one thread at a time.
+final class OpenFile: @unchecked Sendable {
+    // Sendable: `position` belongs to the one reader.
+    let size: Int
+    private(set) var position = 0
+    private let descriptor: Int32
+    private let path: String
+    private let files: any FileSystem
+
+    /// - Throws: `fileNotFound`, `permissionDenied`, `notAFile` for directories, pipes, sockets and devices,
+    ///   `bodyTooLarge`.
+    init(_ path: String, files: any FileSystem, limit: Int) throws(WebImageError) {
+        self.path = path
+        self.files = files
+        do throws(FileFault) {
+            descriptor = try files.open(path, .read)
+        } catch {
+            throw Self.error(for: error, path)
+        }
+        let status: FileStatus
+        do throws(FileFault) {
+            status = try files.status(of: descriptor)
+        } catch {
+            files.close(descriptor)
+            throw Self.error(for: error, path)
+        }
+        size = Int(clamping: status.size)
+        // From here on a throw runs `deinit`.
+        guard status.isRegularFile else {
+            throw WebImageError(.notAFile, "this is no file that can be read", location: path)
+        }
+        guard size <= limit else { throw Self.tooLarge(limit, path) }
+    }
+
+    deinit { files.close(descriptor) }
+
+    /// The next bytes; 0 at the end.
+    ///
+    /// - Throws: `truncatedBody` when the file has become shorter, `bodyTooLarge` when it has become too long.
+    func read(into buffer: UnsafeMutableRawBufferPointer, limit: Int) throws(WebImageError) -> Int {
+        let count: Int
+        do throws(FileFault) {
+            count = try files.read(descriptor, into: buffer, at: Int64(position))
+        } catch {
+            throw Self.error(for: error, path)
+        }
+        if count == 0, position < size {
+            throw WebImageError(.truncatedBody, "the file became shorter while it was read", location: path)
+        }
+        position += count
+        guard position <= limit else { throw Self.tooLarge(limit, path) }
+        return count
+    }
+
+    private static func tooLarge(_ limit: Int, _ path: String) -> WebImageError {
+        WebImageError(.bodyTooLarge, "the file is longer than the limit of \(ByteCount(limit))", location: path)
+    }
+
+    private static func error(for fault: FileFault, _ path: String) -> WebImageError {
+        switch fault.errorNumber {
+        case 1, 13:  // EPERM, EACCES
+            WebImageError(.permissionDenied, "the file may not be read", cause: fault, location: path)
+        case 6, 21:  // ENXIO (a socket), EISDIR
+            WebImageError(.notAFile, "this is no file that can be read", cause: fault, location: path)
+        case 2, 20:  // ENOENT, ENOTDIR
+            WebImageError(.fileNotFound, "there is no such file", cause: fault, location: path)
+        default:
+            WebImageError(.fileNotFound, "the file cannot be opened or read", cause: fault, location: path)
+        }
+    }
+}

@@ -1,0 +1,99 @@
+public import HTTPTypes
+
+/// Status and header fields of an answer.
+public struct ResponseHead: Sendable {
+    /// The protocol that the answer came by.
+    public enum Version: String, Sendable {
+        case http10 = "HTTP/1.0"
+        case http11 = "HTTP/1.1"
+        case http2 = "HTTP/2"
+        case http3 = "HTTP/3"
+    }
+
+    /// Fields as they came or as they were given. A load looks at two or three of a dozen: the rest is not parsed.
+    private enum Fields: Sendable {
+        case lines([UInt8])
+        case parsed(HTTPFields)
+    }
+
+    public var status: Int
+    public var version: Version
+    /// The numeric address that answered.
+    public var remoteAddress: String?
+    private var storage: Fields
+
+    public init(status: Int, fields: HTTPFields = [:], version: Version = .http11, remoteAddress: String? = nil) {
+        self.status = status
+        self.version = version
+        self.remoteAddress = remoteAddress
+        storage = .parsed(fields)
+    }
+
+    /// - Parameter lines: header lines with their line ends, with or without the status line.
+    package init(status: Int, lines: [UInt8], version: Version, remoteAddress: String?) {
+        self.status = status
+        self.version = version
+        self.remoteAddress = remoteAddress
+        storage = .lines(lines)
+    }
+
+    /// Every field. Parsed at each call when the head came from the network: keep it.
+    public var fields: HTTPFields {
+        switch storage {
+        case .parsed(let fields): return fields
+        case .lines(let lines):
+            var fields = HTTPFields()
+            HeadLines(lines).forEach { name, value in
+                guard let name = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { return }
+                fields.append(HTTPField(name: name, value: String(decoding: value, as: UTF8.self)))
+            }
+            return fields
+        }
+    }
+
+    /// The values of one field, joined by commas as RFC 9110 section 5.2 allows, or nil when it is absent.
+    public subscript(name: HTTPField.Name) -> String? {
+        switch storage {
+        case .parsed(let fields): return fields[name]
+        case .lines(let lines):
+            var joined: String?
+            let wanted = name.canonicalName.utf8
+            HeadLines(lines).forEach { name, value in
+                guard name.count == wanted.count, zip(name, wanted).allSatisfy({ lowercased($0) == $1 }) else { return }
+                let text = String(decoding: value, as: UTF8.self)
+                joined = joined.map { "\($0), \(text)" } ?? text
+            }
+            return joined
+        }
+    }
+}
+
+/// The field lines of a head.
+private struct HeadLines {
+    private let lines: [UInt8]
+
+    init(_ lines: [UInt8]) { self.lines = lines }
+
+    /// Calls `body` with name and value of each field; lines that are none (the status line) are passed over.
+    func forEach(_ body: (_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void) {
+        for line in lines.split(separator: UInt8(ascii: "\n")) {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { continue }
+            let name = line[..<colon]
+            // The status line of HTTP holds a colon only in a reason phrase, after a space; field names have none.
+            if name.contains(UInt8(ascii: " ")) { continue }
+            body(name, trimmed(line[(colon + 1)...]))
+        }
+    }
+
+    private func trimmed(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var value = value
+        while let last = value.last, isBlank(last) { value.removeLast() }
+        while let first = value.first, isBlank(first) { value.removeFirst() }
+        return value
+    }
+
+    private func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 }
+}
+
+/// ASCII letters in lower case, other bytes as they are.
+func lowercased(_ byte: UInt8) -> UInt8 { byte &- 65 < 26 ? byte | 32 : byte }

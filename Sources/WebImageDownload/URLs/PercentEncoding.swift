@@ -1,0 +1,66 @@
+/// Percent-encoding of RFC 3986 section 2.1, on bytes.
+enum PercentEncoding {
+    private static let digits = Array("0123456789ABCDEF".utf8)
+
+    /// The bytes that stand for themselves in a path or query (RFC 3986 sections 3.3 and 3.4). Those that browsers send
+    /// as they are against the rule (`|`, `^`, brackets) are encoded here, which says the same.
+    private static func isLiteral(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "@")...UInt8(ascii: "Z"): true
+        case UInt8(ascii: "&")...UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "?"): true
+        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: false
+        }
+    }
+
+    /// Encodes what may not stand in a URL and leaves all else as it is, so that encoding twice changes nothing.
+    static func normalised(_ text: Substring) -> String {
+        if text.utf8.allSatisfy(isLiteral) { return String(text) }
+        let bytes = Array(text.utf8)
+        var encoded: [UInt8] = []
+        encoded.reserveCapacity(bytes.count + 16)
+        for (index, byte) in bytes.enumerated() {
+            let beginsEscape = byte == UInt8(ascii: "%") && isEscape(bytes, at: index)
+            if isLiteral(byte) || beginsEscape {
+                encoded.append(byte)
+            } else {
+                encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
+    /// The bytes that a text stands for; a `%` that begins no escape stands for itself.
+    static func decoded(_ text: some Sequence<UInt8>) -> [UInt8] {
+        let bytes = Array(text)
+        guard bytes.contains(UInt8(ascii: "%")) else { return bytes }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), isEscape(bytes, at: index),
+                let high = hexValue(bytes[index + 1]), let low = hexValue(bytes[index + 2])
+            {
+                decoded.append(high << 4 | low)
+                index += 3
+            } else {
+                decoded.append(bytes[index])
+                index += 1
+            }
+        }
+        return decoded
+    }
+
+    private static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
+        index + 2 < bytes.count && hexValue(bytes[index + 1]) != nil && hexValue(bytes[index + 2]) != nil
+    }
+
+    private static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}

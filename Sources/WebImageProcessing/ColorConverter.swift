@@ -1,0 +1,115 @@
+import CSysLCMS2
+package import WebImageCore
+
+/// Brings pixels from the colours of an ICC profile to sRGB, by Little CMS.
+///
+/// Only profiles of RGB and gray pictures are understood; a damaged one is no reason to lose the picture, so that there is
+/// then no converter and the pixels stay as they are. Unchanging; any thread may use it, several at once.
+package final class ColorConverter: Sendable {
+    private enum Work: Sendable {
+        case nothing
+        case transform(ColorTransform)
+        /// What each level of gray becomes. lcms2's own shortcut for gray is a table of few points, several levels off
+        /// where a curve is steep.
+        case grayLevels([UInt16])
+    }
+
+    package let layout: PixelLayout
+    private let work: Work
+
+    /// True when the profile is sRGB in all but name: there is nothing to do.
+    package var isIdentity: Bool {
+        if case .nothing = work { true } else { false }
+    }
+
+    /// - Parameters:
+    ///   - iccProfile: the bytes of the profile; nothing about them is trusted.
+    ///   - layout: of the pixels to convert.
+    /// - Returns: nil when the bytes are no profile of RGB or gray pictures that can be used.
+    package init?(iccProfile: [UInt8], layout: PixelLayout) {
+        self.layout = layout
+        guard let probe = ColorTransform(iccProfile, .rgba16, isProbe: true) else { return nil }
+        if probe.isGray {
+            let levels = Self.grayLevels(probe, layout)
+            work = Self.isNearly(levels, Self.allLevels(layout), layout.bitDepth) ? .nothing : .grayLevels(levels)
+        } else if Self.changesNothing(probe) {
+            work = .nothing
+        } else {
+            guard let transform = ColorTransform(iccProfile, layout) else { return nil }
+            work = .transform(transform)
+        }
+    }
+
+    /// Converts opaque or straight pixels in place; alpha stays as it is.
+    package func convert(_ pixels: PixelBuffer) {
+        convert(pixels, rows: 0..<pixels.size.height)
+    }
+
+    /// Converts some rows in place, as they come.
+    package func convert(_ pixels: PixelBuffer, rows: Range<Int>) {
+        precondition(pixels.layout == layout, "the converter was made for another layout")
+        for row in rows.clamped(to: 0..<pixels.size.height) {
+            switch work {
+            case .nothing: return
+            case .transform(let transform): transform.apply(to: pixels.row(row), count: pixels.size.width)
+            case .grayLevels(let levels): Self.look(up: levels, pixels.row(row), pixels.size.width, layout)
+            }
+        }
+    }
+}
+
+extension ColorConverter {
+    /// Whether a set of colours comes through nearly as it is.
+    private static func changesNothing(_ transform: ColorTransform) -> Bool {
+        let levels: [UInt16] = [0, 4_000, 12_000, 24_000, 38_000, 52_000, 65_535]
+        var colors: [UInt16] = []
+        for red in levels { for green in levels { for blue in levels { colors += [red, green, blue, 65_535] } } }
+        for level in stride(from: UInt16(0), through: 65_000, by: 500) { colors += [level, level, level, 65_535] }
+        var converted = colors
+        converted.withUnsafeMutableBytes { bytes in
+            if let base = bytes.baseAddress { transform.apply(to: base, count: colors.count / 4) }
+        }
+        return isNearly(converted, colors, 16)
+    }
+
+    /// Within a level of 255, or one and a half before rounding: profiles that are called sRGB differ by that much, in the last digits of their primaries
+    /// and the way that they store the curve.
+    private static func isNearly(_ first: [UInt16], _ second: [UInt16], _ bits: Int) -> Bool {
+        let allowed = bits == 8 ? 1 : 385
+        return zip(first, second).allSatisfy { abs(Int($0) - Int($1)) <= allowed }
+    }
+
+    private static func allLevels(_ layout: PixelLayout) -> [UInt16] {
+        Array(0...(layout == .rgba8 ? UInt16(UInt8.max) : UInt16.max))
+    }
+
+    /// What each level of `layout` becomes, by a transform of 16-bit pixels.
+    private static func grayLevels(_ transform: ColorTransform, _ layout: PixelLayout) -> [UInt16] {
+        let scale: UInt16 = layout == .rgba8 ? 257 : 1
+        var pixels: [UInt16] = []
+        for level in allLevels(layout) { pixels += [level * scale, level * scale, level * scale, 65_535] }
+        pixels.withUnsafeMutableBytes { bytes in
+            if let base = bytes.baseAddress { transform.apply(to: base, count: bytes.count / 8) }
+        }
+        return stride(from: 1, to: pixels.count, by: 4).map { index in
+            layout == .rgba8 ? UInt16((Int(pixels[index]) + 128) / 257) : pixels[index]
+        }
+    }
+
+    private static func look(
+        up levels: [UInt16], _ row: UnsafeMutableRawPointer, _ count: Int, _ layout: PixelLayout
+    ) {
+        for start in stride(from: 0, to: count * 4, by: 4) {
+            switch layout {
+            case .rgba8:
+                let pixel = row.assumingMemoryBound(to: UInt8.self) + start
+                let level = UInt8(truncatingIfNeeded: levels[Int(pixel[0])])
+                for channel in 0..<3 { pixel[channel] = level }
+            case .rgba16:
+                let pixel = row.assumingMemoryBound(to: UInt16.self) + start
+                let level = levels[Int(pixel[0])]
+                for channel in 0..<3 { pixel[channel] = level }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import CPixels
+package import WebImageCore
+
+// What changes pixels in place is for buffers that no image holds yet.
+extension PixelBuffer {
+    private var bytes: UnsafeMutablePointer<UInt8> { base.assumingMemoryBound(to: UInt8.self) }
+    private var words: UnsafeMutablePointer<UInt16> { base.assumingMemoryBound(to: UInt16.self) }
+    private var count: Int { size.width * size.height }
+
+    /// Whether every alpha is the maximum; ends at the first stretch of pixels where it is not.
+    package var isOpaque: Bool {
+        switch layout {
+        case .rgba8: wi_is_opaque_8(bytes, count) == 1
+        case .rgba16: wi_is_opaque_16(words, count) == 1
+        }
+    }
+
+    /// Multiplies the colours of straight pixels by their alpha, in place, to the nearest value.
+    package func premultiply() {
+        switch layout {
+        case .rgba8: wi_premultiply_8(bytes, count)
+        case .rgba16: wi_premultiply_16(words, count)
+        }
+    }
+
+    /// Divides the colours of premultiplied pixels by their alpha, in place, to the nearest value. What cannot be seen
+    /// becomes transparent black.
+    package func unpremultiply() {
+        switch layout {
+        case .rgba8: wi_unpremultiply_8(bytes, count)
+        case .rgba16: wi_unpremultiply_16(words, count)
+        }
+    }
+
+    /// Lays the pixels over `color`, in place; afterwards they are opaque.
+    ///
+    /// - Parameter alpha: what the alpha means until then.
+    package func flatten(onto color: RGBColor, alpha: AlphaMode) {
+        guard alpha != .opaque else { return }
+        let isPremultiplied: Int32 = alpha == .premultiplied ? 1 : 0
+        let channels = [color.red, color.green, color.blue]
+        switch layout {
+        case .rgba8: wi_flatten_8(bytes, count, channels, isPremultiplied)
+        case .rgba16: wi_flatten_16(words, count, channels.map { UInt16($0) * 257 }, isPremultiplied)
+        }
+    }
+}
+
+extension PixelBuffer {
+    /// The pixels with 8 bits a channel, to the nearest value; this buffer when they have that already.
+    package func narrowed() throws(WebImageError) -> PixelBuffer {
+        guard layout == .rgba16 else { return self }
+        let result = try PixelBuffer(size: size, layout: .rgba8)
+        wi_narrow(result.bytes, words, count * 4)
+        return result
+    }
+
+    /// The pixels with 16 bits a channel; this buffer when they have that already.
+    package func widened() throws(WebImageError) -> PixelBuffer {
+        guard layout == .rgba8 else { return self }
+        let result = try PixelBuffer(size: size, layout: .rgba16)
+        wi_widen(result.words, bytes, count * 4)
+        return result
+    }
+}

@@ -1,0 +1,38 @@
+import CPixels
+
+/// For opaque pixels of 8 bits a channel: weights of 14 bits, and six bits behind the point between the two passes.
+final class IntegerResampleKernel: ResampleKernel {
+    private let sums: ResampleSums<Int32, Int16>
+    private let row: ResampleRow<Int16, Int16>
+    private let firstByte: Int
+
+    /// - Parameter columns: the input columns that are used.
+    init(
+        vertical: ResampleWindows<Double>, horizontal: ResampleWindows<Double>, columns: Range<Int>, slots: Int
+    ) {
+        let bits = Int(WI_WEIGHT_BITS)
+        sums = ResampleSums(vertical: vertical.integers(bits: bits), slots: slots, length: columns.count * 4)
+        row = ResampleRow(horizontal: horizontal.integers(bits: bits), columns: columns)
+        firstByte = columns.lowerBound * 4
+    }
+
+    func clear(_ output: Int) { sums.clear(output) }
+
+    func add(_ rows: UnsafePointer<UnsafeRawPointer>, from first: Int, to outputs: Range<Int>) {
+        let batch = sums.batch(from: first, to: outputs)
+        withUnsafeTemporaryAllocation(of: UnsafePointer<UInt8>.self, capacity: 4) { starts in
+            for index in 0..<4 {
+                starts.initializeElement(at: index, to: (rows[index] + firstByte).assumingMemoryBound(to: UInt8.self))
+            }
+            guard let starts = starts.baseAddress else { return }
+            wi_add_rows_8(batch.sums, batch.weights, outputs.count, starts, sums.length)
+        }
+    }
+
+    func finish(_ output: Int, into result: UnsafeMutableRawPointer) {
+        wi_sums_to_row(row.pixels, sums.sum(of: output), sums.length)
+        wi_filter_row_8(
+            result.assumingMemoryBound(to: UInt8.self), row.pixels, row.starts, row.weights, row.taps,
+            row.starts.count)
+    }
+}

@@ -1,0 +1,78 @@
+/// The arithmetic of a resampler: sums of weighted rows, and what becomes of a sum that is complete.
+///
+/// Two kinds: whole numbers for opaque 8-bit rows, which most pictures are, and floating point for all others.
+protocol ResampleKernel: AnyObject {
+    /// Begins the sum of an output row.
+    func clear(_ output: Int)
+    /// Adds the four input rows from row `first` on to each of the `outputs`, weighted; the weight of a row outside of an
+    /// output's window is 0.
+    func add(_ rows: UnsafePointer<UnsafeRawPointer>, from first: Int, to outputs: Range<Int>)
+    /// Makes the complete sum of `output` a row of the result.
+    func finish(_ output: Int, into row: UnsafeMutableRawPointer)
+}
+
+/// Memory for as many sums as are open at a time, one behind the other.
+final class ResampleSums<Element: Numeric, Weight: Numeric & Sendable> {
+    private let vertical: ResampleWindows<Weight>
+    private let slots: Int
+    let length: Int
+    private let stride: Int
+    private let memory: UnsafeMutablePointer<Element>
+    private let addresses: UnsafeMutablePointer<UnsafeMutablePointer<Element>>
+    private let weights: UnsafeMutablePointer<Weight>
+
+    /// - Parameters:
+    ///   - slots: how many sums are open at most.
+    ///   - length: how many channels a sum has.
+    init(vertical: ResampleWindows<Weight>, slots: Int, length: Int) {
+        self.vertical = vertical
+        self.slots = slots
+        self.length = length
+        // Rounded up to whole cache lines.
+        stride = (length + 15) & ~15
+        memory = UnsafeMutableRawPointer.allocate(
+            byteCount: slots * stride * MemoryLayout<Element>.stride, alignment: 64
+        ).bindMemory(to: Element.self, capacity: slots * stride)
+        addresses = .allocate(capacity: slots)
+        weights = .allocate(capacity: slots * 4)
+    }
+
+    deinit {
+        memory.deallocate()
+        addresses.deallocate()
+        weights.deallocate()
+    }
+
+    func sum(of output: Int) -> UnsafeMutablePointer<Element> { memory + output % slots * stride }
+
+    func clear(_ output: Int) { sum(of: output).initialize(repeating: 0, count: length) }
+
+    /// The addresses and the weights, four each, of these outputs for the four rows from `first` on.
+    func batch(
+        from first: Int, to outputs: Range<Int>
+    ) -> (sums: UnsafeMutablePointer<UnsafeMutablePointer<Element>>, weights: UnsafeMutablePointer<Weight>) {
+        for (index, output) in outputs.enumerated() {
+            addresses[index] = sum(of: output)
+            for row in 0..<4 { weights[4 * index + row] = vertical.weight(of: first + row, in: output) }
+        }
+        return (addresses, weights)
+    }
+}
+
+/// What the horizontal pass reads: a row of sums with room behind it, for windows that are padded to the same length.
+final class ResampleRow<Element: Numeric, Weight: Numeric & Sendable> {
+    let starts: [Int32]
+    let weights: [Weight]
+    let taps: Int
+    let pixels: UnsafeMutablePointer<Element>
+
+    /// - Parameter columns: the input columns that the row holds.
+    init(horizontal: ResampleWindows<Weight>, columns: Range<Int>) {
+        (starts, weights, taps) = horizontal.table(from: columns.lowerBound)
+        let capacity = (columns.count + taps) * 4
+        pixels = .allocate(capacity: capacity)
+        pixels.initialize(repeating: 0, count: capacity)
+    }
+
+    deinit { pixels.deallocate() }
+}

@@ -1,0 +1,139 @@
+import WebImageCore
+
+/// In which order a resampler turns rows of the input into rows of the result.
+protocol ResampleStage: AnyObject {
+    /// How many rows of the result from the top are there.
+    var rowsDone: Int { get }
+    /// The first input row that it must see again, or for the first time.
+    var firstRowNeeded: Int { get }
+    /// Makes every row of the result that can be made of the rows before `available`; `rows` holds those from
+    /// ``firstRowNeeded`` on, as far as they are available.
+    func advance(_ rows: HeldRows, available: Int, into result: PixelBuffer)
+}
+
+/// Copies a part: whole pixels, nothing scaled, nothing changed.
+final class CopyStage: ResampleStage {
+    private let left: Int
+    private let top: Int
+    private let output: PixelSize
+    private let layout: PixelLayout
+    private(set) var rowsDone = 0
+
+    init(format: RowFormat, left: Int, top: Int, output: PixelSize) {
+        self.left = left
+        self.top = top
+        self.output = output
+        layout = format.layout
+    }
+
+    var firstRowNeeded: Int { top + rowsDone }
+
+    func advance(_ rows: HeldRows, available: Int, into result: PixelBuffer) {
+        while rowsDone < output.height, top + rowsDone < available {
+            let row = rows.address(of: top + rowsDone) + left * layout.bytesPerPixel
+            result.row(rowsDone).copyMemory(from: row, byteCount: result.bytesPerRow)
+            rowsDone += 1
+        }
+    }
+}
+
+/// The vertical windows, and how many output rows are under way at a time.
+struct VerticalPlan {
+    let windows: ResampleWindows<Double>
+    /// True to add each input row to the sums that it belongs to and forget it; false to keep the few input rows that an
+    /// output row is made of. The first needs less memory when reducing, the second when enlarging.
+    let reduces: Bool
+    let slots: Int
+
+    init(_ windows: ResampleWindows<Double>, reduces: Bool) {
+        self.windows = windows
+        self.reduces = reduces
+        guard reduces else {
+            slots = 1
+            return
+        }
+        // Rows are taken four at a time: an output ends up to three rows late, and others begin meanwhile.
+        var (most, open) = (1, 0)
+        for output in 0..<windows.count {
+            while open < windows.count, windows.starts[open] < windows.ends[output] + 3 { open += 1 }
+            most = max(most, open - output)
+        }
+        slots = most
+    }
+}
+
+/// For reducing: each input row is read once, while it is still in the cache, into every sum that it is part of.
+final class ScatterStage: ResampleStage {
+    private let windows: ResampleWindows<Double>
+    private let kernel: any ResampleKernel
+    private let last: Int
+    private var begun = 0
+    private(set) var rowsDone = 0
+    private(set) var firstRowNeeded: Int
+
+    init(_ plan: VerticalPlan, _ kernel: any ResampleKernel) {
+        windows = plan.windows
+        self.kernel = kernel
+        firstRowNeeded = plan.windows.inputs.lowerBound
+        last = plan.windows.inputs.upperBound
+    }
+
+    func advance(_ rows: HeldRows, available: Int, into result: PixelBuffer) {
+        let available = min(available, last)
+        while firstRowNeeded < available {
+            let first = firstRowNeeded
+            let count = min(available - first, 4)
+            guard count == 4 || available == last else { return }
+            while begun < windows.count, windows.starts[begun] < first + count {
+                kernel.clear(begun)
+                begun += 1
+            }
+            kernel.add(rows, from: first, before: first + count, to: rowsDone..<begun)
+            firstRowNeeded = first + count
+            while rowsDone < begun, windows.ends[rowsDone] <= firstRowNeeded {
+                kernel.finish(rowsDone, into: result.row(rowsDone))
+                rowsDone += 1
+            }
+        }
+    }
+}
+
+/// For enlarging: many output rows are made of the same few input rows, one after the other.
+final class GatherStage: ResampleStage {
+    private let windows: ResampleWindows<Double>
+    private let kernel: any ResampleKernel
+    private(set) var rowsDone = 0
+
+    init(_ plan: VerticalPlan, _ kernel: any ResampleKernel) {
+        windows = plan.windows
+        self.kernel = kernel
+    }
+
+    var firstRowNeeded: Int { rowsDone < windows.count ? windows.starts[rowsDone] : windows.inputs.upperBound }
+
+    func advance(_ rows: HeldRows, available: Int, into result: PixelBuffer) {
+        while rowsDone < windows.count, windows.ends[rowsDone] <= available {
+            let window = windows.starts[rowsDone]..<windows.ends[rowsDone]
+            kernel.clear(rowsDone)
+            for first in stride(from: window.lowerBound, to: window.upperBound, by: 4) {
+                kernel.add(rows, from: first, before: window.upperBound, to: rowsDone..<rowsDone + 1)
+            }
+            kernel.finish(rowsDone, into: result.row(rowsDone))
+            rowsDone += 1
+        }
+    }
+}
+
+extension ResampleKernel {
+    /// Adds up to four rows from `first` on. In place of a row from `end` on, which is not there, stands the one before
+    /// it; it has no weight.
+    fileprivate func add(_ rows: HeldRows, from first: Int, before end: Int, to outputs: Range<Int>) {
+        withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: 4) { addresses in
+            for index in 0..<4 {
+                addresses.initializeElement(at: index, to: rows.address(of: min(first + index, end - 1)))
+            }
+            guard let start = addresses.baseAddress else { return }
+            add(start, from: first, to: outputs)
+        }
+    }
+}

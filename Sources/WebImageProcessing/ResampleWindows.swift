@@ -1,0 +1,117 @@
+/// For one axis: which input pixels make each output pixel, and with which weights.
+///
+/// Starts and ends never fall from one output to the next, so that rows can be taken and given in order.
+struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
+    /// The first input of each output.
+    private(set) var starts: [Int] = []
+    /// One past the last input of each output.
+    private(set) var ends: [Int] = []
+    /// Where the weights of each output begin.
+    private var offsets: [Int] = []
+    private var weights: [Weight] = []
+
+    var count: Int { starts.count }
+
+    /// All inputs that any output needs.
+    var inputs: Range<Int> { (starts.first ?? 0)..<(ends.last ?? 0) }
+
+    /// The weight of `input` in `output`; 0 outside of its window.
+    func weight(of input: Int, in output: Int) -> Weight {
+        guard input >= starts[output], input < ends[output] else { return 0 }
+        return weights[offsets[output] + input - starts[output]]
+    }
+
+    private mutating func append(from start: Int, _ window: [Weight]) {
+        starts.append(start)
+        ends.append(start + window.count)
+        offsets.append(weights.count)
+        weights += window
+    }
+
+    /// The same windows, each made another by `convert`, which keeps its length.
+    private func map<Other>(_ convert: (ArraySlice<Weight>) -> [Other]) -> ResampleWindows<Other> {
+        var result = ResampleWindows<Other>()
+        for output in 0..<count {
+            let window = weights[offsets[output]..<offsets[output] + ends[output] - starts[output]]
+            result.append(from: starts[output], convert(window))
+        }
+        return result
+    }
+
+    /// A table whose rows all have the same, even number of weights, with starts counted from `origin`.
+    func table(from origin: Int) -> (starts: [Int32], weights: [Weight], taps: Int) {
+        let longest = (0..<count).map { ends[$0] - starts[$0] }.max() ?? 0
+        let taps = longest + longest % 2
+        var table = [Weight](repeating: 0, count: taps * count)
+        for output in 0..<count {
+            for tap in 0..<ends[output] - starts[output] {
+                table[output * taps + tap] = weights[offsets[output] + tap]
+            }
+        }
+        return (starts.map { Int32($0 - origin) }, table, taps)
+    }
+}
+
+extension ResampleWindows<Double> {
+    /// - Parameters:
+    ///   - input: how many pixels there are.
+    ///   - start: where the part that is used begins; `length` is how long it is. Pixels beside the part count where
+    ///     the filter reaches over its edge; beyond the picture there are none, and the others weigh more.
+    ///   - output: how many pixels are made of the part.
+    init(input: Int, start: Double, length: Double, output: Int, filter: ResampleFilter) {
+        let step = length / Double(output)
+        let isShift = step == 1 && start == start.rounded()
+        starts.reserveCapacity(output)
+        ends.reserveCapacity(output)
+        for index in 0..<output {
+            let low = start + Double(index) * step
+            if isShift {
+                append(from: min(max(Int(low), 0), input - 1), [1])
+            } else if filter == .box {
+                appendArea(from: low, to: start + Double(index + 1) * step, input: input)
+            } else {
+                appendWindow(around: low + step / 2, scale: max(step, 1), input: input, filter: filter)
+            }
+        }
+    }
+
+    /// Weights by the part of each pixel that lies within.
+    private mutating func appendArea(from low: Double, to high: Double, input: Int) {
+        let first = min(max(Int((low + 1e-9).rounded(.down)), 0), input - 1)
+        let end = min(max(Int((high - 1e-9).rounded(.up)), first + 1), input)
+        appendNormalized(
+            from: first, (first..<end).map { max(min(Double($0 + 1), high) - max(Double($0), low), 0) })
+    }
+
+    private mutating func appendWindow(around center: Double, scale: Double, input: Int, filter: ResampleFilter) {
+        let reach = filter.support * scale
+        let first = min(max(Int((center - reach + 0.5).rounded(.down)), 0), input - 1)
+        let end = min(max(Int((center + reach - 0.5).rounded(.up)), first + 1), input)
+        appendNormalized(
+            from: first, (first..<end).map { filter.weight(at: (Double($0) + 0.5 - center) / scale) })
+    }
+
+    private mutating func appendNormalized(from first: Int, _ window: [Double]) {
+        let sum = window.reduce(0, +)
+        // A window of one pixel at the filter's very edge may weigh nothing; it is all there is, so it counts.
+        append(
+            from: first, sum.magnitude > 1e-12 ? window.map { $0 / sum } : window.map { _ in 1 / Double(window.count) })
+    }
+
+    func floats() -> ResampleWindows<Float> { map { $0.map(Float.init) } }
+
+    /// Whole numbers of `1 / 2^bits`. Each takes up the rounding error of those before it: the sum is exact, so that an
+    /// even area stays as it is, and the errors of a long window cancel out.
+    func integers(bits: Int) -> ResampleWindows<Int16> {
+        let one = Double(1 << bits)
+        return map { window in
+            var (sum, given) = (0.0, 0.0)
+            return window.enumerated().map { index, weight in
+                sum += weight
+                let total = index == window.count - 1 ? one : (sum * one).rounded()
+                defer { given = total }
+                return Int16(clamping: Int(total - given))
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+package import WebImageCore
+
+/// A sink that scales a picture while it is decoded: of the input it holds a few rows only, and each row of the result is
+/// there as soon as the input rows that it is made of are.
+///
+/// The filter is widened when reducing, so that nothing aliases. Straight alpha weighs the colours; the result is straight
+/// or opaque as the rows are, and as deep. Peak memory: the result, and per output row that a band of rows touches (2 for
+/// box, 4 to 7 else) 16 bytes a pixel of input width. Not thread-safe: one thread at a time.
+package final class Resampler: RowSink {
+    /// The longest side that is scaled: weights and sums take some hundred bytes for each pixel of it, which nothing but
+    /// the picture's area would bound otherwise.
+    private static let longestSide = 1 << 20
+
+    private let crop: PixelRect?
+    private let output: PixelSize
+    private let filter: ResampleFilter
+    private var input: RowWindow?
+    private var stage: (any ResampleStage)?
+
+    /// The result; its rows below ``rowsDone`` are there.
+    package private(set) var buffer: PixelBuffer?
+    /// What the rows of the result are like.
+    package private(set) var format: RowFormat?
+    /// How many rows of the result from the top are there.
+    package private(set) var rowsDone = 0
+
+    /// - Parameters:
+    ///   - crop: the part that is scaled, in coordinates of the rows to come; nil: all of them. What is outside of the
+    ///     picture is cut off.
+    ///   - output: the size of the result.
+    package init(crop: PixelRect? = nil, output: PixelSize, filter: ResampleFilter = .lanczos3) {
+        self.crop = crop
+        self.output = output
+        self.filter = filter
+    }
+
+    /// The sink for a plan whose decoder divides the sides by `scaleDenominator`.
+    package convenience init(_ plan: ResizePlan, scaleDenominator: Int = 1, filter: ResampleFilter = .lanczos3) {
+        self.init(crop: plan.crop(dividedBy: scaleDenominator), output: plan.outputStored, filter: filter)
+    }
+
+    /// True when every row of the result is there.
+    package var isComplete: Bool { buffer != nil && rowsDone == output.height }
+
+    /// - Throws: `limitExceeded` when the result is too large or a side too long to scale (over 1 Mi pixels),
+    ///   `transformFailed` when the crop has nothing of the picture in it.
+    package func begin(_ format: RowFormat) throws(WebImageError) {
+        let part = try Self.part(of: format.size, crop)
+        let result = RowFormat(size: output, layout: format.layout, alpha: format.alpha)
+        if part == PixelRect(format.size), output == format.size {
+            stage = nil
+            input = nil
+        } else {
+            let stage = try Self.makeStage(format, part, output, filter)
+            self.stage = stage
+            input = RowWindow(bytesPerRow: format.bytesPerRow)
+        }
+        buffer = try PixelBuffer(size: output, layout: format.layout)
+        self.format = result
+        rowsDone = 0
+    }
+
+    package func band(at row: Int, count: Int) -> UnsafeMutableRawPointer {
+        guard let buffer else { preconditionFailure("a band was asked for before begin") }
+        guard let input, let stage else { return buffer.row(row) }
+        return input.band(at: row, count: count, keepingFrom: stage.firstRowNeeded)
+    }
+
+    package func commit(at row: Int, count: Int) {
+        guard let buffer else { preconditionFailure("rows were committed before begin") }
+        guard let input, let stage else {
+            rowsDone = max(rowsDone, row + count)
+            return
+        }
+        stage.advance(input.rows, available: row + count, into: buffer)
+        rowsDone = stage.rowsDone
+    }
+
+    /// Makes what no row was given for transparent black, for a picture whose data ended early.
+    package func clearMissingRows() {
+        guard let buffer, rowsDone < output.height else { return }
+        let rest = (output.height - rowsDone) * buffer.bytesPerRow
+        buffer.row(rowsDone).initializeMemory(as: UInt8.self, repeating: 0, count: rest)
+    }
+}
+
+extension Resampler {
+    /// Scales pixels that are in memory already.
+    ///
+    /// - Parameter alpha: what the alpha of `pixels` means; that of the result means the same.
+    /// - Throws: as ``begin(_:)``.
+    package static func resample(
+        _ pixels: PixelBuffer, alpha: AlphaMode, crop: PixelRect? = nil, to output: PixelSize,
+        filter: ResampleFilter = .lanczos3
+    ) throws(WebImageError) -> PixelBuffer {
+        let part = try part(of: pixels.size, crop)
+        let format = RowFormat(size: pixels.size, layout: pixels.layout, alpha: alpha)
+        let stage = try makeStage(format, part, output, filter)
+        let buffer = try PixelBuffer(size: output, layout: pixels.layout)
+        let rows = HeldRows(base: UnsafeRawPointer(pixels.base), first: 0, bytesPerRow: pixels.bytesPerRow)
+        stage.advance(rows, available: pixels.size.height, into: buffer)
+        return buffer
+    }
+
+    private static func part(of size: PixelSize, _ crop: PixelRect?) throws(WebImageError) -> PixelRect {
+        guard !size.isEmpty else { throw WebImageError(.corruptData, "the picture's size is \(size)") }
+        guard let crop else { return PixelRect(size) }
+        let (left, top) = (max(crop.x, 0), max(crop.y, 0))
+        let right = min(crop.x + crop.width, Double(size.width))
+        let bottom = min(crop.y + crop.height, Double(size.height))
+        // Written so that a part with a NaN in it is refused as well.
+        guard right - left > 0, bottom - top > 0 else {
+            throw WebImageError(.transformFailed, "the part to keep lies outside of the picture of \(size)")
+        }
+        return PixelRect(x: left, y: top, width: right - left, height: bottom - top)
+    }
+
+    private static func makeStage(
+        _ format: RowFormat, _ part: PixelRect, _ output: PixelSize, _ filter: ResampleFilter
+    ) throws(WebImageError) -> any ResampleStage {
+        if part.width == Double(output.width), part.height == Double(output.height),
+            part.x == part.x.rounded(), part.y == part.y.rounded()
+        {
+            return CopyStage(format: format, left: Int(part.x), top: Int(part.y), output: output)
+        }
+        let sides = [format.size.width, format.size.height, output.width, output.height]
+        guard sides.allSatisfy({ $0 > 0 && $0 <= longestSide }) else {
+            throw WebImageError(
+                .limitExceeded,
+                "a picture of \(format.size) is not scaled to \(output): no side may be over \(longestSide) pixels")
+        }
+        let horizontal = ResampleWindows(
+            input: format.size.width, start: part.x, length: part.width, output: output.width, filter: filter)
+        let vertical = ResampleWindows(
+            input: format.size.height, start: part.y, length: part.height, output: output.height, filter: filter)
+        let plan = VerticalPlan(vertical, reduces: part.height >= Double(output.height))
+        let columns = horizontal.inputs
+        let kernel: any ResampleKernel =
+            if format.layout == .rgba8, format.alpha == .opaque {
+                IntegerResampleKernel(
+                    vertical: vertical, horizontal: horizontal, columns: columns, slots: plan.slots)
+            } else {
+                FloatResampleKernel(
+                    vertical: vertical, horizontal: horizontal, columns: columns, slots: plan.slots,
+                    layout: format.layout, alpha: format.alpha)
+            }
+        return plan.reduces ? ScatterStage(plan, kernel) : GatherStage(plan, kernel)
+    }
+}

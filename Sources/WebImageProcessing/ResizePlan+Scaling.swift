@@ -1,0 +1,26 @@
+package import WebImageCore
+
+extension ResizePlan {
+    /// How much larger than the result a divided picture must be at least, on both sides.
+    ///
+    /// Measured on the corpus's photographs as the PSNR against a full decode, both reduced with Lanczos: with 2 the worst
+    /// is 46 dB, with 2.5 it is 48.5 dB, with 3 every picture has 50 dB and most have 52 to 60.
+    package static let qualityMargin = 3.0
+
+    /// The largest of `allowed` by which a decoder may divide the picture's sides so that the part that is used is still
+    /// at least `margin` times the result; 1 when none is. Allowed values need no order; those below 1 are ignored.
+    package func scaleDenominator(from allowed: [Int], margin: Double = ResizePlan.qualityMargin) -> Int {
+        let room = min(crop.width / Double(outputStored.width), crop.height / Double(outputStored.height)) / margin
+        return allowed.filter { $0 > 1 && Double($0) <= room }.max() ?? 1
+    }
+
+    /// The part that is used, in coordinates of the picture divided by `denominator`.
+    ///
+    /// A divided side is rounded up to whole pixels, but the picture spans only `side / denominator` of them: the
+    /// last pixel is partly beyond its edge.
+    package func crop(dividedBy denominator: Int) -> PixelRect {
+        let divisor = Double(max(denominator, 1))
+        return PixelRect(
+            x: crop.x / divisor, y: crop.y / divisor, width: crop.width / divisor, height: crop.height / divisor)
+    }
+}

@@ -1,0 +1,39 @@
+#if TSAN
+    import Glibc
+
+    /// `Mutex` where ThreadSanitizer can see it: the lock of libswiftSynchronization is not instrumented on Linux, so
+    /// that every access it guards is reported as a race. Same interface over a pthread mutex.
+    package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
+        // Sendable as Mutex is: the value is only reached under the lock.
+        private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+        private let value: UnsafeMutablePointer<Value>
+
+        package init(_ initial: consuming sending Value) {
+            mutex = .allocate(capacity: 1)
+            mutex.initialize(to: pthread_mutex_t())
+            pthread_mutex_init(mutex, nil)
+            value = .allocate(capacity: 1)
+            value.initialize(to: initial)
+        }
+
+        deinit {
+            value.deinitialize(count: 1)
+            value.deallocate()
+            pthread_mutex_destroy(mutex)
+            mutex.deallocate()
+        }
+
+        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
+            _ body: (inout Value) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            pthread_mutex_lock(mutex)
+            defer { pthread_mutex_unlock(mutex) }
+            return try body(&value.pointee)
+        }
+    }
+#else
+    package import Synchronization
+
+    /// A value behind a lock.
+    package typealias Guarded = Mutex
+#endif

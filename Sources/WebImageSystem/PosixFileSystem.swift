@@ -1,0 +1,142 @@
+import CShimSystem
+import Glibc
+package import WebImageCore
+
+/// The real file system.
+package struct PosixFileSystem: FileSystem {
+    package init() {}
+
+    package func open(_ path: String, _ access: FileAccess) throws(FileFault) -> Int32 {
+        let flags =
+            switch access {
+            case .read: O_RDONLY
+            case .readWrite: O_RDWR | O_CREAT
+            case .createNew: O_RDWR | O_CREAT | O_EXCL
+            }
+        // O_NONBLOCK: opening a FIFO that someone left here must not wait for a writer.
+        return try check("open", path) { Glibc.open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600) }
+    }
+
+    package func openTemporary(in directory: String) throws(FileFault) -> Int32 {
+        try check("open", directory) { wi_open_temporary(directory) }
+    }
+
+    package func close(_ file: Int32) { _ = Glibc.close(file) }
+
+    package func read(
+        _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) throws(FileFault) -> Int {
+        try check("read", "") { pread(file, buffer.baseAddress, buffer.count, Int(offset)) }
+    }
+
+    package func write(
+        _ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64
+    ) throws(FileFault) -> Int {
+        try check("write", "") { pwrite(file, bytes.baseAddress, bytes.count, Int(offset)) }
+    }
+
+    package func truncate(_ file: Int32, to length: Int64) throws(FileFault) {
+        _ = try check("ftruncate", "") { ftruncate(file, Int(length)) }
+    }
+
+    package func sync(_ file: Int32) throws(FileFault) {
+        _ = try check("fdatasync", "") { fdatasync(file) }
+    }
+
+    package func status(of file: Int32) throws(FileFault) -> FileStatus {
+        var status = stat()
+        _ = try check("fstat", "") { fstat(file, &status) }
+        return FileStatus(status)
+    }
+
+    package func status(at path: String) throws(FileFault) -> FileStatus {
+        var status = stat()
+        _ = try check("stat", path) { stat(path, &status) }
+        return FileStatus(status)
+    }
+
+    package func rename(_ from: String, to: String) throws(FileFault) {
+        _ = try check("rename", to) { Glibc.rename(from, to) }
+    }
+
+    package func remove(_ path: String) throws(FileFault) {
+        _ = try check("unlink", path) { Glibc.unlink(path) }
+    }
+
+    package func removeDirectory(_ path: String) throws(FileFault) {
+        _ = try check("rmdir", path) { Glibc.rmdir(path) }
+    }
+
+    package func makeDirectory(_ path: String) throws(FileFault) {
+        do {
+            _ = try check("mkdir", path) { Glibc.mkdir(path, 0o700) }
+        } catch  where error.errorNumber == EEXIST {
+            return
+        }
+    }
+
+    package func names(in directory: String) throws(FileFault) -> [String] {
+        guard let stream = opendir(directory) else { throw FileFault("opendir", directory, errno) }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                if errno != 0 { throw FileFault("readdir", directory, errno) }
+                return names
+            }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+    }
+
+    package func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64) {
+        var space = statvfs()
+        _ = try check("statvfs", path) { statvfs(path, &space) }
+        let unit = Int64(space.f_frsize)
+        return (Int64(space.f_bavail) * unit, Int64(space.f_blocks) * unit)
+    }
+
+    package func touch(_ path: String, at time: Int64) throws(FileFault) {
+        let times = [timespec(tv_sec: Int(time), tv_nsec: 0), timespec(tv_sec: Int(time), tv_nsec: 0)]
+        _ = try check("utimensat", path) { utimensat(AT_FDCWD, path, times, 0) }
+    }
+
+    package func lock(_ file: Int32, wait: Bool) throws(FileFault) -> Bool {
+        do {
+            _ = try check("flock", "") { flock(file, wait ? LOCK_EX : LOCK_EX | LOCK_NB) }
+            return true
+        } catch  where error.errorNumber == EWOULDBLOCK {
+            return false
+        }
+    }
+
+    package func unlock(_ file: Int32) { _ = flock(file, LOCK_UN) }
+
+    private func check<Result: FixedWidthInteger>(
+        _ call: String, _ path: String, _ body: () -> Result
+    ) throws(FileFault) -> Result {
+        let result = retrying(body)
+        guard result >= 0 else { throw FileFault(call, path, errno) }
+        return result
+    }
+
+    private func retrying<Result: FixedWidthInteger>(_ body: () -> Result) -> Result {
+        while true {
+            let result = body()
+            if result >= 0 || errno != EINTR { return result }
+        }
+    }
+}
+
+extension FileStatus {
+    fileprivate init(_ status: stat) {
+        self.init(
+            size: Int64(status.st_size), allocated: Int64(status.st_blocks) * 512,
+            isDirectory: status.st_mode & S_IFMT == S_IFDIR, isRegularFile: status.st_mode & S_IFMT == S_IFREG,
+            inode: UInt64(status.st_ino), modified: Int64(status.st_mtim.tv_sec), accessed: Int64(status.st_atim.tv_sec)
+        )
+    }
+}

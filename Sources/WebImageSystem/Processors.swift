@@ -1,0 +1,7 @@
+import CShimSystem
+
+/// The processors that this process may use.
+public enum Processors {
+    /// How many threads can run at once: the process's affinity mask, as `nproc` counts. At least 1.
+    public static let count = Int(wi_processor_count())
+}

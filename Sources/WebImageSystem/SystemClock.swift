@@ -1,0 +1,143 @@
+import Glibc
+package import WebImageCore
+
+/// The machine's monotonic clock. One thread, started with the first action, waits for the earliest of them.
+package final class SystemClock: LoadClock, @unchecked Sendable {
+    // Sendable: everything mutable is guarded by `mutex`; a condition variable needs a pthread mutex.
+    package static let shared = SystemClock()
+
+    private final class Entry: @unchecked Sendable {
+        // Sendable: `action` is only touched under the clock's mutex.
+        let time: Duration
+        var action: (@Sendable () -> Void)?
+
+        init(time: Duration, action: @escaping @Sendable () -> Void) {
+            self.time = time
+            self.action = action
+        }
+    }
+
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let earlier = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    // Unchecked for the reason told in ThreadPool.
+    @exclusivity(unchecked) private var heap = TimeHeap<Entry>()
+    @exclusivity(unchecked) private var cancelled = 0
+    @exclusivity(unchecked) private var isRunning = false
+
+    package init() {
+        mutex.initialize(to: pthread_mutex_t())
+        earlier.initialize(to: pthread_cond_t())
+        pthread_mutex_init(mutex, nil)
+        makeMonotonicCondition(earlier)
+    }
+
+    deinit {
+        pthread_cond_destroy(earlier)
+        pthread_mutex_destroy(mutex)
+        earlier.deallocate()
+        mutex.deallocate()
+    }
+
+    package var now: Duration {
+        let time = monotonicNow()
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
+    package var wallTime: Int64 { Int64(time(nil)) }
+
+    package func schedule(at time: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
+        let entry = Entry(time: time, action: action)
+        pthread_mutex_lock(mutex)
+        let isEarliest = heap.earliest.map { time < $0 } ?? true
+        heap.insert(entry, at: time)
+        let start = !isRunning
+        isRunning = true
+        if isEarliest { pthread_cond_signal(earlier) }
+        pthread_mutex_unlock(mutex)
+        if start { startThread(named: "wi-clock") { self.serve() } }
+        return ScheduledAction { self.cancel(entry) }
+    }
+
+    private func cancel(_ entry: Entry) {
+        pthread_mutex_lock(mutex)
+        if entry.action != nil {
+            entry.action = nil
+            cancelled += 1
+            if cancelled > 64, cancelled * 2 > heap.count {
+                heap.removeAll { $0.action == nil }
+                cancelled = 0
+            }
+        }
+        pthread_mutex_unlock(mutex)
+    }
+
+    private func serve() {
+        pthread_mutex_lock(mutex)
+        while let next = heap.earliest {
+            let wait = next - now
+            if wait > .zero {
+                var deadline = monotonicNow(plus: wait)
+                pthread_cond_timedwait(earlier, mutex, &deadline)
+                continue
+            }
+            guard let entry = heap.removeEarliest() else { continue }
+            guard let action = entry.action else {
+                cancelled = max(cancelled - 1, 0)
+                continue
+            }
+            entry.action = nil
+            pthread_mutex_unlock(mutex)
+            action()
+            pthread_mutex_lock(mutex)
+        }
+        isRunning = false
+        pthread_mutex_unlock(mutex)
+    }
+}
+
+/// A binary heap of things by time; the earliest is first.
+package struct TimeHeap<Element> {
+    private var nodes: [(time: Duration, element: Element)] = []
+
+    package init() {}
+
+    package var count: Int { nodes.count }
+    package var earliest: Duration? { nodes.first?.time }
+
+    package mutating func insert(_ element: Element, at time: Duration) {
+        nodes.append((time, element))
+        var child = nodes.count - 1
+        while child > 0, nodes[child].time < nodes[(child - 1) / 2].time {
+            nodes.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    package mutating func removeEarliest() -> Element? {
+        guard let first = nodes.first else { return nil }
+        let last = nodes.removeLast()
+        if !nodes.isEmpty {
+            nodes[0] = last
+            sink(0)
+        }
+        return first.element
+    }
+
+    package mutating func removeAll(where shouldRemove: (Element) -> Bool) {
+        nodes.removeAll { shouldRemove($0.element) }
+        for parent in stride(from: nodes.count / 2, through: 0, by: -1) where parent < nodes.count { sink(parent) }
+    }
+
+    private mutating func sink(_ start: Int) {
+        var parent = start
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < nodes.count {
+                if nodes[child].time < nodes[least].time { least = child }
+            }
+            if least == parent { return }
+            nodes.swapAt(parent, least)
+            parent = least
+        }
+    }
+}

@@ -1,0 +1,167 @@
+import CShimSystem
+import Glibc
+package import WebImageCore
+
+/// A bounded set of threads for work that burns or blocks: threads start when there is work for them and end after ten
+/// idle seconds. More urgent work runs first; among equals, in order.
+package final class ThreadPool: WorkExecutor, @unchecked Sendable {
+    // Sendable: everything mutable is guarded by `mutex`; a condition variable needs a pthread mutex.
+    private struct Queues {
+        var waiting: [FIFO<@Sendable () -> Void>] = LoadPriority.allCases.map { _ in FIFO() }
+        var threads = 0
+        var idle = 0
+
+        mutating func next() -> (@Sendable () -> Void)? {
+            for priority in waiting.indices.reversed() {
+                if let work = waiting[priority].popFirst() { return work }
+            }
+            return nil
+        }
+    }
+
+    package let width: Int
+    private let name: String
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let workArrived = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    // Unchecked: the optimiser loses the end of an access across the unlocking, and the check then reports a conflict
+    // that is none. The mutex is what makes accesses exclusive.
+    @exclusivity(unchecked) private var queues = Queues()
+
+    /// - Parameter name: what the threads are called in tools; at most 15 bytes.
+    package init(name: String, width: Int) {
+        precondition(width > 0 && name.utf8.count <= 15)
+        self.name = name
+        self.width = width
+        mutex.initialize(to: pthread_mutex_t())
+        workArrived.initialize(to: pthread_cond_t())
+        pthread_mutex_init(mutex, nil)
+        makeMonotonicCondition(workArrived)
+    }
+
+    deinit {
+        pthread_cond_destroy(workArrived)
+        pthread_mutex_destroy(mutex)
+        workArrived.deallocate()
+        mutex.deallocate()
+    }
+
+    package func run(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void) {
+        pthread_mutex_lock(mutex)
+        queues.waiting[priority.rawValue].append(work)
+        let wake = queues.idle > 0
+        let start = !wake && queues.threads < width
+        if wake { queues.idle -= 1 }
+        if start { queues.threads += 1 }
+        if wake { pthread_cond_signal(workArrived) }
+        pthread_mutex_unlock(mutex)
+        if start { startThread(named: name) { self.serve() } }
+    }
+
+    /// One thread's life. `idle` counts the threads that wait and were not yet told of work: `run` takes one off when
+    /// it signals, so that a burst wakes as many threads as there is work.
+    private func serve() {
+        pthread_mutex_lock(mutex)
+        while true {
+            if let work = queues.next() {
+                pthread_mutex_unlock(mutex)
+                work()
+                pthread_mutex_lock(mutex)
+                continue
+            }
+            queues.idle += 1
+            var deadline = monotonicNow(plus: .seconds(10))
+            let result = pthread_cond_timedwait(workArrived, mutex, &deadline)
+            if result != 0 {
+                // Timed out. When `run` took us off the idle count in that very moment, there is work: go on.
+                if let work = queues.next() {
+                    queues.idle = max(queues.idle - 1, 0)
+                    pthread_mutex_unlock(mutex)
+                    work()
+                    pthread_mutex_lock(mutex)
+                    continue
+                }
+                queues.idle = max(queues.idle - 1, 0)
+                break
+            }
+        }
+        queues.threads -= 1
+        pthread_mutex_unlock(mutex)
+    }
+}
+
+/// A queue whose ends both cost O(1).
+package struct FIFO<Element> {
+    private var elements: [Element?] = []
+    private var head = 0
+
+    package init() {}
+
+    package var count: Int { elements.count - head }
+    package var first: Element? { head < elements.count ? elements[head] : nil }
+
+    package mutating func append(_ element: Element) { elements.append(element) }
+
+    package mutating func popFirst() -> Element? {
+        guard head < elements.count else { return nil }
+        let first = elements[head]
+        elements[head] = nil
+        head += 1
+        if head == elements.count {
+            elements.removeAll(keepingCapacity: elements.count <= 1024)
+            head = 0
+        } else if head >= 64, head * 2 > elements.count {
+            elements.removeFirst(head)
+            head = 0
+        }
+        return first
+    }
+}
+
+/// Starts a detached thread.
+package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) {
+    final class Start: Sendable {
+        let name: String
+        let body: @Sendable () -> Void
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    var thread = pthread_t()
+    let start = Unmanaged.passRetained(Start(name: name, body: body)).toOpaque()
+    let result = pthread_create(
+        &thread, &attributes,
+        { context in
+            guard let context else { return nil }
+            let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+            wi_name_thread(start.name)
+            start.body()
+            return nil
+        }, start)
+    pthread_attr_destroy(&attributes)
+    precondition(result == 0, "the system gives no more threads (error \(result))")
+}
+
+func makeMonotonicCondition(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+}
+
+func monotonicNow(plus delay: Duration = .zero) -> timespec {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    let (seconds, attoseconds) = delay.components
+    time.tv_sec += Int(seconds)
+    time.tv_nsec += Int(attoseconds / 1_000_000_000)
+    if time.tv_nsec >= 1_000_000_000 {
+        time.tv_sec += 1
+        time.tv_nsec -= 1_000_000_000
+    }
+    return time
+}

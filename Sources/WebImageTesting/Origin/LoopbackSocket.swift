@@ -1,0 +1,145 @@
+import Glibc
+package import WebImageCore
+
+/// A TCP socket on 127.0.0.1. A bare descriptor: whoever makes one closes it.
+package struct LoopbackSocket: Sendable {
+    package let descriptor: Int32
+
+    /// Listens on `port`, or on a free one when it is 0.
+    package static func listening(port: UInt16 = 0, backlog: Int32 = 512) throws(WebImageError) -> LoopbackSocket {
+        let socket = try make()
+        var yes: Int32 = 1
+        setsockopt(socket.descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        guard withAddress(port, { Glibc.bind(socket.descriptor, $0, $1) }) == 0,
+            Glibc.listen(socket.descriptor, backlog) == 0
+        else {
+            let number = errno
+            socket.close()
+            throw WebImageError(.connectionRefused, "127.0.0.1:\(port) cannot be listened on (error \(number))")
+        }
+        return socket
+    }
+
+    /// Connects to `port`; waits until that is done unless `waits` is false, when the result is not known yet.
+    package static func connecting(to port: UInt16, waits: Bool = true) throws(WebImageError) -> LoopbackSocket {
+        let socket = try make()
+        if !waits { socket.stopBlocking() }
+        let result = withAddress(port) { Glibc.connect(socket.descriptor, $0, $1) }
+        guard result == 0 || (!waits && errno == EINPROGRESS) else {
+            let number = errno
+            socket.close()
+            throw WebImageError(.connectionRefused, "127.0.0.1:\(port) takes no connection (error \(number))")
+        }
+        return socket
+    }
+
+    private static func make() throws(WebImageError) -> LoopbackSocket {
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = Glibc.socket(AF_INET, kind, 0)
+        guard descriptor >= 0 else {
+            throw WebImageError(.connectionRefused, "the system gives no more sockets (error \(errno))")
+        }
+        return LoopbackSocket(descriptor: descriptor)
+    }
+
+    private static func withAddress(
+        _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+
+    /// The port at this end.
+    package var port: UInt16 {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        return UInt16(bigEndian: address.sin_port)
+    }
+
+    /// The next connection, or nil when the listener was shut down.
+    package func accept() -> LoopbackSocket? {
+        while true {
+            let accepted = Glibc.accept(descriptor, nil, nil)
+            if accepted >= 0 {
+                let socket = LoopbackSocket(descriptor: accepted)
+                _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
+                var yes: Int32 = 1
+                setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+                return socket
+            }
+            // A client that went away before it was accepted is none of the listener's troubles.
+            if errno != EINTR, errno != ECONNABORTED { return nil }
+        }
+    }
+
+    private func stopBlocking() {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    }
+
+    /// Sends everything; false when the other end is gone. Never raises SIGPIPE.
+    package func send(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+            let count = Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            if count >= 0 {
+                done += count
+            } else if errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
+
+    package func send(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { send($0) } }
+
+    package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+
+    /// What arrives next, nil when the connection was reset; empty at its orderly end.
+    package func receive(atMost count: Int = 65536) -> [UInt8]? {
+        var received = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+            repeat {
+                received = recv(descriptor, buffer.baseAddress, count, 0)
+            } while received < 0 && errno == EINTR
+            initialized = max(received, 0)
+        }
+        return received < 0 ? nil : bytes
+    }
+
+    /// Ends both directions, which wakes every thread that waits on the socket.
+    package func shutdown() { _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    /// Says that nothing more comes from here; the other end reads an orderly end.
+    package func finishSending() { _ = Glibc.shutdown(descriptor, Int32(SHUT_WR)) }
+
+    package func close() { _ = Glibc.close(descriptor) }
+
+    /// Closes so that the other end gets RST (no linger time, RFC 9293 section 3.5.2).
+    package func reset() {
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+        close()
+    }
+}
+
+extension LoopbackSocket {
+    /// Waits until a connection begun without waiting stands; false when it does not within the limit.
+    package func isConnected(within limit: Duration) -> Bool {
+        let (seconds, attoseconds) = limit.components
+        var watched = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000
+        guard poll(&watched, 1, Int32(clamping: milliseconds)) == 1 else { return false }
+        return watched.revents & Int16(POLLERR | POLLHUP) == 0
+    }
+}

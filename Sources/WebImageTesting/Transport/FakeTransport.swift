@@ -1,0 +1,152 @@
+import HTTPTypes
+import Synchronization
+import WebImageCore
+public import WebImageDownload
+import WebImageSystem
+
+/// A transport without a network: it gives the answers that a test scripts, and remembers what was asked.
+///
+/// It keeps the promises of ``HTTPTransport`` and, like the real one, refuses URLs that it cannot ask for. Any thread
+/// may use it.
+public final class FakeTransport: HTTPTransport {
+    /// Where the receivers are called.
+    public enum Delivery: Sendable {
+        /// On one thread of the transport's own, as the real one does.
+        case ownThread
+        /// On the thread that starts, resumes or cancels a transfer or opens a gate, before that call returns.
+        case inline
+    }
+
+    /// Makes the answer to a request; must not block. nil: 404.
+    public typealias Handler = @Sendable (TransportRequest) -> FakeAnswer?
+
+    private struct Books: Sendable {
+        var requests: [TransportRequest] = []
+        var counts: [String: Int] = [:]
+        var cancels: [String: Int] = [:]
+        var running = 0
+    }
+
+    private struct Script {
+        var answers: [String: [FakeAnswer]] = [:]
+        var handler: Handler?
+        var transfers: [ObjectIdentifier: FakeTransfer] = [:]
+        var isShutDown = false
+    }
+
+    private static let wasShutDown = WebImageError(.shutDown, "the transport was shut down")
+
+    private let script = Guarded(Script())
+    private let books = Observed(Books())
+    private let thread: ThreadPool?
+
+    public init(_ delivery: Delivery = .ownThread) {
+        thread = delivery == .ownThread ? ThreadPool(name: "wi-fake", width: 1) : nil
+    }
+
+    deinit { shutDown() }
+
+    // MARK: - What is answered
+
+    /// Gives `answers` for a URL: the n-th to the n-th request, the last to all that follow.
+    public func answer(_ url: String, _ answers: FakeAnswer...) {
+        precondition(!answers.isEmpty, "a URL needs an answer")
+        script.withLock { $0.answers[url] = answers }
+    }
+
+    /// Gives what `handler` says for every URL that has no answer of its own.
+    public func answerAll(_ handler: @escaping Handler) { script.withLock { $0.handler = handler } }
+
+    // MARK: - What happened
+
+    /// Every request, in order.
+    public var requests: [TransportRequest] { books.read { $0.requests } }
+
+    /// How many requests came for a URL.
+    public func hits(_ url: String) -> Int { books.read { $0.counts[url] ?? 0 } }
+
+    /// How many requests for a URL were cancelled before they finished.
+    public func cancels(_ url: String) -> Int { books.read { $0.cancels[url] ?? 0 } }
+
+    /// How many transfers were started and have not finished.
+    public var running: Int { books.read { $0.running } }
+
+    /// Waits until so many requests came for a URL; false when they did not in time or the task was cancelled.
+    @discardableResult
+    public func waitForHits(_ url: String, _ count: Int = 1, timeout: Duration = .seconds(30)) async -> Bool {
+        await books.wait(timeout) { $0.counts[url] ?? 0 >= count }
+    }
+
+    /// Waits until so many requests for a URL were cancelled.
+    @discardableResult
+    public func waitForCancels(_ url: String, _ count: Int = 1, timeout: Duration = .seconds(30)) async -> Bool {
+        await books.wait(timeout) { $0.cancels[url] ?? 0 >= count }
+    }
+
+    /// Waits until no more than so many transfers run.
+    @discardableResult
+    public func waitForRunning(atMost count: Int, timeout: Duration = .seconds(30)) async -> Bool {
+        await books.wait(timeout) { $0.running <= count }
+    }
+
+    // MARK: - HTTPTransport
+
+    public func start(_ request: TransportRequest, receiver: any TransportReceiver) -> any TransportTransfer {
+        let (earlier, number) = books.change { books in
+            books.requests.append(request)
+            books.running += 1
+            let earlier = books.counts[request.url] ?? 0
+            books.counts[request.url] = earlier + 1
+            return (earlier, books.requests.count)
+        }
+        let answer = answer(to: request, earlier: earlier)
+        let delivery = FakeDelivery(answer, hasBody: request.method != .head, isFirst: number == 1)
+        let transfer = FakeTransfer(delivery, receiver: receiver, thread: thread) {
+            [weak self] transfer, wasCancelled in
+            self?.forget(transfer, request.url, wasCancelled: wasCancelled)
+        }
+        let isWelcome = script.withLock { script in
+            if !script.isShutDown { script.transfers[ObjectIdentifier(transfer)] = transfer }
+            return !script.isShutDown
+        }
+        if isWelcome { transfer.goOn() } else { transfer.end(Self.wasShutDown) }
+        return transfer
+    }
+
+    public func shutDown() {
+        let transfers = script.withLock { script in
+            script.isShutDown = true
+            return Array(script.transfers.values)
+        }
+        for transfer in transfers { transfer.end(Self.wasShutDown) }
+    }
+
+    private func answer(to request: TransportRequest, earlier: Int) -> FakeAnswer {
+        if let refusal = Self.refusal(of: request.url) { return .failure(refusal) }
+        let (answers, handler) = script.withLock { ($0.answers[request.url], $0.handler) }
+        if let answers { return answers[min(earlier, answers.count - 1)] }
+        return handler?(request) ?? .status(404)
+    }
+
+    /// What the real transport says to a URL that it cannot ask for.
+    private static func refusal(of url: String) -> WebImageError? {
+        let parts = url.utf8
+        let isHTTP = url.hasPrefix("http://") || url.hasPrefix("https://")
+        guard isHTTP else {
+            return WebImageError(.unsupportedScheme, "only http and https URLs can be asked for")
+        }
+        let authority = parts.dropFirst(url.hasPrefix("https") ? 8 : 7).prefix { $0 != UInt8(ascii: "/") }
+        let isAskable =
+            !authority.isEmpty && !authority.contains(UInt8(ascii: "@")) && !parts.contains(UInt8(ascii: "#"))
+            && !parts.contains { $0 <= 0x20 || $0 >= 0x7F }
+        return isAskable ? nil : WebImageError(.invalidURL, "a transport cannot ask for this URL")
+    }
+
+    private func forget(_ transfer: FakeTransfer, _ url: String, wasCancelled: Bool) {
+        script.withLock { _ = $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) }
+        books.change { books in
+            books.running -= 1
+            if wasCancelled { books.cancels[url, default: 0] += 1 }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+import WebImageCommands
+
+await WebImageCommand.runAndExit()

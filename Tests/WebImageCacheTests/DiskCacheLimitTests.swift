@@ -1,0 +1,156 @@
+import Synchronization
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+struct DiskCacheLimitTests {
+    private func body(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
+
+    private func names(_ bench: Bench) throws -> [String] { try bench.cache.entries().map(\.key.text).sorted() }
+
+    @Test func theLeastRecentlyUsedGoesFirst() throws {
+        let bench = try Bench(bytes: ByteCount(4 * 4096))
+        for name in ["a", "b", "c", "d"] { try bench.cache.store(CacheKey(name), body(10), DiskMetadata()) }
+        _ = try bench.cache.read(CacheKey("a"))
+        #expect(try bench.cache.store(CacheKey("e"), body(10), DiskMetadata()))
+        #expect(try names(bench) == ["a", "c", "d", "e"])
+        #expect(bench.cache.usage.bytes.bytes == 4 * 4096)
+        #expect(bench.cache.statistics.evictions == 1)
+    }
+
+    @Test func theBackgroundStartsAtNinetyPercentAndEndsAtEighty() throws {
+        let bench = try Bench(bytes: ByteCount(100 * 4096))
+        bench.executor.runAll()
+        for number in 0..<90 { try bench.cache.store(CacheKey("\(number)"), body(10), DiskMetadata()) }
+        bench.executor.runAll()
+        #expect(bench.cache.usage.count == 90)
+        try bench.cache.store(CacheKey("90"), body(10), DiskMetadata())
+        bench.executor.runAll()
+        #expect(bench.cache.usage.count == 80)
+        #expect(try !bench.cache.contains(CacheKey("10")))
+        #expect(try bench.cache.contains(CacheKey("11")))
+    }
+
+    @Test func evictionGoesInSmallStepsAndCostsWhatItEvicts() throws {
+        let bench = try Bench(bytes: ByteCount(2000 * 4096))
+        bench.executor.runAll()
+        for number in 0...1800 { try bench.cache.store(CacheKey("\(number)"), body(1), DiskMetadata()) }
+        let before = bench.files.callCount
+        #expect(bench.executor.runOne())
+        #expect(bench.cache.statistics.evictions == 32)
+        #expect(bench.files.callCount - before == 32)
+        bench.executor.runAll()
+        #expect(bench.cache.usage.count == 1600)
+    }
+
+    @Test func theBackgroundRemovesWhatIsTooOld() throws {
+        let bench = try Bench(age: .seconds(100))
+        bench.executor.runAll()
+        for number in 0..<40 { try bench.cache.store(CacheKey("\(number)"), body(1), DiskMetadata()) }
+        bench.clock.advance(by: .seconds(100))
+        try bench.cache.store(CacheKey("new"), body(1), DiskMetadata())
+        bench.executor.runAll()
+        #expect(try names(bench) == ["new"])
+    }
+
+    @Test func whatIsLargerThanTheLimitIsSkippedAndCounted() throws {
+        let bench = try Bench(bytes: ByteCount(4 * 4096))
+        try bench.cache.store(CacheKey("a"), body(10), DiskMetadata())
+        #expect(try !bench.cache.store(CacheKey("b"), body(5 * 4096), DiskMetadata()))
+        #expect(bench.cache.statistics.skippedStores == 1)
+        #expect(try names(bench) == ["a"])
+        #expect(bench.temporaryNames().isEmpty)
+    }
+
+    @Test func aWriterThatOutgrowsTheLimitIsSkipped() throws {
+        let bench = try Bench(bytes: ByteCount(4 * 4096))
+        let writer = try bench.cache.makeWriter(for: CacheKey("a"))
+        for _ in 0..<10 { try writer.append(body(4096)) }
+        #expect(try !writer.commit(DiskMetadata()))
+        #expect(bench.cache.statistics.skippedStores == 1)
+        #expect(bench.cache.usage.bytes == .zero && bench.temporaryNames().isEmpty)
+    }
+
+    @Test func whatIsBeingWrittenCounts() throws {
+        let bench = try Bench(bytes: ByteCount(4 * 4096))
+        let writer = try bench.cache.makeWriter(for: CacheKey("a"))
+        try writer.append(body(3 * 4096 - 1000))
+        #expect(try !bench.cache.store(CacheKey("b"), body(2 * 4096), DiskMetadata()))
+        #expect(try bench.cache.store(CacheKey("b"), body(10), DiskMetadata()))
+        #expect(try writer.commit(DiskMetadata()))
+        #expect(try names(bench) == ["a", "b"])
+    }
+
+    @Test func lowerLimitsAndTrimmingMakeRoom() throws {
+        let bench = try Bench(bytes: ByteCount(100 * 4096))
+        bench.executor.runAll()
+        for number in 0..<50 { try bench.cache.store(CacheKey("\(number)"), body(10), DiskMetadata()) }
+        bench.cache.setLimits(.init(bytes: ByteCount(50 * 4096), age: nil))
+        bench.executor.runAll()
+        #expect(bench.cache.usage.count == 40)
+        try bench.cache.trim(to: ByteCount(10 * 4096))
+        #expect(bench.cache.usage.count == 10)
+        #expect(try bench.cache.contains(CacheKey("40")))
+    }
+
+    @Test func theLimitIsTenPercentOfTheFreeSpaceWhereNoneIsGiven() throws {
+        for (free, limit) in [(50 << 20, ByteCount.mebibytes(5)), (1 << 40, .gibibytes(1)), (0, .zero)] {
+            let (scratch, executor, files) = (try Scratch(), HeldExecutor(), FaultyFileSystem())
+            files.setFreeSpace(Int64(free))
+            let cache = DiskCache(
+                DiskCacheConfiguration(directory: scratch.path), executor: executor, files: files)
+            executor.runAll()
+            #expect(cache.usage.limit == limit)
+        }
+    }
+
+    @Test func entriesThatCannotBeRemovedStillCount() throws {
+        let bench = try Bench(bytes: ByteCount(4 * 4096))
+        for name in ["a", "b", "c", "d"] { try bench.cache.store(CacheKey(name), body(10), DiskMetadata()) }
+        bench.files.failAll(.remove, with: .error(30))
+        #expect(try !bench.cache.store(CacheKey("e"), body(10), DiskMetadata()))
+        #expect(throws: WebImageError.self) { try bench.cache.trim(to: .zero) }
+        #expect(bench.cache.usage.count == 4)
+        bench.files.heal()
+        #expect(try names(bench) == ["a", "b", "c", "d"])
+        #expect(bench.cache.fault() == nil)
+    }
+
+    @Test func theLimitHoldsAtEveryMomentWithManyWriters() async throws {
+        let limit = 60 * 4096
+        let bench = try Bench(bytes: ByteCount(limit), isMetering: true)
+        let pool = ThreadPool(name: "wi-test", width: 5)
+        let done = Guarded(0)
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            for seed in 0..<4 as Range<UInt64> {
+                pool.run(.normal) {
+                    var random = SeededRandom(seed)
+                    for number in 0..<250 {
+                        let key = CacheKey("\(random.next() % 50)")
+                        _ = try? bench.cache.store(key, body(Int(random.next() % 40_000)), DiskMetadata())
+                        if number % 5 == 0 { _ = try? bench.cache.updateMetadata(key, metadata(number)) }
+                        _ = try? bench.cache.read(CacheKey("\(random.next() % 50)"))
+                        if seed == 0 { bench.executor.runOne() }
+                    }
+                    if done.withLock({
+                        $0 += 1; return $0
+                    }) == 4 {
+                        continuation.resume()
+                    }
+                }
+            }
+        }
+        // The tag in the cache's root is not an entry.
+        let peak = bench.files.peakBytes - 4096
+        #expect(peak <= Int64(limit))
+        #expect(peak > Int64(limit) / 2)
+        #expect(bench.files.usedBytes - 4096 <= Int64(bench.cache.usage.bytes.bytes))
+        #expect(bench.cache.fault() == nil)
+        #expect(bench.cache.statistics.faults == 0 && bench.cache.statistics.corruptEntries == 0)
+        #expect(bench.cache.statistics.evictions > 100)
+        let report = try { try bench.cache.verify() }()
+        #expect(report.bad == 0 && report.checked == bench.cache.usage.count)
+    }
+}

@@ -1,0 +1,153 @@
+import Glibc
+import Synchronization
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+/// Sebastiano Vigna's splitmix64: the same walk for the same seed.
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    mutating func bytes(_ count: Int) -> [UInt8] {
+        let words = (0..<(count + 7) / 8).map { _ in next() }
+        return words.withUnsafeBytes { Array($0.prefix(count)) }
+    }
+}
+
+/// Keeps work until the test runs it, on the test's thread.
+final class HeldExecutor: WorkExecutor {
+    private let waiting = Guarded<[@Sendable () -> Void]>([])
+
+    func run(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void) { waiting.withLock { $0.append(work) } }
+
+    var waitingCount: Int { waiting.withLock { $0.count } }
+
+    /// Runs one piece; false when there was none.
+    @discardableResult
+    func runOne() -> Bool {
+        guard let work = waiting.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else { return false }
+        work()
+        return true
+    }
+
+    func runAll() { while runOne() {} }
+}
+
+/// A directory of its own, which goes with it.
+final class Scratch: Sendable {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/webimage-cache-XXXXXX".utf8CString)
+        let made = template.withUnsafeMutableBufferPointer { buffer in
+            buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
+        }
+        path = try #require(made)
+    }
+
+    deinit { Self.wipe(path) }
+
+    /// Removes a directory and all in it.
+    static func wipe(_ path: String) {
+        let files = PosixFileSystem()
+        chmod(path, 0o700)
+        for name in (try? files.names(in: path)) ?? [] {
+            let inner = path + "/" + name
+            if (try? files.remove(inner)) == nil { wipe(inner) }
+        }
+        try? files.removeDirectory(path)
+    }
+}
+
+/// A disk cache in a directory of its own, whose time and background work the test moves.
+struct Bench {
+    let scratch: Scratch
+    let clock = ManualClock(wallTime: 1_800_000_000)
+    let executor = HeldExecutor()
+    let files: FaultyFileSystem
+    let cache: DiskCache
+
+    init(
+        bytes: ByteCount = .mebibytes(64), age: Duration? = nil, scratch: Scratch? = nil, synchronises: Bool = false,
+        isMetering: Bool = false
+    ) throws {
+        self.scratch = try scratch ?? Scratch()
+        files = FaultyFileSystem(isMetering: isMetering)
+        var configuration = DiskCacheConfiguration(
+            directory: self.scratch.path + "/cache", limits: .init(bytes: bytes, age: age))
+        configuration.synchronises = synchronises
+        cache = DiskCache(configuration, executor: executor, clock: clock, files: files)
+    }
+
+    /// The same directory, seen by a cache that knows nothing of it yet.
+    func reopened(bytes: ByteCount = .mebibytes(64), age: Duration? = nil) throws -> Bench {
+        try Bench(bytes: bytes, age: age, scratch: scratch)
+    }
+
+    var directory: String { scratch.path + "/cache" }
+    var versionDirectory: String { directory + "/default/v1" }
+
+    /// The blocks that all files below the version directory take, asked from the file system.
+    func allocatedBytes() throws -> Int64 {
+        let files = PosixFileSystem()
+        var sum: Int64 = 0
+        for folder in (try? files.names(in: versionDirectory)) ?? [] {
+            for name in (try? files.names(in: versionDirectory + "/" + folder)) ?? [] {
+                // It may go while we look.
+                sum += (try? files.status(at: versionDirectory + "/" + folder + "/" + name).allocated) ?? 0
+            }
+        }
+        return sum
+    }
+
+    func temporaryNames() -> [String] { (try? PosixFileSystem().names(in: versionDirectory + "/tmp")) ?? [] }
+}
+
+func readFile(_ path: String) throws -> [UInt8] {
+    let files = PosixFileSystem()
+    let file = try files.open(path, .read)
+    defer { files.close(file) }
+    let size = Int(try files.status(of: file).size)
+    var bytes = [UInt8](repeating: 0, count: size)
+    let count = try bytes.withUnsafeMutableBytes { try files.readAll(file, into: $0, at: 0) }
+    try #require(count == size)
+    return bytes
+}
+
+func writeFile(_ path: String, _ bytes: [UInt8]) throws {
+    let files = PosixFileSystem()
+    let file = try files.open(path, .readWrite)
+    defer { files.close(file) }
+    try files.truncate(file, to: 0)
+    try bytes.withUnsafeBytes { try files.writeAll(file, $0, at: 0) }
+}
+
+func makeImage(bytes: Int) throws -> Image {
+    try Image(size: PixelSize(width: max(bytes / 4, 1), height: 1)) { _ in }
+}
+
+func metadata(_ number: Int) -> DiskMetadata {
+    var metadata = DiskMetadata()
+    metadata.status = number
+    metadata.storedAt = 1_800_000_000
+    return metadata
+}
+
+/// A file's permission bits.
+func mode(_ path: String) throws -> UInt32 {
+    var status = stat()
+    try #require(stat(path, &status) == 0)
+    return status.st_mode & 0o777
+}

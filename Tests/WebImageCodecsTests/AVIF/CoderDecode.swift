@@ -1,0 +1,74 @@
+#if AVIF || HEIF
+    import WebImageCodecs
+    import WebImageCore
+
+    /// A decode by one coder, whatever the registry has.
+    struct CoderDecode {
+        var header: ImageHeader?
+        var format: RowFormat?
+        var pixels = Pixels([])
+        var error: WebImageError?
+        /// How many bytes were there when the header was known; nil when that was only at the end.
+        var headerAt: Int?
+        var wasComplete = false
+
+        init(
+            _ coder: any ImageCoder, _ bytes: [UInt8], options: DecodeOptions = DecodeOptions(),
+            wantsRows: Bool = true, length: () -> Int = { Int.max }
+        ) {
+            let sink = StrictSink()
+            do throws(WebImageError) {
+                let decoder = try coder.makeDecoder(options) { (_) throws(WebImageError) in
+                    DecodePlan(sink: wantsRows ? sink : nil)
+                }
+                defer { header = decoder.header }
+                var offset = 0
+                while offset < bytes.count {
+                    let count = min(max(length(), 1), bytes.count - offset)
+                    // A copy of its own, so that a decoder that keeps the pointer is found out.
+                    let piece = Array(bytes[offset..<offset + count])
+                    let state = try piece.withUnsafeBufferPointer { buffer throws(WebImageError) -> DecodeState in
+                        try decoder.push(UnsafeRawBufferPointer(buffer))
+                    }
+                    offset += count
+                    if headerAt == nil, decoder.header != nil { headerAt = offset }
+                    if case .complete = state { wasComplete = true }
+                }
+                try decoder.finish()
+            } catch { self.error = error }
+            format = sink.format
+            pixels = Pixels(sink.bytes)
+        }
+
+        /// Means of red, green and blue multiplied by alpha, and of alpha; of 16 bits the upper 8.
+        var means: [Double] {
+            var sums = [0, 0, 0, 0]
+            let step = format?.layout == .rgba16 ? 2 : 1
+            pixels.bytes.withUnsafeBufferPointer { bytes in
+                var index = step - 1
+                while index < bytes.count {
+                    let alpha = Int(bytes[index + 3 * step])
+                    for channel in 0..<3 { sums[channel] += Int(bytes[index + channel * step]) * alpha }
+                    sums[3] += alpha
+                    index += 4 * step
+                }
+            }
+            let count = Double(max(pixels.count / 4 / step, 1))
+            return sums.prefix(3).map { Double($0) / 255 / count } + [Double(sums[3]) / count]
+        }
+    }
+
+    /// What a decode of damaged bytes may end in.
+    let typedCodes: Set<WebImageError.Code> = [.corruptData, .truncatedData, .unsupportedFeature, .limitExceeded]
+
+    extension [UInt8] {
+        /// The same bytes with one to four bits turned.
+        func damaged(by generator: inout SeededGenerator) -> [UInt8] {
+            var bytes = self
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                bytes[Int.random(in: 0..<count, using: &generator)] ^= 1 << UInt8.random(in: 0...7, using: &generator)
+            }
+            return bytes
+        }
+    }
+#endif

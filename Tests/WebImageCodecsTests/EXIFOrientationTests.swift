@@ -1,0 +1,53 @@
+import Testing
+import WebImageCodecs
+import WebImageCore
+
+@Suite struct EXIFOrientationTests {
+    @Test(arguments: Orientation.allCases)
+    func whatIsWrittenIsRead(_ orientation: Orientation) {
+        #expect(read(EXIFOrientation.block(orientation)) == orientation)
+        #expect(read(littleEndian(orientation.rawValue)) == orientation)
+        #expect(read(Array("Exif".utf8) + [0, 0] + littleEndian(orientation.rawValue)) == orientation)
+    }
+
+    @Test(arguments: [0, 9, 255])
+    func aValueThatIsNoneCountsAsUpright(_ value: UInt8) {
+        #expect(read(littleEndian(value)) == .up)
+    }
+
+    @Test func aValueOfAnotherTypeCountsAsUpright() {
+        var block = EXIFOrientation.block(.left)
+        block[13] = 4
+        #expect(read(block) == .up)
+    }
+
+    @Test func aDirectoryOutsideCountsAsUpright() {
+        for offset in [[0x00, 0x00, 0x00, 0x1A], [0x7F, 0xFF, 0xFF, 0xFF], [0xFF, 0xFF, 0xFF, 0xFF]] as [[UInt8]] {
+            var block = EXIFOrientation.block(.left)
+            block.replaceSubrange(4..<8, with: offset)
+            #expect(read(block) == .up)
+        }
+    }
+
+    @Test func anyBytesGiveAnAnswer() {
+        var generator = SeededGenerator(seed: 5)
+        let block = EXIFOrientation.block(.left)
+        var others = 0
+        for _ in 0..<20_000 {
+            var bytes = Array(block.prefix(Int.random(in: 0...block.count, using: &generator)))
+            for _ in 0..<Int.random(in: 0...4, using: &generator) where !bytes.isEmpty {
+                bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)
+            }
+            if read(bytes) != .left { others += 1 }
+        }
+        #expect(others > 1000)
+    }
+
+    private func read(_ block: [UInt8]) -> Orientation { block.withUnsafeBytes { EXIFOrientation.read($0) } }
+
+    private func littleEndian(_ value: UInt8) -> [UInt8] {
+        let other: [UInt8] = [0x0F, 0x01, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0]
+        let entry: [UInt8] = [0x12, 0x01, 3, 0, 1, 0, 0, 0, value, 0, 0, 0]
+        return [0x49, 0x49, 0x2A, 0, 10, 0, 0, 0, 0xAA, 0xAA, 2, 0] + other + entry + [0, 0, 0, 0]
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+import WebImageCodecs
+import WebImageCore
+
+@Suite(.enabled(if: Corpus.isThere)) struct GIFAndBMPCorpusTests {
+    private static let rows = Corpus.rows.filter { ["gif", "bmp"].contains($0.format) }
+
+    @Test(arguments: Self.rows.filter { $0.expected == "ok" })
+    func theFirstFrameIsAsTheManifestSays(_ row: CorpusRow) throws {
+        let bytes = try #require(Corpus.read(row.path))
+        let whole = decode(bytes)
+        #expect(whole.error == nil && whole.wasComplete)
+        let header = try #require(whole.header)
+        #expect(header.format.rawValue == row.format)
+        #expect(header.size == PixelSize(width: row.width, height: row.height))
+        #expect(header.frameCount == row.listedFrames && header.loopCount == row.listedLoops)
+        // The manifest speaks of all frames; in this file only later ones have transparency.
+        let isLate = row.path.hasSuffix("/dispose_bgnd.gif")
+        #expect(header.hasAlpha == (row.hasAlpha && !isLate))
+        let means = whole.pixels.premultipliedMeans
+        let fits = row.accepted.contains { zip($0, means).allSatisfy { abs($0 - $1) <= 2 } }
+        #expect(fits, "\(means) is none of \(row.accepted)")
+        if whole.format?.alpha == .opaque { #expect(means[3] == 255) }
+    }
+
+    @Test(arguments: Self.rows.filter { $0.expected == "ok" })
+    func piecesGiveTheSamePixels(_ row: CorpusRow) throws {
+        let bytes = try #require(Corpus.read(row.path))
+        let whole = decode(bytes)
+        let lengths = randomLengths(seed: 3, most: row.byteCount < 5000 ? 30 : 3000)
+        let pieces = decode(bytes, keepsWhole: false, previewEvery: 3, length: lengths)
+        #expect(pieces.error == nil && pieces.pixels == whole.pixels && pieces.header == whole.header)
+    }
+
+    @Test(arguments: Self.rows.filter { $0.path.hasPrefix("malformed/") })
+    func damagedFilesGiveATypedAnswer(_ row: CorpusRow) throws {
+        let bytes = try #require(Corpus.read(row.path))
+        let codes: Set<WebImageError.Code> = [.corruptData, .truncatedData, .limitExceeded, .unsupportedFeature]
+        let result = decode(bytes)
+        if let error = result.error { #expect(codes.contains(error.code), "\(error)") }
+        #expect(row.expected == "partial" || result.error != nil)
+    }
+}
+
+/// Frames and loop count of each path, which stand before the manifest's first quoted field.
+private let animations: [String: (frames: Int?, loops: Int?)] = {
+    let lines = String(decoding: Corpus.read("MANIFEST.csv") ?? [], as: UTF8.self).split(separator: "\n")
+    let fields = lines.map { $0.split(separator: ",", maxSplits: 13, omittingEmptySubsequences: false) }
+    let pairs = fields.filter { $0.count == 14 }.map { (String($0[0]), (Int($0[6]), Int($0[12]))) }
+    return Dictionary(pairs) { first, _ in first }
+}()
+
+extension CorpusRow {
+    fileprivate var listedFrames: Int? { animations[path]?.frames }
+    fileprivate var listedLoops: Int? { animations[path]?.loops }
+}
+
+extension Pixels {
+    /// Means of red, green, blue multiplied by alpha, and of alpha.
+    var premultipliedMeans: [Double] {
+        var sums = [0, 0, 0, 0]
+        for pixel in stride(from: 0, to: bytes.count, by: 4) {
+            let alpha = Int(bytes[pixel + 3])
+            for channel in 0..<3 { sums[channel] += Int(bytes[pixel + channel]) * alpha }
+            sums[3] += alpha * 255
+        }
+        return sums.map { Double($0) / 255 / Double(bytes.count / 4) }
+    }
+}

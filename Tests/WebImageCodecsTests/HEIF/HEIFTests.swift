@@ -1,0 +1,110 @@
+#if HEIF
+    import Testing
+    import WebImageCodecs
+    import WebImageCore
+
+    @Suite(.enabled(if: Corpus.isThere)) struct HEIFCorpusTests {
+        static var rows: [CorpusRow] { Corpus.rows.filter { $0.format == "heif" } }
+        static var whole: [CorpusRow] { rows.filter { $0.expected == "ok" } }
+
+        @Test(arguments: whole)
+        func thePictureIsAsTheManifestSays(_ row: CorpusRow) throws {
+            let bytes = try #require(Corpus.read(row.path))
+            let result = CoderDecode(HEIFCoder(), bytes)
+            #expect(result.error == nil)
+            let header = try #require(result.header)
+            #expect(header.size == PixelSize(width: row.width, height: row.height))
+            #expect(Int(header.orientation.rawValue) == row.orientation)
+            #expect(header.hasAlpha == row.hasAlpha)
+            #expect(header.format == ImageFormat(sniffing: bytes))
+            #expect(header.frameCount == row.frames)
+            if let count = row.profileCount { #expect(header.iccProfile?.count == count) }
+            let means = result.means
+            #expect(row.accepted.contains { zip($0, means).allSatisfy { abs($0 - $1) <= 2 } }, "\(means)")
+        }
+
+        @Test(arguments: whole.filter { $0.byteCount < 50_000 })
+        func piecesGiveTheSamePixels(_ row: CorpusRow) throws {
+            let bytes = try #require(Corpus.read(row.path))
+            let whole = CoderDecode(HEIFCoder(), bytes)
+            let pieces = CoderDecode(HEIFCoder(), bytes, length: randomLengths(seed: 5, most: 2000))
+            #expect(pieces.error == nil && pieces.pixels == whole.pixels && whole.pixels.count > 0)
+        }
+
+        @Test(arguments: rows.filter { $0.expected != "ok" })
+        func damagedFilesGiveATypedAnswer(_ row: CorpusRow) throws {
+            let bytes = try #require(Corpus.read(row.path))
+            let result = CoderDecode(HEIFCoder(), bytes)
+            #expect(result.error != nil || row.expected == "partial")
+            if let error = result.error { #expect(typedCodes.contains(error.code), "\(error)") }
+            if row.path.contains("60pct") { #expect(result.error?.code == .truncatedData) }
+        }
+
+        @Test(arguments: ["formats/gradient-10b-displayp3-alpha.heic", "formats/RGB_10__128x128.heif"])
+        func deepPicturesKeepTheirDepth(_ path: String) throws {
+            let bytes = try #require(Corpus.read(path))
+            let row = try #require(Self.rows.first { $0.path == path })
+            let result = CoderDecode(HEIFCoder(), bytes, options: DecodeOptions(keepsBitDepth: true))
+            #expect(result.error == nil && result.header?.bitDepth == 10 && result.format?.layout == .rgba16)
+            #expect(zip(row.accepted[0], result.means).allSatisfy { abs($0 - $1) <= 2 })
+        }
+
+        @Test(arguments: ["formats/gradient-10b-displayp3-alpha.heic", "formats/RGBA_8__128x128.heif"])
+        func everyCutIsTruncated(_ path: String) throws {
+            let bytes = try #require(Corpus.read(path))
+            for length in stride(from: 0, to: bytes.count, by: bytes.count < 2000 ? 1 : 37) {
+                let cut = CoderDecode(HEIFCoder(), Array(bytes.prefix(length)))
+                #expect(cut.error?.code == .truncatedData, "at \(length): \(String(describing: cut.error))")
+            }
+        }
+
+        @Test(arguments: [
+            "formats/gradient-10b-displayp3-alpha.heic", "formats/L_8__29x100.heif", "formats/rainbow-451x461.heic",
+        ])
+        func flippedBitsGiveATypedAnswer(_ path: String) throws {
+            let bytes = try #require(Corpus.read(path))
+            var generator = SeededGenerator(seed: 3)
+            let options = DecodeOptions(limits: DecodeLimits(pixels: 1 << 20))
+            var failures = 0
+            for _ in 0..<150 {
+                let result = CoderDecode(HEIFCoder(), bytes.damaged(by: &generator), options: options)
+                guard let error = result.error else { continue }
+                failures += 1
+                #expect(typedCodes.contains(error.code), "\(error)")
+            }
+            #expect(failures > 5)
+        }
+
+        @Test func limitsAreLookedAtBeforeADecode() throws {
+            let bytes = try #require(Corpus.read("formats/RGB_8__128x128.heif"))
+            for limits in [DecodeLimits(pixels: 16_383), DecodeLimits(bytes: ByteCount(bytes.count - 1))] {
+                let result = CoderDecode(HEIFCoder(), bytes, options: DecodeOptions(limits: limits))
+                #expect(result.error?.code == .limitExceeded && result.format == nil)
+            }
+            let exact = DecodeLimits(pixels: 16_384, bytes: ByteCount(bytes.count))
+            #expect(CoderDecode(HEIFCoder(), bytes, options: DecodeOptions(limits: exact)).error == nil)
+            #expect(CoderDecode(HEIFCoder(), bytes, wantsRows: false).error == nil)
+        }
+    }
+
+    @Suite struct ItemTransformsTests {
+        @Test func turnsAndMirroringsCancelInTheirOrder() {
+            for orientation in Orientation.allCases {
+                var transforms = ItemTransforms(orientation)
+                #expect(transforms.orientation == orientation)
+                for _ in 0..<4 { transforms.turn(1) }
+                for axis in [0, 0, 1, 1] { transforms.mirror(axis: axis) }
+                #expect(transforms.orientation == orientation)
+            }
+        }
+
+        @Test func aTurnAfterAMirroringIsNotTheSameAsBefore() {
+            var (before, after) = (ItemTransforms(), ItemTransforms())
+            before.turn(1)
+            before.mirror(axis: 1)
+            after.mirror(axis: 1)
+            after.turn(1)
+            #expect(before.orientation == .rightMirrored && after.orientation == .leftMirrored)
+        }
+    }
+#endif

@@ -1,0 +1,148 @@
+import Testing
+import WebImageCodecs
+import WebImageCore
+
+@Suite struct JPEGDecodeTests {
+    @Test(arguments: [false, true], [1, 2, 4, 8])
+    func anyPiecesAndAnySinkGiveTheSamePixels(isProgressive: Bool, scale: Int) throws {
+        let bytes = try Drawings.jpeg(203, 117, progressive: isProgressive)
+        let whole = decode(bytes, scale: scale)
+        #expect(whole.error == nil && whole.wasComplete)
+        #expect(whole.format?.size == PixelSize(width: (203 + scale - 1) / scale, height: (117 + scale - 1) / scale))
+        #expect(whole.rows == (117 + scale - 1) / scale)
+        for seed in UInt64(1)...6 {
+            let pieces = decode(
+                bytes, scale: scale, keepsWhole: seed % 2 == 0, previewEvery: seed % 3 == 0 ? 3 : 0,
+                length: randomLengths(seed: seed, most: seed == 1 ? 1 : 700))
+            #expect(pieces.error == nil)
+            #expect(pieces.pixels == whole.pixels)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func aDrawnPictureComesBackNearly(isProgressive: Bool) throws {
+        let image = try Drawings.picture(120, 90)
+        let bytes = try JPEGCoder().encode(image, as: .jpeg, EncodeOptions(quality: 95, progressive: isProgressive))
+        let result = decode(bytes)
+        #expect(result.pixels.meanDifference(to: image.bytes) < 2)
+        #expect(result.format?.alpha == .opaque && result.format?.layout == .rgba8)
+        #expect(result.header?.isProgressive == isProgressive)
+        #expect(result.header?.format == .jpeg && result.header?.bitDepth == 8 && result.header?.hasAlpha == false)
+    }
+
+    @Test func aScaledPictureLooksLikeTheFullOne() throws {
+        let bytes = try Drawings.jpeg(256, 128)
+        let mean = { (pixels: Pixels) in Double(pixels.bytes.reduce(0) { $0 + Int($1) }) / Double(pixels.count) }
+        let full = mean(decode(bytes).pixels)
+        for scale in [2, 4, 8] { #expect(abs(mean(decode(bytes, scale: scale).pixels) - full) < 2) }
+    }
+
+    @Test func rowsComeBeforeTheDataIsAllThere() throws {
+        let bytes = try JPEGCoder().encode(
+            Drawings.noise(256, 256, alpha: .opaque), as: .jpeg, EncodeOptions(quality: 90))
+        let half = decode(Array(bytes.prefix(bytes.count / 2)), keepsWhole: false, length: { 1000 })
+        #expect(half.error?.code == .truncatedData)
+        #expect(half.rows > 100 && half.rows < 140 && half.commits > 5)
+        #expect(half.pixels == decode(bytes).pixels.prefix(half.rows * 256 * 4))
+    }
+
+    @Test(arguments: [1, 8])
+    func noMadeUpRowsAreGivenHoweverItIsCut(scale: Int) throws {
+        // 4:2:0 and 4:4:4: with and without rows that are smoothed over the edge of a block.
+        for quality in [85, 92] {
+            let bytes = try Drawings.jpeg(64, 80, quality: quality)
+            let whole = decode(bytes, scale: scale)
+            for length in stride(from: 0, to: bytes.count - 2, by: 7) {
+                let cut = decode(Array(bytes.prefix(length)), scale: scale)
+                #expect(cut.pixels == whole.pixels.prefix(cut.pixels.count))
+                if length < bytes.count - 40 { #expect(cut.error != nil) }
+            }
+        }
+    }
+
+    @Test func aMissingEndMarkerIsNoLoss() throws {
+        for isProgressive in [false, true] {
+            let bytes = try Drawings.jpeg(64, 80, progressive: isProgressive)
+            let result = decode(Array(bytes.dropLast(2)))
+            #expect(result.error == nil)
+            #expect(result.pixels == decode(bytes).pixels)
+        }
+    }
+
+    @Test func aCutProgressivePictureIsWholeButCoarse() throws {
+        let bytes = try Drawings.jpeg(160, 160, progressive: true)
+        let whole = decode(bytes)
+        for keepsWhole in [true, false] {
+            let cut = decode(Array(bytes.prefix(bytes.count * 3 / 4)), keepsWhole: keepsWhole, length: { 100 })
+            #expect(cut.error?.code == .truncatedData)
+            #expect(cut.rows == 160 && cut.pixels != whole.pixels)
+            #expect(cut.pixels.meanDifference(to: whole.pixels) < 20)
+        }
+    }
+
+    @Test func aPictureCutInItsFirstScanGivesOnlyTheRowsThere() throws {
+        let bytes = try JPEGCoder().encode(
+            Drawings.noise(256, 256, alpha: .opaque), as: .jpeg, EncodeOptions(quality: 90, progressive: true))
+        let start = try #require(bytes.indices.first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xDA })
+        let cut = decode(Array(bytes.prefix(start + 900)))
+        #expect(cut.error?.code == .truncatedData)
+        #expect(cut.rows > 0 && cut.rows < 256)
+    }
+
+    @Test func previewsGrowFiner() throws {
+        let bytes = try Drawings.jpeg(160, 160, progressive: true)
+        let result = decode(bytes, previewEvery: 1, length: { 250 })
+        let differences = result.previews.map { $0.meanDifference(to: result.pixels) }
+        #expect(differences.count >= 4)
+        #expect(try #require(differences.first) > (try #require(differences.last)))
+        #expect(decode(bytes).pixels == result.pixels)
+    }
+
+    @Test func aPreviewIsGivenOnceForTheSameBytes() throws {
+        let bytes = try Drawings.jpeg(160, 160, progressive: true)
+        let sink = PixelBufferSink()
+        let decoder = try makeDecoder(bytes) { (_) throws(WebImageError) in DecodePlan(sink: sink) }
+        _ = try bytes.withUnsafeBytes {
+            try decoder.push(UnsafeRawBufferPointer(rebasing: $0.prefix(bytes.count * 3 / 4)))
+        }
+        #expect(try decoder.preview() != nil)
+        #expect(try decoder.preview() == nil)
+    }
+
+    @Test func whatComesAfterTheEndIsNotLookedAt() throws {
+        let bytes = try Drawings.jpeg(64, 64)
+        let result = decode(bytes + bytes, length: { 100 })
+        #expect(result.error == nil && result.wasComplete && result.pixels == decode(bytes).pixels)
+    }
+
+    @Test func endlessFillBytesAreRefused() throws {
+        let bytes = try Drawings.jpeg(64, 64)
+        let start = try #require(bytes.indices.first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xDA })
+        let result = decode(
+            Array(bytes.prefix(start + 20)) + [UInt8](repeating: 0xFF, count: 2 << 20), length: { 65_536 })
+        #expect(result.error?.code == .corruptData)
+    }
+
+    @Test(arguments: Orientation.allCases)
+    func theOrientationIsReadFromTheTag(_ orientation: Orientation) throws {
+        let bytes = try Drawings.jpeg(20, 10, orientation: orientation)
+        #expect(try CoderRegistry.standard.readHeader(of: bytes).orientation == orientation)
+        #expect(try CoderRegistry.standard.decode(bytes).image.info.orientation == orientation)
+    }
+
+    @Test func anInvertedPictureIsConvertedAsAdobeMeansIt() {
+        // Cyan 0 of 255 stored as Adobe does: 255 is no ink.
+        let ink: [UInt8] = [200, 100, 50, 240]
+        let adobe = decode(JPEGMaker.flatCMYK(ink, width: 16, height: 8, hasAdobeMarker: true))
+        #expect(adobe.error == nil && adobe.rows == 8)
+        #expect(adobe.pixels.prefix(4).bytes == [188, 94, 47, 255])
+        let plain = decode(JPEGMaker.flatCMYK(ink, width: 16, height: 8, hasAdobeMarker: false))
+        #expect(plain.pixels.prefix(4).bytes == [3, 9, 12, 255])
+    }
+
+    @Test func anAbsurdNumberOfScansIsRefused() throws {
+        let bytes = JPEGMaker.manyScans(600)
+        #expect(decode(bytes).error?.code == .limitExceeded)
+        #expect(decode(JPEGMaker.manyScans(20)).error == nil)
+    }
+}

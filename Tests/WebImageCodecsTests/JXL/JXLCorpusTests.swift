@@ -1,0 +1,82 @@
+#if JXL
+    import Glibc
+    import Testing
+    import WebImageCodecs
+    import WebImageCore
+
+    @Suite(.enabled(if: Corpus.isThere)) struct JXLCorpusTests {
+        private static let rows = Corpus.rows.filter { $0.format == "jxl" }
+
+        @Test(arguments: rows.filter { $0.expected == "ok" })
+        func thePictureIsAsTheManifestSays(_ row: CorpusRow) throws {
+            let bytes = try #require(Corpus.read(row.path))
+            let whole = decode(bytes)
+            #expect(whole.error == nil)
+            let header = try #require(whole.header)
+            // The manifest gives the sides of this one as they are after turning; its codestream says 1386 x 924.
+            let size = PixelSize(width: row.width, height: row.height)
+            #expect(header.size == (row.path.hasSuffix("sunset_logo.jxl") ? size.transposed : size))
+            #expect(Int(header.orientation.rawValue) == row.orientation)
+            // The animations say that they have alpha, which is full in every pixel.
+            #expect(header.hasAlpha == row.hasAlpha && header.format == .jxl)
+            #expect(row.path.hasPrefix("animated/") ? header.loopCount == 0 : header.frameCount == 1)
+            // The manifest's decoders give this lossy picture in linear light, since its profile has no name; we give
+            // it in sRGB's curve, which 8 bits can hold.
+            let isLinear = row.path.hasSuffix("conf-grayscale.jxl")
+            let means = Self.means(of: isLinear ? whole.pixels.linear : whole.pixels)
+            let fits = row.accepted.contains { zip($0, means).allSatisfy { abs($0 - $1) <= 2 } }
+            #expect(fits, "\(means) is none of \(row.accepted)")
+        }
+
+        @Test(arguments: rows.filter { $0.expected == "ok" })
+        func piecesGiveTheSamePixels(_ row: CorpusRow) throws {
+            let bytes = try #require(Corpus.read(row.path))
+            let whole = decode(bytes)
+            let most = row.byteCount < 10_000 ? max(row.byteCount / 8, 2) : row.byteCount / 6
+            let pieces = decode(
+                bytes, keepsWhole: false, previewEvery: 5, length: randomLengths(seed: 3, most: most))
+            #expect(pieces.error == nil && pieces.wasComplete)
+            #expect(pieces.pixels == whole.pixels)
+        }
+
+        @Test func aCutPhotoIsShownAsFarAsItIsThere() throws {
+            let bytes = try #require(Corpus.read("malformed/truncated-50pct.jxl"))
+            let cut = decode(bytes)
+            #expect(cut.error?.code == .truncatedData)
+            #expect(cut.header?.size == PixelSize(width: 640, height: 360))
+            #expect(cut.rows == 360)
+        }
+
+        /// Means of red, green, blue multiplied by alpha, and of alpha.
+        private static func means(of pixels: Pixels) -> [Double] {
+            pixels.bytes.withUnsafeBytes { bytes in
+                let words = bytes.bindMemory(to: UInt32.self)
+                var (red, green, blue, sum) = (UInt(0), UInt(0), UInt(0), UInt(0))
+                var index = 0
+                while index != words.count {
+                    let word = UInt(UInt32(littleEndian: words[index]))
+                    let alpha = word >> 24
+                    red &+= (word & 255) &* alpha
+                    green &+= (word >> 8 & 255) &* alpha
+                    blue &+= (word >> 16 & 255) &* alpha
+                    sum &+= alpha
+                    index &+= 1
+                }
+                let count = Double(words.count)
+                return [red, green, blue].map { Double($0) / 255 / count } + [Double(sum) / count]
+            }
+        }
+    }
+
+    extension Pixels {
+        /// The same grey or colours, of sRGB's curve, in linear light.
+        fileprivate var linear: Pixels {
+            let table = (0..<256).map { value -> UInt8 in
+                let light = Double(value) / 255
+                let linear = light <= 0.04045 ? light / 12.92 : pow((light + 0.055) / 1.055, 2.4)
+                return UInt8((linear * 255).rounded())
+            }
+            return Pixels(bytes.enumerated().map { $0.offset % 4 == 3 ? $0.element : table[Int($0.element)] })
+        }
+    }
+#endif

@@ -1,0 +1,166 @@
+import Testing
+import WebImageCodecs
+import WebImageCore
+
+struct PNGKind: CustomTestStringConvertible, Sendable {
+    let color: PNGMaker.Color
+    let depth: Int
+    let isInterlaced: Bool
+    let isKeyed: Bool
+
+    var testDescription: String {
+        "\(color) \(depth) bits\(isInterlaced ? ", interlaced" : "")\(isKeyed ? ", with tRNS" : "")"
+    }
+
+    static let all: [PNGKind] = {
+        let depths: [(PNGMaker.Color, [Int])] = [
+            (.grey, [1, 2, 4, 8, 16]), (.rgb, [8, 16]), (.palette, [1, 2, 4, 8]), (.greyAlpha, [8, 16]),
+            (.rgba, [8, 16]),
+        ]
+        return depths.flatMap { color, depths in
+            depths.flatMap { depth in
+                [false, true].flatMap { isInterlaced in
+                    (color == .greyAlpha || color == .rgba ? [false] : [false, true]).map {
+                        PNGKind(color: color, depth: depth, isInterlaced: isInterlaced, isKeyed: $0)
+                    }
+                }
+            }
+        }
+    }()
+}
+
+@Suite struct PNGDecodeTests {
+    private static let sizes = [(1, 1), (2, 1), (1, 3), (5, 2), (8, 8), (17, 33)]
+
+    @Test(arguments: PNGKind.all)
+    func everyKindGivesItsPixels(_ kind: PNGKind) {
+        for (index, size) in Self.sizes.enumerated() {
+            let maker = PNGMaker.random(
+                kind.color, depth: kind.depth, size: size, isInterlaced: kind.isInterlaced, isKeyed: kind.isKeyed,
+                seed: UInt64(index + 1))
+            let result = decode(maker.file())
+            #expect(result.error == nil && result.wasComplete)
+            #expect(result.pixels == maker.expectedBytes())
+            #expect(result.header?.size == PixelSize(width: size.0, height: size.1))
+            #expect(result.header?.bitDepth == kind.depth)
+            #expect(result.header?.isProgressive == kind.isInterlaced)
+            let hasAlpha = kind.isKeyed || kind.color == .greyAlpha || kind.color == .rgba
+            #expect(result.header?.hasAlpha == hasAlpha)
+            #expect(result.format?.alpha == (hasAlpha ? .straight : .opaque))
+        }
+    }
+
+    @Test(arguments: PNGKind.all)
+    func anyPiecesAndAnySinkGiveTheSamePixels(_ kind: PNGKind) {
+        let maker = PNGMaker.random(
+            kind.color, depth: kind.depth, size: (40, 50), isInterlaced: kind.isInterlaced, isKeyed: kind.isKeyed,
+            seed: 7)
+        let bytes = maker.file()
+        let whole = decode(bytes)
+        #expect(whole.rows == 50)
+        for seed in UInt64(1)...6 {
+            let pieces = decode(
+                bytes, keepsWhole: seed % 2 == 0, previewEvery: seed % 3 == 0 ? 2 : 0,
+                length: randomLengths(seed: seed, most: seed == 1 ? 1 : 300))
+            #expect(pieces.error == nil)
+            #expect(pieces.pixels == whole.pixels)
+        }
+    }
+
+    @Test(arguments: PNGKind.all.filter { $0.depth == 16 })
+    func sixteenBitsAreKeptWhenAskedFor(_ kind: PNGKind) {
+        let maker = PNGMaker.random(
+            kind.color, depth: 16, size: (9, 11), isInterlaced: kind.isInterlaced, isKeyed: kind.isKeyed, seed: 3)
+        let result = decode(maker.file(), options: DecodeOptions(keepsBitDepth: true))
+        #expect(result.format?.layout == .rgba16)
+        let expected = maker.expectedPixels().flatMap { $0 }.withUnsafeBytes { Pixels(Array($0)) }
+        #expect(result.pixels == expected)
+    }
+
+    @Test func eightBitsStayEightWhenSixteenAreAllowed() {
+        let maker = PNGMaker.random(.rgb, depth: 8, size: (4, 4), isInterlaced: false, isKeyed: false, seed: 3)
+        #expect(decode(maker.file(), options: DecodeOptions(keepsBitDepth: true)).format?.layout == .rgba8)
+    }
+
+    @Test func rowsComeBeforeTheDataIsAllThere() throws {
+        let bytes = try PNGCoder().encode(Drawings.noise(64, 64), as: .png, EncodeOptions())
+        let half = decode(Array(bytes.prefix(bytes.count / 2)), keepsWhole: false, length: { 1000 })
+        #expect(half.error?.code == .truncatedData)
+        #expect(half.rows > 20 && half.rows < 40)
+        #expect(half.pixels == decode(bytes).pixels.prefix(half.rows * 64 * 4))
+    }
+
+    @Test func anInterlacedPictureShowsCoarseFirst() throws {
+        let maker = PNGMaker.random(.rgb, depth: 8, size: (64, 64), isInterlaced: true, isKeyed: false, seed: 4)
+        let result = decode(maker.file(), previewEvery: 1, length: { 500 })
+        #expect(result.previews.count > 5)
+        let first = try #require(result.previews.first)
+        #expect(first != result.pixels)
+        #expect(first.prefix(4) == result.pixels.prefix(4))
+        // The first pass has every eighth pixel; each stands for its whole block.
+        #expect(first.prefix(8).suffix(4) == result.pixels.prefix(4))
+    }
+
+    @Test func aCutInterlacedPictureIsWholeButCoarse() {
+        let maker = PNGMaker.random(.rgb, depth: 8, size: (64, 64), isInterlaced: true, isKeyed: false, seed: 4)
+        let bytes = maker.file()
+        for keepsWhole in [true, false] {
+            let result = decode(Array(bytes.prefix(bytes.count / 2)), keepsWhole: keepsWhole)
+            #expect(result.error?.code == .truncatedData)
+            #expect(result.rows == 64)
+        }
+        let early = decode(Array(bytes.prefix(150)))
+        #expect(early.error?.code == .truncatedData)
+        #expect(early.rows < 64)
+    }
+
+    @Test func anOrientationAfterTheDataIsSeenAtTheEnd() {
+        var maker = PNGMaker.random(.rgb, depth: 8, size: (4, 4), isInterlaced: false, isKeyed: false, seed: 3)
+        maker.after = [("eXIf", EXIFOrientation.block(.left))]
+        #expect(decode(maker.file()).header?.orientation == .left)
+        maker.before = [("eXIf", EXIFOrientation.block(.right))]
+        maker.after = []
+        #expect(decode(maker.file()).header?.orientation == .right)
+    }
+
+    @Test func anAnimationGivesItsStillPicture() {
+        var maker = PNGMaker.random(.rgba, depth: 8, size: (6, 6), isInterlaced: false, isKeyed: false, seed: 3)
+        maker.before = [("acTL", big(2, 4) + big(0, 4))]
+        maker.after = [("fdAT", big(1, 4) + [1, 2, 3])]
+        let result = decode(maker.file())
+        #expect(result.error == nil && result.header?.format == .apng)
+        #expect(result.pixels == maker.expectedBytes())
+        maker.before = []
+        maker.after = [("acTL", big(2, 4) + big(0, 4))]
+        #expect(decode(maker.file()).header?.format == .png)
+    }
+
+    @Test func commentsOfAnyLengthCostNothing() {
+        var maker = PNGMaker.random(.grey, depth: 8, size: (6, 6), isInterlaced: false, isKeyed: false, seed: 3)
+        maker.before = [
+            ("tEXt", [UInt8](repeating: 65, count: 300_000)), ("iCCP", [UInt8](repeating: 1, count: 200_000)),
+        ]
+        let options = DecodeOptions(limits: DecodeLimits(metadata: 1000))
+        let result = decode(maker.file(), options: options, length: { 999 })
+        #expect(result.error == nil && result.rows == 6 && result.header?.iccProfile == nil)
+    }
+
+    @Test func aWrongChecksumIsCorruptData() {
+        var bytes = PNGMaker.random(.rgb, depth: 8, size: (9, 9), isInterlaced: false, isKeyed: false, seed: 3).file()
+        bytes[bytes.count - 13] ^= 1
+        let result = decode(bytes)
+        #expect(result.error?.code == .corruptData)
+    }
+
+    @Test func whatComesAfterTheEndIsNotLookedAt() {
+        let bytes = PNGMaker.random(.rgb, depth: 8, size: (9, 9), isInterlaced: false, isKeyed: false, seed: 3).file()
+        let result = decode(bytes + [UInt8](repeating: 0xFF, count: 5000), length: { 100 })
+        #expect(result.error == nil && result.wasComplete && result.rows == 9)
+    }
+
+    @Test func anUnknownChunkThatIsNeededIsUnsupported() {
+        var maker = PNGMaker.random(.rgb, depth: 8, size: (2, 2), isInterlaced: false, isKeyed: false, seed: 3)
+        maker.before = [("CgBI", [1, 2, 3, 4])]
+        #expect(decode(maker.file()).error?.code == .unsupportedFeature)
+    }
+}

@@ -1,0 +1,69 @@
+import Testing
+import WebImageCodecs
+import WebImageCore
+
+/// Decodes with one coder, whatever the registry has, in pieces of the lengths that `length` gives.
+func decode(
+    _ bytes: [UInt8], with coder: any ImageCoder, options: DecodeOptions = DecodeOptions(),
+    length: () -> Int = { Int.max }
+) -> PieceDecode {
+    let sink = StrictSink()
+    var result = PieceDecode()
+    do throws(WebImageError) {
+        let decoder = try coder.makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: sink) }
+        defer { result.header = decoder.header }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = Array(rest.prefix(max(length(), 1)))
+            rest = rest.dropFirst(piece.count)
+            let state = try piece.withUnsafeBufferPointer { piece throws(WebImageError) in
+                try decoder.push(UnsafeRawBufferPointer(piece))
+            }
+            if case .complete = state { result.wasComplete = true }
+        }
+        try decoder.finish()
+    } catch { result.error = error }
+    result.format = sink.format
+    result.rows = sink.rowsDone
+    result.pixels = Pixels(sink.bytes)
+    return result
+}
+
+/// The header alone.
+func header(of bytes: [UInt8], with coder: any ImageCoder) throws -> ImageHeader? {
+    let decoder = try coder.makeDecoder(DecodeOptions()) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
+    let state = try bytes.withUnsafeBytes { try decoder.push($0) }
+    if case .stoppedAtHeader = state {} else { Issue.record("the decoder went on") }
+    try decoder.finish()
+    return decoder.header
+}
+
+/// Cuts, flipped bits and pieces: what every decoder has to survive.
+func expectToSurviveDamage(_ bytes: [UInt8], _ coder: any ImageCoder, seed: UInt64, stride step: Int = 1) {
+    let whole = decode(bytes, with: coder)
+    #expect(whole.error == nil && whole.wasComplete)
+    for most in [1, 3, 50, 4000] {
+        let pieces = decode(bytes, with: coder, length: randomLengths(seed: seed, most: most))
+        #expect(pieces.error == nil && pieces.pixels == whole.pixels && pieces.header == whole.header)
+    }
+    for count in stride(from: 0, to: bytes.count, by: step) {
+        let cut = decode(Array(bytes.prefix(count)), with: coder, length: { 20 })
+        #expect(cut.error == nil || cut.error?.code == .truncatedData, "at \(count): \(String(describing: cut.error))")
+        if cut.error == nil { #expect(cut.rows == whole.rows) }
+    }
+    let codes: Set<WebImageError.Code> = [.corruptData, .truncatedData, .limitExceeded, .unsupportedFeature]
+    var generator = SeededGenerator(seed: seed)
+    // Small, so that a damaged size does not take the time of a large picture.
+    let options = DecodeOptions(limits: DecodeLimits(pixels: 1 << 16))
+    for _ in 0..<400 {
+        var damaged = bytes
+        for _ in 0..<Int.random(in: 1...4, using: &generator) {
+            // The first bytes matter most.
+            let limit = Bool.random(using: &generator) ? min(64, bytes.count) : bytes.count
+            let index = Int.random(in: 0..<limit, using: &generator)
+            damaged[index] ^= 1 << UInt8.random(in: 0...7, using: &generator)
+        }
+        let result = decode(damaged, with: coder, options: options, length: { 333 })
+        if let error = result.error { #expect(codes.contains(error.code), "\(error)") }
+    }
+}

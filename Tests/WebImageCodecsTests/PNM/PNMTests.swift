@@ -1,0 +1,115 @@
+import Testing
+import WebImageCodecs
+import WebImageCore
+
+@Suite struct PNMTests {
+    private let coder = PNMCoder()
+
+    private func grey(_ values: [UInt8]) -> Pixels { Pixels(values.flatMap { [$0, $0, $0, 255] }) }
+
+    @Test(arguments: [
+        ("P1\n3 2\n0 1 0\n1 0 1\n", [255, 0, 255, 0, 255, 0]),
+        ("P1 3 2 010101", [255, 0, 255, 0, 255, 0]),
+        ("P1#a\n3#b\n#c 1\n2#d\n01#e 1\n0 1#\n01#f", [255, 0, 255, 0, 255, 0]),
+        ("P2\n2 2\n15\n0 5\n10 15", [0, 85, 170, 255]),
+        ("P2 2 1 # most\n#\n3\r\n1#half\n\t2\n", [85, 170]),
+    ])
+    func textGivesItsPixels(_ text: String, _ expected: [UInt8]) {
+        for most in [1, 2, 100] {
+            let result = decode(Array(text.utf8), with: coder, length: randomLengths(seed: 1, most: most))
+            #expect(result.error == nil && result.pixels == grey(expected))
+        }
+    }
+
+    @Test func coloursAreReadFromText() {
+        let result = decode(Array("P3 2 1 255 1 2 3 255 0 7".utf8), with: coder)
+        #expect(result.error == nil && result.pixels == Pixels([1, 2, 3, 255, 255, 0, 7, 255]))
+    }
+
+    @Test func rowsOfBitsBeginAByte() {
+        let result = decode(Array("P4\n10 2\n".utf8) + [0b1010_0000, 0b0111_1111, 0, 0x80], with: coder)
+        let expected: [UInt8] =
+            [0, 255, 0, 255, 255, 255, 255, 255, 255, 0] + Array(repeating: 255, count: 8) + [0, 255]
+        #expect(result.error == nil && result.wasComplete && result.pixels == grey(expected))
+        #expect(result.header?.bitDepth == 1)
+    }
+
+    @Test func onlyOneSpaceStandsBeforeBytes() {
+        // The first sample is a line feed.
+        #expect(decode(Array("P5 2 1 255\n".utf8) + [10, 32], with: coder).pixels == grey([10, 32]))
+        #expect(decode(Array("P5 2 1 255#x\n".utf8) + [35, 48], with: coder).pixels == grey([35, 48]))
+    }
+
+    @Test(arguments: [1, 2, 3, 15, 100, 254, 255, 256, 1000, 1023, 32_768, 65_534, 65_535])
+    func everySampleIsScaledToTheNearest(_ most: Int) {
+        let samples = most < 300 ? Array(0...most) : (0...300).map { $0 * most / 300 }
+        var bytes = Array("P5\n\(samples.count) 1\n\(most)\n".utf8)
+        for sample in samples { bytes += most > 255 ? [UInt8(sample >> 8), UInt8(sample & 255)] : [UInt8(sample)] }
+        let nearest = { (sample: Int, limit: Int) in (Double(sample) * Double(limit) / Double(most)).rounded() }
+        let narrow = decode(bytes, with: coder)
+        #expect(narrow.error == nil && narrow.pixels == grey(samples.map { UInt8(nearest($0, 255)) }))
+        #expect(narrow.header?.bitDepth == (1...16).first { 1 << $0 > most })
+        let wide = decode(bytes, with: coder, options: DecodeOptions(keepsBitDepth: true))
+        #expect(wide.format?.layout == (most > 255 ? .rgba16 : .rgba8))
+        guard most > 255 else { return }
+        let words = wide.pixels.bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt16.self)) }
+        #expect(words == samples.flatMap { [UInt16](repeating: UInt16(nearest($0, 65_535)), count: 3) + [65_535] })
+    }
+
+    @Test(arguments: [
+        ("BLACKANDWHITE", 1, 1, [0, 1], [0, 0, 0, 255, 255, 255, 255, 255]),
+        ("GRAYSCALE", 1, 255, [7, 9], [7, 7, 7, 255, 9, 9, 9, 255]),
+        ("GRAYSCALE_ALPHA", 2, 255, [7, 9, 8, 0], [7, 7, 7, 9, 8, 8, 8, 0]),
+        ("BLACKANDWHITE_ALPHA", 2, 1, [1, 0, 0, 1], [255, 255, 255, 0, 0, 0, 0, 255]),
+        ("RGB", 3, 255, [1, 2, 3, 4, 5, 6], [1, 2, 3, 255, 4, 5, 6, 255]),
+        ("RGB_ALPHA", 4, 15, [1, 2, 3, 4, 5, 6, 7, 8], [17, 34, 51, 68, 85, 102, 119, 136]),
+    ])
+    func everyTupleTypeIsRead(_ type: String, _ depth: Int, _ most: Int, _ data: [UInt8], _ expected: [UInt8]) {
+        for line in ["TUPLTYPE \(type)\n", "# no type\n"] {
+            let header = "P7\n#c\nWIDTH 2\n\nHEIGHT 1\nDEPTH  \(depth)\nMAXVAL \(most)\n\(line)ENDHDR\n"
+            let result = decode(Array(header.utf8) + data, with: coder, length: { 3 })
+            #expect(result.error == nil && result.pixels == Pixels(expected))
+            #expect(result.header?.hasAlpha == (depth % 2 == 0))
+            #expect(result.format?.alpha == (depth % 2 == 0 ? .straight : .opaque))
+        }
+    }
+
+    @Test(arguments: [
+        "P2 2 1 15 3 16", "P1 2 1 0 2", "P3 x", "P2 0 1 255 ", "P2 2 1 0 ", "P2 2 1 65536 ", "P2 99999999999 1 255 ",
+        "P2 -1 1 255 ", "P8 1 1 ", "P7\nWIDTH 1\nENDHDR\n", "P7\nWIDTH 1\nWIDTH 1\n", "P7\nHUE 1\n",
+        "P7\nWIDTH 1\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE RGB\nENDHDR\n",
+    ])
+    func contradictionsAreCorrupt(_ text: String) {
+        #expect(decode(Array(text.utf8), with: coder).error?.code == .corruptData)
+    }
+
+    @Test func limitsHold() throws {
+        #expect(decode(Array("P6 60000 60000 255 ".utf8), with: coder).error?.code == .limitExceeded)
+        let long = Array("P7\n".utf8) + [UInt8](repeating: 65, count: 5000)
+        #expect(decode(long, with: coder).error?.code == .corruptData)
+        let options = DecodeOptions(limits: DecodeLimits(bytes: 12))
+        #expect(decode(Array("P5 2 1 255\n00".utf8), with: coder, options: options).error?.code == .limitExceeded)
+        let types = "P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE CMYK\nENDHDR\n"
+        #expect(decode(Array(types.utf8), with: coder).error?.code == .unsupportedFeature)
+        #expect(try header(of: Array("P5 7 9 255\n".utf8), with: coder)?.size == PixelSize(width: 7, height: 9))
+    }
+
+    @Test(arguments: [PixelLayout.rgba8, .rgba16], [AlphaMode.opaque, .straight])
+    func whatIsWrittenIsReadAgain(_ layout: PixelLayout, _ alpha: AlphaMode) throws {
+        let image = try Drawings.picture(37, 41, layout: layout, alpha: alpha)
+        let bytes = try coder.encode(image, as: .pnm, EncodeOptions())
+        #expect(bytes.starts(with: (alpha == .opaque ? "P6\n" : "P7\n").utf8))
+        let result = decode(bytes, with: coder, options: DecodeOptions(keepsBitDepth: true), length: { 50 })
+        #expect(result.error == nil && result.pixels == image.bytes && result.format?.layout == layout)
+    }
+
+    @Test func damagedPicturesGiveATypedAnswer() throws {
+        expectToSurviveDamage(Array("P1#comment\n5 4\n01010 1 1 1 1 1#c\n 0 0 0 0 0 10101\n".utf8), coder, seed: 1)
+        expectToSurviveDamage(Array("P3\n2 2\n#c\n200 1 22 133 4 5 66 77 8 9 10 11 12\n".utf8), coder, seed: 2)
+        for (index, alpha) in [AlphaMode.opaque, .straight].enumerated() {
+            let image = try Drawings.picture(9, 40, layout: .rgba16, alpha: alpha)
+            let bytes = try coder.encode(image, as: .pnm, EncodeOptions())
+            expectToSurviveDamage(bytes, coder, seed: UInt64(index + 3), stride: 7)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+/// Makes JPEG files that our encoder does not write: flat colours in CMYK, pictures of very many scans.
+enum JPEGMaker {
+    private static let start: [UInt8] = [0xFF, 0xD8]
+    private static let end: [UInt8] = [0xFF, 0xD9]
+
+    /// A baseline picture of one colour, the stored values as given.
+    static func flatCMYK(_ ink: [UInt8], width: Int, height: Int, hasAdobeMarker: Bool) -> [UInt8] {
+        var bits = BitWriter()
+        for index in 0..<((width + 7) / 8) * ((height + 7) / 8) {
+            for value in ink {
+                let difference = index == 0 ? Int(value) - 128 : 0
+                let size = Int.bitWidth - difference.magnitude.leadingZeroBitCount
+                bits.write(size, 4)
+                bits.write(difference < 0 ? difference + (1 << size) - 1 : difference, size)
+                bits.write(0, 1)
+            }
+        }
+        let adobe = marker(0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 0])
+        let components: [UInt8] = (1...4).flatMap { [UInt8($0), 0x11, 0] }
+        let scan: [UInt8] = [4] + (1...4).flatMap { [UInt8($0), 0x00] } + [0, 63, 0]
+        return start + (hasAdobeMarker ? adobe : []) + tables
+            + marker(0xC0, [8] + big(height, 2) + big(width, 2) + [4] + components) + marker(0xDA, scan) + bits.bytes()
+            + end
+    }
+
+    /// A grey progressive picture of one block, grey again in every scan.
+    static func manyScans(_ count: Int) -> [UInt8] {
+        let first = marker(0xDA, [1, 1, 0, 0, 0, 0]) + [0x0F]
+        let more = marker(0xDA, [1, 1, 0, 1, 63, 0]) + [0x7F]
+        return start + tables + marker(0xC2, [8, 0, 8, 0, 8, 1, 1, 0x11, 0]) + first
+            + (1..<count).flatMap { _ in more } + end
+    }
+
+    /// Quantisation by 8 for the mean and 1 for the rest; codes of 4 bits for the sizes of means, one bit for the end
+    /// of a block.
+    private static var tables: [UInt8] {
+        marker(0xDB, [0, 8] + [UInt8](repeating: 1, count: 63))
+            + marker(0xC4, [0x00, 0, 0, 0, 9] + [UInt8](repeating: 0, count: 12) + Array(0...8))
+            + marker(0xC4, [0x10, 1] + [UInt8](repeating: 0, count: 15) + [0])
+    }
+
+    static func marker(_ code: UInt8, _ data: [UInt8]) -> [UInt8] { [0xFF, code] + big(data.count + 2, 2) + data }
+
+    private struct BitWriter {
+        private var bits: [UInt8] = []
+
+        mutating func write(_ value: Int, _ count: Int) {
+            for bit in (0..<count).reversed() { bits.append(UInt8(value >> bit & 1)) }
+        }
+
+        /// Filled up with ones; a zero follows every byte of ones.
+        func bytes() -> [UInt8] {
+            stride(from: 0, to: bits.count, by: 8).flatMap { start -> [UInt8] in
+                let byte = (0..<8).reduce(UInt8(0)) { $0 << 1 | (start + $1 < bits.count ? bits[start + $1] : 1) }
+                return byte == 0xFF ? [0xFF, 0] : [byte]
+            }
+        }
+    }
+}

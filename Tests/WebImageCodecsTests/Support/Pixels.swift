@@ -1,0 +1,24 @@
+import Testing
+
+/// Bytes to be compared whose description is short.
+struct Pixels: Equatable, CustomTestStringConvertible {
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var count: Int { bytes.count }
+
+    func prefix(_ count: Int) -> Pixels { Pixels(Array(bytes.prefix(count))) }
+    func suffix(_ count: Int) -> Pixels { Pixels(Array(bytes.suffix(count))) }
+
+    /// Average of the absolute differences of all bytes; infinite for different sizes.
+    func meanDifference(to other: Pixels) -> Double {
+        guard count == other.count, count > 0 else { return .infinity }
+        return Double(zip(bytes, other.bytes).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }) / Double(count)
+    }
+
+    var testDescription: String {
+        let sum = bytes.reduce(UInt64(14_695_981_039_346_656_037)) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+        return "\(count) bytes \(String(sum, radix: 16)) from \(bytes.prefix(8))"
+    }
+}

@@ -1,0 +1,136 @@
+#if TIFF
+    import Testing
+    import WebImageCodecs
+    import WebImageCore
+
+    @Suite struct TIFFDecodeTests {
+        /// The values as 8-bit RGBA: every pixel's first three samples, or its first three times.
+        private static func expected(_ maker: TIFFMaker, isGrey: Bool = false, flip: Int = 0) -> Pixels {
+            let shift = maker.depth - 8
+            return Pixels(
+                (0..<maker.width * maker.height).flatMap { pixel -> [UInt8] in
+                    let own = maker.values[pixel * maker.samples..<(pixel + 1) * maker.samples].map {
+                        $0 >> shift ^ flip
+                    }
+                    let alpha = maker.extraSample == nil ? 255 : own[isGrey ? 1 : 3] ^ flip
+                    return ((isGrey ? [own[0], own[0], own[0]] : Array(own.prefix(3))) + [alpha]).map { UInt8($0) }
+                })
+        }
+
+        @Test(arguments: [8, 16], [false, true])
+        func colourComesAsStored(depth: Int, isBigEndian: Bool) {
+            var maker = TIFFMaker.random(21, 37, depth: depth)
+            maker.isBigEndian = isBigEndian
+            for isBig in [false, true] {
+                maker.isBig = isBig
+                let result = decode(maker.file(), keepsWhole: false, length: { 100 })
+                #expect(result.error == nil && result.commits == 3)
+                #expect(result.pixels == Self.expected(maker))
+                #expect(result.header?.format == (isBig ? .bigTIFF : .tiff))
+                #expect(result.header?.bitDepth == depth && result.header?.frameCount == 1)
+            }
+        }
+
+        @Test func sixteenBitsAreKeptIfWished() {
+            let maker = TIFFMaker.random(9, 5, depth: 16)
+            let result = decode(maker.file(), options: DecodeOptions(keepsBitDepth: true))
+            #expect(result.format?.layout == .rgba16)
+            let wanted = (0..<45).flatMap { Array(maker.values[$0 * 3..<$0 * 3 + 3]) + [65_535] }
+            let values = wanted.flatMap { value in withUnsafeBytes(of: UInt16(value)) { Array($0) } }
+            #expect(result.pixels == Pixels(values))
+        }
+
+        @Test func greyComesInAllThreeColours() {
+            let black = TIFFMaker.random(10, 6, photometric: 1, samples: 1)
+            #expect(decode(black.file()).pixels == Self.expected(black, isGrey: true))
+            let white = TIFFMaker.random(10, 6, photometric: 0, samples: 1, depth: 16)
+            #expect(decode(white.file()).pixels == Self.expected(white, isGrey: true, flip: 255))
+            var both = TIFFMaker.random(10, 6, photometric: 1, samples: 2)
+            both.extraSample = 2
+            #expect(decode(both.file()).pixels == Self.expected(both, isGrey: true))
+        }
+
+        @Test func straightAlphaIsKeptAndMultipliedAlphaDivided() {
+            var straight = TIFFMaker.random(7, 7, samples: 4)
+            straight.extraSample = 2
+            let result = decode(straight.file())
+            #expect(result.format?.alpha == .straight && result.pixels == Self.expected(straight))
+            let flat = TIFFMaker(
+                width: 1, height: 1, photometric: 2, samples: 4, extraSample: 1, values: [50, 25, 200, 100])
+            #expect(decode(flat.file()).pixels == Pixels([128, 64, 255, 100]))
+        }
+
+        @Test(arguments: [8, 16]) func tilesComeAsStored(depth: Int) {
+            var maker = TIFFMaker.random(41, 35, depth: depth)
+            maker.tile = 16
+            let result = decode(maker.file(), keepsWhole: false)
+            #expect(result.error == nil && result.commits == 3)
+            #expect(result.pixels == Self.expected(maker))
+        }
+
+        @Test func inksBecomeColours() {
+            let maker = TIFFMaker(
+                width: 2, height: 1, photometric: 5, samples: 4, values: [0, 0, 0, 0, 255, 0, 0, 51])
+            #expect(decode(maker.file()).pixels == Pixels([255, 255, 255, 255, 0, 204, 204, 255]))
+        }
+
+        @Test func orientationAndProfileAreTold() {
+            var maker = TIFFMaker.random(4, 3)
+            maker.orientation = 6
+            maker.profile = [UInt8](repeating: 7, count: 150)
+            let result = decode(maker.file())
+            #expect(result.header?.orientation == .right && result.header?.size == PixelSize(width: 4, height: 3))
+            #expect(result.header?.iccProfile == maker.profile && result.pixels == Self.expected(maker))
+            let short = DecodeOptions(limits: DecodeLimits(metadata: ByteCount(149)))
+            #expect(decode(maker.file(), options: short).header?.iccProfile == nil)
+        }
+
+        @Test func pagesThatGoInCirclesEnd() {
+            var maker = TIFFMaker.random(4, 3)
+            let directory = 8 + 4 * 3 * 3
+            maker.next = directory
+            let result = decode(maker.file())
+            #expect(result.error == nil && result.header?.frameCount == 1)
+        }
+
+        @Test func numbersWithAPointAreRefused() {
+            var maker = TIFFMaker.random(4, 3)
+            maker.sampleFormat = 3
+            #expect(decode(maker.file()).error?.code == .unsupportedFeature)
+        }
+
+        @Test func theLimitsAreLookedAtBeforeThePicturesMemoryIsAsked() {
+            var maker = TIFFMaker.random(10, 10)
+            let bytes = maker.file()
+            let few = decode(bytes, options: DecodeOptions(limits: DecodeLimits(pixels: 99)))
+            #expect(few.error?.code == .limitExceeded && few.format == nil)
+            let short = DecodeLimits(bytes: ByteCount(bytes.count - 1))
+            #expect(decode(bytes, options: DecodeOptions(limits: short)).error?.code == .limitExceeded)
+            maker.tile = 16
+            let small = decode(maker.file(), options: DecodeOptions(limits: DecodeLimits(pixels: 255)))
+            #expect(small.error?.code == .unsupportedFeature && small.format == nil)
+        }
+
+        @Test func theHeaderIsEnoughWithoutASink() throws {
+            let header = try CoderRegistry.standard.readHeader(of: TIFFMaker.random(30, 20).file())
+            #expect(header.size == PixelSize(width: 30, height: 20) && !header.hasAlpha)
+        }
+
+        @Test func everyCutGivesATypedAnswer() {
+            var tiled = TIFFMaker.random(20, 18)
+            tiled.tile = 16
+            for bytes in [TIFFMaker.random(6, 5).file(), tiled.file()] {
+                let whole = decode(bytes)
+                for length in 0..<bytes.count {
+                    let cut = decode(Array(bytes.prefix(length)), keepsWhole: false)
+                    if let error = cut.error {
+                        let isTyped = [.truncatedData, .unknownFormat, .corruptData].contains(error.code)
+                        #expect(isTyped, "at \(length): \(error)")
+                    } else {
+                        #expect(cut.pixels == whole.pixels)
+                    }
+                }
+            }
+        }
+    }
+#endif

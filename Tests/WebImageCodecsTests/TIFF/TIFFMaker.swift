@@ -1,0 +1,96 @@
+#if TIFF
+    /// Makes uncompressed TIFF files of one strip or of tiles, and without libtiff.
+    struct TIFFMaker {
+        var width: Int
+        var height: Int
+        var depth = 8
+        /// 0: white is zero, 1: black is zero, 2: RGB, 3: palette, 5: CMYK.
+        var photometric: Int
+        var samples: Int
+        /// 1: multiplied alpha, 2: straight alpha.
+        var extraSample: Int?
+        var sampleFormat: Int?
+        var isBigEndian = false
+        var isBig = false
+        var orientation: Int?
+        var profile: [UInt8]?
+        var tile: Int?
+        /// The offset of the next page, 0 for none.
+        var next = 0
+        /// One value for each pixel and sample.
+        var values: [Int]
+
+        /// The header, the pixels and the tags, in this order.
+        func file() -> [UInt8] {
+            let header = number(isBigEndian ? 0x4D4D : 0x4949, 2) + number(isBig ? 43 : 42, 2)
+            let start = isBig ? 16 : 8
+            let blocks = tile.map { tiles(of: $0) } ?? [packed(values)]
+            let data = blocks.flatMap { $0 }
+            let offsets = blocks.indices.map { start + $0 * blocks[0].count }
+            var tags: [(id: Int, type: Int, values: [Int])] = [
+                (256, 4, [width]), (257, 4, [height]), (258, 3, Array(repeating: depth, count: samples)),
+                (259, 3, [1]), (262, 3, [photometric]), (277, 3, [samples]),
+            ]
+            if let orientation { tags.append((274, 3, [orientation])) }
+            if let tile {
+                tags += [(322, 4, [tile]), (323, 4, [tile]), (324, 4, offsets), (325, 4, blocks.map(\.count))]
+            } else {
+                tags += [(273, 4, offsets), (278, 4, [height]), (279, 4, blocks.map(\.count))]
+            }
+            if let extraSample { tags.append((338, 3, [extraSample])) }
+            if let sampleFormat { tags.append((339, 3, Array(repeating: sampleFormat, count: samples))) }
+            if let profile { tags.append((34_675, 7, profile.map(Int.init))) }
+            tags.sort { $0.id < $1.id }
+            return header + (isBig ? number(8, 2) + number(0, 2) : [])
+                + number(start + data.count, isBig ? 8 : 4) + data + directory(tags, at: start + data.count)
+        }
+
+        private func directory(_ tags: [(id: Int, type: Int, values: [Int])], at offset: Int) -> [UInt8] {
+            let (countBytes, wordBytes) = isBig ? (8, 8) : (2, 4)
+            var out = number(tags.count, countBytes)
+            let end = offset + countBytes + tags.count * (4 + 2 * wordBytes) + wordBytes
+            var outside: [UInt8] = []
+            for tag in tags {
+                let bytes = tag.values.flatMap { number($0, [3: 2, 4: 4, 7: 1][tag.type] ?? 1) }
+                out += number(tag.id, 2) + number(tag.type, 2) + number(tag.values.count, wordBytes)
+                if bytes.count <= wordBytes {
+                    out += bytes + [UInt8](repeating: 0, count: wordBytes - bytes.count)
+                } else {
+                    out += number(end + outside.count, wordBytes)
+                    outside += bytes
+                }
+            }
+            return out + number(next, wordBytes) + outside
+        }
+
+        private func tiles(of side: Int) -> [[UInt8]] {
+            stride(from: 0, to: height, by: side).flatMap { top in
+                stride(from: 0, to: width, by: side).map { left in
+                    packed(
+                        (0..<side * side * samples).map { index in
+                            let (x, y) = (left + index / samples % side, top + index / samples / side)
+                            return x < width && y < height ? values[(y * width + x) * samples + index % samples] : 0
+                        })
+                }
+            }
+        }
+
+        private func packed(_ values: [Int]) -> [UInt8] { values.flatMap { number($0, depth / 8) } }
+
+        private func number(_ value: Int, _ bytes: Int) -> [UInt8] {
+            isBigEndian ? big(value, bytes) : big(value, bytes).reversed()
+        }
+    }
+
+    extension TIFFMaker {
+        /// A picture of random samples.
+        static func random(
+            _ width: Int, _ height: Int, photometric: Int = 2, samples: Int = 3, depth: Int = 8, seed: UInt64 = 1
+        ) -> TIFFMaker {
+            var generator = SeededGenerator(seed: seed)
+            let values = (0..<width * height * samples).map { _ in Int.random(in: 0..<1 << depth, using: &generator) }
+            return TIFFMaker(
+                width: width, height: height, depth: depth, photometric: photometric, samples: samples, values: values)
+        }
+    }
+#endif

@@ -1,0 +1,141 @@
+import Testing
+import WebImageCore
+import WebImageTesting
+
+/// The disk cache as the command uses it, from one process to the next.
+struct CachePolicyCommandTests {
+    private func entries(_ bench: CommandBench) async throws -> Int? {
+        try await bench.run("cache", "stats", "--json").objects.first?.number("entries")
+    }
+
+    private func source(_ bench: CommandBench, _ arguments: String...) async throws -> String? {
+        try await bench.run(["fetch"] + arguments + ["--json"]).objects.first?.text("source")
+    }
+
+    @Test func theSecondRunReadsTheDisk() async throws {
+        let bench = try CommandBench()
+        let jpeg = try Pictures.jpeg()
+        let url = bench.serve("/a.jpg", jpeg)
+        #expect(try await source(bench, url) == "network")
+        #expect(try await source(bench, url, "-o", "a.jpg") == "disk")
+        #expect(bench.read("a.jpg") == jpeg)
+        #expect(bench.origin.hits("/a.jpg") == 1)
+    }
+
+    @Test func cacheOnlyMissesAndThenHits() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.jpg", try Pictures.jpeg())
+        let miss = try await bench.run("fetch", url, "--policy", "cache-only", "--json")
+        #expect(miss.code == 1)
+        #expect(try miss.objects.first?.errorNames == ["cacheMiss"])
+        #expect(bench.origin.hits("/a.jpg") == 0)
+        _ = try await bench.run("fetch", url)
+        #expect(try await source(bench, url, "--policy", "cache-only") == "disk")
+        #expect(bench.origin.hits("/a.jpg") == 1)
+    }
+
+    @Test func reloadAsksTheOriginAgainAndStores() async throws {
+        let bench = try CommandBench()
+        let (first, second) = (try Pictures.png(), try Pictures.png(30, 40))
+        bench.origin.serve("/a.png", .bytes(first), .bytes(second))
+        let url = bench.origin.url("/a.png")
+        _ = try await bench.run("fetch", url)
+        #expect(try await source(bench, url, "--policy", "reload") == "network")
+        #expect(bench.origin.hits("/a.png") == 2)
+        #expect(try await source(bench, url, "-o", "a.png") == "disk")
+        #expect(bench.read("a.png") == second)
+    }
+
+    @Test func noStoreLeavesNothing() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.jpg", try Pictures.jpeg())
+        #expect(try await source(bench, url, "--policy", "no-store") == "network")
+        #expect(try await entries(bench) == 0)
+    }
+
+    @Test func anAnswerThatForbidsStoringIsNotKept() async throws {
+        let bench = try CommandBench()
+        bench.origin.serve("/a.jpg", .bytes(try Pictures.jpeg(), cacheControl: "private, no-store"))
+        let url = bench.origin.url("/a.jpg")
+        #expect(try await source(bench, url) == "network")
+        #expect(try await entries(bench) == 0)
+        #expect(try await source(bench, url) == "network")
+    }
+
+    @Test func aFolderOfOnesOwnIsUsed() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.jpg", try Pictures.jpeg())
+        _ = try await bench.run("fetch", url, "--cache-dir", "mine")
+        #expect(try await entries(bench) == 0)
+        #expect(
+            try await bench.run("cache", "stats", "--cache-dir", "mine", "--json").objects.first?.number("entries") == 1
+        )
+        #expect(try await source(bench, url, "--cache-dir", bench.path("mine")) == "disk")
+    }
+
+    @Test func anUnusableCacheFolderDoesNotStopALoad() async throws {
+        let bench = try CommandBench()
+        try bench.write([1], to: "file")
+        let url = bench.serve("/a.jpg", try Pictures.jpeg())
+        #expect(try await source(bench, url, "--cache-dir", "file/cache") == "network")
+    }
+
+    @Test func statsCountsPathFindsAndClearEmpties() async throws {
+        let bench = try CommandBench()
+        let jpeg = try Pictures.jpeg()
+        let urls = [bench.serve("/a.jpg", jpeg), bench.serve("/b.png", try Pictures.png())]
+        _ = try await bench.run(["fetch"] + urls)
+        let stats = try #require(try await bench.run("cache", "stats", "--json").objects.first)
+        #expect(stats.keys == ["entries", "bytes", "limit_bytes", "hits", "misses", "oldest", "by_format"])
+        #expect(stats.number("entries") == 2)
+        #expect((stats.number("bytes") ?? 0) > jpeg.count && (stats.number("oldest") ?? 0) > 1_700_000_000)
+        #expect(stats.object("by_format")?.number("jpeg") == 1 && stats.object("by_format")?.number("png") == 1)
+        #expect(try await bench.run("cache", "stats").text.hasPrefix("2 entries"))
+
+        let found = try await bench.run("cache", "path", urls[0] + "#fragment")
+        let path = try #require(found.lines.first)
+        #expect(path.hasPrefix(bench.folder))
+        // The entry's file is an openable picture.
+        let info = try #require(try await bench.run("info", path, "--json").objects.first)
+        #expect(info.text("format") == "jpeg" && info.number("width") == 200)
+        let named = try #require(try await bench.run("cache", "path", urls[0], "--json").objects.first)
+        #expect(named.text("path") == path && named.text("key") == urls[0])
+
+        #expect(try await bench.run("cache", "clear").text == "2 entries removed\n")
+        #expect(try await entries(bench) == 0)
+        let gone = try await bench.run("cache", "path", urls[0])
+        #expect(gone.code == 1 && gone.text == "" && gone.errors.contains("cacheMiss"))
+        let goneJSON = try await bench.run("cache", "path", urls[0], "--json")
+        #expect(try goneJSON.objects.first?.errorNames == ["cacheMiss"])
+        #expect(goneJSON.errors == "")
+    }
+
+    @Test func entriesAreListedVerifiedTrimmedAndRemoved() async throws {
+        let bench = try CommandBench()
+        let jpeg = try Pictures.jpeg()
+        let urls = ["/a.jpg", "/b.jpg", "/c.jpg"].map { bench.serve($0, jpeg) }
+        _ = try await bench.run(["fetch"] + urls)
+        let listed = try await bench.run("cache", "list", "--json").objects
+        #expect(listed.count == 3 && Set(listed.compactMap { $0.text("key") }) == Set(urls))
+        let first = try #require(listed.first)
+        #expect(first.keys == ["key", "path", "bytes", "format", "stored", "used", "expires"])
+        #expect(first.number("bytes") == jpeg.count && first.text("format") == "jpeg")
+        #expect(try await bench.run("cache", "list").text.contains(urls[0]))
+
+        let well = try await bench.run("cache", "verify", "--json")
+        #expect(try well.code == 0 && well.objects.first?.keys == ["checked", "bad", "orphans", "repaired"])
+        let path = try #require(first.text("path"))
+        try bench.write([1, 2, 3], to: String(path.dropFirst(bench.path("").count)))
+        let damaged = try await bench.run("cache", "verify", "--json")
+        #expect(try damaged.code == 1 && damaged.objects.first?.number("bad") == 1)
+        #expect(try await entries(bench) == 2)
+
+        let left = try #require(try await bench.run("cache", "list", "--json").objects.first?.text("key"))
+        #expect(try await bench.run("cache", "remove", left).code == 0)
+        #expect(try await bench.run("cache", "remove", left).code == 1)
+        #expect(try await bench.run("cache", "trim", "--json").objects.first?.number("removed") == 0)
+        #expect(
+            try await bench.run("cache", "trim", "--max-bytes", "0", "--json").objects.first?.number("removed") == 1)
+        #expect(try await entries(bench) == 0)
+    }
+}

@@ -1,0 +1,125 @@
+import Glibc
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+/// Runs the built command as a user would: another process, with a folder, a cache and an origin of its own.
+final class CommandBench: Sendable {
+    /// The folder that the command runs in.
+    let folder: String
+    let origin: OriginServer
+    private let waiting = ThreadPool(name: "command", width: 1)
+
+    init() throws {
+        var template = Array("/tmp/webimage-command-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw WebImageError(.cannotWrite, "no temporary folder") }
+        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        origin = try OriginServer()
+    }
+
+    deinit { Self.remove(folder) }
+
+    /// The path of a name in the folder.
+    func path(_ name: String) -> String { "\(folder)/\(name)" }
+
+    /// Serves a picture and returns its URL.
+    func serve(_ path: String, _ bytes: [UInt8]) -> String {
+        origin.serve(path, .bytes(bytes))
+        return origin.url(path)
+    }
+
+    /// Runs the command to its end.
+    ///
+    /// - Parameter input: what is on standard input.
+    func run(_ arguments: String..., input: [UInt8] = []) async throws -> CommandRun {
+        try await run(arguments, input: input)
+    }
+
+    func run(_ arguments: [String], input: [UInt8] = []) async throws -> CommandRun {
+        try write(input, to: ".stdin")
+        let process = try start(arguments)
+        let status = await withCheckedContinuation { (continuation: CheckedContinuation<Int32, Never>) in
+            waiting.run(.normal) {
+                var status: Int32 = 0
+                while waitpid(process, &status, 0) == -1 && errno == EINTR {}
+                continuation.resume(returning: status)
+            }
+        }
+        let (output, errors) = (read(".stdout") ?? [], String(decoding: read(".stderr") ?? [], as: UTF8.self))
+        let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
+        return CommandRun(code: code, output: output, errors: errors)
+    }
+
+    private func start(_ arguments: [String]) throws -> pid_t {
+        guard let tests = realpath("/proc/self/exe", nil) else { throw WebImageError(.fileNotFound, "no executable") }
+        defer { free(tests) }
+        let binaries = String(cString: tests).split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        var environment = ["HOME=\(folder)", "XDG_CACHE_HOME=\(folder)/.cache", "SWIFT_BACKTRACE=enable=no"]
+        if let libraries = getenv("LD_LIBRARY_PATH") {
+            environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
+        }
+        // Spawning in another directory is not in POSIX; env does it.
+        var words = (["/usr/bin/env", "-C", folder, "\(binaries)/webimage"] + arguments).map { strdup($0) } + [nil]
+        var variables = environment.map { strdup($0) } + [nil]
+        defer { for text in words + variables { free(text) } }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, path(".stdin"), O_RDONLY, 0)
+        posix_spawn_file_actions_addopen(&actions, 1, path(".stdout"), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        posix_spawn_file_actions_addopen(&actions, 2, path(".stderr"), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        var process: pid_t = 0
+        let result = posix_spawn(&process, "/usr/bin/env", &actions, nil, &words, &variables)
+        guard result == 0 else { throw WebImageError(.fileNotFound, "the command does not start: error \(result)") }
+        return process
+    }
+}
+
+/// What a run of the command left.
+struct CommandRun {
+    /// The exit code; a signal's number, negative, when one ended it.
+    let code: Int32
+    let output: [UInt8]
+    let errors: String
+
+    var text: String { String(decoding: output, as: UTF8.self) }
+    var lines: [String] { text.split(separator: "\n").map(String.init) }
+    /// Standard output as JSON, an object a line.
+    var objects: [JSONObject] { get throws { try lines.map { try JSONObject($0) } } }
+}
+
+extension CommandBench {
+    func write(_ bytes: [UInt8], to name: String) throws {
+        let files = PosixFileSystem()
+        let file = try files.open(path(name), .readWrite)
+        defer { files.close(file) }
+        try files.truncate(file, to: 0)
+        try bytes.withUnsafeBytes { try files.writeAll(file, $0, at: 0) }
+    }
+
+    /// The bytes of a file in the folder; nil when there is none.
+    func read(_ name: String) -> [UInt8]? {
+        let files = PosixFileSystem()
+        guard let file = try? files.open(path(name), .read), let status = try? files.status(of: file) else {
+            return nil
+        }
+        defer { files.close(file) }
+        var bytes = [UInt8](repeating: 0, count: Int(status.size))
+        let count = bytes.withUnsafeMutableBytes { try? files.readAll(file, into: $0, at: 0) }
+        return count == bytes.count ? bytes : nil
+    }
+
+    /// The names in a folder, in order, without the hidden ones.
+    func names(in name: String = "") -> [String] {
+        ((try? PosixFileSystem().names(in: path(name))) ?? []).filter { !$0.hasPrefix(".") }.sorted()
+    }
+
+    private static func remove(_ path: String) {
+        let files = PosixFileSystem()
+        for name in (try? files.names(in: path)) ?? [] {
+            let child = "\(path)/\(name)"
+            if (try? files.status(at: child))?.isDirectory ?? false { remove(child) } else { try? files.remove(child) }
+        }
+        try? files.removeDirectory(path)
+    }
+}

@@ -1,0 +1,124 @@
+import Testing
+import WebImage
+import WebImageCore
+import WebImageTesting
+
+/// `webimage convert`.
+struct ConvertCommandTests {
+    @Test(arguments: [
+        ("in.png", "out.jpg", "jpeg"), ("in.jpg", "out.png", "png"), ("in.png", "out.png", "png"),
+        ("in.jpg", "out.jpeg", "jpeg"),
+    ])
+    func theNameOfTheOutputSaysItsFormat(input: String, output: String, format: String) async throws {
+        let bench = try CommandBench()
+        try bench.write(input.hasSuffix("png") ? try Pictures.png(200, 120) : try Pictures.jpeg(), to: input)
+        let run = try await bench.run("convert", input, output, "--json")
+        #expect(run.code == 0 && run.errors == "")
+        let told = try #require(try run.objects.first)
+        #expect(told.text("path") == input && told.text("output") == output && told.text("output_format") == format)
+        let info = try #require(try await bench.run("info", output, "--json").objects.first)
+        #expect(info.text("format") == format && info.number("width") == 200 && info.number("height") == 120)
+    }
+
+    @Test func theOrientationIsAppliedAndItsTagGoes() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.jpeg(120, 200, orientation: .right), to: "in.jpg")
+        #expect(try await bench.run("convert", "in.jpg", "out.jpg").code == 0)
+        let info = try #require(try await bench.run("info", "out.jpg", "--json").objects.first)
+        #expect(info.number("width") == 120 && info.number("height") == 200 && info.number("orientation") == 1)
+    }
+
+    @Test(arguments: [Orientation.up, .right, .downMirrored])
+    func withOrientationAndColourKeptTheStoredPixelsComeOutExactly(orientation: Orientation) async throws {
+        let bench = try CommandBench()
+        let jpeg = try Pictures.jpeg(120, 200, orientation: orientation)
+        try bench.write(jpeg, to: "in.jpg")
+        let run = try await bench.run("convert", "in.jpg", "out.png", "--orientation", "keep", "--color", "keep")
+        #expect(run.code == 0)
+        let (before, after) = (try await Pictures.stored(jpeg), try await Pictures.stored(bench.read("out.png") ?? []))
+        #expect(before.size == after.size && before.layout == after.layout)
+        #expect(before.pixels == after.pixels)
+        let info = try #require(try await bench.run("info", "out.png", "--json").objects.first)
+        #expect(info.number("orientation") == Int(orientation.rawValue))
+    }
+
+    @Test func sixteenBitsStaySixteen() async throws {
+        let bench = try CommandBench()
+        let deep = try Pictures.deep()
+        try bench.write(deep, to: "in.png")
+        #expect(try await bench.run("convert", "in.png", "out.png", "--color", "keep").code == 0)
+        let after = try await Pictures.stored(bench.read("out.png") ?? [])
+        #expect(after.layout == .rgba16)
+        #expect(after.pixels == (try await Pictures.stored(deep)).pixels)
+    }
+
+    @Test(arguments: [("ff0000", [255, 0, 0]), ("black", [0, 0, 0]), ("", [255, 255, 255])])
+    func theBackgroundShowsThroughWhereTheOutputHasNoAlpha(color: String, expected: [Int]) async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.logo(), to: "in.png")
+        let options = color.isEmpty ? [] : ["--background", color]
+        #expect(try await bench.run(["convert", "in.png", "out.jpg"] + options).code == 0)
+        let after = try await Pictures.stored(bench.read("out.jpg") ?? [])
+        let corner = after.pixels.prefix(3).map { Int($0) }
+        #expect(zip(corner, expected).allSatisfy { abs($0 - $1) < 40 }, "\(corner)")
+    }
+
+    @Test func standardInputAndOutputServe() async throws {
+        let bench = try CommandBench()
+        let run = try await bench.run("convert", "-", "-", "--format", "png", input: try Pictures.jpeg())
+        #expect(run.code == 0 && run.errors == "")
+        #expect(run.output.prefix(4) == [0x89, 0x50, 0x4E, 0x47])
+        #expect((try await Pictures.stored(run.output)).size == PixelSize(width: 200, height: 120))
+        // Without a format it is the input's.
+        let same = try await bench.run("convert", "-", "-", "--size", "50x", input: try Pictures.jpeg())
+        #expect(same.code == 0 && same.output.prefix(2) == [0xFF, 0xD8])
+    }
+
+    @Test func sizeFormatAndQualityAreThoseOfFetch() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.jpeg(), to: "in.jpg")
+        let options = ["--size", "60x60", "--fit", "cover", "--format", "jpeg", "--quality"]
+        let low = try await bench.run(["convert", "in.jpg", "low", "--json"] + options + ["10"])
+        let high = try await bench.run(["convert", "in.jpg", "high", "--json"] + options + ["95"])
+        let bytes = try [low, high].map { try #require(try $0.objects.first?.number("output_bytes")) }
+        #expect(bytes[0] < bytes[1])
+        #expect(try low.objects.first?.number("output_width") == 60)
+        #expect(try low.objects.first?.number("output_height") == 60)
+    }
+
+    @Test func aURLIsAnInputAndAFileIsReplacedInPlace() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.jpg", try Pictures.jpeg())
+        #expect(try await bench.run("convert", url, "a.png").code == 0)
+        #expect(try await bench.run("convert", "a.png", "a.png", "--size", "20x").code == 0)
+        let info = try await bench.run("info", "a.png", "--json").objects.first
+        #expect(info?.number("width") == 20)
+        #expect(bench.names() == ["a.png"])
+    }
+
+    @Test func aCutPictureIsWrittenOnlyWhenThatIsAllowed() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.cut(), to: "in.jpg")
+        let refused = try await bench.run("convert", "in.jpg", "out.png", "--json")
+        #expect(refused.code == 1 && bench.read("out.png") == nil)
+        #expect(try refused.objects.first?.text("status") == "partial")
+        let allowed = try await bench.run("convert", "in.jpg", "out.png", "--allow-partial", "--json")
+        #expect(allowed.code == 1 && bench.read("out.png") != nil)
+    }
+
+    @Test(arguments: [
+        (["in.jpg", "out.tiff"], "formatNotBuilt"), (["in.jpg", "out"], "cannotEncode"),
+        (["in.jpg", "out.jpg", "--lossless"], "cannotEncode"), (["gone.jpg", "out.png"], "fileNotFound"),
+        (["in.jpg", "."], "cannotEncode"), (["in.jpg", "in.jpg/out.png"], "cannotWrite"),
+        (["in.jpg", "folder", "--format", "png"], "cannotWrite"),
+    ])
+    func whatCannotBeDoneIsSaidOnStandardError(arguments: [String], error: String) async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.jpeg(), to: "in.jpg")
+        try PosixFolder.make(bench.path("folder"))
+        let run = try await bench.run(["convert"] + arguments)
+        #expect(run.code == 1 && run.text == "")
+        #expect(run.errors.contains(error), "\(run.errors)")
+        #expect(bench.names() == ["folder", "in.jpg"])
+    }
+}

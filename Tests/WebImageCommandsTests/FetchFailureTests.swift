@@ -1,0 +1,137 @@
+import Testing
+import WebImageCore
+import WebImageTesting
+
+/// What `webimage fetch` does with pictures, origins and outputs that fail.
+struct FetchFailureTests {
+    @Test func aBrokenPictureLeavesNoFile() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.png", try Pictures.broken())
+        let run = try await bench.run("fetch", url, "-o", "a.png", "--json")
+        let line = try #require(try run.objects.first)
+        #expect(run.code == 1 && run.errors == "")
+        #expect(line.text("status") == "error" && line.errorNames.first == "badImageData")
+        #expect(line.isNull("output"))
+        #expect(bench.names() == [])
+    }
+
+    @Test func whatIsNoPictureLeavesNoFile() async throws {
+        let bench = try CommandBench()
+        bench.origin.serve("/a.jpg", .text("<html>not found</html>", contentType: "image/jpeg"))
+        let run = try await bench.run("fetch", bench.origin.url("/a.jpg"), "-o", "a.jpg")
+        #expect(run.code == 1 && run.text == "")
+        #expect(run.errors.contains("badImageData") && run.errors.contains("unknownFormat"))
+        #expect(bench.names() == [])
+    }
+
+    @Test(arguments: [[], ["--size", "100x"]])
+    func aCutPictureIsPartialAndLeavesNoFile(options: [String]) async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.jpg", try Pictures.cut())
+        let run = try await bench.run(["fetch", url, "-o", "a.jpg", "--json"] + options)
+        let line = try #require(try run.objects.first)
+        #expect(run.code == 1)
+        #expect(line.text("status") == "partial")
+        #expect(line.errorNames.contains("truncatedData"))
+        #expect(line.number("width") == 400 && line.number("height") == 300 && line.text("format") == "jpeg")
+        #expect(line.isNull("output") && bench.names() == [])
+    }
+
+    @Test func aCutPictureIsWrittenWhenThatIsAllowed() async throws {
+        let bench = try CommandBench()
+        let cut = try Pictures.cut()
+        let url = bench.serve("/a.jpg", cut)
+        let run = try await bench.run("fetch", url, "-o", "a.jpg", "--allow-partial", "--json")
+        let line = try #require(try run.objects.first)
+        #expect(run.code == 1 && line.text("status") == "partial" && line.text("output") == "a.jpg")
+        #expect(bench.read("a.jpg") == cut)
+        let scaled = try await bench.run("fetch", url, "-o", "b.png", "--size", "100x", "--allow-partial", "--json")
+        #expect(try scaled.objects.first?.number("output_width") == 100)
+        #expect(try await bench.run("info", "b.png").code == 0)
+    }
+
+    @Test func aCutPictureIsNotKeptInTheCache() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.jpg", try Pictures.cut())
+        _ = try await bench.run("fetch", url, "--allow-partial")
+        #expect(try await bench.run("cache", "stats", "--json").objects.first?.number("entries") == 0)
+    }
+
+    @Test func limitsOfBytesAndPixelsHold() async throws {
+        let bench = try CommandBench()
+        let jpeg = try Pictures.jpeg()
+        let url = bench.serve("/a.jpg", jpeg)
+        let tooLong = try await bench.run("fetch", url, "--max-bytes", "\(jpeg.count - 1)", "--json")
+        #expect(tooLong.code == 1)
+        #expect(try tooLong.objects.first?.errorNames == ["bodyTooLarge"])
+        let tooLarge = try await bench.run("fetch", url, "--max-pixels", "\(200 * 120 - 1)", "--json")
+        #expect(tooLarge.code == 1)
+        #expect(try tooLarge.objects.first?.errorNames == ["badImageData", "limitExceeded"])
+        let fitting = ["--max-bytes", "\(jpeg.count)", "--max-pixels", "\(200 * 120)"]
+        #expect(try await bench.run(["fetch", url] + fitting).code == 0)
+    }
+
+    @Test func aStalledOriginMeetsTheTimeout() async throws {
+        let bench = try CommandBench()
+        bench.origin.serve("/a.jpg", .bytes(try Pictures.jpeg()).with(.stall(at: .byte(1000))))
+        let run = try await bench.run("fetch", bench.origin.url("/a.jpg"), "--timeout", "0.3", "-o", "a.jpg", "--json")
+        #expect(run.code == 1)
+        #expect(try run.objects.first?.errorNames == ["deadlineExceeded"])
+        #expect(bench.names() == [])
+    }
+
+    @Test func failuresGoToStandardErrorAndTheRestIsDone() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.png", try Pictures.png())
+        let dead = "http://127.0.0.1:\(try OriginServer.closedPort())/x.png"
+        let run = try await bench.run("fetch", dead, url, "nowhere.png")
+        #expect(run.code == 1)
+        #expect(run.lines.count == 1 && run.text.contains("/a.png"))
+        #expect(run.errors.contains("connectionRefused") && run.errors.contains("fileNotFound"))
+    }
+
+    @Test(arguments: ["file/a.png", "file/deep/"])
+    func anUnwritablePlaceIsAnErrorOfTheInput(place: String) async throws {
+        let bench = try CommandBench()
+        try bench.write([1], to: "file")
+        let url = bench.serve("/a.png", try Pictures.png())
+        let run = try await bench.run("fetch", url, "-o", place, "--json")
+        let line = try #require(try run.objects.first)
+        #expect(run.code == 1 && run.errors == "")
+        #expect(line.text("status") == "error" && line.errorNames == ["cannotWrite"] && line.isNull("output"))
+        #expect(bench.read("file") == [1])
+    }
+
+    @Test func severalOutputsDoNotFitIntoAFile() async throws {
+        let bench = try CommandBench()
+        try bench.write([1], to: "file")
+        let url = bench.serve("/a.png", try Pictures.png())
+        let run = try await bench.run("fetch", url, url, "-o", "file", "--json")
+        #expect(run.code == 1 && bench.read("file") == [1])
+        #expect(try run.objects.map(\.errorNames) == [["cannotWrite"], ["cannotWrite"]])
+    }
+
+    @Test func anExistingFolderTakesTheOutputUnderItsOwnName() async throws {
+        let bench = try CommandBench()
+        try PosixFolder.make(bench.path("out"))
+        let url = bench.serve("/a.png", try Pictures.png())
+        #expect(try await bench.run("fetch", url, "-o", "out").code == 0)
+        #expect(bench.names(in: "out") == ["a.png"])
+    }
+
+    @Test func anOutputThatNamesAFormatWithoutAnEncoderIsRefused() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.png", try Pictures.png())
+        let run = try await bench.run("fetch", url, "-o", "a.svg", "--size", "10x", "--json")
+        #expect(run.code == 1 && bench.names() == [])
+        #expect(try run.objects.first?.errorNames == ["formatNotBuilt"])
+    }
+
+    @Test func passwordsAndControlCharactersStayOutOfMessages() async throws {
+        let bench = try CommandBench()
+        let port = try OriginServer.closedPort()
+        let run = try await bench.run("fetch", "http://me:secret@127.0.0.1:\(port)/x", "a\u{1B}[31mb")
+        #expect(run.code == 1)
+        #expect(!run.errors.contains("secret") && !run.errors.contains("\u{1B}"))
+    }
+}

@@ -1,0 +1,33 @@
+import Glibc
+import WebImageCore
+import WebImageSystem
+
+/// Waits for a file to appear in a folder, by what the system tells of it.
+final class FileArrival: Sendable {
+    private let descriptor: Int32
+    private let waiting = ThreadPool(name: "arrival", width: 1)
+
+    /// Watches from now on.
+    init(in folder: String) throws {
+        descriptor = inotify_init1(Int32(IN_CLOEXEC))
+        guard descriptor >= 0, inotify_add_watch(descriptor, folder, UInt32(IN_MOVED_TO)) >= 0 else {
+            throw WebImageError(.fileNotFound, "the folder cannot be watched", location: folder)
+        }
+    }
+
+    deinit { close(descriptor) }
+
+    /// - Returns: false when none came within half a minute.
+    func wait() async -> Bool {
+        await withCheckedContinuation { continuation in
+            waiting.run(.normal) { [descriptor] in
+                var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                continuation.resume(returning: poll(&watched, 1, 30_000) > 0)
+            }
+        }
+    }
+}
+
+enum PosixFolder {
+    static func make(_ path: String) throws { try PosixFileSystem().makeDirectory(path) }
+}

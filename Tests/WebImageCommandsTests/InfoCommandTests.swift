@@ -1,0 +1,52 @@
+import Testing
+import WebImageCore
+import WebImageTesting
+
+/// `webimage info`.
+struct InfoCommandTests {
+    @Test func filesURLsAndStandardInputAreInputs() async throws {
+        let bench = try CommandBench()
+        let (jpeg, deep) = (try Pictures.jpeg(orientation: .down), try Pictures.deep())
+        try bench.write(deep, to: "deep.png")
+        let url = bench.serve("/a.jpg", jpeg)
+        let run = try await bench.run("info", "deep.png", url, "-", "--json", input: try Pictures.logo())
+        #expect(run.code == 0 && run.errors == "")
+        let objects = try run.objects
+        try #require(objects.count == 3)
+        #expect(objects[0].text("path") == "deep.png" && objects[0].text("source") == "file")
+        #expect(objects[0].number("bit_depth") == 16 && objects[0].number("bytes") == deep.count)
+        #expect(objects[1].text("url") == url && objects[1].text("source") == "network")
+        #expect(objects[1].number("orientation") == 3 && objects[1].number("bytes") == jpeg.count)
+        #expect(objects[2].text("path") == "-" && objects[2].flag("has_alpha") == true)
+        #expect(objects.allSatisfy { $0.isNull("output") && $0.text("status") == "ok" })
+    }
+
+    @Test func anUnknownOrMissingFileDoesNotStopTheOthers() async throws {
+        let bench = try CommandBench()
+        try bench.write(Array("no picture at all".utf8), to: "text.jpg")
+        try bench.write(try Pictures.png(), to: "a.png")
+        let run = try await bench.run("info", "text.jpg", "gone.png", ".", "a.png")
+        #expect(run.code == 1)
+        #expect(run.lines.count == 1 && run.text.hasPrefix("a.png: png 90x60"))
+        #expect(run.errors.contains("unknownFormat") && run.errors.contains("fileNotFound"))
+        #expect(run.errors.contains("notAFile"))
+        let json = try await bench.run("info", "text.jpg", "gone.png", "a.png", "--json")
+        #expect(json.code == 1 && json.errors == "")
+        #expect(try json.objects.map { $0.text("status") } == ["error", "error", "ok"])
+    }
+
+    @Test func aLongPictureIsNotReadToItsEnd() async throws {
+        let bench = try CommandBench()
+        let bytes = try Pictures.progressive()
+        bench.origin.serve("/a.jpg", .bytes(bytes).with(.stall(at: .byte(2000))))
+        let line = try #require(try await bench.run("info", bench.origin.url("/a.jpg"), "--json").objects.first)
+        #expect(line.number("width") == 640 && line.number("bytes") == bytes.count)
+        #expect(bench.origin.bodyBytesSent("/a.jpg") == 2000)
+    }
+
+    @Test func infoLeavesTheCacheAlone() async throws {
+        let bench = try CommandBench()
+        _ = try await bench.run("info", bench.serve("/a.jpg", try Pictures.jpeg()))
+        #expect(try await bench.run("cache", "stats", "--json").objects.first?.number("entries") == 0)
+    }
+}

@@ -1,0 +1,59 @@
+import WebImage
+import WebImageCore
+import WebImageTesting
+
+/// The encoded pictures that the tests serve.
+enum Pictures {
+    static func jpeg(_ width: Int = 200, _ height: Int = 120, orientation: Orientation = .up) throws -> [UInt8] {
+        try SamplePicture(
+            "card", "", width: width, height: height, as: .jpeg, orientation: orientation,
+            drawing: SamplePictures.testCard
+        ).encoded()
+    }
+
+    static func progressive() throws -> [UInt8] {
+        try SamplePicture(
+            "sunset", "", width: 640, height: 480, as: .jpeg, EncodeOptions(quality: 90, progressive: true),
+            drawing: SamplePictures.grainySunset
+        ).encoded()
+    }
+
+    static func png(_ width: Int = 90, _ height: Int = 60) throws -> [UInt8] {
+        try SamplePictures.testCard(PixelSize(width: width, height: height)).encoded(as: .png)
+    }
+
+    /// Transparent at its edges.
+    static func logo() throws -> [UInt8] {
+        try SamplePictures.logo(PixelSize(width: 64, height: 64)).encoded(as: .png)
+    }
+
+    /// 16 bits a channel.
+    static func deep() throws -> [UInt8] {
+        try SamplePictures.deepGradient(PixelSize(width: 64, height: 40)).encoded(as: .png)
+    }
+
+    /// Ends in the middle.
+    static func cut() throws -> [UInt8] {
+        let whole = try jpeg(400, 300)
+        return Array(whole.prefix(whole.count / 2))
+    }
+
+    /// The right length and a wrong byte in its middle, which PNG's check sums find.
+    static func broken() throws -> [UInt8] {
+        var bytes = try png(300, 200)
+        bytes[bytes.count / 2] ^= 0xFF
+        return bytes
+    }
+
+    /// The pixels as they are stored: not turned, not converted.
+    static func stored(_ bytes: [UInt8]) async throws -> (size: PixelSize, layout: PixelLayout, pixels: [UInt8]) {
+        var request = ImageRequest(data: bytes, name: "stored")
+        request.appliesOrientation = false
+        request.convertsToSRGB = false
+        request.keepsBitDepth = true
+        var configuration = ImageManager.Configuration()
+        configuration.disk = nil
+        let image = try await ImageManager(configuration: configuration).image(for: request).image
+        return (image.size, image.layout, image.withPixels { Array($0) })
+    }
+}

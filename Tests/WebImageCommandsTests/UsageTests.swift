@@ -1,0 +1,72 @@
+import Testing
+import WebImageTesting
+
+/// Wrong usage ends with 2 and says what was wrong; help and completions end with 0.
+struct UsageTests {
+    @Test(arguments: [
+        (["fetch"], "give a URL"), (["fetch", "a", "--size", "0x0"], "--size takes"),
+        (["fetch", "a", "--size", "x"], "--size takes"), (["fetch", "a", "--size", "axb"], "--size takes"),
+        (["fetch", "a", "--size", "1x2x3"], "--size takes"),
+        (["fetch", "a", "--size", "99999999999999999999x"], "--size takes"),
+        (["fetch", "a", "--fit", "cover"], "need --size"), (["fetch", "a", "--upscale"], "need --size"),
+        (["fetch", "a", "--size", "4x", "--fit", "foo"], "--fit takes contain, cover or fill"),
+        (["fetch", "a", "--quality", "0"], "--quality takes 1 to 100"),
+        (["fetch", "a", "--quality", "101"], "--quality"),
+        (["fetch", "a", "--quality", "high"], "'high' is invalid"),
+        (["fetch", "a", "--format", "bogus"], "no such format"),
+        (["fetch", "a", "--concurrency", "0"], "--concurrency takes"),
+        (["fetch", "a", "--priority", "now"], "--priority takes"),
+        (["fetch", "a", "--timeout=-1"], "--timeout takes"), (["fetch", "a", "--timeout", "inf"], "--timeout takes"),
+        (["fetch", "a", "--timeout", "nan"], "--timeout takes"),
+        (["fetch", "a", "--timeout", "1e300"], "--timeout takes"),
+        (["fetch", "a", "--header", "novalue"], "--header takes"),
+        (["fetch", "a", "--header", "a b: c"], "--header takes"),
+        (["fetch", "a", "--user", "nopassword"], "--user takes NAME:PASSWORD"),
+        (["fetch", "a", "--max-bytes", "0"], "--max-bytes takes"),
+        (["fetch", "a", "--max-pixels=-5"], "--max-pixels takes"),
+        (["fetch", "a", "--policy", "always"], "--policy takes"),
+        (["fetch", "a", "--cache-dir", ""], "--cache-dir takes"),
+        (["fetch", "a", "-o", ""], "-o takes"), (["fetch", "a", "b", "-o", "-"], "-o - takes one input"),
+        (["fetch", "a", "-o", "-", "--json"], "both want standard output"), (["fetch", "a", "--what"], "--what"),
+        (["fetch", "--input-list", "nowhere.txt"], "cannot be read"),
+        (["fetch", "-", "--input-list", "-"], "both want standard input"), (["info"], "inputs"),
+        (["convert", "a"], "output"),
+        (["convert", "a", "b.png", "--orientation", "turn"], "--orientation takes"),
+        (["convert", "a", "b.png", "--color", "red"], "--color takes"),
+        (["convert", "a", "b.png", "--metadata", "some"], "--metadata takes"),
+        (["convert", "a", "b.png", "--background", "12345"], "--background takes"),
+        (["convert", "a", "-", "--json"], "both want standard output"), (["cache", "path"], "key"),
+        (["cache", "frobnicate"], "frobnicate"), (["frobnicate"], "frobnicate"),
+    ])
+    func wrongUsageEndsWithTwoAndSaysWhy(arguments: [String], message: String) async throws {
+        let bench = try CommandBench()
+        let run = try await bench.run(arguments)
+        #expect(run.code == 2 && run.text == "")
+        #expect(run.errors.contains(message), "\(run.errors)")
+    }
+
+    @Test(arguments: [
+        ["fetch", "a", "--retries", "3"], ["fetch", "a", "--netrc"], ["fetch", "a", "--transform", "blur"],
+        ["fetch", "a", "--policy", "protocol"], ["fetch", "a", "--policy", "revalidate"],
+        ["fetch", "a", "--policy", "refresh"], ["fetch", "a", "--format", "gif"], ["fetch", "a", "--format", "svg"],
+        ["convert", "a", "b.png", "--metadata", "keep"], ["convert", "a", "b", "--format", "ico"], ["show", "a.png"],
+        ["show", "--json", "a.png"], ["prefetch", "http://localhost/a"], ["prefetch", "--input-list", "x"],
+    ])
+    func whatThisBuildLacksSaysSo(arguments: [String]) async throws {
+        let bench = try CommandBench()
+        let run = try await bench.run(arguments)
+        #expect(run.code == 2 && run.text == "")
+        #expect(run.errors.contains("not available in this build"), "\(run.errors)")
+    }
+
+    @Test(arguments: [
+        [], ["--help"], ["fetch", "--help"], ["info", "-h"], ["convert", "--help"], ["cache", "--help"],
+        ["cache", "stats", "--help"], ["help", "fetch"], ["--version"], ["--generate-completion-script", "bash"],
+        ["--generate-completion-script", "zsh"], ["--generate-completion-script", "fish"],
+    ])
+    func helpAndCompletionsGoToStandardOutput(arguments: [String]) async throws {
+        let bench = try CommandBench()
+        let run = try await bench.run(arguments)
+        #expect(run.code == 0 && !run.text.isEmpty && run.errors == "")
+    }
+}

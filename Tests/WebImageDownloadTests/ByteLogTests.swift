@@ -1,0 +1,377 @@
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageDownload
+
+extension ByteLog.AppendResult {
+    var name: String {
+        switch self {
+        case .proceed: "proceed"
+        case .pause: "pause"
+        case .full(let error): error.code.name
+        }
+    }
+}
+
+extension ByteLog.End {
+    var name: String {
+        switch self {
+        case .complete: "complete"
+        case .failed(let error): error.code.name
+        }
+    }
+}
+
+@Suite struct ByteLogTests {
+    private let executor = HeldExecutor()
+    private let files = FaultyFileSystem()
+    private let budget = TransferMemoryBudget(limit: 64 << 20)
+
+    private func log(memory: Int = 4 << 20, emergency: Int = 16 << 20, budget: TransferMemoryBudget? = nil) -> ByteLog {
+        var settings = ByteLog.Settings()
+        settings.memoryLimit = memory
+        settings.emergencyLimit = emergency
+        settings.directory = defaultTemporaryDirectory()
+        return ByteLog(settings: settings, budget: budget ?? self.budget, files: files, executor: executor)
+    }
+
+    private func append(_ bytes: [UInt8], to log: ByteLog) -> ByteLog.AppendResult {
+        bytes.withUnsafeBytes { log.append($0) }
+    }
+
+    private func everything(in log: ByteLog, from start: Int = 0) -> ([UInt8], String) {
+        var bytes: [UInt8] = []
+        while true {
+            switch log.read(at: start + bytes.count) {
+            case .chunk(let chunk):
+                #expect(chunk.range.lowerBound == start + bytes.count && chunk.count > 0)
+                bytes += chunk.array
+            case .wait: return (bytes, "wait")
+            case .end(let end): return (bytes, end.name)
+            }
+        }
+    }
+
+    @Test func aLateReaderGetsTheSameBytes() {
+        let body = pattern(300_000)
+        let log = log()
+        #expect(everything(in: log) == ([], "wait"))
+        for start in stride(from: 0, to: body.count, by: 7001) {
+            _ = append(Array(body[start..<min(start + 7001, body.count)]), to: log)
+            log.publish()
+        }
+        #expect(everything(in: log) == (body, "wait"))
+        log.finish(.complete)
+        #expect(everything(in: log) == (body, "complete"))
+        #expect(everything(in: log, from: 299_999) == ([body[299_999]], "complete"))
+        #expect(everything(in: log, from: 300_000) == ([], "complete"))
+        #expect(everything(in: log, from: .max / 2) == ([], "complete"))
+    }
+
+    @Test func nothingIsSeenBeforeItIsPublished() {
+        let log = log()
+        _ = append([1, 2, 3], to: log)
+        #expect(log.receivedCount == 0)
+        #expect(everything(in: log) == ([], "wait"))
+        log.publish()
+        #expect(everything(in: log) == ([1, 2, 3], "wait"))
+    }
+
+    @Test func aSmallBodyOfKnownLengthLiesInOnePieceOfThatSize() throws {
+        let log = log()
+        log.setHead(ResponseHead(status: 200), expectedLength: 10_000)
+        let body = pattern(10_000)
+        _ = append(Array(body[..<4000]), to: log)
+        log.publish()
+        _ = append(Array(body[4000...]), to: log)
+        log.finish(.complete)
+        let whole = try log.contiguous()
+        #expect(whole.range == 0..<10_000 && whole.array == body)
+        guard case .chunk(let chunk) = log.read(at: 0) else { return #expect(Bool(false), "no chunk") }
+        #expect(chunk.withUnsafeBytes { $0.baseAddress } == whole.withUnsafeBytes { $0.baseAddress })
+        #expect(budget.used == 10_000)
+        #expect(log.head?.status == 200 && log.expectedLength == 10_000)
+    }
+
+    /// Random appends, reads and spills over a file, against an array.
+    @Test(arguments: 1...12)
+    func cursorsAgreeWithAnArrayWhereverTheBytesLie(_ seed: Int) throws {
+        var random = SplitMix(seed: UInt64(seed))
+        let body = pattern(600_000, seed: UInt64(seed))
+        let budget = TransferMemoryBudget(limit: seed % 3 == 0 ? 300_000 : 64 << 20)
+        var log: ByteLog? = log(memory: [0, 100_000, 400_000][seed % 3], budget: budget)
+        var cursors = [Int](repeating: 0, count: 4)
+        var written = 0
+        while let open = log, written < body.count || cursors.contains(where: { $0 < body.count }) {
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0, 1:
+                guard written < body.count else { continue }
+                let end = min(written + Int.random(in: 1...90_000, using: &random), body.count)
+                if case .pause = append(Array(body[written..<end]), to: open) {
+                    // The writer stands still until the files have caught up.
+                    #expect(budget.isOver)
+                    executor.runAll()
+                    #expect(budget.isOver == false)
+                }
+                written = end
+                if Bool.random(using: &random) { open.publish() }
+                if written == body.count { open.finish(.complete) }
+            case 2: executor.runAll()
+            default:
+                let reader = Int.random(in: 0..<cursors.count, using: &random)
+                let from =
+                    Bool.random(using: &random) ? cursors[reader] : Int.random(in: 0...body.count, using: &random)
+                switch open.read(at: from) {
+                case .chunk(let chunk):
+                    #expect(chunk.range.lowerBound == from && chunk.range.upperBound <= written)
+                    #expect(chunk.array == Array(body[chunk.range]))
+                    if from == cursors[reader] { cursors[reader] = chunk.range.upperBound }
+                case .wait: #expect(from >= open.receivedCount)
+                case .end: #expect(from == body.count && written == body.count)
+                }
+            }
+        }
+        #expect(try log?.collect() == body)
+        executor.runAll()
+        log = nil
+        #expect(budget.used == 0)
+    }
+
+    @Test func whatIsWrittenToTheFileTakesNoMemory() {
+        let log = log(memory: 128 << 10)
+        _ = append(pattern(1 << 20), to: log)
+        log.finish(.complete)
+        #expect(budget.used >= 1 << 20)
+        executor.runAll()
+        #expect(budget.used <= 192 << 10)
+        #expect(files.count(of: .openTemporary) == 1)
+        #expect(everything(in: log) == (pattern(1 << 20), "complete"))
+    }
+
+    @Test func aWaiterIsCalledOnceWhenItsByteIsThere() {
+        let log = log()
+        let calls = Counter()
+        log.whenReadable(after: 5) { calls.increment() }
+        _ = append([1, 2, 3, 4, 5], to: log)
+        log.publish()
+        #expect(calls.value == 0)
+        _ = append([6], to: log)
+        #expect(calls.value == 0)
+        log.publish()
+        #expect(calls.value == 1)
+        _ = append([7], to: log)
+        log.finish(.complete)
+        #expect(calls.value == 1)
+        log.whenReadable(after: 100) { calls.increment() }
+        #expect(calls.value == 2)
+    }
+
+    @Test func headAndEndCanBeWaitedFor() {
+        let log = log()
+        let heads = Counter()
+        let ends = Counter()
+        log.whenHead { heads.increment() }
+        log.whenEnded { ends.increment() }
+        let interest = log.whenEnded { ends.increment() }
+        interest.cancel()
+        log.setHead(ResponseHead(status: 200), expectedLength: nil)
+        log.publish()
+        #expect(heads.value == 1 && ends.value == 0)
+        log.finish(.failed(.cancelled))
+        #expect(heads.value == 1 && ends.value == 1)
+    }
+
+    /// The waiter reads and waits again from inside the call, which a lock held meanwhile would not survive.
+    @Test func aWaiterMayUseTheLogThatCallsIt() {
+        let log = log()
+        let seen = Guarded<[Int]>([])
+        @Sendable func follow() {
+            let count = log.receivedCount
+            seen.withLock { $0.append(count) }
+            if log.end == nil { log.whenReadable(after: count, run: follow) }
+        }
+        follow()
+        for _ in 0..<3 {
+            _ = append([0], to: log)
+            log.publish()
+        }
+        log.finish(.complete)
+        #expect(seen.withLock { $0 } == [0, 1, 2, 3, 3])
+    }
+
+    @Test func anAbortKeepsWhatWasPublishedAndDropsTheRest() {
+        let budget = TransferMemoryBudget(limit: 1 << 20)
+        do {
+            let log = log(budget: budget)
+            _ = append([1, 2], to: log)
+            log.publish()
+            _ = append([3], to: log)
+            log.abort(WebImageError(.idleTimeout, "too late"))
+            _ = append(pattern(200_000), to: log)
+            log.publish()
+            log.finish(.complete)
+            #expect(everything(in: log) == ([1, 2], "idleTimeout"))
+        }
+        #expect(budget.used == 0)
+    }
+
+    @Test func goodBytesComeBeforeTheFailure() {
+        let log = log()
+        _ = append([9, 8], to: log)
+        log.finish(.failed(WebImageError(.truncatedBody, "cut")))
+        #expect(everything(in: log) == ([9, 8], "truncatedBody"))
+    }
+
+    // MARK: A disk that fails
+
+    @Test(arguments: [
+        (FaultyFileSystem.Call.openTemporary, 13, "cacheIO"), (.write, 28, "noSpace"), (.write, 5, "cacheIO"),
+    ])
+    func whenTheDiskFailsMemoryHoldsOnToItsBound(_ call: FaultyFileSystem.Call, _ number: Int32, _ code: String) {
+        files.failAll(call, with: .error(number))
+        let log = log(memory: 64 << 10, emergency: 256 << 10)
+        let body = pattern(1 << 20)
+        var written = 0
+        var results: Set<String> = []
+        var last = "proceed"
+        while last == "proceed", written < body.count {
+            last = append(Array(body[written..<written + (32 << 10)]), to: log).name
+            written += 32 << 10
+            log.publish()
+            executor.runAll()
+            results.insert(last)
+        }
+        #expect(results == ["proceed", code])
+        #expect(written > 256 << 10 && written < 512 << 10)
+        #expect(everything(in: log).0 == Array(body[..<written]))
+        // Held against its own bound, no longer against everyone's.
+        #expect(budget.used <= 192 << 10)
+    }
+
+    @Test func aFileThatCannotBeReadIsATypedFailure() {
+        let log = log(memory: 0)
+        _ = append(pattern(100_000), to: log)
+        log.finish(.complete)
+        executor.runAll()
+        files.failAll(.read, with: .error(5))
+        #expect(everything(in: log) == ([], "cacheIO"))
+        #expect(throws: WebImageError.self) { try log.collect() }
+        files.heal()
+        #expect(everything(in: log) == (pattern(100_000), "complete"))
+    }
+
+    @Test func aFailingDiskReleasesAWriterThatWaitsForIt() {
+        let budget = TransferMemoryBudget(limit: 256 << 10)
+        let log = log(memory: 0, budget: budget)
+        files.failAll(.write, with: .error(28))
+        var flow = "proceed"
+        while flow == "proceed" { flow = append(pattern(32 << 10), to: log).name }
+        #expect(flow == "pause")
+        let released = Counter()
+        budget.whenBelow { released.increment() }
+        #expect(released.value == 0)
+        executor.runAll()
+        #expect(released.value == 1)
+    }
+
+    // MARK: The budget
+
+    @Test func overTheBudgetALogWritesItsFileBeforeItsOwnLimit() {
+        let budget = TransferMemoryBudget(limit: 400 << 10)
+        let first = log(budget: budget)
+        let second = log(budget: budget)
+        _ = append(pattern(300 << 10), to: first)
+        first.publish()
+        #expect(append(pattern(200 << 10), to: second).name == "pause")
+        #expect(executor.waitingCount > 0)
+        executor.runAll()
+        #expect(budget.isOver == false)
+        #expect(append(pattern(10), to: second).name == "proceed")
+        second.finish(.complete)
+        #expect(everything(in: second).0.count == (200 << 10) + 10)
+    }
+
+    @Test func logsThatKeepWhatTheyHaveNeverStopTheOthersForGood() {
+        let budget = TransferMemoryBudget(limit: 1 << 20)
+        var logs: [ByteLog] = []
+        for _ in 0..<200 {
+            let log = log(budget: budget)
+            if case .pause = append(pattern(50_000), to: log) { executor.runAll() }
+            #expect(budget.isOver == false)
+            log.finish(.complete)
+            logs.append(log)
+        }
+        executor.runAll()
+        #expect(logs.allSatisfy { everything(in: $0) == (pattern(50_000), "complete") })
+    }
+
+    @Test func allBytesWaitsAndReadsTheFileToo() async throws {
+        let pool = ThreadPool(name: "test", width: 2)
+        var settings = ByteLog.Settings()
+        settings.memoryLimit = 100_000
+        let log = ByteLog(settings: settings, budget: budget, files: PosixFileSystem(), executor: pool)
+        let body = pattern(3 << 20)
+        async let whole = log.allBytes()
+        for start in stride(from: 0, to: body.count, by: 65536) {
+            _ = append(Array(body[start..<start + 65536]), to: log)
+            log.publish()
+        }
+        log.finish(.complete)
+        #expect(try await whole.array == body)
+    }
+
+    @Test func aFailedLogThrowsItsErrorForAllBytes() async {
+        let log = log()
+        log.finish(.failed(WebImageError(.dnsFailed, "no such host")))
+        let error = await #expect(throws: WebImageError.self) { try await log.allBytes() }
+        #expect(error?.code == .dnsFailed)
+    }
+
+    /// One writer and readers on threads of their own, each at its own pace.
+    @Test func readersOnOtherThreadsSeeEveryByteOnce() async {
+        let pool = ThreadPool(name: "test", width: 3)
+        var settings = ByteLog.Settings()
+        settings.memoryLimit = 200_000
+        let log = ByteLog(settings: settings, budget: budget, files: PosixFileSystem(), executor: pool)
+        let body = pattern(2 << 20)
+        let sums = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<6 {
+                group.addTask {
+                    var offset = 0
+                    while true {
+                        switch log.read(at: offset) {
+                        case .chunk(let chunk):
+                            if chunk.array != Array(body[chunk.range]) { return -1 }
+                            offset = chunk.range.upperBound
+                        case .wait:
+                            let from = offset
+                            await withCheckedContinuation { continuation in
+                                log.whenReadable(after: from) { continuation.resume() }
+                            }
+                        case .end: return offset
+                        }
+                    }
+                }
+            }
+            group.addTask {
+                var random = SplitMix(seed: 3)
+                var start = 0
+                while start < body.count {
+                    let end = min(start + Int.random(in: 1...50_000, using: &random), body.count)
+                    _ = body[start..<end].withUnsafeBytes { log.append($0) }
+                    log.publish()
+                    start = end
+                }
+                log.finish(.complete)
+                return body.count
+            }
+            var sums: [Int] = []
+            for await sum in group { sums.append(sum) }
+            return sums
+        }
+        #expect(sums == [Int](repeating: body.count, count: 7))
+    }
+}

@@ -1,0 +1,79 @@
+import HTTPTypes
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageDownload
+
+/// Answers that need a second look: compressed unasked, asking for credentials, not TLS where TLS was expected.
+@Suite struct DownloadAnswerTests {
+    private let body = pattern(5000)
+
+    @Test func aBodyThatWasCompressedUnaskedIsUnpacked() async throws {
+        let rig = try Rig()
+        rig.server.serve("/a", compressed())
+        let download = rig.download("/a")
+        #expect(await rig.fetch(download) == (body, "complete"))
+        #expect(download.log.expectedLength == nil)
+        #expect(rig.server.requests("/a").first?.header("Accept-Encoding") == "identity")
+    }
+
+    @Test func aCompressedBodyMayNotGrowBeyondTheLimit() async throws {
+        let rig = try Rig(.with { $0.bodyLimit = 4096 })
+        rig.server.serve("/a", compressed().with(framing: .chunked(size: 512)))
+        #expect(await rig.fetch("/a").end == "decompressionLimit")
+    }
+
+    @Test func aCompressedBodyThatIsBrokenIsAnError() async throws {
+        let rig = try Rig()
+        rig.server.serve(
+            "/a", OriginResponse.bytes(body, contentType: "image/png").with(header: "Content-Encoding", "gzip"))
+        #expect(await rig.fetch("/a").end == "protocolError")
+    }
+
+    @Test(arguments: [401, 407]) func credentialsThatAreNotAcceptedAreNamed(status: Int) async throws {
+        let rig = try Rig()
+        rig.server.serve("/a", .status(status))
+        let url = rig.server.url("/a")
+        #expect(await rig.fetch("/a").end == "badStatus")
+        #expect(await rig.fetch(url.replacing("http://", with: "http://anna:wrong@")).end == "authenticationFailed")
+        var request = DownloadRequest(url: url)
+        request.fields[.authorization] = "Bearer old"
+        let download = rig.downloader.download(request)
+        guard case .failed(let error) = await download.log.ended() else {
+            Issue.record("credentials that were refused gave a body")
+            return
+        }
+        #expect(error.code == .authenticationFailed && error.status == status)
+    }
+
+    @Test func aServerWithoutTLSIsNotTalkedToAsIfItHadIt() async throws {
+        let rig = try Rig()
+        let listener = try LoopbackSocket.listening()
+        defer { listener.close() }
+        startThread(named: "test-no-tls") {
+            guard let client = listener.accept() else { return }
+            _ = client.send("this is not TLS\r\n")
+            client.close()
+        }
+        #expect(await rig.fetch("https://127.0.0.1:\(listener.port)/a").end == "tlsFailed")
+    }
+
+    private func compressed() -> OriginResponse {
+        .bytes(gzip(body), contentType: "image/png").with(header: "Content-Encoding", "gzip")
+    }
+
+    /// A gzip stream of one stored block (RFC 1951, section 3.2.4; RFC 1952).
+    private func gzip(_ bytes: [UInt8]) -> [UInt8] {
+        func little(_ value: UInt32, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: value >> UInt32(8 * $0)) }
+        }
+        let sum = ~bytes.reduce(~UInt32(0)) { sum, byte in
+            (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
+        }
+        let length = UInt32(bytes.count)
+        return [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 1] + little(length, 2) + little(~length, 2) + bytes + little(sum, 4)
+            + little(length, 4)
+    }
+}

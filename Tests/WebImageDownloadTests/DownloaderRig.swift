@@ -1,0 +1,43 @@
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageDownload
+
+/// A downloader with a real transport and a real server.
+struct Rig {
+    let server: OriginServer
+    let clock = ManualClock()
+    let downloader: ImageDownloader
+
+    /// - Parameter hasManualClock: deadlines then only pass when the test says so.
+    init(_ configuration: DownloadConfiguration = DownloadConfiguration(), transport: (any HTTPTransport)? = nil) throws
+    {
+        server = try OriginServer()
+        downloader = ImageDownloader(
+            configuration: configuration, transport: transport, clock: clock,
+            executor: ThreadPool(name: "test-io", width: 2), files: PosixFileSystem())
+    }
+
+    func download(_ path: String, priority: LoadPriority = .normal) -> Download {
+        downloader.download(DownloadRequest(url: path.hasPrefix("/") ? server.url(path) : path), priority: priority)
+    }
+
+    /// The body and how it ended.
+    func fetch(_ path: String) async -> (body: [UInt8], end: String) { await fetch(download(path)) }
+
+    func fetch(_ download: Download) async -> (body: [UInt8], end: String) {
+        let end = await download.log.ended()
+        return ((try? download.log.collect()) ?? [], end.name)
+    }
+}
+
+extension DownloadConfiguration {
+    /// The default, changed.
+    static func with(_ change: (inout DownloadConfiguration) -> Void) -> DownloadConfiguration {
+        var configuration = DownloadConfiguration()
+        change(&configuration)
+        return configuration
+    }
+}

@@ -1,0 +1,45 @@
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+/// Work that waits until a test runs it, on the test's thread.
+final class HeldExecutor: WorkExecutor {
+    private let work = Guarded<[@Sendable () -> Void]>([])
+
+    func run(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void) {
+        self.work.withLock { $0.append(work) }
+    }
+
+    var waitingCount: Int { work.withLock { $0.count } }
+
+    /// Runs what waits, and what that leaves, to the last.
+    func runAll() {
+        while true {
+            let next = work.withLock { work in
+                defer { work = [] }
+                return work
+            }
+            if next.isEmpty { return }
+            for work in next { work() }
+        }
+    }
+}
+
+/// A number that several threads count up.
+final class Counter: Sendable {
+    private let number = Atomic(0)
+
+    var value: Int { number.load(ordering: .sequentiallyConsistent) }
+
+    @discardableResult
+    func increment() -> Int { number.add(1, ordering: .sequentiallyConsistent).newValue }
+}
+
+/// Bytes in which no two places nearby look alike.
+func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+    var random = SplitMix(seed: seed)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count + 8)
+    while bytes.count < count { withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) } }
+    return Array(bytes.prefix(count))
+}

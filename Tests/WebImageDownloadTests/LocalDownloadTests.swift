@@ -1,0 +1,127 @@
+import Glibc
+import HTTPTypes
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageDownload
+
+/// Files, paths and `data:` URLs.
+@Suite struct LocalDownloadTests {
+    private let rig: Rig
+    private let directory: String
+
+    init() throws {
+        rig = try Rig(.with { $0.bodyLimit = .kibibytes(1024) })
+        directory = "\(defaultTemporaryDirectory())/webimage-test-\(UInt64.random(in: 0 ... .max))"
+        try PosixFileSystem().makeDirectory(directory)
+    }
+
+    private func write(_ bytes: [UInt8], to name: String) throws -> String {
+        let files = PosixFileSystem()
+        let path = "\(directory)/\(name)"
+        let file = try files.open(path, .createNew)
+        defer { files.close(file) }
+        try bytes.withUnsafeBytes { try files.writeAll(file, $0, at: 0) }
+        return path
+    }
+
+    private func download(_ text: String) -> Download { rig.downloader.download(DownloadRequest(url: text)) }
+
+    private func fetch(_ text: String) async -> (body: [UInt8], end: String) { await rig.fetch(download(text)) }
+
+    private func cleanUp() {
+        let files = PosixFileSystem()
+        for name in (try? files.names(in: directory)) ?? [] { try? files.remove("\(directory)/\(name)") }
+        try? files.removeDirectory(directory)
+    }
+
+    @Test func aFileIsReadByPathAndByURL() async throws {
+        defer { cleanUp() }
+        let body = pattern(700_000)
+        let path = try write(body, to: "a b%#?.png")
+        #expect(await fetch(path) == (body, "complete"))
+        let encoded = path.replacing("%", with: "%25").replacing("#", with: "%23").replacing("?", with: "%3F")
+        for prefix in ["file://", "file://localhost", "file:", "FILE://"] {
+            let download = download(prefix + encoded)
+            #expect(await rig.fetch(download) == (body, "complete"))
+            #expect(download.log.head == nil && download.log.expectedLength == 700_000)
+        }
+        #expect(await fetch(try write([], to: "empty")) == ([], "complete"))
+    }
+
+    @Test func whatIsNoReadableFileIsNamed() async throws {
+        defer { cleanUp() }
+        #expect(await fetch("\(directory)/none.png").end == "fileNotFound")
+        #expect(await fetch("file://\(directory)/none.png").end == "fileNotFound")
+        #expect(await fetch(directory).end == "notAFile")
+        #expect(await fetch("/dev/zero").end == "notAFile")
+        let pipe = "\(directory)/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        #expect(await fetch(pipe).end == "notAFile")
+        #expect(await fetch("file://elsewhere/a").end == "invalidURL")
+        #expect(await fetch("file:relative").end == "invalidURL")
+        #expect(await fetch("file:///a%00b").end == "invalidURL")
+    }
+
+    @Test func aFileThatMayNotBeReadIsNamed() async throws {
+        defer { cleanUp() }
+        let files = FaultyFileSystem()
+        files.failAll(.open, with: .error(EACCES))
+        let downloader = ImageDownloader(
+            configuration: DownloadConfiguration(), transport: FakeTransport(), clock: ManualClock(),
+            executor: ThreadPool(name: "test", width: 1), files: files)
+        let path = try write([1], to: "secret")
+        let forbidden = downloader.download(DownloadRequest(url: path))
+        #expect(await rig.fetch(forbidden).end == "permissionDenied")
+        files.heal()
+        files.failAll(.read, with: .error(EIO))
+        let broken = downloader.download(DownloadRequest(url: path))
+        #expect(await rig.fetch(broken).end == "fileNotFound")
+    }
+
+    @Test func aFileOverTheLimitIsRefusedUnread() async throws {
+        defer { cleanUp() }
+        let path = try write(pattern((1 << 20) + 1), to: "large")
+        #expect(await fetch(path) == ([], "bodyTooLarge"))
+    }
+
+    @Test func dataURLsComeWithTheirType() async {
+        let download = download("data:image/png;base64,aGVsbG8=")
+        #expect(await rig.fetch(download) == (Array("hello".utf8), "complete"))
+        #expect(download.log.head?[.contentType] == "image/png")
+        #expect(await fetch("data:image/png;base64,*").end == "invalidURL")
+        #expect(await fetch("data:," + String(repeating: "a", count: (1 << 20) + 1)).end == "bodyTooLarge")
+    }
+
+    /// Whatever its disk does, a file that is longer than the memory for it is read through a temporary file.
+    @Test func aFileMayBeLongerThanTheMemoryForIt() async throws {
+        defer { cleanUp() }
+        let path = try write(pattern(900_000), to: "long")
+        let downloader = ImageDownloader(
+            configuration: .with {
+                $0.memoryPerTransfer = .kibibytes(64); $0.memoryForAll = .kibibytes(256)
+            },
+            transport: FakeTransport(), clock: ManualClock(), executor: ThreadPool(name: "test", width: 1),
+            files: PosixFileSystem())
+        let download = downloader.download(DownloadRequest(url: path))
+        #expect(try await download.log.allBytes().array == pattern(900_000))
+    }
+
+    @Test func aReadThatIsLeftStops() async throws {
+        defer { cleanUp() }
+        let executor = HeldExecutor()
+        let files = FaultyFileSystem()
+        let downloader = ImageDownloader(
+            configuration: DownloadConfiguration(), transport: FakeTransport(), clock: ManualClock(),
+            executor: executor,
+            files: files)
+        let download = downloader.download(DownloadRequest(url: try write(pattern(700_000), to: "a")))
+        download.cancel()
+        #expect(download.log.end?.name == "cancelled")
+        executor.runAll()
+        #expect(files.count(of: .read) == 0 && download.log.receivedCount == 0)
+        #expect(downloader.counters.running == 0)
+    }
+}

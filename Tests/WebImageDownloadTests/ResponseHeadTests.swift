@@ -1,0 +1,38 @@
+import HTTPTypes
+import Testing
+
+@testable import WebImageDownload
+
+@Suite struct ResponseHeadTests {
+    private let lines =
+        "HTTP/1.1 200 Fine: really\r\nContent-Type: image/png \r\nVARY:Accept\r\nvary: \tCookie\r\n: none\r\nno colon\r\n"
+        + "X-Empty:\r\nContent-Length: 12\r\n\r\n"
+
+    private var head: ResponseHead {
+        ResponseHead(status: 200, lines: Array(lines.utf8), version: .http11, remoteAddress: nil)
+    }
+
+    @Test func fieldsAreFoundWhateverTheirCase() {
+        #expect(head[.contentType] == "image/png")
+        #expect(head[.vary] == "Accept, Cookie")
+        #expect(head[.contentLength] == "12")
+        #expect(head[HTTPField.Name("X-Empty")!] == "")  // a literal that is a name
+        #expect(head[.location] == nil)
+    }
+
+    @Test func allFieldsComeInOrder() {
+        let names = head.fields.map(\.name.canonicalName)
+        #expect(names == ["content-type", "vary", "vary", "x-empty", "content-length"])
+        #expect(head.fields[.vary] == "Accept, Cookie")
+    }
+
+    @Test func anyBytesAreAHead() {
+        var random = SplitMix(seed: 9)
+        for _ in 0..<2000 {
+            let bytes = (0..<40).map { _ in [13, 10, 58, 32, 65, 200, 0].randomElement(using: &random) ?? UInt8(0) }
+            let head = ResponseHead(status: 200, lines: bytes, version: .http11, remoteAddress: nil)
+            #expect(head.fields.count <= 40)
+            #expect(head[.contentType] == nil)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Testing
+import WebImageCore
+
+@testable import WebImageDownload
+
+@Suite struct TransferQueueTests {
+    private func drain(_ queue: inout TransferQueue) -> [Int] {
+        var started: [Int] = []
+        while let id = queue.next() { started.append(id) }
+        return started
+    }
+
+    @Test func theUrgentGoFirstAndEqualsInOrder() {
+        var queue = TransferQueue(limits: .init(total: 1, perHost: 1))
+        for (id, priority) in [(1, LoadPriority.low), (2, .normal), (3, .high), (4, .normal), (5, .high)] {
+            queue.enqueue(id, host: "h", priority: priority)
+        }
+        var order: [Int] = []
+        while let id = queue.next() {
+            order.append(id)
+            #expect(queue.next() == nil)
+            queue.remove(id)
+        }
+        #expect(order == [3, 5, 2, 4, 1])
+        #expect(queue.waitingCount == 0 && queue.runningCount == 0)
+    }
+
+    @Test func theNewestGoesFirstWhenAskedFor() {
+        var queue = TransferQueue(limits: .init(total: 1, perHost: 1), order: .lastInFirstOut)
+        for id in 1...4 { queue.enqueue(id, host: "h", priority: id == 1 ? .high : .normal) }
+        var order: [Int] = []
+        while let id = queue.next() {
+            order.append(id)
+            queue.remove(id)
+        }
+        #expect(order == [1, 4, 3, 2])
+    }
+
+    @Test func aBusyHostDoesNotHoldUpAnother() {
+        var queue = TransferQueue(limits: .init(total: 4, perHost: 2))
+        for id in 1...5 { queue.enqueue(id, host: "a", priority: .high) }
+        queue.enqueue(6, host: "b", priority: .low)
+        #expect(drain(&queue) == [1, 2, 6])
+        queue.release(1)
+        #expect(drain(&queue) == [3])
+        #expect(queue.runningCount == 3)
+    }
+
+    @Test func aChangeOfPriorityCountsWhileItWaits() {
+        var queue = TransferQueue(limits: .init(total: 1, perHost: 1))
+        for id in 1...3 { queue.enqueue(id, host: "h\(id)", priority: .normal) }
+        queue.setPriority(.high, of: 3)
+        queue.setPriority(.low, of: 1)
+        queue.setPriority(.high, of: 99)
+        #expect(drain(&queue) == [3])
+        queue.remove(3)
+        #expect(drain(&queue) == [2])
+    }
+
+    @Test func oneThatMovesToAnotherHostKeepsItsTurn() {
+        var queue = TransferQueue(limits: .init(total: 1, perHost: 1))
+        queue.enqueue(1, host: "a", priority: .normal)
+        #expect(queue.next() == 1)
+        queue.enqueue(2, host: "a", priority: .normal)
+        queue.release(1)
+        queue.enqueue(1, host: "b", priority: .normal)
+        #expect(drain(&queue) == [1])
+    }
+
+    @Test func aSuspendedQueueStartsNothing() {
+        var queue = TransferQueue()
+        queue.setSuspended(true)
+        queue.enqueue(1, host: "a", priority: .normal)
+        #expect(queue.next() == nil)
+        queue.setSuspended(false)
+        #expect(queue.next() == 1)
+    }
+
+    @Test func limitsMayChangeWhileItRuns() {
+        var queue = TransferQueue(limits: .init(total: 1, perHost: 1))
+        for id in 1...4 { queue.enqueue(id, host: "a", priority: .normal) }
+        #expect(drain(&queue) == [1])
+        queue.setLimits(.init(total: 8, perHost: 3))
+        #expect(drain(&queue) == [2, 3])
+        queue.setLimits(.init(total: 0, perHost: 0))
+        queue.remove(1)
+        queue.remove(2)
+        #expect(drain(&queue) == [])
+        queue.remove(3)
+        #expect(drain(&queue) == [4])
+    }
+
+    @Test func whatRunsKeepsItsSlotWhenAllThatWaitAreForgotten() {
+        var queue = TransferQueue(limits: .init(total: 2, perHost: 1))
+        for id in 1...5 { queue.enqueue(id, host: "h\(id % 2)", priority: .normal) }
+        #expect(drain(&queue) == [1, 2])
+        queue.removeAllWaiting()
+        #expect(queue.waitingCount == 0 && queue.runningCount == 2)
+        queue.remove(1)
+        queue.enqueue(6, host: "h1", priority: .normal)
+        #expect(drain(&queue) == [6])
+    }
+
+    /// The same walk over the queue and over a list that is searched from end to end.
+    @Test(arguments: [TransferQueue.Order.firstInFirstOut, .lastInFirstOut])
+    func itAgreesWithANaiveModel(_ order: TransferQueue.Order) {
+        struct Waiting {
+            var id: Int
+            var host: String
+            var priority: LoadPriority
+        }
+        var random = SplitMix(seed: order == .firstInFirstOut ? 1 : 2)
+        var queue = TransferQueue(limits: .init(total: 5, perHost: 2), order: order)
+        var waiting: [Waiting] = []
+        var running: [Int: String] = [:]
+        var lastID = 0
+        for _ in 0..<20_000 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<4:
+                lastID += 1
+                let one = Waiting(
+                    id: lastID, host: "h\(Int.random(in: 0..<5, using: &random))",
+                    priority: LoadPriority.allCases.randomElement(using: &random) ?? .normal)
+                waiting.append(one)
+                queue.enqueue(one.id, host: one.host, priority: one.priority)
+            case 4:
+                guard let index = waiting.indices.randomElement(using: &random) else { continue }
+                waiting[index].priority = LoadPriority.allCases.randomElement(using: &random) ?? .normal
+                queue.setPriority(waiting[index].priority, of: waiting[index].id)
+            case 5:
+                guard let index = waiting.indices.randomElement(using: &random) else { continue }
+                queue.remove(waiting.remove(at: index).id)
+            case 6, 7:
+                guard let id = running.keys.sorted().randomElement(using: &random) else { continue }
+                running[id] = nil
+                queue.remove(id)
+            default:
+                let free = waiting.filter { one in running.values.filter { $0 == one.host }.count < 2 }
+                let best = free.max { left, right in
+                    if left.priority != right.priority { return left.priority < right.priority }
+                    return order == .firstInFirstOut ? left.id > right.id : left.id < right.id
+                }
+                let expected = running.count < 5 ? best : nil
+                #expect(queue.next() == expected?.id)
+                if let expected {
+                    running[expected.id] = expected.host
+                    waiting.removeAll { $0.id == expected.id }
+                }
+            }
+            #expect(queue.waitingCount == waiting.count && queue.runningCount == running.count)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Testing
+import WebImageCore
+
+@testable import WebImageDownload
+
+@Suite struct WebURLTests {
+    /// RFC 3986 section 5.4, with the base's host of one letter as there; nil for references that leave HTTP.
+    @Test(arguments: [
+        ("g:h", nil), ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"),
+        ("/g", "http://a/g"), ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"),
+        ("#s", "http://a/b/c/d;p?q"), ("g#s", "http://a/b/c/g"), ("g?y#s", "http://a/b/c/g?y"),
+        (";x", "http://a/b/c/;x"),
+        ("g;x", "http://a/b/c/g;x"), ("g;x?y#s", "http://a/b/c/g;x?y"), ("", "http://a/b/c/d;p?q"),
+        (".", "http://a/b/c/"),
+        ("./", "http://a/b/c/"), ("..", "http://a/b/"), ("../", "http://a/b/"), ("../g", "http://a/b/g"),
+        ("../..", "http://a/"), ("../../", "http://a/"), ("../../g", "http://a/g"), ("../../../g", "http://a/g"),
+        ("../../../../g", "http://a/g"), ("/./g", "http://a/g"), ("/../g", "http://a/g"), ("g.", "http://a/b/c/g."),
+        (".g", "http://a/b/c/.g"), ("g..", "http://a/b/c/g.."), ("..g", "http://a/b/c/..g"), ("./../g", "http://a/b/g"),
+        ("./g/.", "http://a/b/c/g/"), ("g/./h", "http://a/b/c/g/h"), ("g/../h", "http://a/b/c/h"),
+        ("g;x=1/./y", "http://a/b/c/g;x=1/y"), ("g;x=1/../y", "http://a/b/c/y"), ("g?y/./x", "http://a/b/c/g?y/./x"),
+        ("g?y/../x", "http://a/b/c/g?y/../x"), ("https://other:444/x", "https://other:444/x"),
+    ])
+    func referencesResolveAsInTheStandard(_ reference: String, _ expected: String?) throws {
+        let base = try WebURL("http://a/b/c/d;p?q")
+        #expect((try? base.resolving(reference))?.text == expected)
+    }
+
+    @Test(arguments: [
+        ("HTTP://Example.COM", "http://example.com/"), ("http://h:80/a", "http://h/a"), ("https://h:443", "https://h/"),
+        ("https://h:80/", "https://h:80/"), ("http://h:/a", "http://h/a"), ("http://h/a#b?c", "http://h/a"),
+        ("http://h?q", "http://h/?q"), ("http://u:p@h/a", "http://h/a"), ("http://h/a b", "http://h/a%20b"),
+        ("http://h/ä", "http://h/%C3%A4"), ("http://h/%7e%zz%", "http://h/%7e%25zz%25"),
+        ("http://h/a?b=[1]|2", "http://h/a?b=%5B1%5D%7C2"), ("  http://h/a \n", "http://h/a"),
+        ("http://[::1]:8080/a", "http://[::1]:8080/a"), ("http://h/a/../../b/./c", "http://h/b/c"),
+        ("http://h//a//b", "http://h//a//b"), ("http://a@b@h/", "http://h/"), ("http://h/a@b:c", "http://h/a@b:c"),
+    ])
+    func aURLHasOneNormalForm(_ text: String, _ expected: String) throws {
+        let url = try WebURL(text)
+        #expect(url.text == expected)
+        #expect(try WebURL(url.text).text == expected)
+    }
+
+    @Test(arguments: [
+        "", "h/a", "http:", "http://", "http:///a", "http://:80/", "http://h:0/", "http://h:65536/", "http://h:8o/",
+        "http://h:+8/", "http://[::1/", "http://[zz]/", "http://a b/", "http://h<x>/", "http://h/\u{0}",
+        "http://h\u{7F}/",
+        "http://h%41/", "http://[::1]x/",
+    ])
+    func whatCannotBeAURLIsRefused(_ text: String) {
+        #expect(throws: WebImageError.self) { try WebURL(text) }
+        #expect((try? WebURL(text)) == nil)
+    }
+
+    @Test func aSchemeThatIsNotHTTPIsNamed() {
+        let error = #expect(throws: WebImageError.self) { try WebURL("ftp://h/a") }
+        #expect(error?.code == .unsupportedScheme)
+        #expect(error?.message.contains("ftp") == true)
+    }
+
+    @Test func userAndPasswordAreDecodedAndKeptApart() throws {
+        let url = try WebURL("http://an%40na:s%3Aecret:x@h/")
+        #expect(url.credentials == BasicCredentials(user: "an@na", password: "s:ecret:x"))
+        #expect(url.text == "http://h/")
+        #expect("\(BasicCredentials(user: "anna", password: "secret"))".contains("secret") == false)
+        #expect(try WebURL("http://@h/").credentials == nil)
+    }
+
+    @Test(arguments: [
+        ("http://user:pw@h/a?b=1#frag", "http://h/a?b=1"), ("http://h/a?token=abc&x=1", "http://h/a?token=…&x=1"),
+        ("https://h/a?X-Amz-Signature=abc", "https://h/a?X-Amz-Signature=…"), ("not a url @ all", "not a url @ all"),
+        ("//user@h/", "//h/"), ("data:image/png;base64,AAAA", "data:image/png;base64,… (26 bytes)"),
+    ])
+    func messagesShowNoSecrets(_ text: String, _ expected: String) {
+        #expect(redactedURL(text) == expected)
+    }
+
+    /// Nothing that a server can put into `Location` stops the program.
+    @Test func anyTextIsEitherAURLOrAnError() {
+        var random = SplitMix(seed: 11)
+        let pieces = [
+            "http", "https", ":", "/", "//", "?", "#", "@", "[", "]", ".", "..", "%", "%2", "ä", "\u{0}", " ", "h",
+            "80",
+        ]
+        for _ in 0..<4000 {
+            let text = (0..<Int.random(in: 0..<12, using: &random)).map { _ in
+                pieces[Int.random(in: 0..<pieces.count, using: &random)]
+            }.joined()
+            guard let url = try? WebURL(text) else { continue }
+            #expect(url.path.hasPrefix("/"))
+            #expect((try? WebURL(url.text))?.text == url.text, "\(text)")
+            if let next = try? url.resolving(text) { #expect(next.text == url.text, "\(text)") }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Glibc
+import Testing
+import WebImageCore
+import WebImageProcessing
+
+@Suite struct ColorConverterTests {
+    private func linear(_ value: Double) -> Double {
+        value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+    }
+
+    private func encoded(_ value: Double) -> Double {
+        let value = min(max(value, 0), 1)
+        return value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
+    }
+
+    @Test(arguments: [PixelLayout.rgba8, .rgba16]) func displayP3BecomesTheKnownValues(_ layout: PixelLayout) throws {
+        let profile = ICCProfileBytes.rgb(ICCProfileBytes.displayP3Colorants, .sRGB)
+        let converter = try #require(ColorConverter(iccProfile: profile, layout: layout))
+        #expect(!converter.isIdentity)
+        // Linear Display P3 to linear sRGB (both D65).
+        let matrix = [[1.2249, -0.2247, 0], [-0.0420, 1.0419, 0], [-0.0197, -0.0786, 1.0979]]
+        var random = SeededRandom(1)
+        let pixels = try PixelBuffer.random(PixelSize(40, 25), layout, alpha: .straight, seed: 2)
+        let top = Double(layout.top)
+        // Muted colours are within both: nothing is clipped, on which engines may differ.
+        let channels = (0..<4000).map { _ in Int.random(in: Int(top * 0.3)...Int(top * 0.6), using: &random) }
+        for (index, value) in channels.enumerated() {
+            if layout == .rgba8 {
+                pixels.mutableBytes[index] = UInt8(value)
+            } else {
+                pixels.mutableBytes.storeBytes(of: UInt16(value), toByteOffset: index * 2, as: UInt16.self)
+            }
+        }
+        converter.convert(pixels)
+        let converted = pixels.channels
+        for start in stride(from: 0, to: 4000, by: 4) {
+            let from = (0..<3).map { linear(Double(channels[start + $0]) / top) }
+            for c in 0..<3 {
+                let expected = encoded((0..<3).reduce(0) { $0 + matrix[c][$1] * from[$1] }) * top
+                #expect(abs(Double(converted[start + c]) - expected) <= top / 255 * 1.5)
+            }
+            #expect(converted[start + 3] == channels[start + 3], "alpha is not a colour")
+        }
+    }
+
+    @Test func theReddestP3IsTheReddestThereIs() throws {
+        let profile = ICCProfileBytes.rgb(ICCProfileBytes.displayP3Colorants, .sRGB)
+        let converter = try #require(ColorConverter(iccProfile: profile, layout: .rgba8))
+        let pixels = try PixelBuffer.make(PixelSize(3, 1), [255, 0, 0, 9, 255, 255, 255, 255, 0, 0, 0, 0])
+        converter.convert(pixels)
+        #expect(pixels.channels == [255, 0, 0, 9, 255, 255, 255, 255, 0, 0, 0, 0])
+    }
+
+    @Test func linearGrayOfSixteenBitsBecomesSRGB() throws {
+        let converter = try #require(ColorConverter(iccProfile: ICCProfileBytes.gray(.gamma(1)), layout: .rgba16))
+        let levels = Array(stride(from: 0, through: 65_535, by: 257))
+        let pixels = try PixelBuffer.make(PixelSize(levels.count, 1), .rgba16, levels.flatMap { [$0, $0, $0, 77] })
+        converter.convert(pixels)
+        for (x, level) in levels.enumerated() {
+            let pixel = pixels.pixel(x, 0)
+            let expected = encoded(Double(level) / 65_535) * 65_535
+            #expect(pixel[0..<3].allSatisfy { abs(Double($0) - expected) <= 100 } && pixel[3] == 77)
+        }
+    }
+
+    @Test func linearGrayBecomesSRGB() throws {
+        let converter = try #require(ColorConverter(iccProfile: ICCProfileBytes.gray(.gamma(1)), layout: .rgba8))
+        #expect(!converter.isIdentity)
+        let pixels = try PixelBuffer.make(PixelSize(256, 1), (0...255).flatMap { [$0, $0, $0, 255 - $0] })
+        converter.convert(pixels)
+        for level in 0...255 {
+            let expected = encoded(Double(level) / 255) * 255
+            let pixel = pixels.pixel(level, 0)
+            #expect(pixel[0..<3].allSatisfy { abs(Double($0) - expected) <= 1.5 })
+            #expect(pixel[3] == 255 - level)
+        }
+    }
+
+    @Test func whatIsSRGBAlreadyIsNotTouched() throws {
+        for profile in [ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .sRGB), ICCProfileBytes.gray(.sRGB)] {
+            let converter = try #require(ColorConverter(iccProfile: profile, layout: .rgba16))
+            #expect(converter.isIdentity)
+            #expect(ColorConverter(iccProfile: profile, layout: .rgba8)?.isIdentity == true)
+            let pixels = try PixelBuffer.random(PixelSize(9, 9), .rgba16, alpha: .straight, seed: 1)
+            let before = pixels.channels
+            converter.convert(pixels)
+            #expect(pixels.channels == before)
+        }
+        // Nearly is not the same: gamma 2.2 is some levels away in the dark.
+        let near = ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma(2.2))
+        #expect(ColorConverter(iccProfile: near, layout: .rgba8)?.isIdentity == false)
+    }
+
+    @Test func onlyTheRowsThatAreAskedForChange() throws {
+        let profile = ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma(1))
+        let converter = try #require(ColorConverter(iccProfile: profile, layout: .rgba8))
+        let pixels = try PixelBuffer.constant(PixelSize(4, 4), [60, 60, 60, 255])
+        converter.convert(pixels, rows: 1..<3)
+        #expect(pixels.pixel(0, 0)[0] == 60 && pixels.pixel(3, 3)[0] == 60)
+        #expect(pixels.pixel(0, 1)[0] > 100 && pixels.pixel(3, 2)[0] > 100)
+        converter.convert(pixels, rows: 3..<900)
+        #expect(pixels.pixel(0, 3)[0] > 100)
+    }
+
+    @Test func whatIsNoProfileOfAPictureGivesNoConverter() {
+        let good = ICCProfileBytes.rgb(ICCProfileBytes.displayP3Colorants, .sRGB)
+        #expect(ColorConverter(iccProfile: [], layout: .rgba8) == nil)
+        #expect(ColorConverter(iccProfile: [UInt8](repeating: 7, count: 500), layout: .rgba8) == nil)
+        for (space, kind) in [("CMYK", "prtr"), ("Lab ", "abst"), ("RGB ", "link"), ("RGB ", "nmcl"), ("XYZ ", "spac")]
+        {
+            let profile = ICCProfileBytes.rgb(ICCProfileBytes.displayP3Colorants, .sRGB, space: space, kind: kind)
+            #expect(ColorConverter(iccProfile: profile, layout: .rgba8) == nil, "\(space) \(kind)")
+        }
+        #expect(ColorConverter(iccProfile: Array(good.prefix(140)), layout: .rgba8) == nil)
+    }
+
+    @Test func damagedProfilesNeverCrash() throws {
+        var random = SeededRandom(5)
+        let good = [
+            ICCProfileBytes.rgb(ICCProfileBytes.displayP3Colorants, .sRGB), ICCProfileBytes.gray(.gamma(1.8)),
+        ]
+        let pixels = try PixelBuffer.random(PixelSize(16, 2), alpha: .straight, seed: 6)
+        for round in 0..<600 {
+            var bytes = good[round % 2]
+            if round % 3 == 0 { bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random)) }
+            for _ in 0..<Int.random(in: 1...12, using: &random) where !bytes.isEmpty {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            let alphas = stride(from: 3, to: 128, by: 4).map { pixels.channels[$0] }
+            ColorConverter(iccProfile: bytes, layout: .rgba8)?.convert(pixels)
+            #expect(stride(from: 3, to: 128, by: 4).map { pixels.channels[$0] } == alphas)
+        }
+    }
+
+    @Test func oneConverterServesManyThreads() async throws {
+        let profile = ICCProfileBytes.rgb(ICCProfileBytes.displayP3Colorants, .sRGB)
+        let converter = try #require(ColorConverter(iccProfile: profile, layout: .rgba8))
+        let expected = try PixelBuffer.random(PixelSize(50, 50), alpha: .straight, seed: 7)
+        converter.convert(expected)
+        let channels = expected.channels
+        let results = try await withThrowingTaskGroup(of: [Int].self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    let pixels = try PixelBuffer.random(PixelSize(50, 50), alpha: .straight, seed: 7)
+                    converter.convert(pixels)
+                    return pixels.channels
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(results.count == 8 && results.allSatisfy { $0 == channels })
+    }
+
+    @Test func theConvertersUsedLastAreKept() {
+        var cache = ColorConverterCache(capacity: 2)
+        let profiles = [1.0, 1.5, 1.8].map { ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma($0)) }
+        let first = cache.converter(for: profiles[0], layout: .rgba8)
+        let second = cache.converter(for: profiles[1], layout: .rgba8)
+        #expect(first != nil && second != nil && first !== second)
+        let again = cache.converter(for: profiles[0], layout: .rgba8)
+        #expect(again === first)
+        let deep = cache.converter(for: profiles[0], layout: .rgba16)
+        #expect(deep?.layout == .rgba16)
+        let kept = cache.converter(for: profiles[0], layout: .rgba8)
+        #expect(kept === first, "it was used after the second")
+        let remade = cache.converter(for: profiles[1], layout: .rgba8)
+        #expect(remade !== second, "it was used longest ago")
+        for _ in 0..<2 {
+            let none = cache.converter(for: [1, 2, 3], layout: .rgba8)
+            #expect(none == nil)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Glibc
+import WebImageCore
+import WebImageProcessing
+
+/// The resampler as one would write it on a blackboard: every weight of every pixel, in floating point, nothing skipped.
+struct ResampleReference {
+    var filter: ResampleFilter
+
+    private func weight(_ x: Double) -> Double {
+        let x = abs(x)
+        func sinc(_ x: Double) -> Double { x == 0 ? 1 : sin(.pi * x) / (.pi * x) }
+        switch filter {
+        case .box: return 0
+        case .bilinear: return x < 1 ? 1 - x : 0
+        case .bicubic:
+            let a = -0.5
+            if x < 1 { return (a + 2) * x * x * x - (a + 3) * x * x + 1 }
+            return x < 2 ? a * x * x * x - 5 * a * x * x + 8 * a * x - 4 * a : 0
+        case .lanczos3: return x < 3 ? sinc(x) * sinc(x / 3) : 0
+        }
+    }
+
+    /// `matrix[output][input]`
+    private func weights(_ input: Int, _ start: Double, _ length: Double, _ output: Int) -> [[Double]] {
+        let step = length / Double(output)
+        return (0..<output).map { index in
+            let low = start + Double(index) * step
+            let center = start + (Double(index) + 0.5) * step
+            let row = (0..<input).map { pixel -> Double in
+                if filter == .box {
+                    return max(min(Double(pixel + 1), low + step) - max(Double(pixel), low), 0)
+                }
+                return weight((Double(pixel) + 0.5 - center) / max(step, 1))
+            }
+            let sum = row.reduce(0, +)
+            return row.map { $0 / sum }
+        }
+    }
+
+    /// Channels before rounding: straight or opaque as the pixels are, and the alpha of each pixel unclamped by rounding.
+    func resample(_ pixels: PixelBuffer, alpha: AlphaMode, crop: PixelRect, to output: PixelSize) -> [Double] {
+        let (width, height, top) = (pixels.size.width, pixels.size.height, Double(pixels.layout.top))
+        var planes = pixels.channels.map(Double.init)
+        if alpha == .straight {
+            for index in planes.indices where index % 4 != 3 { planes[index] *= planes[index | 3] / top }
+        }
+        let vertical = weights(height, crop.y, crop.height, output.height)
+        let horizontal = weights(width, crop.x, crop.width, output.width)
+        var result = [Double](repeating: 0, count: output.width * output.height * 4)
+        for y in 0..<output.height {
+            var row = [Double](repeating: 0, count: width * 4)
+            for from in 0..<height where vertical[y][from] != 0 {
+                for index in row.indices { row[index] += vertical[y][from] * planes[from * width * 4 + index] }
+            }
+            for x in 0..<output.width {
+                var sum = [0.0, 0, 0, 0]
+                for from in 0..<width where horizontal[x][from] != 0 {
+                    for c in 0..<4 { sum[c] += horizontal[x][from] * row[from * 4 + c] }
+                }
+                let a = min(max(sum[3], 0), top)
+                for c in 0..<3 {
+                    let color = min(max(sum[c], 0), a)
+                    result[(y * output.width + x) * 4 + c] = alpha == .straight && a > 0 ? color * top / a : color
+                }
+                result[(y * output.width + x) * 4 + 3] = a
+            }
+        }
+        return result
+    }
+
+    /// The worst difference from `pixels`, in levels, where a difference in colour counts as much as it is seen for 16-bit
+    /// pixels (their faintest colours are beyond 32-bit floating point) and fully for 8-bit ones.
+    func worstDifference(
+        of pixels: PixelBuffer, from expected: [Double]
+    ) -> Double {
+        let (actual, top) = (pixels.channels, Double(pixels.layout.top))
+        var worst = 0.0
+        for start in stride(from: 0, to: actual.count, by: 4) {
+            let alpha = expected[start + 3]
+            worst = max(worst, abs(Double(actual[start + 3]) - alpha))
+            // Nobody can tell the colour of a pixel that rounds to fully transparent, or that is on the edge of it.
+            guard alpha > 0.51 else { continue }
+            let seen = pixels.layout == .rgba8 ? 1 : alpha / top
+            for c in 0..<3 {
+                worst = max(worst, abs(Double(actual[start + c]) - expected[start + c]) * seen)
+            }
+        }
+        return worst
+    }
+}

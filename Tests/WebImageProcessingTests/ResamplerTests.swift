@@ -1,0 +1,264 @@
+import Testing
+import WebImageCore
+import WebImageProcessing
+
+@Suite struct ResamplerTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        var layout: PixelLayout
+        var alpha: AlphaMode
+        var filter: ResampleFilter
+        var testDescription: String { "\(layout) \(alpha) \(filter.rawValue)" }
+
+        static let all: [Case] = [PixelLayout.rgba8, .rgba16].flatMap { layout in
+            [AlphaMode.opaque, .straight].flatMap { alpha in
+                ResampleFilter.allCases.map { Case(layout: layout, alpha: alpha, filter: $0) }
+            }
+        }
+    }
+
+    /// Reducing, enlarging, both at once, to and from one pixel, nearly nothing, a factor of exactly two, and windows so
+    /// long that the rounding errors of their weights would add up to something if they were not carried on.
+    static let sizes: [(PixelSize, PixelSize)] = [
+        (PixelSize(40, 30), PixelSize(20, 15)), (PixelSize(41, 23), PixelSize(7, 5)),
+        (PixelSize(17, 13), PixelSize(40, 29)), (PixelSize(50, 9), PixelSize(11, 31)),
+        (PixelSize(33, 20), PixelSize(33, 7)), (PixelSize(20, 33), PixelSize(7, 33)),
+        (PixelSize(29, 31), PixelSize(1, 1)), (PixelSize(1, 1), PixelSize(9, 4)),
+        (PixelSize(31, 17), PixelSize(30, 16)), (PixelSize(12, 12), PixelSize(24, 24)),
+        (PixelSize(2, 90), PixelSize(3, 4)), (PixelSize(3, 2), PixelSize(2, 3)),
+        (PixelSize(3000, 2), PixelSize(1, 1)), (PixelSize(2, 3000), PixelSize(3, 1)),
+    ]
+
+    @Test(arguments: Case.all) func everyPixelIsWithinALevelOfTheBlackboard(_ test: Case) throws {
+        let reference = ResampleReference(filter: test.filter)
+        for (seed, (size, output)) in Self.sizes.enumerated() {
+            let pixels = try PixelBuffer.random(size, test.layout, alpha: test.alpha, seed: UInt64(seed))
+            let result = try Resampler.resample(pixels, alpha: test.alpha, to: output, filter: test.filter)
+            let expected = reference.resample(pixels, alpha: test.alpha, crop: PixelRect(size), to: output)
+            let worst = reference.worstDifference(of: result, from: expected)
+            #expect(worst <= 1, "\(size) to \(output)")
+        }
+    }
+
+    @Test(arguments: Case.all) func aFractionalPartIsScaledAsOnTheBlackboard(_ test: Case) throws {
+        let reference = ResampleReference(filter: test.filter)
+        var random = SeededRandom(7)
+        for seed in 0..<12 {
+            let size = PixelSize(Int.random(in: 2...40, using: &random), Int.random(in: 2...40, using: &random))
+            let x = Double.random(in: 0..<Double(size.width) - 1, using: &random)
+            let y = Double.random(in: 0..<Double(size.height) - 1, using: &random)
+            let crop = PixelRect(
+                x: x, y: y, width: Double.random(in: 0.5...(Double(size.width) - x), using: &random),
+                height: Double.random(in: 0.5...(Double(size.height) - y), using: &random))
+            let output = PixelSize(Int.random(in: 1...30, using: &random), Int.random(in: 1...30, using: &random))
+            let pixels = try PixelBuffer.random(size, test.layout, alpha: test.alpha, seed: UInt64(seed))
+            let result = try Resampler.resample(
+                pixels, alpha: test.alpha, crop: crop, to: output, filter: test.filter)
+            let expected = reference.resample(pixels, alpha: test.alpha, crop: crop, to: output)
+            #expect(reference.worstDifference(of: result, from: expected) <= 1, "\(size) \(crop) to \(output)")
+        }
+    }
+
+    @Test(arguments: Case.all) func aConstantPictureStaysExactlyThat(_ test: Case) throws {
+        let top = test.layout.top
+        for level in [0, 1, 2, top / 3, top / 2 + 1, top - 1, top] {
+            let alpha = test.alpha == .opaque ? top : max(level / 2, 1)
+            let pixel = [level, top - level, top, alpha]
+            for (size, output) in Self.sizes {
+                let pixels = try PixelBuffer.constant(size, test.layout, pixel)
+                let result = try Resampler.resample(pixels, alpha: test.alpha, to: output, filter: test.filter)
+                let expected = try PixelBuffer.constant(output, test.layout, pixel)
+                // With 16 bits a channel, the colour of one level of alpha is as fine as 32-bit floating point gets.
+                guard test.layout == .rgba8 || alpha > 1000 else { continue }
+                // A sum of a thousand rows or columns is a level of 65535 off in 32-bit floating point.
+                let allowed = test.layout == .rgba16 && max(size.width, size.height) > 1000 ? 1 : 0
+                let worst = zip(result.channels, expected.channels).map { abs($0 - $1) }.max() ?? 0
+                #expect(worst <= allowed, "\(pixel) \(size) to \(output)")
+            }
+        }
+    }
+
+    @Test(arguments: Case.all) func rowsInAnyBandsGiveTheSamePixels(_ test: Case) throws {
+        var random = SeededRandom(11)
+        for (seed, (size, output)) in Self.sizes.enumerated() {
+            let pixels = try PixelBuffer.random(size, test.layout, alpha: test.alpha, seed: UInt64(seed))
+            let crop = PixelRect(
+                x: 0.3, y: 0.4, width: Double(size.width) - 0.5, height: Double(size.height) - 0.7)
+            let whole = try Resampler.resample(
+                pixels, alpha: test.alpha, crop: crop, to: output, filter: test.filter)
+            for longest in [1, 3, 8, 40] {
+                let sink = Resampler(crop: crop, output: output, filter: test.filter)
+                try feed(pixels, test.alpha, to: sink) { Int.random(in: 1...longest, using: &random) }
+                #expect(sink.isComplete)
+                #expect(sink.buffer?.channels == whole.channels, "\(size) to \(output), bands up to \(longest)")
+            }
+        }
+    }
+
+    private func feed(
+        _ pixels: PixelBuffer, _ alpha: AlphaMode, to sink: Resampler, band: () -> Int
+    ) throws {
+        try sink.begin(RowFormat(size: pixels.size, layout: pixels.layout, alpha: alpha))
+        var row = 0
+        while row < pixels.size.height {
+            let count = min(band(), pixels.size.height - row)
+            sink.band(at: row, count: count)
+                .copyMemory(from: pixels.row(row), byteCount: count * pixels.bytesPerRow)
+            sink.commit(at: row, count: count)
+            row += count
+        }
+    }
+
+    @Test func rowsOfTheResultAreThereAsSoonAsTheirInputIs() throws {
+        let pixels = try PixelBuffer.random(PixelSize(8, 400), alpha: .opaque, seed: 1)
+        let sink = Resampler(output: PixelSize(4, 40), filter: .bilinear)
+        try sink.begin(RowFormat(size: pixels.size, layout: .rgba8, alpha: .opaque))
+        #expect(sink.wholePicture == nil)
+        for row in 0..<400 {
+            sink.band(at: row, count: 1).copyMemory(from: pixels.row(row), byteCount: pixels.bytesPerRow)
+            sink.commit(at: row, count: 1)
+            // Output row y needs the input rows before 10 * y + 20; they are taken four at a time.
+            #expect(sink.rowsDone >= (row + 1 - 20 - 3) / 10)
+        }
+        #expect(sink.rowsDone == 40)
+    }
+
+    @Test func rowsBesideThePartChangeNothing() throws {
+        let pixels = try PixelBuffer.random(PixelSize(20, 60), alpha: .opaque, seed: 2)
+        let other = try pixels.copied()
+        // Rows 20 to 40 are used, and a reach of three output rows of two input rows on either side.
+        for row in Array(0..<14) + Array(46..<60) {
+            other.row(row).initializeMemory(as: UInt8.self, repeating: 99, count: other.bytesPerRow)
+        }
+        let crop = PixelRect(x: 0, y: 20, width: 20, height: 20)
+        let results = try [pixels, other].map {
+            try Resampler.resample($0, alpha: .opaque, crop: crop, to: PixelSize(10, 10)).channels
+        }
+        #expect(results[0] == results[1])
+    }
+
+    @Test(arguments: [AlphaMode.opaque, .straight]) func theSameSizeIsACopyToTheBit(_ alpha: AlphaMode) throws {
+        let pixels = try PixelBuffer.random(PixelSize(19, 7), alpha: alpha, seed: 3)
+        let sink = Resampler(output: pixels.size)
+        try feed(pixels, alpha, to: sink) { 2 }
+        #expect(sink.buffer?.channels == pixels.channels)
+        #expect(sink.rowsDone == 7)
+        let once = try Resampler.resample(pixels, alpha: alpha, to: pixels.size)
+        #expect(once.channels == pixels.channels)
+    }
+
+    @Test(arguments: [AlphaMode.opaque, .straight]) func aPartInWholePixelsIsACopyToTheBit(_ alpha: AlphaMode) throws {
+        let pixels = try PixelBuffer.random(PixelSize(19, 17), .rgba16, alpha: alpha, seed: 4)
+        let sink = Resampler(crop: PixelRect(x: 3, y: 5, width: 8, height: 9), output: PixelSize(8, 9))
+        try feed(pixels, alpha, to: sink) { 3 }
+        #expect(sink.buffer?.channels == (try pixels.cropped(x: 3, y: 5, to: PixelSize(8, 9)).channels))
+    }
+
+    @Test func nothingIsShifted() throws {
+        // A picture that equals its mirror image must do so afterwards; a shift by any part of a pixel would show.
+        let half = try PixelBuffer.random(PixelSize(15, 21), alpha: .opaque, seed: 5)
+        let mirror = try half.flipped(horizontally: true, vertically: false)
+        var channels: [Int] = []
+        for start in stride(from: 0, to: 21 * 60, by: 60) {
+            channels += half.channels[start..<start + 60]
+            channels += mirror.channels[start..<start + 60]
+        }
+        let pixels = try PixelBuffer.make(PixelSize(30, 21), channels)
+        for filter in ResampleFilter.allCases {
+            for width in [7, 15, 16, 44] {
+                let result = try Resampler.resample(pixels, alpha: .opaque, to: PixelSize(width, 9), filter: filter)
+                let turned = try result.flipped(horizontally: true, vertically: false)
+                let worst = zip(result.channels, turned.channels).map { abs($0 - $1) }.max() ?? 0
+                #expect(worst <= 1, "\(filter) to \(width)")
+            }
+        }
+    }
+
+    @Test func enlargingByBoxRepeatsPixels() throws {
+        let pixels = try PixelBuffer.random(PixelSize(5, 4), alpha: .straight, seed: 6)
+        let result = try Resampler.resample(pixels, alpha: .straight, to: PixelSize(15, 12), filter: .box)
+        for y in 0..<12 {
+            for x in 0..<15 {
+                let source = pixels.pixel(x / 3, y / 3)
+                #expect(result.pixel(x, y) == (source[3] == 0 ? [0, 0, 0, 0] : source))
+            }
+        }
+    }
+
+    @Test(arguments: ResampleFilter.allCases) func theColourOfTransparentPixelsDoesNotBleed(
+        _ filter: ResampleFilter
+    ) throws {
+        // Blue on the left; on the right a red that cannot be seen.
+        var channels: [Int] = []
+        for _ in 0..<24 { for x in 0..<24 { channels += x < 12 ? [0, 0, 200, 255] : [255, 0, 0, 0] } }
+        let pixels = try PixelBuffer.make(PixelSize(24, 24), channels)
+        for output in [PixelSize(7, 7), PixelSize(50, 50)] {
+            let result = try Resampler.resample(pixels, alpha: .straight, to: output, filter: filter)
+            for x in 0..<output.width {
+                let pixel = result.pixel(x, output.height / 2)
+                #expect(pixel[0] == 0)
+                if pixel[3] > 0 { #expect(abs(pixel[2] - 200) <= (filter == .box || filter == .bilinear ? 1 : 55)) }
+            }
+        }
+    }
+
+    @Test func aHardEdgeIsClampedAndDoesNotWrap() throws {
+        var channels: [Int] = []
+        for _ in 0..<20 { for x in 0..<20 { channels += x < 10 ? [0, 0, 0, 255] : [255, 255, 255, 255] } }
+        let pixels = try PixelBuffer.make(PixelSize(20, 20), channels)
+        let result = try Resampler.resample(pixels, alpha: .opaque, to: PixelSize(33, 33), filter: .lanczos3)
+        #expect(result.pixel(2, 16)[0] < 10 && result.pixel(30, 16)[0] > 245)
+        #expect((0..<33).allSatisfy { result.pixel($0, 16)[3] == 255 })
+    }
+
+    @Test func premultipliedPixelsStayPremultiplied() throws {
+        let pixels = try PixelBuffer.random(PixelSize(23, 23), alpha: .straight, seed: 8)
+        let premultiplied = try pixels.copied()
+        premultiplied.premultiply()
+        let result = try Resampler.resample(premultiplied, alpha: .premultiplied, to: PixelSize(9, 40)).channels
+        for start in stride(from: 0, to: result.count, by: 4) {
+            #expect(result[start..<start + 3].allSatisfy { $0 <= result[start + 3] })
+        }
+    }
+
+    @Test func aPictureThatEndsEarlyHasItsFirstRowsAndThenNothing() throws {
+        let pixels = try PixelBuffer.constant(PixelSize(10, 100), [9, 8, 7, 255])
+        let sink = Resampler(output: PixelSize(5, 50))
+        try sink.begin(RowFormat(size: pixels.size, layout: .rgba8, alpha: .opaque))
+        sink.band(at: 0, count: 50).copyMemory(from: pixels.row(0), byteCount: 50 * pixels.bytesPerRow)
+        sink.commit(at: 0, count: 50)
+        sink.clearMissingRows()
+        #expect((20...25).contains(sink.rowsDone))
+        #expect(!sink.isComplete)
+        #expect(sink.buffer?.pixel(4, sink.rowsDone - 1) == [9, 8, 7, 255])
+        #expect(sink.buffer?.pixel(0, sink.rowsDone) == [0, 0, 0, 0])
+        #expect(sink.buffer?.pixel(4, 49) == [0, 0, 0, 0])
+    }
+
+    @Test func aPartOutsideOfThePictureIsRefused() throws {
+        let pixels = try PixelBuffer.constant(PixelSize(4, 4), [0, 0, 0, 255])
+        let parts = [
+            PixelRect(x: 4, y: 0, width: 2, height: 2), PixelRect(x: 0, y: -3, width: 4, height: 3),
+            PixelRect(x: 0, y: 0, width: .nan, height: 1), PixelRect(x: .nan, y: 0, width: 1, height: 1),
+            PixelRect(x: 0, y: 0, width: 0, height: 1),
+        ]
+        for part in parts {
+            let error = #expect(throws: WebImageError.self) {
+                try Resampler.resample(pixels, alpha: .opaque, crop: part, to: PixelSize(2, 2))
+            }
+            #expect(error?.code == .transformFailed)
+        }
+    }
+
+    @Test func aSideTooLongToScaleIsRefusedBeforeAnythingIsMade() {
+        for (size, output) in [
+            (PixelSize(100_000_000, 1), PixelSize(1000, 1)), (PixelSize(1, 100_000_000), PixelSize(1, 10)),
+            (PixelSize(1, 1), PixelSize(1, 2_000_000)),
+        ] {
+            let sink = Resampler(output: output)
+            let error = #expect(throws: WebImageError.self) {
+                try sink.begin(RowFormat(size: size, layout: .rgba8, alpha: .opaque))
+            }
+            #expect(error?.code == .limitExceeded)
+        }
+    }
+}

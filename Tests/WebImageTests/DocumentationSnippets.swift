@@ -1,0 +1,293 @@
+// The Swift snippets of README and of the documentation catalogue, word for word, so that they cannot rot: this file
+// compiles, and scripts/check-parity looks whether every snippet stands in it. Nothing here is called.
+import WebImage
+import WebImageTesting
+
+// MARK: README.md
+
+// README.md
+private func readme() async throws {
+    let manager = ImageManager()
+    var request = ImageRequest("https://example.com/a.jpg")
+    request.size = TargetSize(width: 400, height: 300)
+    let response = try await manager.image(for: request)
+    print(response.image.size, response.source)
+}
+
+// MARK: WebImage.md
+
+// WebImage.md
+private func landingPage() async throws {
+    let manager = ImageManager()
+    let response = try await manager.image(for: ImageRequest("https://example.com/a.jpg"))
+    print(response.image.size, response.source)
+}
+
+// MARK: GettingStarted.md
+
+// GettingStarted.md
+private func loadAPicture() async throws {
+    let manager = ImageManager()
+    let response = try await manager.image(for: ImageRequest("https://example.com/a.jpg"))
+    print(response.image.size, response.source)
+}
+
+// GettingStarted.md
+private func askForASize(manager: ImageManager) async throws {
+    var request = ImageRequest("https://example.com/a.jpg")
+    request.size = TargetSize(width: 400, height: 300, fit: .cover)
+    let thumbnail = try await manager.image(for: request).image
+    _ = thumbnail
+}
+
+// GettingStarted.md
+private func showWhatIsInMemory(manager: ImageManager, request: ImageRequest, show: (Image) -> Void) async throws {
+    if let image = manager.cachedImage(for: request) {
+        show(image)
+    } else {
+        show(try await manager.image(for: request).image)
+    }
+}
+
+// GettingStarted.md
+private func followALoad(manager: ImageManager, request: ImageRequest, show: (Image) -> Void) async throws {
+    for await event in manager.events(for: request) {
+        switch event {
+        case .progress(let progress): print(progress.received, progress.fraction ?? 0)
+        case .preview(let image): show(image)
+        case .finished(let result): show(try result.get().image)
+        }
+    }
+}
+
+// GettingStarted.md
+private func loadByClosure(
+    manager: ImageManager, request: ImageRequest,
+    deliver: @escaping @Sendable (Result<ImageResponse, WebImageError>) -> Void
+) {
+    let token = manager.load(request) { event in
+        if case .finished(let result) = event { deliver(result) }
+    }
+    token.setPriority(.high)
+    token.cancel()
+}
+
+// GettingStarted.md
+private func handleErrors(manager: ImageManager, request: ImageRequest, show: (Image) -> Void) async {
+    do {
+        show(try await manager.image(for: request).image)
+    } catch {
+        switch error.code {
+        case .cancelled: break
+        case .badStatus: print("the server answered \(error.status ?? 0)")
+        case .badImageData: print("no picture: \(error.cause ?? error)")
+        default: print(error)
+        }
+    }
+}
+
+// GettingStarted.md
+private func sendCredentials(manager: ImageManager, password: String) async throws {
+    var request = ImageRequest("https://example.com/private/a.jpg")
+    request.headers[.acceptLanguage] = "de"
+    request.credentials = BasicCredentials(user: "ada", password: password)
+    let response = try await manager.image(for: request)
+    _ = response
+}
+
+// GettingStarted.md
+private func decodeAndWriteBytes(bytes: [UInt8]) async throws {
+    let image = try await Image(data: bytes, size: TargetSize(width: 800))
+    let jpeg = try image.encoded(as: .jpeg, EncodeOptions(quality: 85))
+    _ = jpeg
+}
+
+// GettingStarted.md
+private func testWithoutANetwork(jpeg: [UInt8]) async throws {
+    let transport = FakeTransport()
+    transport.answer("https://example.com/a.jpg", .bytes(jpeg, contentType: "image/jpeg"))
+    var configuration = ImageManager.Configuration()
+    configuration.disk = nil
+    let manager = ImageManager(configuration: configuration, transport: transport)
+    let response = try await manager.image(for: ImageRequest("https://example.com/a.jpg"))
+    _ = response
+}
+
+// MARK: TheWayOfARequest.md
+
+// TheWayOfARequest.md
+private func shareATransfer(manager: ImageManager) async throws {
+    let requests = [200, 800, 1600].map { width in
+        var request = ImageRequest("https://example.com/a.jpg")
+        request.size = TargetSize(width: width)
+        return request
+    }
+    try await withThrowingTaskGroup(of: ImageResponse.self) { group in
+        for request in requests {
+            group.addTask { try await manager.image(for: request) }
+        }
+        for try await response in group { print(response.image.size) }
+    }
+}
+
+// TheWayOfARequest.md
+private func changeUrgency(manager: ImageManager) {
+    var request = ImageRequest("https://example.com/next-page.jpg")
+    request.priority = .low
+    let token = manager.load(request) { _ in }
+    token.setPriority(.high)
+    manager.downloader.setLimits(maxConcurrent: 12, maxConcurrentPerHost: 4)
+}
+
+// TheWayOfARequest.md
+private func takeAPart(manager: ImageManager, request original: ImageRequest) async throws {
+    var request = original
+    request.allowsPartial = true
+    let response = try await manager.image(for: request)
+    if let error = response.partialError { print("only a part:", error) }
+    _ = response
+}
+
+// TheWayOfARequest.md
+private func readTimings(manager: ImageManager, request: ImageRequest) async throws {
+    let response = try await manager.image(for: request)
+    print(response.source, response.timings.firstByte ?? .zero, response.timings.total ?? .zero)
+}
+
+// TheWayOfARequest.md
+private func endInOrder(manager: ImageManager) async {
+    await manager.finishStores()
+    manager.shutDown()
+}
+
+// MARK: Caching.md
+
+// Caching.md
+private func configureCaches() {
+    var configuration = ImageManager.Configuration()
+    configuration.memoryLimits = .init(cost: .mebibytes(128))
+    configuration.disk?.limits.bytes = .mebibytes(500)
+    configuration.disk?.limits.age = .seconds(86_400)
+    let manager = ImageManager(configuration: configuration)
+    _ = manager
+}
+
+// Caching.md
+private func askTheCachesOnly(manager: ImageManager, show: (Image) -> Void) async throws {
+    var request = ImageRequest("https://example.com/a.jpg")
+    request.cachePolicy = .cacheOnly
+    do {
+        show(try await manager.image(for: request).image)
+    } catch {
+        print(error.code == .cacheMiss ? "not there" : "\(error)")
+    }
+}
+
+// Caching.md
+private func shareAnEntry(manager: ImageManager, token: String) async throws {
+    var request = ImageRequest("https://example.com/a.jpg?token=\(token)")
+    request.cacheKey = "https://example.com/a.jpg"
+    let response = try await manager.image(for: request)
+    _ = response
+}
+
+// Caching.md
+private func lookAfterTheCaches(manager: ImageManager) async throws {
+    if let disk = manager.diskCache {
+        print(disk.usage.count, disk.usage.bytes, disk.statistics.hits)
+        for entry in try await disk.entries() { print(entry.key, entry.path) }
+        let report = try await disk.verify()
+        print(report.checked, report.bad)
+        try await disk.removeExpired()
+        try await disk.removeAll()
+    }
+    manager.memoryCache.removeAll()
+}
+
+// MARK: FormatsAndLimits.md
+
+// FormatsAndLimits.md
+private func tellWhatAFileIs(manager: ImageManager) async throws {
+    let details = try await manager.details(for: ImageRequest("https://example.com/a.jpg"))
+    print(details.header.format.rawValue, details.header.displaySize, details.header.isProgressive)
+}
+
+// FormatsAndLimits.md
+private func chooseASize(request original: ImageRequest) {
+    var request = original
+    request.size = TargetSize(width: 400)
+    request.size = TargetSize(width: 400, height: 400, fit: .cover, upscale: true)
+    request.bitmapLimit = .mebibytes(8)
+    _ = request
+}
+
+// FormatsAndLimits.md
+private func keepWhatIsStored(manager: ImageManager, request original: ImageRequest) async throws {
+    var request = original
+    request.appliesOrientation = false
+    request.convertsToSRGB = false
+    request.keepsBitDepth = true
+    let image = try await manager.image(for: request).image
+    print(image.info.orientation, image.info.iccProfile?.count ?? 0, image.layout.bitDepth)
+}
+
+// FormatsAndLimits.md
+private func readPixels(image: Image) {
+    let sum = image.withPixels { pixels in pixels.reduce(0) { $0 + Int($1) } }
+    let rowLength = image.pixels.bytesPerRow
+    _ = (sum, rowLength)
+}
+
+// FormatsAndLimits.md
+private func writeAPicture(manager: ImageManager, image: Image) async throws {
+    let png = try await manager.encode(image, as: .png)
+    let jpeg = try await manager.encode(image, as: .jpeg, EncodeOptions(quality: 85, progressive: true))
+    _ = (png, jpeg)
+}
+
+// FormatsAndLimits.md
+private func transformPictures(request original: ImageRequest) {
+    var request = original
+    struct Inverted: ImageTransformer {
+        let key = "inverted"
+
+        func transform(_ image: Image) throws(WebImageError) -> Image {
+            guard image.layout == .rgba8 else { throw WebImageError(.transformFailed, "only 8 bits a channel") }
+            return try Image(size: image.size, alpha: image.alpha) { output in
+                image.withPixels { input in
+                    for index in input.indices { output[index] = index % 4 == 3 ? input[index] : 255 - input[index] }
+                }
+            }
+        }
+    }
+    request.transformers = [Inverted()]
+    _ = request
+}
+
+// FormatsAndLimits.md
+private func chooseCoders() {
+    let coders = CoderRegistry([JPEGCoder()])
+    let manager = ImageManager(coders: coders)
+    _ = manager
+}
+
+// FormatsAndLimits.md
+private func lowerLimits() {
+    var request = ImageRequest("https://example.com/upload.png")
+    request.limits.pixels = 24_000_000
+    request.limits.time = .seconds(5)
+    request.bodyLimit = .mebibytes(8)
+    request.timeout = .seconds(20)
+    _ = request
+}
+
+// MARK: ComingFromSDWebImage.md
+
+// ComingFromSDWebImage.md
+private func theSameLoadHere(manager: ImageManager) async throws {
+    var request = ImageRequest("https://example.com/a.jpg")
+    request.size = TargetSize(width: 400, height: 300)
+    request.priority = .high
+    let response = try await manager.image(for: request)
+    _ = response
+}

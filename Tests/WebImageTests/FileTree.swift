@@ -1,0 +1,29 @@
+import Glibc
+import WebImageCore
+import WebImageSystem
+
+/// Folders for tests.
+enum FileTree {
+    static func makeTemporaryFolder() throws -> String {
+        var template = Array("/tmp/webimage-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw WebImageError(.cacheIO, "no temporary folder") }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    static func remove(_ path: String) {
+        let files = PosixFileSystem()
+        for name in (try? files.names(in: path)) ?? [] {
+            let child = "\(path)/\(name)"
+            if (try? files.status(at: child))?.isDirectory ?? false { remove(child) } else { try? files.remove(child) }
+        }
+        try? files.removeDirectory(path)
+    }
+
+    static func write(_ bytes: [UInt8], to path: String) throws {
+        let files = PosixFileSystem()
+        let file = try files.open(path, .readWrite)
+        defer { files.close(file) }
+        try files.truncate(file, to: 0)
+        try bytes.withUnsafeBytes { try files.writeAll(file, $0, at: 0) }
+    }
+}

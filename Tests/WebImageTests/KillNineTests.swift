@@ -1,0 +1,118 @@
+import Glibc
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+/// A process that writes into a cache is killed, again and again, over the same directory.
+struct KillNineTests {
+    private static var rounds: Int { getenv("WEBIMAGE_SOAK") == nil ? 100 : 1000 }
+
+    @Test func aKilledProcessLeavesNoWrongEntryAndNothingForGood() async throws {
+        let folder = try TemporaryFolder()
+        var random = SeededNumbers(state: 2026)
+        var (intact, missing, unfinished) = (0, 0, 0)
+        for round in 0..<Self.rounds {
+            let worker = try KillWorker(directory: folder.path, seed: random.next() >> 1)
+            // Killed while it writes an entry: the first ones of its life, or later ones.
+            let isAlive = worker.waitUntilItWrites(entry: 1 + Int(random.next() % 16), random.next() % 3000)
+            #expect(worker.kill() && isAlive, "round \(round): the worker ended by itself")
+
+            // What the dead leave behind belongs to nobody an hour later.
+            unfinished += try worker.makeTemporaryFilesOld()
+            let report = try CacheKillWorker.check(directory: folder.path)
+            try #require(report.wrong == 0, "round \(round)")
+            intact += report.intact
+            missing += report.missing
+        }
+        #expect(intact > Self.rounds, "hardly anything was stored, so that nothing could be wrong")
+        #expect(missing > 0)
+        #expect(unfinished > 0, "no worker was killed while it wrote")
+        try await expectOrder(in: folder.path)
+    }
+
+    /// After maintenance nothing is left of the dead, and what is left is in order.
+    private func expectOrder(in directory: String) async throws {
+        let cache = DiskCache(DiskCacheConfiguration(directory: directory), executor: ThreadPool(name: "t", width: 1))
+        try await cache.removeExpired()
+        #expect(try PosixFileSystem().names(in: directory + "/default/v1/tmp") == [])
+        _ = try await cache.verify()
+        let second = try await cache.verify()
+        #expect(second.checked > 0)
+        #expect(second.bad == 0 && second.orphans == 0)
+        #expect(cache.fault() == nil)
+    }
+}
+
+/// The program of `Tests/KillWorker`, which lies beside the tests.
+private struct KillWorker {
+    private let process: pid_t
+    private let temporaryDirectory: String
+
+    init(directory: String, seed: UInt64) throws {
+        temporaryDirectory = directory + "/default/v1/tmp"
+        guard let tests = realpath("/proc/self/exe", nil) else { throw WebImageError(.fileNotFound, "no executable") }
+        defer { free(tests) }
+        let folder = String(cString: tests).split(separator: "/").dropLast().map { "/" + $0 }.joined()
+        let words = ["\(folder)/kill-worker", directory, "\(seed)"]
+        var arguments = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var number: pid_t = 0
+        let result = posix_spawn(&number, words[0], nil, nil, &arguments, environ)
+        guard result == 0 else { throw WebImageError(.fileNotFound, "the worker does not start: error \(result)") }
+        process = number
+    }
+
+    /// Watches until the worker writes its n-th entry or a later one, and a moment longer.
+    ///
+    /// - Returns: false when the worker has ended.
+    func waitUntilItWrites(entry number: Int, _ turns: UInt64) -> Bool {
+        let files = PosixFileSystem()
+        while true {
+            let names = (try? files.names(in: temporaryDirectory)) ?? []
+            let newest = names.filter { $0.hasPrefix("\(process)-") }
+                .compactMap { $0.split(separator: "-").last.flatMap { Int($0) } }.max()
+            if let newest, newest >= number { break }
+            if hasEnded { return false }
+        }
+        for _ in 0..<turns { _ = sched_yield() }
+        return !hasEnded
+    }
+
+    private var hasEnded: Bool {
+        var information = siginfo_t()
+        // Leaves the process as it is, to be reaped later.
+        let result = waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT)
+        return result != 0 || information.si_signo != 0
+    }
+
+    /// - Returns: whether it was the signal that ended it.
+    func kill() -> Bool {
+        _ = Glibc.kill(process, SIGKILL)
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) == -1 && errno == EINTR {}
+        return status & 0x7F == SIGKILL
+    }
+
+    /// - Returns: how many there were.
+    func makeTemporaryFilesOld() throws -> Int {
+        let files = PosixFileSystem()
+        let names = try files.names(in: temporaryDirectory).filter { $0.hasPrefix("\(process)-") }
+        for name in names { try files.touch("\(temporaryDirectory)/\(name)", at: Int64(time(nil)) - 7200) }
+        return names.count
+    }
+}
+
+/// Sebastiano Vigna's splitmix64.
+private struct SeededNumbers {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,87 @@
+import Synchronization
+import WebImage
+import WebImageSystem
+import WebImageTesting
+
+/// Keeps what callbacks were told.
+final class Ledger: Sendable {
+    private struct State {
+        var results: [Result<ImageResponse, WebImageError>] = []
+        var previews: [Image] = []
+        var waiting: [(count: Int, gate: Gate)] = []
+        var waitingForPreviews: [(count: Int, gate: Gate)] = []
+    }
+
+    private let state = Guarded(State())
+
+    func take(_ event: ImageEvent) {
+        let gates = state.withLock { state -> [Gate] in
+            switch event {
+            case .finished(let result): state.results.append(result)
+            case .preview(let image): state.previews.append(image)
+            case .progress: break
+            }
+            let ready = state.waiting.filter { $0.count <= state.results.count }.map(\.gate)
+            state.waiting.removeAll { $0.count <= state.results.count }
+            let shown = state.waitingForPreviews.filter { $0.count <= state.previews.count }.map(\.gate)
+            state.waitingForPreviews.removeAll { $0.count <= state.previews.count }
+            return ready + shown
+        }
+        for gate in gates { gate.open() }
+    }
+
+    var finishedCount: Int { state.withLock { $0.results.count } }
+    var result: Result<ImageResponse, WebImageError>? { state.withLock { $0.results.first } }
+    var previews: [Image] { state.withLock { $0.previews } }
+
+    /// How often each code came.
+    var failures: [WebImageError.Code: Int] {
+        state.withLock { state in
+            var counts: [WebImageError.Code: Int] = [:]
+            for case .failure(let error) in state.results { counts[error.code, default: 0] += 1 }
+            return counts
+        }
+    }
+
+    /// Waits until so many previews have been shown.
+    func previewed(_ count: Int) async {
+        let gate = state.withLock { state -> Gate? in
+            if state.previews.count >= count { return nil }
+            let gate = Gate()
+            state.waitingForPreviews.append((count, gate))
+            return gate
+        }
+        await gate?.opened()
+    }
+
+    /// Waits until so many loads have ended; the first one's result.
+    func finished(_ count: Int = 1) async -> Result<ImageResponse, WebImageError> {
+        let gate = state.withLock { state -> Gate? in
+            if state.results.count >= count { return nil }
+            let gate = Gate()
+            state.waiting.append((count, gate))
+            return gate
+        }
+        await gate?.opened()
+        guard let result else { preconditionFailure("a load that ended has a result") }
+        return result
+    }
+}
+
+/// Changes nothing and counts how often it was asked to.
+final class CountingTransformer: ImageTransformer {
+    private let counted = Guarded(0)
+
+    let key = "counting"
+
+    var count: Int { counted.withLock { $0 } }
+
+    func transform(_ image: Image) throws(WebImageError) -> Image {
+        counted.withLock { $0 += 1 }
+        return image
+    }
+}
+
+enum FaultlessFiles {
+    static let posix = PosixFileSystem()
+}

@@ -1,0 +1,229 @@
+import Synchronization
+import Testing
+import WebImageDownload
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// The loader's values and locks, against models that cannot go wrong.
+@Suite struct LoadTableTests {
+    @Test(arguments: 1...8 as ClosedRange<UInt64>) func theTableNeverLosesACaller(seed: UInt64) throws {
+        var random = SplitMix(seed: seed)
+        let loader = TestBench().manager.loader
+        var table = LoadTable()
+        // The model: who waits for which picture.
+        var waiting: [(token: LoadToken, key: PixelKey)] = []
+        var left: [LoadToken] = []
+        for _ in 0..<1_000 {
+            let jobs = table.pixelJobs.values.sorted { $0.key.variantKey.text < $1.key.variantKey.text }
+            let bytesJobs = table.bytesJobs.values.sorted { $0.key.originalKey.text < $1.key.originalKey.text }
+            switch random.below(8) {
+            case 0..<3:
+                var request = ImageRequest("http://table.test/\(random.below(3))")
+                request.size = TargetSize(width: 1 + random.below(4))
+                request.priority = LoadPriority.allCases[random.below(3)]
+                let key = try PixelKey(request)
+                let token = LoadToken(loader: loader, request: request, isWatching: random.below(2) == 0)
+                let hadBytes = table.bytesJobs[key.bytes]
+                let joined = table.join(token, request, key)
+                token.delivery = .callback(EventCallback { _ in })
+                switch joined {
+                case .opensBytes(let job): #expect(hadBytes == nil && table.bytesJobs[key.bytes] === job)
+                case .startsSession(let job, _): #expect(hadBytes === job && job.opened != nil)
+                case .waiting: #expect(hadBytes != nil)
+                case .refused: Issue.record("nothing was shut down")
+                }
+                waiting.append((token, key))
+            case 3:
+                guard !waiting.isEmpty else { continue }
+                let (token, key) = waiting.remove(at: random.below(waiting.count))
+                let isLast = !waiting.contains { $0.key.bytes == key.bytes }
+                let outcome = table.leave(token)
+                #expect(outcome != nil)
+                #expect((outcome?.abandoned != nil) == isLast)
+                let isAbandoned = outcome?.abandoned?.isAbandoned.load(ordering: .relaxed)
+                #expect(isAbandoned != false)
+                left.append(token)
+            case 4:
+                // A session finishes one picture, perhaps of a job that everyone has left meanwhile.
+                guard !jobs.isEmpty else { continue }
+                let job = jobs[random.below(jobs.count)]
+                let ended = table.finish(job)
+                let expected = waiting.filter { $0.key == job.key }.map { ObjectIdentifier($0.token) }
+                #expect(Set(ended.map { ObjectIdentifier($0.token) }) == Set(expected))
+                #expect(table.finish(job).isEmpty)
+                left += ended.map(\.token)
+                waiting.removeAll { $0.key == job.key }
+            case 5:
+                guard !bytesJobs.isEmpty else { continue }
+                let job = bytesJobs[random.below(bytesJobs.count)]
+                let opened = OpenedBytes(log: ByteLog(bytes: [1]), source: .network, time: .zero)
+                if job.opened == nil {
+                    #expect(table.open(job, opened) == job.priority)
+                } else {
+                    _ = table.takeUnplanned(job)
+                }
+            case 6:
+                guard !bytesJobs.isEmpty, random.below(4) == 0 else { continue }
+                let job = bytesJobs[random.below(bytesJobs.count)]
+                let ended = table.finishAll(of: job)
+                #expect(ended.count == waiting.count { $0.key.bytes == job.key })
+                #expect(table.open(job, OpenedBytes(log: ByteLog(bytes: []), source: .disk, time: .zero)) == nil)
+                waiting.removeAll { $0.key.bytes == job.key }
+            default:
+                guard let (token, key) = waiting.randomElement(using: &random) else { continue }
+                let changed = table.setPriority(LoadPriority.allCases[random.below(3)], of: token)
+                #expect(changed == nil || changed?.key == key.bytes)
+            }
+            #expect(agrees(table, with: waiting))
+            #expect(left.allSatisfy { $0.job == nil && $0.delivery == nil && $0.hasEnded })
+            for token in left { #expect(table.leave(token) == nil) }
+            left = []
+        }
+        let (ended, _) = table.shutDown()
+        #expect(ended.count == waiting.count && table.pixelJobs.isEmpty && table.bytesJobs.isEmpty)
+        let request = ImageRequest("http://table.test/0")
+        let token = LoadToken(loader: loader, request: request, isWatching: false)
+        guard case .refused(let error) = table.join(token, request, try PixelKey(request)) else {
+            Issue.record("a table that was shut down takes nobody")
+            return
+        }
+        #expect(error.code == .shutDown)
+    }
+
+    private func agrees(_ table: LoadTable, with waiting: [(token: LoadToken, key: PixelKey)]) -> Bool {
+        let tokensAreInPlace = waiting.allSatisfy { token, key in
+            token.job === table.pixelJobs[key] && token.job?.tokens[token.index] === token && !token.hasEnded
+        }
+        let count = table.pixelJobs.values.reduce(0) { $0 + $1.tokens.count }
+        return tokensAreInPlace && count == waiting.count && Set(table.pixelJobs.keys) == Set(waiting.map(\.key))
+            && Set(table.bytesJobs.keys) == Set(waiting.map(\.key.bytes))
+            && table.bytesJobs.values.allSatisfy { job in
+                agrees(job, with: waiting.filter { $0.key.bytes == job.key })
+            }
+    }
+
+    private func agrees(_ job: BytesJob, with own: [(token: LoadToken, key: PixelKey)]) -> Bool {
+        let keys = Set(own.map(\.key))
+        return Set(job.pixelJobs.map(\.key)) == keys && job.pixelJobs.count == keys.count
+            && job.priority == own.map(\.token.currentPriority).max()
+            && job.unplanned.allSatisfy { unplanned in job.pixelJobs.contains { $0 === unplanned } }
+            // Somebody will take on what is unplanned: who opens the bytes, or a session that plans.
+            && (job.unplanned.isEmpty || job.opened == nil || job.hasPlanningSession)
+    }
+
+    @Test(arguments: 1...8 as ClosedRange<UInt64>) func memoryIsGivenOutInOrderAndWithinTheBudget(seed: UInt64) {
+        var random = SplitMix(seed: seed)
+        let admission = DecodeAdmission(budget: 100)
+        let admitted = Admitted()
+        var running: [(number: Int, bytes: Int)] = []
+        var queue: [(number: Int, bytes: Int)] = []
+        for number in 0..<3_000 {
+            if random.below(2) == 0 || running.isEmpty {
+                let bytes = 1 + random.below(random.below(10) == 0 ? 300 : 40)
+                let used = running.reduce(0) { $0 + $1.bytes }
+                let fits = queue.isEmpty && (used == 0 || used + bytes <= 100)
+                if random.below(3) == 0 {
+                    let isTaken = admission.take(bytes)
+                    #expect(isTaken == fits)
+                    if isTaken { running.append((number, bytes)) }
+                } else {
+                    let isTaken = admission.take(bytes) { admitted.numbers.withLock { $0.append(number) } }
+                    #expect(isTaken == fits)
+                    if isTaken { running.append((number, bytes)) } else { queue.append((number, bytes)) }
+                }
+            } else {
+                admission.give(running.remove(at: random.below(running.count)).bytes)
+                while let first = queue.first {
+                    let used = running.reduce(0) { $0 + $1.bytes }
+                    guard used == 0 || used + first.bytes <= 100 else { break }
+                    running.append(queue.removeFirst())
+                    #expect(admitted.takeFirst() == first.number)
+                }
+            }
+            #expect(admitted.takeFirst() == nil)
+            #expect(admission.used == running.reduce(0) { $0 + $1.bytes })
+            #expect(admission.used <= 100 || running.count == 1)
+        }
+        while let next = running.popLast() {
+            admission.give(next.bytes)
+            while let number = admitted.takeFirst() {
+                #expect(queue.first?.number == number)
+                running.append(queue.removeFirst())
+            }
+        }
+        #expect(queue.isEmpty && admission.used == 0)
+    }
+
+    @Test func theNewestOfTheWayAndTheEndAreKeptForALateReader() async throws {
+        let mailbox = EventMailbox()
+        for received in 1...5 { mailbox.post(.progress(LoadProgress(received: ByteCount(received), expected: 9))) }
+        mailbox.post(.preview(Fixture.gradient(1, 1)))
+        mailbox.post(.preview(Fixture.gradient(2, 1)))
+        guard case .progress(let progress) = await mailbox.next() else { throw Unexpected() }
+        #expect(progress.received.bytes == 5)
+        guard case .preview(let image) = await mailbox.next() else { throw Unexpected() }
+        #expect(image.size.width == 2)
+        mailbox.post(.progress(progress))
+        mailbox.post(.preview(image))
+        mailbox.post(.finished(.success(ImageResponse(image: image, source: .memory))))
+        mailbox.post(.progress(progress))
+        mailbox.post(.finished(.failure(.cancelled)))
+        guard case .finished(.success) = await mailbox.next() else { throw Unexpected() }
+        mailbox.post(.progress(progress))
+        let (first, second) = (await mailbox.next(), await mailbox.next())
+        #expect(first == nil && second == nil)
+    }
+
+    @Test func aFailedPicturesLastPreviewIsStillSeen() async throws {
+        let mailbox = EventMailbox()
+        mailbox.post(.preview(Fixture.gradient(2, 1)))
+        mailbox.post(.finished(.failure(WebImageError(.badImageData, "cut"))))
+        guard case .preview = await mailbox.next() else { throw Unexpected() }
+        guard case .finished(.failure) = await mailbox.next() else { throw Unexpected() }
+        #expect(await mailbox.next() == nil)
+    }
+
+    @Test func aReaderThatWaitsIsWoken() async throws {
+        for _ in 0..<200 {
+            let mailbox = EventMailbox()
+            let reader = Task {
+                var ends = 0
+                while let event = await mailbox.next() {
+                    if case .finished = event { ends += 1 }
+                }
+                return ends
+            }
+            mailbox.post(.progress(LoadProgress(received: 1, expected: nil)))
+            mailbox.post(.finished(.failure(.cancelled)))
+            #expect(await reader.value == 1)
+        }
+    }
+
+    @Test func aCallbackIsNeverCalledTwiceAtOnceNorAfterTheEnd() async {
+        for _ in 0..<100 {
+            let book = CallerBook()
+            let callback = EventCallback { book.take($0) }
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<20 { callback.post(.progress(LoadProgress(received: 1, expected: nil))) }
+                        if number % 2 == 0 { callback.post(.finished(.failure(.cancelled))) }
+                        callback.post(.progress(LoadProgress(received: 2, expected: nil)))
+                    }
+                }
+            }
+            #expect(book.isFair)
+        }
+    }
+}
+
+private struct Unexpected: Error {}
+
+/// Who was told that memory is there, in order.
+private final class Admitted: Sendable {
+    let numbers = Guarded<[Int]>([])
+
+    func takeFirst() -> Int? { numbers.withLock { $0.isEmpty ? nil : $0.removeFirst() } }
+}

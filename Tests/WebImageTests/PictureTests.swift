@@ -1,0 +1,284 @@
+import FoundationEssentials
+import Testing
+import WebImage
+import WebImageTesting
+
+@Suite struct PictureTests {
+    private let url = "http://pictures.test/p"
+
+    @Test func aPictureIsTurnedUprightOrKeptAsStored() async throws {
+        for orientation in Orientation.allCases {
+            let upright = try SamplePictures.testCard(PixelSize(width: 120, height: 90))
+            let stored = try SamplePicture(
+                "card", "", width: 120, height: 90, as: .png, orientation: orientation,
+                drawing: { size throws(WebImageError) in try SamplePictures.testCard(size) }
+            ).encoded()
+            let applied = try await image(stored) { _ in }
+            #expect(applied.size == PixelSize(width: 120, height: 90) && applied.info.orientation == .up)
+            #expect(try #require(PixelComparison(applied, upright)).differingPixels == 0, "\(orientation)")
+            let kept = try await image(stored) { $0.appliesOrientation = false }
+            #expect(kept.info.orientation == orientation && kept.displaySize == upright.size)
+        }
+    }
+
+    @Test(arguments: [
+        (TargetSize(width: 100), 100, 75), (TargetSize(height: 100), 133, 100),
+        (TargetSize(width: 100, height: 100), 100, 75), (TargetSize(width: 100, height: 100, fit: .cover), 100, 100),
+        (TargetSize(width: 100, height: 30, fit: .fill), 100, 30), (TargetSize(width: 1000), 400, 300),
+        (TargetSize(width: 800, upscale: true), 800, 600), (TargetSize(width: 1), 1, 1),
+    ]) func aPictureMeetsTheSize(target: TargetSize, width: Int, height: Int) async throws {
+        for format in [ImageFormat.jpeg, .png] {
+            let bytes = try Fixture.gradient(400, 300).encoded(as: format)
+            let image = try await image(bytes) { $0.size = target }
+            #expect(image.size == PixelSize(width: width, height: height), "\(format.rawValue)")
+        }
+    }
+
+    @Test func aSmallCopyLooksLikeTheOriginalMadeSmall() async throws {
+        let picture = try SamplePictures.sunset(PixelSize(width: 1200, height: 900))
+        let bytes = try picture.encoded(as: .jpeg, EncodeOptions(quality: 95))
+        let whole = try await image(bytes) { _ in }
+        let small = try await image(bytes) { $0.size = TargetSize(width: 150) }
+        let reference = try whole.resized(to: TargetSize(width: 150))
+        #expect(try #require(PixelComparison(small, reference)).psnr > 45)
+    }
+
+    @Test func aByteLimitHoldsForEveryFormat() async throws {
+        for format in [ImageFormat.jpeg, .png] {
+            let bytes = try Fixture.gradient(400, 300).encoded(as: format)
+            let image = try await image(bytes) { $0.bitmapLimit = 40_000 }
+            #expect(image.byteCount <= 40_000 && image.size.width > 100)
+        }
+    }
+
+    @Test func deepPixelsAreKeptOnRequest() async throws {
+        let deep = try SamplePictures.deepGradient(PixelSize(width: 64, height: 48))
+        let bytes = try deep.encoded(as: .png)
+        let shallow = try await image(bytes) { _ in }
+        #expect(shallow.layout == .rgba8)
+        let kept = try await image(bytes) { $0.keepsBitDepth = true }
+        #expect(kept.layout == .rgba16)
+        #expect(try #require(PixelComparison(kept, deep)).differingPixels == 0)
+    }
+
+    @Test func aCutPictureIsAnErrorAndItsPartAPreview() async throws {
+        let bench = TestBench()
+        let bytes = Array(try Fixture.jpeg(256, 256).prefix(4000))
+        bench.answer(url, with: bytes)
+        let ledger = Ledger()
+        bench.manager.load(ImageRequest(url)) { ledger.take($0) }
+        let result = await ledger.finished()
+        guard case .failure(let error) = result else {
+            Issue.record("a cut picture was taken for a whole one")
+            return
+        }
+        #expect(error.code == .badImageData && (error.cause as? WebImageError)?.code == .truncatedData)
+        #expect(ledger.previews.last?.info.isPartial == true)
+        var request = ImageRequest(url)
+        request.allowsPartial = true
+        let partial = try await bench.manager.image(for: request)
+        #expect(partial.image.info.isPartial && partial.partialError?.code == .truncatedData)
+        #expect(partial.image.size == PixelSize(width: 256, height: 256))
+    }
+
+    @Test func decodingOverlapsTheTransfer() async throws {
+        for progressive in [false, true] {
+            let bench = TestBench()
+            let gate = Gate()
+            let bytes = try SamplePictures.sunset(PixelSize(width: 800, height: 600))
+                .encoded(as: .jpeg, EncodeOptions(quality: 90, progressive: progressive))
+            bench.transport.answer(
+                url, .bytes(bytes, contentType: "image/jpeg").held(by: gate, after: bytes.count * 3 / 4))
+            var previews = 0
+            var isOpen = false
+            for await event in bench.manager.events(for: ImageRequest(url)) {
+                switch event {
+                case .preview(let preview):
+                    // The last quarter has not been sent, and there are pixels.
+                    previews += 1
+                    #expect(isOpen || preview.info.isPartial)
+                    gate.open()
+                    isOpen = true
+                case .progress: break
+                case .finished(let result): #expect(try !result.get().image.info.isPartial)
+                }
+            }
+            #expect(previews > 0)
+        }
+    }
+
+    /// Once a preview that came too soon after the last one was dropped, and a transfer that then stood still showed
+    /// less than it had.
+    @Test func aPreviewThatCameTooSoonIsShownLater() async throws {
+        let clock = ManualClock()
+        let transport = FakeTransport()
+        var configuration = ImageManager.Configuration()
+        configuration.disk = nil
+        let manager = ImageManager(
+            configuration, coders: .standard, transport: transport, clock: clock, files: FaultlessFiles.posix)
+        let bytes = try SamplePictures.sunset(PixelSize(width: 400, height: 300)).encoded(as: .jpeg)
+        let (first, second) = (Gate(), Gate())
+        transport.answer(
+            url,
+            .bytes(bytes, contentType: "image/jpeg").held(by: first, after: bytes.count / 3)
+                .held(by: second, after: bytes.count * 2 / 3))
+        let ledger = Ledger()
+        manager.load(ImageRequest(url)) { ledger.take($0) }
+        await ledger.previewed(1)
+        first.open()
+        // The session has to come to its wait before the clock moves; it says so by the action that it schedules.
+        while clock.waitingCount < 2 { await Task.yield() }
+        #expect(ledger.previews.count == 1)
+        clock.advance(by: .seconds(1))
+        await ledger.previewed(2)
+        #expect(rows(ledger.previews[1]) > rows(ledger.previews[0]))
+        second.open()
+        #expect(try await !ledger.finished().get().image.info.isPartial)
+    }
+
+    /// How many rows from the top have any pixel.
+    private func rows(_ image: Image) -> Int {
+        image.withPixels { bytes in
+            stride(from: 3, to: bytes.count, by: image.pixels.bytesPerRow).reduce(0) { $0 + (bytes[$1] > 0 ? 1 : 0) }
+        }
+    }
+
+    @Test func aTransformerChangesThePictureAndTheKey() async throws {
+        let bench = TestBench()
+        bench.answer(url, with: try Fixture.png(8, 8), type: "image/png")
+        var request = ImageRequest(url)
+        let counter = CountingTransformer()
+        request.transformers = [counter, Failing()]
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        #expect(error?.code == .transformFailed && counter.count == 1)
+        #expect(bench.manager.memoryCache.count == 0)
+        request.transformers = [counter]
+        _ = try await bench.manager.image(for: request)
+        #expect(bench.manager.cachedImage(for: request) != nil)
+        #expect(bench.manager.cachedImage(for: ImageRequest(url)) == nil)
+    }
+
+    @Test func aCoderOfOnesOwnDecodes() async throws {
+        let bench = TestBench()
+        bench.answer(url, with: Array("2x1 white".utf8), type: "text/plain")
+        var request = ImageRequest(url)
+        request.coder = WhiteCoder()
+        let image = try await bench.manager.image(for: request).image
+        #expect(image.size == PixelSize(width: 2, height: 1))
+        #expect(image.withPixels { Array($0) } == [UInt8](repeating: 255, count: 8))
+    }
+
+    @Test func detailsNeedTheFirstBytesOnly() async throws {
+        let bench = TestBench()
+        let bytes = try Fixture.jpeg(640, 480)
+        bench.transport.answer(url, .bytes(bytes, contentType: "image/jpeg").held(by: Gate(), after: bytes.count / 2))
+        let details = try await bench.manager.details(for: ImageRequest(url))
+        #expect(details.header.size == PixelSize(width: 640, height: 480) && details.header.format == .jpeg)
+        #expect(details.byteCount == ByteCount(bytes.count))
+        await bench.transport.waitForCancels(url, 1)
+    }
+
+    @Test func detailsAndBytesAskTheDiskCacheAsThePolicySays() async throws {
+        let folder = try TemporaryFolder()
+        let bench = TestBench(disk: folder.path)
+        let bytes = try Fixture.png(30, 20)
+        bench.answer(url, with: bytes, type: "image/png")
+        var request = ImageRequest(url)
+        request.cachePolicy = .cacheOnly
+        for _ in 0..<2 {
+            let miss = await #expect(throws: WebImageError.self) { try await bench.manager.details(for: request) }
+            #expect(miss?.code == .cacheMiss)
+        }
+        _ = try await bench.manager.image(for: ImageRequest(url))
+        await bench.manager.finishStores()
+        let details = try await bench.manager.details(for: request)
+        #expect(details.source == .disk && details.header.size == PixelSize(width: 30, height: 20))
+        #expect(try await bench.manager.data(for: request) == bytes)
+        #expect(bench.transport.hits(url) == 1)
+    }
+
+    @Test func bytesCanBeHadWithoutDecoding() async throws {
+        let bench = TestBench()
+        bench.answer(url, with: [1, 2, 3], type: "text/plain")
+        #expect(try await bench.manager.data(for: ImageRequest(url)) == [1, 2, 3])
+        #expect(try await bench.manager.data(for: ImageRequest("data:,abc")) == Array("abc".utf8))
+        var request = ImageRequest(data: try Fixture.png(3, 2), name: "bytes")
+        request.includesData = true
+        let response = try await bench.manager.image(for: request)
+        #expect(response.data?.count == response.byteCount?.bytes && response.image.size.width == 3)
+    }
+
+    @Test func aPictureCanBeHadFromAFileOrBytesWithoutAManager() async throws {
+        let folder = try TemporaryFolder()
+        let bytes = try Fixture.png(30, 20)
+        try FileTree.write(bytes, to: "\(folder.path)/a b.png")
+        let fromFile = try await Image(contentsOf: URL(filePath: "\(folder.path)/a b.png"))
+        let fromBytes = try await Image(data: bytes, size: TargetSize(width: 15))
+        #expect(fromFile.size == PixelSize(width: 30, height: 20) && fromBytes.size == PixelSize(width: 15, height: 10))
+        #expect(try fromFile.encoded(as: .png) == bytes)
+        let missing = await #expect(throws: WebImageError.self) {
+            try await Image(contentsOf: URL(filePath: "\(folder.path)/none.png"))
+        }
+        #expect(missing?.code == .fileNotFound)
+        let html = await #expect(throws: WebImageError.self) { try await Image(data: Array("<html>".utf8)) }
+        #expect(html?.code == .badImageData)
+    }
+
+    @Test func timingsTellTheStages() async throws {
+        let server = try OriginServer()
+        server.serve(
+            "/a.jpg",
+            .bytes(try Fixture.jpeg(300, 200), contentType: "image/jpeg").with(
+                .paced(over: .milliseconds(40), pieces: 4)))
+        var configuration = ImageManager.Configuration()
+        configuration.disk = nil
+        let manager = ImageManager(configuration: configuration)
+        let timings = try await manager.image(for: ImageRequest(server.url("/a.jpg"))).timings
+        let stages = [timings.queue, timings.connect, timings.firstByte, timings.transfer].compactMap { $0 }
+        #expect(stages.count == 4)
+        let total = try #require(timings.total)
+        #expect(stages.reduce(.zero, +) <= total)
+        #expect(try #require(timings.transfer) >= .milliseconds(20) && #require(timings.decode) > .zero)
+    }
+
+    private func image(_ bytes: [UInt8], _ change: (inout ImageRequest) -> Void) async throws -> Image {
+        var request = ImageRequest(data: bytes, name: "bytes")
+        change(&request)
+        return try await TestBench().manager.image(for: request).image
+    }
+}
+
+private struct Failing: ImageTransformer {
+    let key = "failing"
+
+    func transform(_ image: Image) throws(WebImageError) -> Image { throw WebImageError(.unsupportedFeature, "no") }
+}
+
+/// A format of one's own: any bytes are a white picture of two pixels.
+private struct WhiteCoder: ImageCoder {
+    let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "white")]
+
+    func makeDecoder(_ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) -> any ImageDecoder
+    {
+        WhiteDecoder(plan: plan)
+    }
+}
+
+private final class WhiteDecoder: ImageDecoder {
+    var header: ImageHeader?
+    private let plan: DecodePlanner
+
+    init(plan: @escaping DecodePlanner) { self.plan = plan }
+
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
+        let header = ImageHeader(format: ImageFormat(rawValue: "white"), size: PixelSize(width: 2, height: 1))
+        self.header = header
+        guard let sink = try plan(header).sink else { return .stoppedAtHeader }
+        try sink.begin(RowFormat(size: header.size, layout: .rgba8, alpha: .opaque))
+        sink.band(at: 0, count: 1).initializeMemory(as: UInt8.self, repeating: 255, count: 8)
+        try sink.commit(at: 0, count: 1)
+        return .complete
+    }
+
+    func finish() throws(WebImageError) {}
+}

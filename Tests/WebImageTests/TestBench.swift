@@ -1,0 +1,62 @@
+import HTTPTypes
+import WebImage
+import WebImageSystem
+import WebImageTesting
+
+/// A manager whose network is a fake, with no disk cache unless one is asked for.
+struct TestBench {
+    let transport = FakeTransport()
+    let manager: ImageManager
+
+    init(disk directory: String? = nil, change: (inout ImageManager.Configuration) -> Void = { _ in }) {
+        var configuration = ImageManager.Configuration()
+        configuration.disk = directory.map { DiskCacheConfiguration(directory: $0) }
+        configuration.memoryLimits = .init(cost: .mebibytes(256))
+        // What a test holds may be held for long on a busy machine; deadlines have tests of their own.
+        configuration.download.deadlines = DownloadDeadlines(connect: nil, firstByte: nil, idle: nil)
+        change(&configuration)
+        manager = ImageManager(
+            configuration, coders: .standard, transport: transport, clock: SystemClock.shared, files: PosixFileSystem())
+    }
+
+    func answer(_ url: String, with bytes: [UInt8], type: String = "image/jpeg", fields: HTTPFields = [:]) {
+        transport.answer(url, .bytes(bytes, contentType: type, fields: fields))
+    }
+}
+
+/// Small pictures with known pixels.
+enum Fixture {
+    /// Red grows to the right, green downwards; blue is 128.
+    static func gradient(_ width: Int, _ height: Int) -> Image {
+        let image = try? Image(size: PixelSize(width: width, height: height), alpha: .opaque) { bytes in
+            for y in 0..<height {
+                for x in 0..<width {
+                    let at = (y * width + x) * 4
+                    bytes[at] = UInt8(x * 255 / max(width - 1, 1))
+                    bytes[at + 1] = UInt8(y * 255 / max(height - 1, 1))
+                    bytes[at + 2] = 128
+                    bytes[at + 3] = 255
+                }
+            }
+        }
+        guard let image else { preconditionFailure("a small picture can always be made") }
+        return image
+    }
+
+    static func jpeg(_ width: Int, _ height: Int, progressive: Bool = false) throws -> [UInt8] {
+        try gradient(width, height).encoded(as: .jpeg, EncodeOptions(quality: 90, progressive: progressive))
+    }
+
+    static func png(_ width: Int, _ height: Int) throws -> [UInt8] { try gradient(width, height).encoded(as: .png) }
+}
+
+/// A folder of its own for one test, gone with it.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = try FileTree.makeTemporaryFolder()
+    }
+
+    deinit { FileTree.remove(path) }
+}
