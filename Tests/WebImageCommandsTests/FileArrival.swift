@@ -17,12 +17,12 @@ final class FileArrival: Sendable {
 
     deinit { close(descriptor) }
 
-    /// - Returns: false when none came within half a minute.
+    /// - Returns: false when none came within five minutes.
     func wait() async -> Bool {
         await withCheckedContinuation { continuation in
             waiting.run(.normal) { [descriptor] in
                 var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-                continuation.resume(returning: poll(&watched, 1, 30_000) > 0)
+                continuation.resume(returning: poll(&watched, 1, 300_000) > 0)
             }
         }
     }

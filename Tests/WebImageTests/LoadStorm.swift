@@ -9,7 +9,7 @@ import WebImageTesting
 
 /// Waits until something is so that other threads bring about without telling; false when it does not come.
 func eventually(_ condition: () -> Bool) async -> Bool {
-    let end = ContinuousClock.now + .seconds(60)
+    let end = ContinuousClock.now + .seconds(180)
     while !condition() {
         if ContinuousClock.now > end { return false }
         await Task.yield()

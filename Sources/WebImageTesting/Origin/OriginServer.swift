@@ -79,31 +79,31 @@ public final class OriginServer: Sendable {
 extension OriginServer {
     /// Waits until a path was asked for so many times.
     @discardableResult
-    public func waitForHits(_ path: String, _ count: Int = 1, timeout: Duration = .seconds(30)) async -> Bool {
+    public func waitForHits(_ path: String, _ count: Int = 1, timeout: Duration = .seconds(120)) async -> Bool {
         await house.ledger.wait(timeout) { $0.tally(path).hits >= count }
     }
 
     /// Waits until so many responses came to a gate (open or not) or a stall, all before it sent.
     @discardableResult
-    public func waitForHeld(_ path: String, _ count: Int = 1, timeout: Duration = .seconds(30)) async -> Bool {
+    public func waitForHeld(_ path: String, _ count: Int = 1, timeout: Duration = .seconds(120)) async -> Bool {
         await house.ledger.wait(timeout) { $0.tally(path).held >= count }
     }
 
     /// Waits until the client went away during so many responses.
     @discardableResult
-    public func waitForClosed(_ path: String, _ count: Int = 1, timeout: Duration = .seconds(30)) async -> Bool {
+    public func waitForClosed(_ path: String, _ count: Int = 1, timeout: Duration = .seconds(120)) async -> Bool {
         await house.ledger.wait(timeout) { $0.tally(path).abandoned >= count }
     }
 
     /// Waits until so many responses were sent to their end, or to the cut or reset that they were made for.
     @discardableResult
-    public func waitForFinished(_ path: String, _ count: Int = 1, timeout: Duration = .seconds(30)) async -> Bool {
+    public func waitForFinished(_ path: String, _ count: Int = 1, timeout: Duration = .seconds(120)) async -> Bool {
         await house.ledger.wait(timeout) { $0.tally(path).finished >= count }
     }
 
     /// Waits until no more than so many connections are open.
     @discardableResult
-    public func waitForOpenConnections(atMost count: Int, timeout: Duration = .seconds(30)) async -> Bool {
+    public func waitForOpenConnections(atMost count: Int, timeout: Duration = .seconds(120)) async -> Bool {
         await house.ledger.wait(timeout) { $0.open <= count }
     }
 }

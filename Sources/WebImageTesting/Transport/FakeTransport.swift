@@ -73,19 +73,19 @@ public final class FakeTransport: HTTPTransport {
 
     /// Waits until so many requests came for a URL; false when they did not in time or the task was cancelled.
     @discardableResult
-    public func waitForHits(_ url: String, _ count: Int = 1, timeout: Duration = .seconds(30)) async -> Bool {
+    public func waitForHits(_ url: String, _ count: Int = 1, timeout: Duration = .seconds(120)) async -> Bool {
         await books.wait(timeout) { $0.counts[url] ?? 0 >= count }
     }
 
     /// Waits until so many requests for a URL were cancelled.
     @discardableResult
-    public func waitForCancels(_ url: String, _ count: Int = 1, timeout: Duration = .seconds(30)) async -> Bool {
+    public func waitForCancels(_ url: String, _ count: Int = 1, timeout: Duration = .seconds(120)) async -> Bool {
         await books.wait(timeout) { $0.cancels[url] ?? 0 >= count }
     }
 
     /// Waits until no more than so many transfers run.
     @discardableResult
-    public func waitForRunning(atMost count: Int, timeout: Duration = .seconds(30)) async -> Bool {
+    public func waitForRunning(atMost count: Int, timeout: Duration = .seconds(120)) async -> Bool {
         await books.wait(timeout) { $0.running <= count }
     }
 
