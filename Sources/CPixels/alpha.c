@@ -114,3 +114,21 @@ WI_CLONES
 void wi_widen(uint16_t *output, const uint8_t *input, size_t count) {
     for (size_t i = 0; i < count; i++) output[i] = (uint16_t)(input[i] * 257u);
 }
+
+void wi_lay_over_8(uint8_t *pixels, const uint8_t *above, size_t count) {
+    for (size_t i = 0; i < count; i++, pixels += 4, above += 4) {
+        uint32_t alpha = above[3];
+        if (alpha == 0) continue;
+        if (alpha == 255 || pixels[3] == 0) {
+            for (int c = 0; c < 4; c++) pixels[c] = above[c];
+            continue;
+        }
+        // What shows of the pixel below, and of both together, in units of 1 / 255 / 255.
+        uint32_t below = pixels[3] * (255 - alpha);
+        uint32_t whole = alpha * 255 + below;
+        for (int c = 0; c < 3; c++) {
+            pixels[c] = (uint8_t)((above[c] * alpha * 255 + pixels[c] * below + whole / 2) / whole);
+        }
+        pixels[3] = (uint8_t)((whole + 127) / 255);
+    }
+}

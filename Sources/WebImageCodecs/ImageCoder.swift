@@ -29,9 +29,29 @@ public protocol ImageCoder: Sendable {
     ///
     /// - Throws: `cannotEncode` when the format cannot hold such a picture.
     func encode(_ image: Image, as format: ImageFormat, _ options: EncodeOptions) throws(WebImageError) -> [UInt8]
+
+    /// A decoder for the frames of an animation; nil (the default) from coders of stills.
+    func makeAnimationDecoder(
+        _ format: ImageFormat, _ options: DecodeOptions
+    ) throws(WebImageError) -> (any AnimationDecoder)?
+
+    /// An encoder of an animation in `format`; nil (the default) where it holds stills only.
+    ///
+    /// - Throws: `cannotEncode` when the format cannot hold such an animation.
+    func makeAnimationEncoder(
+        _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
+    ) throws(WebImageError) -> (any AnimationEncoder)?
 }
 
 extension ImageCoder {
+    public func makeAnimationDecoder(
+        _ format: ImageFormat, _ options: DecodeOptions
+    ) throws(WebImageError) -> (any AnimationDecoder)? { nil }
+
+    public func makeAnimationEncoder(
+        _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
+    ) throws(WebImageError) -> (any AnimationEncoder)? { nil }
+
     public var encodableFormats: Set<ImageFormat> { [] }
 
     public func canDecode(_ format: ImageFormat?, prefix: UnsafeRawBufferPointer) -> Bool {

@@ -3,10 +3,12 @@ public struct Image: Sendable {
     package final class Storage: Sendable {
         package let pixels: PixelBuffer
         package let info: Info
+        package let animation: ImageAnimation?
 
-        package init(pixels: PixelBuffer, info: Info) {
+        package init(pixels: PixelBuffer, info: Info, animation: ImageAnimation?) {
             self.pixels = pixels
             self.info = info
+            self.animation = animation
         }
     }
 
@@ -40,8 +42,8 @@ public struct Image: Sendable {
 
     package let storage: Storage
 
-    package init(pixels: PixelBuffer, info: Info) {
-        storage = Storage(pixels: pixels, info: info)
+    package init(pixels: PixelBuffer, info: Info, animation: ImageAnimation? = nil) {
+        storage = Storage(pixels: pixels, info: info, animation: animation)
     }
 
     /// A picture whose pixels `fill` writes, row by row from the top.
@@ -63,6 +65,9 @@ public struct Image: Sendable {
 
     public var pixels: PixelBuffer { storage.pixels }
     public var info: Info { storage.info }
+    /// All frames of an animated picture, of which this is the first; nil for stills, and when only the first was asked
+    /// for.
+    public var animation: ImageAnimation? { storage.animation }
 
     /// The size of the pixels as they lie in memory.
     public var size: PixelSize { storage.pixels.size }
@@ -70,8 +75,10 @@ public struct Image: Sendable {
     public var displaySize: PixelSize { info.orientation.displaySize(of: size) }
     public var layout: PixelLayout { storage.pixels.layout }
     public var alpha: AlphaMode { info.alpha }
-    /// What the picture costs in memory.
-    public var byteCount: ByteCount { storage.pixels.byteCount }
+    /// What the picture costs in memory: its pixels, and an animation's encoded bytes.
+    public var byteCount: ByteCount {
+        ByteCount(storage.pixels.byteCount.bytes + (animation?.encodedByteCount.bytes ?? 0))
+    }
 
     /// Reads the pixels: `size.height` rows of `pixels.bytesPerRow` bytes, laid out as ``layout`` says.
     public func withPixels<Result, Failure: Error>(
@@ -84,6 +91,11 @@ public struct Image: Sendable {
     package func with(_ change: (inout Info) -> Void) -> Image {
         var info = self.info
         change(&info)
-        return Image(pixels: pixels, info: info)
+        return Image(pixels: pixels, info: info, animation: animation)
+    }
+
+    /// The same picture as the first frame of an animation.
+    package func with(animation: ImageAnimation?) -> Image {
+        Image(pixels: pixels, info: info, animation: animation)
     }
 }

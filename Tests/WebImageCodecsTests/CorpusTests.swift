@@ -78,7 +78,7 @@ import WebImageCore
 }
 
 /// Means of red, green, blue multiplied by alpha, and of alpha. Written for unoptimised builds, which the tests are.
-private func premultipliedMeans(of pixels: UnsafeRawBufferPointer) -> [Double] {
+func premultipliedMeans(of pixels: UnsafeRawBufferPointer) -> [Double] {
     let words = pixels.bindMemory(to: UInt32.self)
     guard let start = words.baseAddress else { return [] }
     let count = words.count

@@ -71,6 +71,9 @@ void wi_flatten_16(uint16_t *pixels, size_t count, const uint16_t *color, int pr
 int wi_is_opaque_8(const uint8_t *pixels, size_t count);
 int wi_is_opaque_16(const uint16_t *pixels, size_t count);
 
+/// Lays straight pixels over straight ones ("over" of Porter and Duff), rounded to nearest.
+void wi_lay_over_8(uint8_t *pixels, const uint8_t *above, size_t count);
+
 // Depth; `count` is in channels.
 
 void wi_narrow(uint8_t *output, const uint16_t *input, size_t count);

@@ -7,6 +7,10 @@ struct GIFFrame {
     var size = PixelSize(width: 0, height: 0)
     var isInterlaced = false
     var transparentIndex: Int?
+    /// The control extension's disposal method: 2 clears the frame's place, 3 restores what was there.
+    var disposal = 0
+    /// In hundredths of a second.
+    var delay = 0
 
     /// Whether no pixel of a canvas of `canvas` lies outside it.
     func covers(_ canvas: PixelSize) -> Bool { x == 0 && y == 0 && size.covers(canvas) }
@@ -50,7 +54,8 @@ struct GIFBlockReader {
     private(set) var frameCount = 0
     private var globalTable: [UInt8] = []
     private var localTable: [UInt8]?
-    private var transparentIndex: Int?
+    /// What the last control extension says of the frame that follows it.
+    private var control = GIFFrame()
     private var state = State.screen
     private var collected: [UInt8] = []
     /// As much of an extension as says something: an application's name and the loop count.
@@ -137,8 +142,9 @@ struct GIFBlockReader {
         let flags = bytes[8]
         let frame = GIFFrame(
             x: word(bytes, 0), y: word(bytes, 2), size: PixelSize(width: word(bytes, 4), height: word(bytes, 6)),
-            isInterlaced: flags & 0x40 != 0, transparentIndex: transparentIndex)
-        transparentIndex = nil
+            isInterlaced: flags & 0x40 != 0, transparentIndex: control.transparentIndex, disposal: control.disposal,
+            delay: control.delay)
+        control = GIFFrame()
         localTable = nil
         frameCount += 1
         state = flags & 0x80 == 0 ? .codeSize : .localTable(bytes: tableLength(flags))
@@ -152,7 +158,9 @@ struct GIFBlockReader {
         case .image: return .frameEnds
         case .control:
             guard collected.count >= 4 else { break }
-            transparentIndex = collected[0] & 1 != 0 ? Int(collected[3]) : nil
+            control.transparentIndex = collected[0] & 1 != 0 ? Int(collected[3]) : nil
+            control.disposal = Int(collected[0] >> 2 & 7)
+            control.delay = word(collected, 1)
         case .application:
             guard collected.count >= 14, collected[11] == 1 else { break }
             guard ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(String(decoding: collected[..<11], as: UTF8.self)) else {

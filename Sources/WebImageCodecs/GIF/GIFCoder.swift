@@ -1,6 +1,7 @@
 public import WebImageCore
 
-/// Reads the first frame of GIF pictures, as browsers show it: on a transparent canvas, cut off at the canvas.
+/// Reads GIF pictures as browsers show them: on a transparent canvas, frames cut off at the canvas, which becomes
+/// transparent where a frame's place is cleared (and not of the background colour that the file names).
 ///
 /// ``ImageHeader/frameCount`` is nil until the decoder has seen the end of the file; it goes on taking bytes after the
 /// first frame, and also after the header when only that is wanted, and costs little then. ``ImageHeader/loopCount``
@@ -15,5 +16,11 @@ public struct GIFCoder: ImageCoder {
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {
         GIFDecoder(options, plan: plan)
+    }
+
+    public func makeAnimationDecoder(
+        _ format: ImageFormat, _ options: DecodeOptions
+    ) throws(WebImageError) -> (any AnimationDecoder)? {
+        CanvasAnimationDecoder(GIFPatchReader(options), options)
     }
 }

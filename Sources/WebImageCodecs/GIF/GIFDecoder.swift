@@ -99,10 +99,7 @@ final class GIFDecoder: ImageDecoder {
 
     /// The first frame's place and size are known, and with them the header.
     private func begin(_ frame: GIFFrame) throws(WebImageError) {
-        var size = reader.canvas
-        // A canvas without a size is taken to be as large as its first frame needs.
-        if size.width == 0 { size.width = frame.x + frame.size.width }
-        if size.height == 0 { size.height = frame.y + frame.size.height }
+        let size = frame.canvas(stated: reader.canvas)
         try options.limits.check(size, of: .gif)
         var header = ImageHeader(
             format: .gif, size: size, hasAlpha: frame.transparentIndex != nil || !frame.covers(size),

@@ -65,6 +65,8 @@ struct CorpusRow: CustomTestStringConvertible, Sendable {
     var height: Int { integer("height") }
     var orientation: Int { integer("orientation") }
     var frames: Int { integer("frames") }
+    /// nil when none is stored.
+    var loopCount: Int? { fields["loop_count"].flatMap { Int($0) } }
     var hasAlpha: Bool { integer("has_alpha") == 1 }
     var profileCount: Int? { fields["icc_bytes"].flatMap { Int($0) } }
     var isOurs: Bool { ["jpeg", "png", "apng"].contains(format) }

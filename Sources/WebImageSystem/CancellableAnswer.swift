@@ -1,11 +1,10 @@
 import Synchronization
-import WebImageCore
-import WebImageSystem
+package import WebImageCore
 
 /// The answer to one wait: the first one given counts. A cancelled task stops waiting with `cancelled`, whatever it
 /// waited for.
-final class CancellableAnswer<Value: Sendable>: Sendable {
-    typealias Answer = Result<Value, WebImageError>
+package final class CancellableAnswer<Value: Sendable>: Sendable {
+    package typealias Answer = Result<Value, WebImageError>
 
     private struct State {
         var answer: Answer?
@@ -14,7 +13,9 @@ final class CancellableAnswer<Value: Sendable>: Sendable {
 
     private let state = Guarded(State())
 
-    func give(_ answer: Answer) {
+    package init() {}
+
+    package func give(_ answer: Answer) {
         let waiting = state.withLock { state -> CheckedContinuation<Answer, Never>? in
             guard state.answer == nil else { return nil }
             state.answer = answer
@@ -25,7 +26,7 @@ final class CancellableAnswer<Value: Sendable>: Sendable {
     }
 
     /// Waits for the answer. One task, once.
-    func value() async throws(WebImageError) -> Value {
+    package func value() async throws(WebImageError) -> Value {
         let answer = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let answer = state.withLock { state -> Answer? in

@@ -1,0 +1,88 @@
+public import WebImageCore
+
+/// Reads the frames of one animated file, in any order. Not thread-safe: one thread at a time.
+///
+/// Takes the bytes as they come; a frame can be decoded as soon as all of its own are there. Keeps the encoded bytes,
+/// and decoded no more than a canvas and a few copies of it.
+public protocol AnimationDecoder: AnyObject {
+    /// What the first bytes told, as soon as they did; its frame count and loop count are those known so far.
+    var header: ImageHeader? { get }
+
+    /// The frames whose bytes are all there, in order: how long each is shown, as stored.
+    var storedDelays: [Duration] { get }
+
+    /// All bytes so far.
+    var encodedBytes: [UInt8] { get }
+
+    /// Takes the next bytes.
+    ///
+    /// - Throws: `corruptData`, `limitExceeded`, `unsupportedFeature`. Frames that were found before stay good.
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError)
+
+    /// Says that no more bytes come.
+    ///
+    /// - Throws: `truncatedData` when the file is not complete, and what `push` throws. Frames that were found stay good.
+    func finish() throws(WebImageError)
+
+    /// A frame as it is shown: the whole canvas, of the header's size, 8 bits a channel, straight alpha. The buffer is
+    /// the caller's: it may change it.
+    ///
+    /// - Precondition: `index` is in ``storedDelays``.
+    /// - Throws: `corruptData` and what the checkpoint throws.
+    func frame(at index: Int) throws(WebImageError) -> PixelBuffer
+
+    /// The first frame that ``frame(at:)`` has to decode for this one: less than `index` where frames build on those
+    /// before, and none that is remembered is nearer.
+    func firstFrameNeeded(for index: Int) -> Int
+}
+
+extension AnimationDecoder {
+    public func firstFrameNeeded(for index: Int) -> Int { index }
+}
+
+/// Writes the frames of one animated file, in order. Not thread-safe.
+public protocol AnimationEncoder: AnyObject {
+    /// Adds a frame of the size that the encoder was made for, orientation applied.
+    ///
+    /// - Throws: `cannotEncode`.
+    func add(_ frame: Image, delay: Duration) throws(WebImageError)
+
+    /// The file. Nothing is added afterwards.
+    ///
+    /// - Throws: `cannotEncode`, also when no frame was added.
+    func finish() throws(WebImageError) -> [UInt8]
+}
+
+/// What an encoder must know of an animation before its first frame.
+public struct AnimationDescription: Hashable, Sendable {
+    /// The size of every frame, in pixels.
+    public var size: PixelSize
+    /// How often it is played, 0 for ever; nil: once, as a file without a word on it.
+    public var loopCount: Int?
+
+    public init(size: PixelSize, loopCount: Int?) {
+        self.size = size
+        self.loopCount = loopCount
+    }
+}
+
+extension DecodeLimits {
+    /// Refuses an animation of too many frames, or too many pixels in all frames together.
+    ///
+    /// - Throws: `limitExceeded`.
+    func check(frames count: Int, of canvas: PixelSize, format: ImageFormat) throws(WebImageError) {
+        guard count <= frames else {
+            throw WebImageError(
+                .limitExceeded, "the animation has more than \(frames) frames; raise DecodeLimits.frames to allow it",
+                format: format)
+        }
+        let (pixels, overflow) = count.multipliedReportingOverflow(by: canvas.pixelCount ?? .max)
+        guard !overflow, pixels <= animationPixels else {
+            throw WebImageError(
+                .limitExceeded,
+                "\(count) frames of \(canvas) are more than \(animationPixels) pixels; raise "
+                    + "DecodeLimits.animationPixels to allow it",
+                format: format)
+        }
+    }
+}

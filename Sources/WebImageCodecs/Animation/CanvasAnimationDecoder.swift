@@ -1,0 +1,134 @@
+import WebImageCore
+
+/// Reads animations whose frames are patches on a canvas, for any format that has such.
+///
+/// A frame needs those before it, back to the nearest one that stands alone. So that going backwards or jumping about
+/// does not cost a decode of everything each time, the canvas is remembered at a few places on the way.
+final class CanvasAnimationDecoder: AnimationDecoder {
+    private let reader: any FramePatchReader
+    private let options: DecodeOptions
+    private var canvas: FrameCanvas?
+    /// The frame that the canvas shows.
+    private var shown: Int?
+    private var snapshots = CanvasSnapshots()
+
+    init(_ reader: any FramePatchReader, _ options: DecodeOptions) {
+        self.reader = reader
+        self.options = options
+    }
+
+    var header: ImageHeader? { reader.header }
+    var storedDelays: [Duration] { reader.patches.map(\.delay) }
+    var encodedBytes: [UInt8] { reader.bytes }
+
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
+        try reader.push(bytes)
+        try checkCount()
+    }
+
+    func finish() throws(WebImageError) {
+        try reader.finish()
+        try checkCount()
+    }
+
+    private func checkCount() throws(WebImageError) {
+        guard let header = reader.header else { return }
+        try options.limits.check(frames: reader.patches.count, of: header.size, format: header.format)
+    }
+
+    func firstFrameNeeded(for index: Int) -> Int {
+        if shown == index { return index }
+        return min(start(for: index).first, index)
+    }
+
+    func frame(at index: Int) throws(WebImageError) -> PixelBuffer {
+        guard let size = reader.header?.size, index < reader.patches.count else {
+            preconditionFailure("a frame was asked for that is not there")
+        }
+        let canvas = try openCanvas(size)
+        if shown != index {
+            let start = start(for: index)
+            // Until the frame is done the canvas shows none.
+            shown = nil
+            if let snapshot = start.snapshot { canvas.show(snapshot) }
+            // A snapshot of the frame itself leaves nothing to draw.
+            for next in start.first..<index + 1 { try draw(next, on: canvas, after: start) }
+            shown = index
+        }
+        return try canvas.copy()
+    }
+
+    private func openCanvas(_ size: PixelSize) throws(WebImageError) -> FrameCanvas {
+        if let canvas { return canvas }
+        let fresh = try FrameCanvas(size)
+        canvas = fresh
+        return fresh
+    }
+
+    /// Where to go on from to come to a frame.
+    private struct Start {
+        var first: Int
+        /// What is on the canvas before it; nil: what is there now, or nothing.
+        var snapshot: PixelBuffer?
+        /// Whether the canvas is empty before the first one.
+        var isFresh = false
+    }
+
+    private func start(for index: Int) -> Start {
+        if let shown, shown == index - 1 { return Start(first: index) }
+        let patches = reader.patches
+        var keyframe = index
+        while keyframe > 0, !standsAlone(keyframe, patches) { keyframe -= 1 }
+        var best = Start(first: keyframe, isFresh: true)
+        if let (frame, pixels) = snapshots.nearest(upTo: index), frame >= keyframe {
+            best = Start(first: frame + 1, snapshot: pixels)
+        }
+        if let shown, shown < index, shown + 1 >= best.first { best = Start(first: shown + 1) }
+        return best
+    }
+
+    /// Whether nothing of the frames before shows in a frame.
+    private func standsAlone(_ index: Int, _ patches: [FramePatch]) -> Bool {
+        guard let size = reader.header?.size, index > 0 else { return true }
+        let before = patches[index - 1]
+        return patches[index].hides(size) || before.disposal == .clear && before.covers(size)
+    }
+
+    private func draw(_ index: Int, on canvas: FrameCanvas, after start: Start) throws(WebImageError) {
+        let patches = reader.patches
+        if index == start.first, start.isFresh {
+            canvas.clear()
+        } else if index > 0 {
+            canvas.dispose(of: patches[index - 1])
+        }
+        let patch = patches[index]
+        if patch.disposal == .restore { try canvas.remember(patch) }
+        if !patch.size.isEmpty { try reader.decode(index, into: PatchSink(canvas, patch)) }
+        if patch.disposal != .restore, snapshots.wants(index) { snapshots.keep(try canvas.copy(), of: index) }
+    }
+}
+
+/// Copies of the canvas at evenly spaced frames: so many as there is memory for, ever further apart.
+private struct CanvasSnapshots {
+    private static let limit = 32 << 20
+    private static let most = 32
+    private static let leastStep = 8
+
+    private var kept: [Int: PixelBuffer] = [:]
+    private var step = leastStep
+
+    func nearest(upTo index: Int) -> (Int, PixelBuffer)? {
+        kept.keys.filter { $0 <= index }.max().flatMap { frame in kept[frame].map { (frame, $0) } }
+    }
+
+    func wants(_ index: Int) -> Bool { index > 0 && index % step == 0 && kept[index] == nil }
+
+    mutating func keep(_ pixels: PixelBuffer, of index: Int) {
+        kept[index] = pixels
+        while kept.count > max(1, min(Self.most, Self.limit / max(pixels.byteCount.bytes, 1))) {
+            guard kept.count > 1 else { return }
+            step *= 2
+            kept = kept.filter { $0.key % step == 0 }
+        }
+    }
+}

@@ -1,0 +1,250 @@
+import Synchronization
+package import WebImageCore
+import WebImageSystem
+
+/// Decodes an animation's frames for all who look at it, one at a time, keeps those that were shown last, and decodes
+/// some ahead. Any thread may use it.
+///
+/// Bytes may still come while frames are asked for. Frames are decoded on the executor's threads.
+package final class FrameBuffer: FrameSource {
+    /// Makes of a composited frame what the viewer wants: its size, colours and orientation.
+    package typealias Finish = @Sendable (_ frame: PixelBuffer, _ index: Int) throws(WebImageError) -> Image
+
+    /// How a decoder of the file is made; it is used once more for each pass over all frames.
+    package typealias MakeDecoder = @Sendable (DecodeOptions) throws(WebImageError) -> any AnimationDecoder
+
+    /// Frames that are decoded ahead of the one asked for.
+    private static let ahead = 3
+
+    private struct State {
+        var timeline = AnimationTimeline()
+        var encodedByteCount: ByteCount = .zero
+        var kept = KeptFrames()
+        var work = FrameWork()
+        /// The frame asked for last.
+        var position: Int?
+    }
+
+    package let frameSize: PixelSize
+    private let state = Guarded(State())
+    private let decoder: Guarded<DecoderBox>
+    private let makeDecoder: MakeDecoder
+    private let finish: Finish
+    private let executor: any WorkExecutor
+    private let budget: FrameBudget
+    private let options: DecodeOptions
+    private let deadline: FrameDeadline
+
+    /// - Parameters:
+    ///   - frameSize: of the frames that `finish` makes.
+    ///   - options: its checkpoint is not asked: the frames outlive the load. `limits.time` is for each frame.
+    package init(
+        frameSize: PixelSize, options: DecodeOptions, executor: any WorkExecutor, budget: FrameBudget = .shared,
+        makeDecoder: @escaping MakeDecoder, finish: @escaping Finish
+    ) throws(WebImageError) {
+        let deadline = FrameDeadline(limit: options.limits.time)
+        var options = options
+        options.checkpoint = { () throws(WebImageError) in try deadline.check() }
+        self.frameSize = frameSize
+        self.options = options
+        self.executor = executor
+        self.budget = budget
+        self.makeDecoder = makeDecoder
+        self.finish = finish
+        self.deadline = deadline
+        decoder = Guarded(DecoderBox(try makeDecoder(options)))
+        budget.add(self)
+    }
+
+    deinit { budget.remove(self) }
+
+    // MARK: bytes
+
+    /// Takes the file's next bytes. Waits while a frame is being decoded.
+    ///
+    /// - Throws: as ``AnimationDecoder/push(_:)``; what was found before stays good.
+    package func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
+        try update { (decoder) throws(WebImageError) in try decoder.push(bytes) }
+    }
+
+    /// Says that no more bytes come.
+    ///
+    /// - Throws: as ``AnimationDecoder/finish()``.
+    package func finishBytes() throws(WebImageError) {
+        defer { state.withLock { $0.timeline.isComplete = true } }
+        try update { (decoder) throws(WebImageError) in try decoder.finish() }
+    }
+
+    private func update(
+        _ change: (any AnimationDecoder) throws(WebImageError) -> Void
+    ) throws(WebImageError) {
+        deadline.begin()
+        var failure: WebImageError?
+        let (delays, loopCount, count) = decoder.withLock { box in
+            do throws(WebImageError) { try change(box.decoder) } catch { failure = error }
+            let decoder = box.decoder
+            return (decoder.storedDelays, decoder.header?.loopCount, decoder.encodedBytes.count)
+        }
+        state.withLock { state in
+            let known = state.timeline.delays.count
+            state.timeline.delays.append(contentsOf: delays.dropFirst(known).map(Self.shown))
+            state.timeline.loopCount = loopCount
+            state.encodedByteCount = ByteCount(count)
+        }
+        if let failure { throw failure }
+    }
+
+    /// Row E-07: browsers and SDWebImage show frames that are to be shown for less than 11 ms for 100 ms.
+    private static func shown(_ stored: Duration) -> Duration {
+        stored < .milliseconds(11) ? .milliseconds(100) : stored
+    }
+
+    // MARK: what is known
+
+    package var timeline: AnimationTimeline { state.withLock { $0.timeline } }
+    package var encodedByteCount: ByteCount { state.withLock { $0.encodedByteCount } }
+
+    package var bufferLimit: ByteCount {
+        get { state.withLock { $0.kept.limit } }
+        set {
+            let freed = state.withLock { $0.kept.setLimit(newValue) }
+            budget.changed(self, by: -freed)
+        }
+    }
+
+    package func removeKeptFrames() {
+        let freed = state.withLock { $0.kept.removeAll() }
+        budget.changed(self, by: -freed)
+    }
+
+    // MARK: frames
+
+    package func keptFrame(at index: Int) -> Image? { state.withLock { $0.kept.take(index) } }
+
+    /// Keeps a frame that was decoded elsewhere, such as the first.
+    package func keep(_ image: Image, at index: Int) {
+        let grown = state.withLock { $0.kept.insert(image, index) }
+        budget.changed(self, by: grown)
+    }
+
+    package func frame(at index: Int) async throws(WebImageError) -> Image {
+        let answer = CancellableAnswer<Image>()
+        let (kept, mustStart) = state.withLock { state -> (Image?, Bool) in
+            precondition(state.timeline.delays.indices.contains(index), "there is no frame \(index)")
+            let kept = state.kept.take(index)
+            if kept == nil { state.work.add(answer, index) }
+            askAhead(of: index, &state)
+            return (kept, state.work.start())
+        }
+        if mustStart { startWork() }
+        if let kept { return kept }
+        return try await answer.value()
+    }
+
+    /// Wishes for the frames that come after one, and going backwards for those before it.
+    private func askAhead(of index: Int, _ state: inout State) {
+        let count = state.timeline.delays.count
+        defer { state.position = index }
+        let room = min(Self.ahead, state.kept.room(of: frameBytes) - 1, count - 1)
+        guard room > 0 else { return state.work.setAhead([]) }
+        let isBackwards = state.position.map { index == $0 - 1 || $0 == 0 && index == count - 1 && count > 2 } ?? false
+        let wishes = (1...room).map { step in (index + (isBackwards ? -step : step) + count * step) % count }
+        state.work.setAhead(wishes.filter { !state.kept.has($0) })
+    }
+
+    private var frameBytes: Int { max(frameSize.pixelCount ?? .max, 1) * PixelLayout.rgba8.bytesPerPixel }
+
+    private func startWork() {
+        executor.run(.normal) { [weak self] in self?.work() }
+    }
+
+    private func work() {
+        while let next = state.withLock({ $0.work.next() }) {
+            var result = Result<Image, WebImageError>.failure(.cancelled)
+            do throws(WebImageError) {
+                result = .success(try decode(next))
+            } catch {
+                result = .failure(error)
+            }
+            for answer in state.withLock({ $0.work.takeAnswers(next) }) { answer.give(result) }
+        }
+    }
+
+    /// Decodes a frame, and keeps it and those that had to be decoded for it.
+    private func decode(_ index: Int) throws(WebImageError) -> Image {
+        if let kept = state.withLock({ $0.kept.peek(index) }) { return kept }
+        deadline.begin()
+        let (first, room) = (
+            decoder.withLock { $0.decoder.firstFrameNeeded(for: index) },
+            state.withLock { $0.kept.room(of: frameBytes) }
+        )
+        // Who goes backwards comes to these next, and each would cost as much again.
+        for before in max(first, index - room + 1)..<index where state.withLock({ !$0.kept.has(before) }) {
+            keep(try decoded(before), at: before)
+        }
+        let image = try decoded(index)
+        keep(image, at: index)
+        return image
+    }
+
+    private func decoded(_ index: Int) throws(WebImageError) -> Image {
+        var result = Result<PixelBuffer, WebImageError>.failure(.cancelled)
+        decoder.withLock { box in
+            do throws(WebImageError) { result = .success(try box.decoder.frame(at: index)) } catch {
+                result = .failure(error)
+            }
+        }
+        return try finish(try result.get(), index)
+    }
+
+    package func forEachFrame(
+        _ body: (Image, Duration) throws(WebImageError) -> Void
+    ) throws(WebImageError) {
+        let bytes = decoder.withLock { $0.decoder.encodedBytes }
+        let delays = timeline.delays
+        let decoder = try makeDecoder(options)
+        deadline.begin()
+        try bytes.withUnsafeBufferPointer { (buffer) throws(WebImageError) in
+            do throws(WebImageError) {
+                try decoder.push(UnsafeRawBufferPointer(buffer))
+                try decoder.finish()
+            } catch {
+                // What was found before the damage is what this animation has.
+                guard decoder.storedDelays.count >= delays.count else { throw error }
+            }
+        }
+        for (index, delay) in delays.enumerated() {
+            deadline.begin()
+            try body(try finish(try decoder.frame(at: index), index), delay)
+        }
+    }
+
+    /// Gives up frames for others' sake.
+    func giveUpFrames() -> Int { state.withLock { $0.kept.removeAll() } }
+}
+
+/// Sendable by the lock that it stands behind.
+private struct DecoderBox: @unchecked Sendable {
+    let decoder: any AnimationDecoder
+
+    init(_ decoder: any AnimationDecoder) { self.decoder = decoder }
+}
+
+/// How long the present frame may still be decoded.
+private final class FrameDeadline: Sendable {
+    private let limit: Duration
+    private let end: Guarded<ContinuousClock.Instant>
+
+    init(limit: Duration) {
+        self.limit = limit
+        end = Guarded(.now + limit)
+    }
+
+    func begin() { end.withLock { $0 = .now + limit } }
+
+    func check() throws(WebImageError) {
+        guard ContinuousClock.now > end.withLock({ $0 }) else { return }
+        throw WebImageError(
+            .limitExceeded, "decoding a frame took longer than \(limit); raise DecodeLimits.time to allow it")
+    }
+}

@@ -1,0 +1,103 @@
+import WebImageCore
+import WebImageProcessing
+
+/// What an animation's frames are drawn on: transparent at first, straight alpha, 8 bits a channel.
+final class FrameCanvas {
+    let pixels: PixelBuffer
+    /// What stood where a frame was drawn that goes again.
+    private var remembered: [UInt8] = []
+
+    init(_ size: PixelSize) throws(WebImageError) {
+        pixels = try PixelBuffer(size: size)
+        clear()
+    }
+
+    func clear() { pixels.base.initializeMemory(as: UInt8.self, repeating: 0, count: pixels.byteCount.bytes) }
+
+    func show(_ other: PixelBuffer) { pixels.base.copyMemory(from: other.base, byteCount: pixels.byteCount.bytes) }
+
+    func copy() throws(WebImageError) -> PixelBuffer {
+        let copy = try PixelBuffer(size: pixels.size)
+        copy.base.copyMemory(from: pixels.base, byteCount: pixels.byteCount.bytes)
+        return copy
+    }
+
+    /// Keeps what stands in a patch's place.
+    func remember(_ patch: FramePatch) throws(WebImageError) {
+        remembered.removeAll(keepingCapacity: true)
+        forEachRow(of: patch) { remembered.append(contentsOf: $0) }
+    }
+
+    /// Does with a patch's place what is to be done before the next patch is drawn.
+    func dispose(of patch: FramePatch) {
+        switch patch.disposal {
+        case .keep: return
+        case .clear: forEachRow(of: patch) { $0.initializeMemory(as: UInt8.self, repeating: 0) }
+        case .restore:
+            var rest = remembered[...]
+            forEachRow(of: patch) { row in
+                row.copyBytes(from: rest.prefix(row.count))
+                rest = rest.dropFirst(row.count)
+            }
+        }
+    }
+
+    /// The memory under row `row` of a patch.
+    func place(of patch: FramePatch, row: Int) -> UnsafeMutableRawPointer {
+        pixels.row(patch.y + row) + patch.x * PixelLayout.rgba8.bytesPerPixel
+    }
+
+    private func forEachRow(of patch: FramePatch, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
+        let count = patch.size.width * PixelLayout.rgba8.bytesPerPixel
+        for row in 0..<max(patch.size.height, 0) where count > 0 {
+            body(UnsafeMutableRawBufferPointer(start: place(of: patch, row: row), count: count))
+        }
+    }
+}
+
+/// Draws a patch's rows on a canvas as they are decoded.
+final class PatchSink: RowSink {
+    private let canvas: FrameCanvas
+    private let patch: FramePatch
+    private var band = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    private var format: RowFormat?
+
+    init(_ canvas: FrameCanvas, _ patch: FramePatch) {
+        self.canvas = canvas
+        self.patch = patch
+    }
+
+    deinit { band.deallocate() }
+
+    func begin(_ format: RowFormat) throws(WebImageError) {
+        guard format.size == patch.size, format.layout == .rgba8 else {
+            throw WebImageError(.corruptData, "a frame is \(format.size), not \(patch.size) as the file said")
+        }
+        self.format = format
+    }
+
+    func band(at row: Int, count: Int) -> UnsafeMutableRawPointer {
+        let needed = count * patch.size.width * PixelLayout.rgba8.bytesPerPixel
+        if band.count < needed {
+            band.deallocate()
+            band = .allocate(byteCount: needed, alignment: 64)
+        }
+        guard let base = band.baseAddress else { preconditionFailure("a band of no rows was asked for") }
+        return base
+    }
+
+    func commit(at row: Int, count: Int) {
+        let width = patch.size.width
+        let replaces = patch.blend == .replace || format?.alpha == .opaque
+        guard let base = band.baseAddress else { return }
+        for index in 0..<count {
+            let source = base + index * width * PixelLayout.rgba8.bytesPerPixel
+            if replaces {
+                canvas.place(of: patch, row: row + index)
+                    .copyMemory(from: source, byteCount: width * PixelLayout.rgba8.bytesPerPixel)
+            } else {
+                canvas.pixels.layOver(row: patch.y + row + index, x: patch.x, source, count: width)
+            }
+        }
+    }
+}

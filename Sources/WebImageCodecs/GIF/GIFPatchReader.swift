@@ -1,0 +1,154 @@
+import WebImageCore
+
+/// Finds and decodes the frames of a GIF.
+final class GIFPatchReader: FramePatchReader {
+    /// What decoding a frame takes.
+    private struct FrameData {
+        var frame: GIFFrame
+        var colors: [UInt8] = []
+        var codeSize = 0
+        /// Where its first block of data begins, and where the last one ends.
+        var range = 0..<0
+    }
+
+    private let options: DecodeOptions
+    private(set) var header: ImageHeader?
+    private(set) var patches: [FramePatch] = []
+    private(set) var bytes: [UInt8] = []
+    private var reader = GIFBlockReader()
+    private var frames: [FrameData] = []
+    private var current: FrameData?
+    private var isAtEnd = false
+
+    init(_ options: DecodeOptions) { self.options = options }
+
+    // MARK: finding
+
+    func push(_ new: UnsafeRawBufferPointer) throws(WebImageError) {
+        guard !isAtEnd else { return }
+        try options.limits.check(byteCount: bytes.count + new.count, of: .gif)
+        var rest = new.bindMemory(to: UInt8.self)
+        let begin = bytes.count
+        bytes.append(contentsOf: rest)
+        while let piece = try reader.next(&rest) {
+            try take(piece, at: begin + new.count - rest.count)
+            if isAtEnd { return }
+        }
+    }
+
+    func finish() throws(WebImageError) {
+        learnLoops()
+        header?.frameCount = patches.count
+        guard !patches.isEmpty, current == nil else {
+            throw WebImageError(
+                .truncatedData, "the GIF's data ends early: \(patches.count) of its frames are there", format: .gif)
+        }
+    }
+
+    /// - Parameter place: where the bytes behind the piece begin.
+    private func take(_ piece: GIFBlockReader.Piece, at place: Int) throws(WebImageError) {
+        switch piece {
+        case .descriptor(let frame):
+            try begin(frame)
+        case .dataBegins(let codeSize):
+            guard LZWDecoder.codeSizes.contains(codeSize) else {
+                throw WebImageError(.corruptData, "a GIF frame's first code size is \(codeSize)", format: .gif)
+            }
+            current?.colors = reader.colors
+            current?.codeSize = codeSize
+            current?.range = place..<place
+        case .data: break
+        case .frameEnds:
+            guard var data = current, let canvas = header?.size else { return }
+            current = nil
+            data.range = data.range.lowerBound..<place
+            frames.append(data)
+            patches.append(FramePatch(data.frame, on: canvas))
+            learnLoops()
+        case .trailer:
+            isAtEnd = true
+            learnLoops()
+        }
+    }
+
+    private func begin(_ frame: GIFFrame) throws(WebImageError) {
+        current = FrameData(frame: frame)
+        guard header == nil else { return }
+        let size = frame.canvas(stated: reader.canvas)
+        try options.limits.check(size, of: .gif)
+        var header = ImageHeader(
+            format: .gif, size: size, hasAlpha: frame.transparentIndex != nil || !frame.covers(size),
+            isProgressive: frame.isInterlaced)
+        header.frameCount = nil
+        self.header = header
+    }
+
+    private func learnLoops() {
+        header?.loopCount = reader.loopCount
+        header?.frameCount = isAtEnd ? patches.count : nil
+    }
+
+    // MARK: decoding
+
+    func decode(_ index: Int, into sink: any RowSink) throws(WebImageError) {
+        let (data, patch) = (frames[index], patches[index])
+        var frame = data.frame
+        (frame.x, frame.y) = (0, 0)
+        let format = RowFormat(size: patch.size, layout: .rgba8, alpha: patch.isOpaque ? .opaque : .straight)
+        try sink.begin(format)
+        var writer = try GIFFrameWriter(sink, format, frame, options)
+        try writer.setColors(data.colors, transparentIndex: frame.transparentIndex)
+        let lzw = LZWDecoder(codeSize: data.codeSize)
+        var offset = data.range.lowerBound
+        while offset < data.range.upperBound, !writer.isComplete {
+            let end = offset + 1 + Int(bytes[offset])
+            guard end <= data.range.upperBound else { break }
+            try bytes[(offset + 1)..<end].withUnsafeBufferPointer { block throws(WebImageError) in
+                try Self.decode(block, lzw, &writer)
+            }
+            offset = end
+        }
+        // Of a frame whose data ends early there is what there is, as browsers show it.
+        try writer.finishEarly()
+    }
+
+    private static func decode(
+        _ block: UnsafeBufferPointer<UInt8>, _ lzw: LZWDecoder, _ writer: inout GIFFrameWriter
+    ) throws(WebImageError) {
+        var rest = block
+        while true {
+            let indices = lzw.decode(&rest)
+            try writer.write(indices)
+            if writer.isComplete { return }
+            if lzw.state == .damaged {
+                throw WebImageError(.corruptData, "a GIF frame has a code that stands for nothing", format: .gif)
+            }
+            if indices.isEmpty { return }
+        }
+    }
+}
+
+extension GIFFrame {
+    /// The canvas that a file has whose first frame this is. One without a size is taken to be as large as the frame
+    /// needs.
+    func canvas(stated: PixelSize) -> PixelSize {
+        PixelSize(
+            width: stated.width == 0 ? x + size.width : stated.width,
+            height: stated.height == 0 ? y + size.height : stated.height)
+    }
+}
+
+extension FramePatch {
+    /// A frame, cut off at the canvas.
+    fileprivate init(_ frame: GIFFrame, on canvas: PixelSize) {
+        self.init()
+        x = min(frame.x, canvas.width)
+        y = min(frame.y, canvas.height)
+        size = PixelSize(
+            width: min(frame.size.width, canvas.width - x), height: min(frame.size.height, canvas.height - y))
+        if size.isEmpty { size = PixelSize(width: 0, height: 0) }
+        isOpaque = frame.transparentIndex == nil
+        delay = .milliseconds(frame.delay * 10)
+        disposal = frame.disposal == 2 ? .clear : frame.disposal == 3 ? .restore : .keep
+    }
+}

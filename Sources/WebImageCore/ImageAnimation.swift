@@ -1,0 +1,75 @@
+/// The frames of an animated picture, decoded when they are asked for. A few are kept and decoded ahead; all who look at
+/// one image share them. Any thread may use it.
+///
+/// While the file still arrives (in the preview events of a load), it grows: ``frameCount`` and ``delays`` then say what
+/// is there so far, and ``isComplete`` is false.
+public final class ImageAnimation: Sendable {
+    private let source: any FrameSource
+
+    package init(_ source: any FrameSource) { self.source = source }
+
+    /// The size of every frame in pixels, as the image's.
+    public var size: PixelSize { source.frameSize }
+    /// How many frames there are so far.
+    public var frameCount: Int { source.timeline.delays.count }
+    /// How often the animation is to be played, 0 for ever; nil when the file says nothing of it, which means once.
+    public var loopCount: Int? { source.timeline.loopCount }
+    /// How long each frame is shown. Those under 11 ms count as 100 ms, as browsers do it (row E-07).
+    public var delays: [Duration] { source.timeline.delays }
+    /// How long one round of all frames takes.
+    public var duration: Duration { delays.reduce(.zero, +) }
+    /// Whether all frames that the file has are known.
+    public var isComplete: Bool { source.timeline.isComplete }
+    /// What the file takes in memory, encoded, besides the frames that are kept.
+    public var encodedByteCount: ByteCount { source.encodedByteCount }
+
+    /// A frame as it is shown: composited, in the size and colours of the image.
+    ///
+    /// It is decoded off the caller's thread unless it is kept already; frames behind it are then decoded ahead.
+    ///
+    /// - Throws: `corruptData`, `truncatedData` and `limitExceeded` as decoding does, `cancelled` when the task is.
+    /// - Precondition: `index` is less than ``frameCount``.
+    /// - Complexity: one frame's memory. A frame out of order costs decoding from the nearest frame that stands alone
+    ///   or is remembered.
+    public func frame(at index: Int) async throws(WebImageError) -> Image { try await source.frame(at: index) }
+
+    /// A frame that is kept, at once; nil when it would have to be decoded.
+    public func keptFrame(at index: Int) -> Image? { source.keptFrame(at: index) }
+
+    /// How many bytes of decoded frames are kept at most, besides the one shown last. Default 64 MiB.
+    public var bufferLimit: ByteCount {
+        get { source.bufferLimit }
+        set { source.bufferLimit = newValue }
+    }
+
+    /// Drops all frames that are kept.
+    public func removeKeptFrames() { source.removeKeptFrames() }
+
+    /// Decodes all frames once, in order, keeping none of them; for writing. Blocks the caller's thread.
+    ///
+    /// - Throws: what decoding and `body` throw.
+    package func forEachFrame(
+        _ body: (Image, Duration) throws(WebImageError) -> Void
+    ) throws(WebImageError) { try source.forEachFrame(body) }
+}
+
+/// What is known of an animation's frames.
+package struct AnimationTimeline: Hashable, Sendable {
+    package var delays: [Duration] = []
+    package var loopCount: Int?
+    package var isComplete = false
+
+    package init() {}
+}
+
+/// What stands behind an ``ImageAnimation``.
+package protocol FrameSource: AnyObject, Sendable {
+    var frameSize: PixelSize { get }
+    var timeline: AnimationTimeline { get }
+    var encodedByteCount: ByteCount { get }
+    var bufferLimit: ByteCount { get set }
+    func frame(at index: Int) async throws(WebImageError) -> Image
+    func keptFrame(at index: Int) -> Image?
+    func removeKeptFrames()
+    func forEachFrame(_ body: (Image, Duration) throws(WebImageError) -> Void) throws(WebImageError)
+}

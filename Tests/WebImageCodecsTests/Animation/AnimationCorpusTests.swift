@@ -1,0 +1,83 @@
+import Testing
+import WebImageCodecs
+import WebImageCore
+
+/// Animated files of the corpus against a reference compositor's frames.
+@Suite(.enabled(if: Corpus.isThere)) struct AnimationCorpusTests {
+    static let formats: Set<String> = ["gif"]
+
+    static let rows = Corpus.rows.filter { formats.contains($0.format) && $0.expected == "ok" && $0.frames > 1 }
+
+    @Test(arguments: rows)
+    func everyFrameIsAsTheReferenceSays(_ row: CorpusRow) throws {
+        let decoder = try #require(try makeDecoder(row))
+        let expected = CorpusFrame.all.filter { $0.path == row.path }
+        #expect(decoder.header?.size == PixelSize(width: row.width, height: row.height))
+        #expect(decoder.storedDelays.count == row.frames && decoder.header?.frameCount == row.frames)
+        #expect(decoder.header?.loopCount == row.loopCount)
+        for frame in expected {
+            #expect(decoder.storedDelays[frame.index] == frame.delay, "frame \(frame.index)")
+            let means = premultipliedMeans(of: try decoder.frame(at: frame.index))
+            let isClose = zip(frame.means, means).allSatisfy { abs($0 - $1) <= 2 }
+            #expect(isClose, "frame \(frame.index) has \(means), not \(frame.means)")
+        }
+    }
+
+    @Test(arguments: rows)
+    func framesInAnyOrderAndInAnyPiecesAreTheSame(_ row: CorpusRow) throws {
+        let inOrder = try #require(try makeDecoder(row))
+        let count = min(inOrder.storedDelays.count, 40)
+        let frames = try (0..<count).map { try pixels(of: inOrder.frame(at: $0)) }
+        var random = SeededGenerator(seed: 7)
+        let pieces = try #require(try makeDecoder(row, length: { Int.random(in: 1...3000, using: &random) }))
+        for index in (0..<count).reversed() + (0..<count).shuffled(using: &random) {
+            let isSame = try pixels(of: pieces.frame(at: index)) == frames[index]
+            #expect(isSame, "frame \(index)")
+        }
+    }
+
+    private func makeDecoder(
+        _ row: CorpusRow, length: () -> Int = { .max }
+    ) throws -> (any AnimationDecoder)? {
+        let bytes = try #require(Corpus.read(row.path))
+        return try bytes.withUnsafeBytes { all in
+            let format = try #require(ImageFormat(sniffing: all))
+            let coder = try CoderRegistry.standard.coder(for: format, prefix: all)
+            guard let decoder = try coder.makeAnimationDecoder(format, DecodeOptions()) else { return nil }
+            var rest = all[...]
+            while !rest.isEmpty {
+                let piece = rest.prefix(length())
+                rest = rest.dropFirst(piece.count)
+                try decoder.push(UnsafeRawBufferPointer(rebasing: piece))
+            }
+            try decoder.finish()
+            return decoder
+        }
+    }
+
+    private func pixels(of buffer: PixelBuffer) -> [UInt8] { buffer.withBytes { Array($0) } }
+
+    private func premultipliedMeans(of buffer: PixelBuffer) -> [Double] {
+        buffer.withBytes { WebImageCodecsTests.premultipliedMeans(of: $0) }
+    }
+}
+
+/// A line of FRAMES.csv.
+private struct CorpusFrame {
+    var path: String
+    var index: Int
+    var delay: Duration
+    /// Of premultiplied red, green and blue and of alpha.
+    var means: [Double]
+
+    static let all: [CorpusFrame] = {
+        guard let bytes = Corpus.read("FRAMES.csv") else { return [] }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").dropFirst().compactMap { line in
+            let fields = line.split(separator: ",", omittingEmptySubsequences: false)
+            guard fields.count >= 10, let index = Int(fields[1]), let delay = Double(fields[2]) else { return nil }
+            return CorpusFrame(
+                path: String(fields[0]), index: index, delay: .milliseconds(delay),
+                means: [7, 8, 9, 6].compactMap { Double(fields[$0]) })
+        }
+    }()
+}
