@@ -12,6 +12,8 @@ public struct EncodeOptions: Hashable, Sendable {
     public var background: RGBColor
     /// Whether the picture's ICC profile is written. Default true.
     public var embedsICCProfile: Bool
+    /// Writes a still of an animation's first frame also where the format holds animations. Default false.
+    public var firstFrameOnly = false
 
     public init(
         quality: Int? = nil, progressive: Bool = false, compressionLevel: Int = 6, background: RGBColor = .white,

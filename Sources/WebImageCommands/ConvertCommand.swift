@@ -84,6 +84,7 @@ struct ConvertCommand: AsyncParsableCommand {
         var request = try InputBytes.request(for: input)
         request.cachePolicy = .noStore
         request.size = try? picture.targetSize
+        request.firstFrameOnly = picture.firstFrame
         request.appliesOrientation = orientation == "apply"
         request.convertsToSRGB = color == "srgb"
         request.keepsBitDepth = true

@@ -46,10 +46,11 @@ struct DecodeGroup {
                 loader.finish(job, .failure(error.endingALoad(of: job.request.place)))
                 continue
             }
-            targets.append(
-                DecodeTarget(
-                    job: job, plan: plan, scaleDenominator: scaleDenominator, header: header,
-                    converter: loader.converter(for: header, job.request)))
+            let target = DecodeTarget(
+                job: job, plan: plan, scaleDenominator: scaleDenominator, header: header,
+                converter: loader.converter(for: header, job.request))
+            target.beginAnimation(coder, executor: loader.decodeExecutor)
+            targets.append(target)
         }
         return targets
     }
