@@ -6,7 +6,8 @@ enum DemoTable {
     static func text(_ pictures: [SamplePicture], cold: DemoRound, disk: DemoRound, memory: DemoRound) -> String {
         var rows = [
             [
-                "picture", "format", "kind", "bytes", "source", "queue", "first byte", "transfer", "decode", "total", "| source",
+                "picture", "format", "kind", "bytes", "source", "queue", "first byte", "transfer", "decode", "total",
+                "| source",
                 "decode", "total", "| source", "total",
             ]
         ]

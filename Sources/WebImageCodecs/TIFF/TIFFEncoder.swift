@@ -14,7 +14,9 @@
             var output = wi_tiff_output()
             let result = image.withPixels { pixels in
                 profile.withUnsafeBufferPointer { profile in
-                    guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else { return Int32(WI_TIFF_CORRUPT) }
+                    guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else {
+                        return Int32(WI_TIFF_CORRUPT)
+                    }
                     var picture = wi_tiff_picture(
                         pixels: base, stride: image.pixels.bytesPerRow, width: width, height: height,
                         is_16_bit: image.layout == .rgba16 ? 1 : 0, alpha: alpha(of: image),

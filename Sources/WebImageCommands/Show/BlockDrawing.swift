@@ -50,8 +50,8 @@ enum BlockDrawing {
     }
 }
 
-/// The colours 16 to 255 of xterm: a cube of six levels a channel, and 24 greys. The first 16 are whatever people made of
-/// them.
+/// The colours 16 to 255 of xterm: a cube of six levels a channel, and 24 greys. The first 16 are whatever people made
+/// of them.
 enum XtermPalette {
     private static let levels = [0, 95, 135, 175, 215, 255]
 

@@ -15,6 +15,8 @@ enum SixelDrawing {
             output += Array("#\(index);2;\(parts.joined(separator: ";"))".utf8)
         }
         for top in stride(from: 0, to: bitmap.height, by: 6) {
+            // -: to the next band. After the last one it would cost a line on the screen.
+            if top > 0 { output.append(UInt8(ascii: "-")) }
             appendBand(indices, bitmap, top, to: &output)
         }
         return output + Array("\u{1B}\\\n".utf8)
@@ -63,8 +65,6 @@ enum SixelDrawing {
             output += Array("#\(index)".utf8)
             appendRuns(bits, to: &output)
         }
-        // -: to the next band.
-        output.append(UInt8(ascii: "-"))
     }
 
     private static func appendRuns(_ bits: [UInt8], to output: inout [UInt8]) {

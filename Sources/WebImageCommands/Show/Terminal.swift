@@ -68,8 +68,8 @@ struct Terminal: Sendable {
     /// Whether colours have 24 bits; else the 256 of xterm are used.
     var hasTrueColor: Bool { ["truecolor", "24bit"].contains(variable("COLORTERM").lowercased()) }
 
-    /// The background as far as the environment tells (rxvt's convention, `COLORFGBG`), which half-transparent pixels are
-    /// mixed with. Default black.
+    /// The background as far as the environment tells (rxvt's convention, `COLORFGBG`), which half-transparent pixels
+    /// are mixed with. Default black.
     var background: RGBColor {
         let last = variable("COLORFGBG").split(separator: ";").last.flatMap { Int($0) }
         return last == 7 || last == 15 ? .white : .black

@@ -32,7 +32,8 @@
 
         @Test(arguments: [PixelLayout.rgba8, .rgba16])
         func premultipliedPixelsAreWrittenStraight(_ layout: PixelLayout) throws {
-            let image = try Image(size: PixelSize(width: 2, height: 1), layout: layout, alpha: .premultiplied) { bytes in
+            let image = try Image(size: PixelSize(width: 2, height: 1), layout: layout, alpha: .premultiplied) {
+                bytes in
                 let values = [50, 25, 100, 100, 0, 0, 0, 0]
                 for (index, value) in values.enumerated() {
                     if layout == .rgba8 {

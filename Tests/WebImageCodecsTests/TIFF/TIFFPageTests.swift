@@ -55,7 +55,8 @@
             #expect(Self.error { _ = try reader.readPage(1) }?.code == .limitExceeded)
             #expect(try reader.readPage(2).size == PixelSize(width: 9, height: 9))
             for limits in [DecodeLimits(frames: 2), DecodeLimits(bytes: ByteCount(bytes.count - 1))] {
-                #expect(Self.error { _ = try TIFFPageReader(bytes, DecodeOptions(limits: limits)) }?.code == .limitExceeded)
+                #expect(
+                    Self.error { _ = try TIFFPageReader(bytes, DecodeOptions(limits: limits)) }?.code == .limitExceeded)
             }
             #expect(try TIFFPageReader(bytes, DecodeOptions(limits: DecodeLimits(frames: 3))).pageCount == 3)
         }
