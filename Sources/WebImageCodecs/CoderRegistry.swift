@@ -39,6 +39,11 @@ public final class CoderRegistry: Sendable {
         Set(coders.flatMap(\.decodableFormats)).sorted { $0.rawValue < $1.rawValue }
     }
 
+    /// Every format that one of the coders writes, in the order of the names.
+    public var encodableFormats: [ImageFormat] {
+        Set(coders.flatMap(\.encodableFormats)).sorted { $0.rawValue < $1.rawValue }
+    }
+
     /// Adds a coder that is asked before all others. Two of the same type may stand beside each other.
     public func register(_ coder: any ImageCoder) {
         stored.withLock { $0.insert(coder, at: 0) }

@@ -6,7 +6,7 @@ public struct EncodeOptions: Hashable, Sendable {
     public var quality: Int?
     /// JPEG: several scans, ever finer. Default false.
     public var progressive: Bool
-    /// PNG: zlib's level, 0 to 9. Default 6.
+    /// PNG and TIFF: zlib's level, 0 to 9; at 0 a TIFF is not compressed. Default 6.
     public var compressionLevel: Int
     /// What shows through where the format has no alpha. Default white.
     public var background: RGBColor

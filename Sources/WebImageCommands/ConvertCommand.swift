@@ -93,7 +93,7 @@ struct ConvertCommand: AsyncParsableCommand {
         return request
     }
 
-    private static let losslessFormats: Set<ImageFormat> = [.png, .pnm, .qoi, .bmp]
+    private static let losslessFormats: Set<ImageFormat> = [.png, .pnm, .qoi, .bmp, .tiff, .bigTIFF]
 
     /// What was asked for or the output's name says; nil: as the input.
     private func outputFormat(_ manager: ImageManager) throws(WebImageError) -> ImageFormat? {

@@ -6,12 +6,14 @@ enum DemoTable {
     static func text(_ pictures: [SamplePicture], cold: DemoRound, disk: DemoRound, memory: DemoRound) -> String {
         var rows = [
             [
-                "picture", "kind", "bytes", "source", "queue", "first byte", "transfer", "decode", "total", "| source",
+                "picture", "format", "kind", "bytes", "source", "queue", "first byte", "transfer", "decode", "total",
+                "| source",
                 "decode", "total", "| source", "total",
             ]
         ]
         for (index, picture) in pictures.enumerated() {
-            var row = [picture.fileName, kind(cold.response(index)?.header)]
+            let header = cold.response(index)?.header
+            var row = [picture.fileName, header?.format.rawValue ?? "", kind(header)]
             row.append(cold.response(index)?.byteCount?.description ?? "")
             row += cells(cold, index, [\.queue, \.firstByte, \.transfer, \.decode, \.total])
             row += divided(cells(disk, index, [\.decode, \.total]))
@@ -55,14 +57,14 @@ enum DemoTable {
         return scaled == scaled.rounded() && digits == 1 ? "\(Int(scaled))" : "\(scaled)"
     }
 
-    /// The first two columns to the left, figures to the right.
+    /// The first three columns to the left, figures to the right.
     private static func aligned(_ rows: [[String]]) -> String {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0 }
         var lines = rows.map { row in
             row.enumerated().map { column, cell in
                 let space = String(repeating: " ", count: widths[column] - cell.count)
-                return column < 2 || cell.hasPrefix("|") ? cell + space : space + cell
+                return column < 3 || cell.hasPrefix("|") ? cell + space : space + cell
             }.joined(separator: "  ")
         }
         lines.insert(String(repeating: "-", count: lines[0].count), at: 1)

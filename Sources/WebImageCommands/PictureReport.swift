@@ -130,10 +130,11 @@ extension PictureReport {
         status == .ok ? Console.out(plain) : Console.err(plain)
     }
 
+    /// An error for a person. It may quote what a server or a file says, so that it is cleaned like a name.
     static func sentence(_ error: WebImageError) -> String {
         var text = "\(error.code.name): \(error.message)"
         if let cause = error.cause as? WebImageError, cause.code != error.code { text += " (\(cause.code.name))" }
-        return text
+        return Console.shown(text, most: 2000)
     }
 
     /// `"37ms"`, for where there is little room.
