@@ -23,6 +23,12 @@ public final class CoderRegistry: Sendable {
         #if TIFF
             coders.append(TIFFCoder())
         #endif
+        #if SVG
+            coders.append(SVGCoder())
+        #endif
+        #if PDF
+            coders.append(PDFCoder())
+        #endif
         return coders
     }
 

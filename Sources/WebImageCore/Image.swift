@@ -23,6 +23,8 @@ public struct Image: Sendable {
         public var originalSize: PixelSize? { header?.size }
         /// What the file that it was decoded from says of itself; nil for a picture that was drawn.
         public var header: ImageHeader?
+        /// True for a picture that was drawn from shapes (SVG, PDF) at the size that was asked for (SDWebImage row E-29).
+        public var isVector: Bool { header?.isVector ?? false }
         /// The ICC profile that the pixels are in; nil means sRGB.
         public var iccProfile: [UInt8]?
         /// True for a picture of which a part is missing: a preview, or what came before the data ended.

@@ -14,6 +14,8 @@ public struct ImageHeader: Hashable, Sendable {
     public var frameCount: Int? = 1
     /// How often an animation is to be played, 0 for ever; nil when the file says nothing of it.
     public var loopCount: Int?
+    /// True for a picture of shapes (SVG, PDF), which is drawn sharp at any size; ``size`` is its natural one.
+    public var isVector = false
 
     public init(
         format: ImageFormat, size: PixelSize, orientation: Orientation = .up, hasAlpha: Bool = false,

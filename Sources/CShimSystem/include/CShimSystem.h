@@ -1,4 +1,5 @@
 #pragma once
+#include <stddef.h>
 /* What Swift's Glibc module leaves out: GNU extensions and macros. */
 
 /// Names the calling thread; longer names are cut to 15 bytes.
@@ -17,3 +18,7 @@ int wi_processor_count(void);
 int wi_ask_terminal(
     int input, int output, const char *_Nonnull question, char last, int milliseconds, char *_Nonnull answer,
     int capacity);
+
+/// Runs `work` on a thread of its own with a stack of so many bytes, and waits for it; memory is taken for the part of
+/// the stack that is used only. Returns -1, and has not run it, when there is no such thread to be had.
+int wi_run_on_stack(size_t stack, void *_Nullable (*_Nonnull work)(void *_Nullable), void *_Nullable context);

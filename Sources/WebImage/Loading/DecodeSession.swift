@@ -192,7 +192,8 @@ extension DecodeSession {
         guard !targets.isEmpty else { throw .cancelled }
         let sinks = targets.map(\.sink)
         return DecodePlan(
-            scaleDenominator: group.scaleDenominator, sink: sinks.count == 1 ? sinks[0] : FanOutSink(sinks))
+            scaleDenominator: group.scale.denominator, raster: group.scale.raster,
+            sink: sinks.count == 1 ? sinks[0] : FanOutSink(sinks))
     }
 
     /// Takes on the pictures that wait for a session, keeps those that want the first one's scale, and starts sessions
@@ -202,7 +203,7 @@ extension DecodeSession {
         for other in groups.dropFirst() {
             DecodeSession(loader: loader, job: job, bytes: bytes, group: other).start()
         }
-        return groups.first ?? DecodeGroup(coder: coder, scaleDenominator: 1, jobs: [], header: header)
+        return groups.first ?? DecodeGroup(coder: coder, jobs: [], header: header)
     }
 
     /// Queues for the memory, and then decodes from the log's start. Asked for only now that the decoder is left: the
