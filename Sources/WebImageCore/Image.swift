@@ -23,17 +23,21 @@ public struct Image: Sendable {
         public var header: ImageHeader?
         /// The ICC profile that the pixels are in; nil means sRGB.
         public var iccProfile: [UInt8]?
+        /// EXIF, XMP and density: of the file, unless replaced. What they say of orientation, size and colours is mended
+        /// when they are written.
+        public var metadata: ImageMetadata
         /// True for a picture of which a part is missing: a preview, or what came before the data ended.
         public var isPartial: Bool
 
         public init(
             header: ImageHeader? = nil, alpha: AlphaMode, orientation: Orientation = .up,
-            iccProfile: [UInt8]? = nil, isPartial: Bool = false
+            iccProfile: [UInt8]? = nil, metadata: ImageMetadata? = nil, isPartial: Bool = false
         ) {
             self.header = header
             self.alpha = alpha
             self.orientation = orientation
             self.iccProfile = iccProfile
+            self.metadata = metadata ?? header?.metadata ?? ImageMetadata()
             self.isPartial = isPartial
         }
     }
@@ -71,7 +75,7 @@ public struct Image: Sendable {
     public var layout: PixelLayout { storage.pixels.layout }
     public var alpha: AlphaMode { info.alpha }
     /// What the picture costs in memory.
-    public var byteCount: ByteCount { storage.pixels.byteCount }
+    public var byteCount: ByteCount { ByteCount(storage.pixels.byteCount.bytes + info.metadata.byteCount) }
 
     /// Reads the pixels: `size.height` rows of `pixels.bytesPerRow` bytes, laid out as ``layout`` says.
     public func withPixels<Result, Failure: Error>(

@@ -23,6 +23,7 @@ extension Image {
         guard info.orientation != .up else { return self }
         var info = info
         info.orientation = .up
+        info.metadata = info.metadata.turned(by: self.info.orientation)
         return Image(pixels: try pixels.oriented(by: self.info.orientation), info: info)
     }
 

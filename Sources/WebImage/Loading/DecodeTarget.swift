@@ -130,7 +130,7 @@ final class DecodeTarget {
         let info = Image.Info(
             header: header, alpha: isPartial && rowsDone < buffer.size.height ? .straight : alpha,
             orientation: job.request.appliesOrientation ? .up : orientation,
-            iccProfile: converter?.layout == buffer.layout ? nil : header.profileOfPixels, isPartial: isPartial)
+            iccProfile: converter?.layout == buffer.layout ? nil : header.profileOfPixels, metadata: applies ? header.metadata.turned(by: orientation) : nil, isPartial: isPartial)
         return Image(pixels: upright, info: info)
     }
 }

@@ -8,6 +8,8 @@
         enum Stage {
             case header
             case data
+            /// The picture is there; EXIF or XMP may still come.
+            case afterPicture
             case stoppedAtHeader
             case complete
         }
@@ -24,6 +26,7 @@
         private var planner: DecodePlanner?
         private var sink: (any RowSink)?
         private var nextAttempt = 0
+        private var knowsMetadata = false
         /// Where the first frame's data ends in the file; nil when that is not known.
         private var dataEnd: Int?
 
@@ -88,6 +91,7 @@
             nextAttempt = 0
             if stage == .header { try readHeader() }
             if stage == .data { try decode() }
+            if stage == .afterPicture { learnLate(isLast: true) }
             guard isOpen else { return }
             throw WebImageError(
                 .truncatedData,
@@ -100,6 +104,7 @@
         private func advance() throws(WebImageError) {
             if stage == .header, bytes.count >= nextAttempt { try readHeader() }
             if stage == .data, let dataEnd, bytes.count >= dataEnd { try decode() }
+            if stage == .afterPicture { learnLate(isLast: false) }
         }
 
         private func readHeader() throws(WebImageError) {
@@ -113,6 +118,10 @@
                 hasAlpha: handle.pointee.alphaPresent != 0, bitDepth: Int(image.depth))
             if image.icc.size > 0, image.icc.size <= options.limits.metadata.bytes {
                 header.iccProfile = [UInt8](UnsafeBufferPointer(start: image.icc.data, count: image.icc.size))
+            }
+            if case .found(let metadata) = AVIFMetadata.read(bytes.all, options.limits) {
+                header.metadata = metadata
+                knowsMetadata = true
             }
             header.frameCount = max(Int(handle.pointee.imageCount), 1)
             self.header = header
@@ -156,7 +165,19 @@
                 size: header.size, layout: layout, alpha: image.alphaPlane == nil ? .opaque : .straight)
             try sink.begin(format)
             try emit(format, sink)
-            stage = .complete
+            stage = .afterPicture
+        }
+
+        /// - Parameter isLast: no more bytes come; what is not there by now is missing.
+        private func learnLate(isLast: Bool) {
+            if !knowsMetadata, isLast || bytes.count >= nextAttempt {
+                nextAttempt = bytes.count + max(bytes.count / 8, Self.leastGrowth)
+                if case .found(let metadata) = AVIFMetadata.read(bytes.all, options.limits) {
+                    header?.metadata = metadata
+                    knowsMetadata = true
+                }
+            }
+            if knowsMetadata || isLast { stage = .complete }
         }
 
         /// Makes a failure of libavif an error; false when it waits for bytes.
