@@ -2,16 +2,45 @@ package import WebImageCore
 
 /// What an encoder writes besides the pixels.
 struct EmbeddedMetadata {
+    /// Places of its own that a format has for what else is told in EXIF.
+    struct Places: OptionSet {
+        let rawValue: Int
+        static let orientation = Places(rawValue: 1)
+        static let density = Places(rawValue: 2)
+    }
+
     /// Empty: none. Encoders write RGB, so that a grey or CMYK profile of the original would be a wrong one.
     let profile: [UInt8]
-    /// A TIFF block with the orientation; empty for upright pictures.
+    /// A TIFF block; empty: none. Where the format does not tell the orientation itself, it tells it; else it says
+    /// upright, since some readers turn the picture by both.
     let exif: [UInt8]
+    /// Empty: none.
+    let xmp: [UInt8]
+    /// nil where metadata is not kept, or nothing is known.
+    let density: PixelDensity?
 
-    init(_ image: Image, _ options: EncodeOptions) {
+    init(_ image: Image, _ options: EncodeOptions, formatTells places: Places = []) {
         let stored = options.embedsICCProfile ? image.info.iccProfile ?? [] : []
         profile = isRGBProfile(stored) ? stored : []
-        exif = image.info.orientation == .up ? [] : EXIFOrientation.block(image.info.orientation)
+        let orientation = places.contains(.orientation) ? .up : image.info.orientation
+        guard options.keepsMetadata else {
+            exif = orientation == .up ? [] : EXIFOrientation.block(orientation)
+            xmp = []
+            density = nil
+            return
+        }
+        let metadata = image.info.metadata
+        density = metadata.density
+        xmp = metadata.xmp.map { XMPPacket.setting(orientation, in: $0) } ?? []
+        exif = EXIFBlock.bytes(
+            metadata.exif,
+            EXIFBlock.Facts(
+                orientation: orientation, density: metadata.density,
+                isDensityToldElsewhere: places.contains(.density), size: image.size,
+                isStandardColor: profile.isEmpty))
     }
+
+    var isEmpty: Bool { profile.isEmpty && exif.isEmpty && xmp.isEmpty }
 }
 
 extension ImageHeader {

@@ -66,7 +66,7 @@ public struct ImageMetadata: Hashable, Sendable {
         set { set(exif, newValue, density) }
     }
 
-    /// From where the format itself tells it (JFIF, `pHYs`, a bitmap's header), else from EXIF.
+    /// From EXIF's resolution tags, else from where the format itself tells it (JFIF, `pHYs`, a bitmap's header).
     public var density: PixelDensity? {
         get { storage?.density }
         set { set(exif, xmp, newValue) }

@@ -49,7 +49,7 @@ struct UsageTests {
         ["fetch", "a", "--retries", "3"], ["fetch", "a", "--netrc"], ["fetch", "a", "--transform", "blur"],
         ["fetch", "a", "--policy", "protocol"], ["fetch", "a", "--policy", "revalidate"],
         ["fetch", "a", "--policy", "refresh"], ["fetch", "a", "--format", "gif"], ["fetch", "a", "--format", "svg"],
-        ["convert", "a", "b.png", "--metadata", "keep"], ["convert", "a", "b", "--format", "ico"], ["show", "a.png"],
+        ["convert", "a", "b", "--format", "ico"], ["show", "a.png"],
         ["show", "--json", "a.png"], ["prefetch", "http://localhost/a"], ["prefetch", "--input-list", "x"],
     ])
     func whatThisBuildLacksSaysSo(arguments: [String]) async throws {

@@ -21,6 +21,12 @@ enum {
     WI_JPEG_MORE = 2,
 };
 
+/// What fits into one marker.
+enum {
+    WI_JPEG_LONGEST_EXIF = 65533 - 6,
+    WI_JPEG_LONGEST_XMP = 65533 - 29,
+};
+
 typedef struct wi_jpeg_decoder wi_jpeg_decoder;
 
 typedef struct {
@@ -99,9 +105,14 @@ typedef struct {
     int progressive;
     const uint8_t *_Nullable icc;
     size_t icc_count;
-    /// A TIFF block; at most 65 000 bytes.
+    /// A TIFF block; at most WI_JPEG_LONGEST_EXIF bytes.
     const uint8_t *_Nullable exif;
     size_t exif_count;
+    /// An XMP packet; at most WI_JPEG_LONGEST_XMP bytes.
+    const uint8_t *_Nullable xmp;
+    size_t xmp_count;
+    /// Pixels an inch; 0: not known.
+    uint16_t density_x, density_y;
 } wi_jpeg_picture;
 
 typedef struct {

@@ -82,6 +82,11 @@ typedef struct {
     /// A TIFF block.
     const uint8_t *_Nullable exif;
     size_t exif_count;
+    /// An XMP packet.
+    const uint8_t *_Nullable xmp;
+    size_t xmp_count;
+    /// Pixels a metre; 0: not known.
+    uint32_t density_x, density_y;
 } wi_png_picture;
 
 typedef struct {

@@ -38,20 +38,7 @@
             self.options = options
             planner = plan
             bytes = CollectedBytes(limit: options.limits.bytes, format: .avif)
-            io = .allocate(capacity: 1)
-            io.initialize(to: avifIO())
-            io.pointee.sizeHint = UInt64(max(options.limits.bytes.bytes, 1))
-            io.pointee.data = Unmanaged.passUnretained(bytes).toOpaque()
-            io.pointee.read = { io, _, offset, size, output in
-                guard let data = io?.pointee.data, let output else { return AVIF_RESULT_IO_ERROR }
-                let all = Unmanaged<CollectedBytes>.fromOpaque(data).takeUnretainedValue().all
-                guard let offset = Int(exactly: offset), offset <= all.count, size <= all.count - offset else {
-                    return AVIF_RESULT_WAITING_ON_IO
-                }
-                output.pointee.data = all.baseAddress.map { ($0 + offset).assumingMemoryBound(to: UInt8.self) }
-                output.pointee.size = size
-                return AVIF_RESULT_OK
-            }
+            io = bytes.makeIO(limit: options.limits.bytes)
             avifDecoderSetIO(handle, io)
             configure()
         }
@@ -61,16 +48,12 @@
             io.deallocate()
         }
 
-        /// Our limits; what many files leave out or get wrong is not insisted on.
+        /// What many files leave out or get wrong is not insisted on.
         private func configure() {
             handle.pointee.maxThreads = 1
             handle.pointee.ignoreExif = 1
             handle.pointee.ignoreXMP = 1
-            handle.pointee.strictFlags = AVIF_STRICT_DISABLED.rawValue
-            // libavif refuses a higher limit than its own default.
-            handle.pointee.imageSizeLimit = UInt32(min(max(options.limits.pixels, 1), 16_384 * 16_384))
-            handle.pointee.imageDimensionLimit = 65_536
-            handle.pointee.imageCountLimit = UInt32(clamping: max(options.limits.frames, 1))
+            options.limits.apply(to: handle)
         }
 
         func push(_ piece: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
@@ -119,7 +102,7 @@
             if image.icc.size > 0, image.icc.size <= options.limits.metadata.bytes {
                 header.iccProfile = [UInt8](UnsafeBufferPointer(start: image.icc.data, count: image.icc.size))
             }
-            if case .found(let metadata) = AVIFMetadata.read(bytes.all, options.limits) {
+            if case .found(let metadata) = AVIFMetadata.read(bytes, options.limits) {
                 header.metadata = metadata
                 knowsMetadata = true
             }
@@ -172,7 +155,7 @@
         private func learnLate(isLast: Bool) {
             if !knowsMetadata, isLast || bytes.count >= nextAttempt {
                 nextAttempt = bytes.count + max(bytes.count / 8, Self.leastGrowth)
-                if case .found(let metadata) = AVIFMetadata.read(bytes.all, options.limits) {
+                if case .found(let metadata) = AVIFMetadata.read(bytes, options.limits) {
                     header?.metadata = metadata
                     knowsMetadata = true
                 }

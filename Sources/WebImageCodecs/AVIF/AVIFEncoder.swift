@@ -50,8 +50,12 @@
         private static func describe(
             _ picture: UnsafeMutablePointer<avifImage>, _ image: Image, _ options: EncodeOptions
         ) {
-            let profile = EmbeddedMetadata(image, options).profile
+            let metadata = EmbeddedMetadata(image, options, formatTells: .orientation)
+            let (profile, exif, xmp) = (metadata.profile, metadata.exif, metadata.xmp)
             if !profile.isEmpty { avifImageSetProfileICC(picture, profile, profile.count) }
+            // Before the orientation: libavif may take one from EXIF.
+            if !exif.isEmpty { avifImageSetMetadataExif(picture, exif, exif.count) }
+            if !xmp.isEmpty { avifImageSetMetadataXMP(picture, xmp, xmp.count) }
             picture.pointee.colorPrimaries = avifColorPrimaries(AVIF_COLOR_PRIMARIES_BT709)
             picture.pointee.transferCharacteristics = avifTransferCharacteristics(AVIF_TRANSFER_CHARACTERISTICS_SRGB)
             picture.pointee.matrixCoefficients = avifMatrixCoefficients(AVIF_MATRIX_COEFFICIENTS_BT601)

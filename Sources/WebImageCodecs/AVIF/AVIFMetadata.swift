@@ -11,23 +11,18 @@
             case tooShort
         }
 
-        static func read(_ bytes: UnsafeRawBufferPointer, _ limits: DecodeLimits) -> Answer {
-            guard let base = bytes.bindMemory(to: UInt8.self).baseAddress, let handle = avifDecoderCreate() else {
-                return .found(ImageMetadata())
+        static func read(_ bytes: CollectedBytes, _ limits: DecodeLimits) -> Answer {
+            guard let handle = avifDecoderCreate() else { return .found(ImageMetadata()) }
+            let io = bytes.makeIO(limit: limits.bytes)
+            defer {
+                avifDecoderDestroy(handle)
+                io.deallocate()
             }
-            defer { avifDecoderDestroy(handle) }
-            handle.pointee.strictFlags = AVIF_STRICT_DISABLED.rawValue
-            handle.pointee.imageSizeLimit = UInt32(min(max(limits.pixels, 1), 16_384 * 16_384))
-            handle.pointee.imageDimensionLimit = 65_536
-            handle.pointee.imageCountLimit = UInt32(clamping: max(limits.frames, 1))
-            guard avifDecoderSetIOMemory(handle, base, bytes.count) == AVIF_RESULT_OK else {
-                return .found(ImageMetadata())
-            }
+            limits.apply(to: handle)
+            avifDecoderSetIO(handle, io)
             switch avifDecoderParse(handle) {
             case AVIF_RESULT_OK: break
-            case AVIF_RESULT_TRUNCATED_DATA, AVIF_RESULT_WAITING_ON_IO, AVIF_RESULT_IO_ERROR,
-                AVIF_RESULT_BMFF_PARSE_FAILED:
-                return .tooShort
+            case AVIF_RESULT_WAITING_ON_IO: return .tooShort
             default: return .found(ImageMetadata())
             }
             let image = handle.pointee.image.pointee
@@ -39,6 +34,16 @@
         private static func copy(_ data: avifRWData, _ limit: Int) -> [UInt8]? {
             guard let bytes = data.data, data.size > 0, data.size <= limit else { return nil }
             return [UInt8](UnsafeBufferPointer(start: bytes, count: data.size))
+        }
+    }
+
+    extension DecodeLimits {
+        func apply(to decoder: UnsafeMutablePointer<avifDecoder>) {
+            decoder.pointee.strictFlags = AVIF_STRICT_DISABLED.rawValue
+            // libavif refuses a higher limit than its own default.
+            decoder.pointee.imageSizeLimit = UInt32(min(max(pixels, 1), 16_384 * 16_384))
+            decoder.pointee.imageDimensionLimit = 65_536
+            decoder.pointee.imageCountLimit = UInt32(clamping: max(frames, 1))
         }
     }
 #endif

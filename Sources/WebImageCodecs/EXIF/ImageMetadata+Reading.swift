@@ -5,11 +5,12 @@ extension ImageMetadata {
     ///
     /// - Parameters:
     ///   - exif: a TIFF block with or without JPEG's name before it; dropped when it is none.
-    ///   - density: what the format itself says; without it, EXIF's counts.
+    ///   - density: what the format itself says, often no more than its writer's default: EXIF's counts more, as it
+    ///     does with libvips and ImageMagick.
     init(readingEXIF exif: [UInt8]?, xmp: [UInt8]?, density: PixelDensity? = nil) {
         let block = exif.flatMap { EXIFBlock($0) }
         self.init(
-            exif: block?.bytes, xmp: xmp.flatMap { $0.isEmpty ? nil : $0 }, density: density ?? block?.density)
+            exif: block?.bytes, xmp: xmp.flatMap { $0.isEmpty ? nil : $0 }, density: block?.density ?? density)
     }
 
     /// What EXIF says of the orientation; upright without it.

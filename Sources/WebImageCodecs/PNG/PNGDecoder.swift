@@ -187,7 +187,9 @@ final class PNGDecoder: ImageDecoder {
 
     private func metadata() -> ImageMetadata {
         var count = 0
-        let xmp = handle.flatMap { wi_png_xmp($0, &count) }.map { [UInt8](UnsafeBufferPointer(start: $0, count: count)) }
+        let xmp = handle.flatMap { wi_png_xmp($0, &count) }.map {
+            [UInt8](UnsafeBufferPointer(start: $0, count: count))
+        }
         return ImageMetadata(readingEXIF: chunks.exif, xmp: xmp, density: chunks.density)
     }
 
