@@ -101,6 +101,11 @@ static void write_picture(writer *w, const wi_png_picture *p) {
         png_set_iCCP(png, w->info, "icc", PNG_COMPRESSION_TYPE_BASE, p->icc, (png_uint_32)p->icc_count);
     if (p->exif && p->exif_count) png_set_eXIf_1(png, w->info, (png_uint_32)p->exif_count, (png_bytep)p->exif);
     if (p->density_x && p->density_y) png_set_pHYs(png, w->info, p->density_x, p->density_y, PNG_RESOLUTION_METER);
+    if (p->has_cicp) {
+        /* It stands before the palette and the data; libpng 1.6.39 does not know it. */
+        png_write_info_before_PLTE(png, w->info);
+        png_write_chunk(png, (png_const_bytep)"cICP", p->cicp, sizeof p->cicp);
+    }
     png_write_info(png, w->info);
     if (p->xmp && p->xmp_count) write_xmp(png, p);
     if (p->alpha == 0) png_set_filler(png, 0, PNG_FILLER_AFTER);

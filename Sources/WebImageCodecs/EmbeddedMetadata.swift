@@ -1,4 +1,4 @@
-package import WebImageCore
+import WebImageCore
 
 /// What an encoder writes besides the pixels.
 struct EmbeddedMetadata {
@@ -11,6 +11,8 @@ struct EmbeddedMetadata {
 
     /// Empty: none. Encoders write RGB, so that a grey or CMYK profile of the original would be a wrong one.
     let profile: [UInt8]
+    /// For pixels of high dynamic range: their code points, where there is no profile.
+    let color: ColorDescription?
     /// A TIFF block; empty: none. Where the format does not tell the orientation itself, it tells it; else it says
     /// upright, since some readers turn the picture by both.
     let exif: [UInt8]
@@ -22,6 +24,7 @@ struct EmbeddedMetadata {
     init(_ image: Image, _ options: EncodeOptions, formatTells places: Places = []) {
         let stored = options.embedsICCProfile ? image.info.iccProfile ?? [] : []
         profile = isRGBProfile(stored) ? stored : []
+        color = options.embedsICCProfile && profile.isEmpty ? image.info.colorDescription : nil
         let orientation = places.contains(.orientation) ? .up : image.info.orientation
         guard options.keepsMetadata else {
             exif = orientation == .up ? [] : EXIFOrientation.block(orientation)
@@ -37,16 +40,10 @@ struct EmbeddedMetadata {
             EXIFBlock.Facts(
                 orientation: orientation, density: metadata.density,
                 isDensityToldElsewhere: places.contains(.density), size: image.size,
-                isStandardColor: profile.isEmpty))
+                isStandardColor: profile.isEmpty && color == nil))
     }
 
     var isEmpty: Bool { profile.isEmpty && exif.isEmpty && xmp.isEmpty }
-}
-
-extension ImageHeader {
-    /// The ICC profile that decoded pixels are in: the file's if it is one for RGB. Decoders turn grey and CMYK into
-    /// RGB, so that a profile for those says nothing of the pixels that come out.
-    package var profileOfPixels: [UInt8]? { iccProfile.flatMap { isRGBProfile($0) ? $0 : nil } }
 }
 
 /// Whether a profile's header (ICC.1:2010, 7.2.6) says RGB.

@@ -10,7 +10,8 @@ public struct EncodeOptions: Hashable, Sendable {
     public var compressionLevel: Int
     /// What shows through where the format has no alpha. Default white.
     public var background: RGBColor
-    /// Whether the picture's ICC profile is written. Default true.
+    /// Whether the picture's ICC profile is written, or the code points of its colours for PQ and HLG (PNG, AVIF, JPEG XL).
+    /// Default true.
     public var embedsICCProfile: Bool
     /// Whether EXIF, XMP and density of ``Image/Info-swift.struct/metadata`` are written; default false. Orientation,
     /// size and colour space in them are then those of the new file, and EXIF's thumbnail goes. JPEG, PNG, WebP, AVIF and

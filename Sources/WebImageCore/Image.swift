@@ -21,8 +21,10 @@ public struct Image: Sendable {
         public var originalSize: PixelSize? { header?.size }
         /// What the file that it was decoded from says of itself; nil for a picture that was drawn.
         public var header: ImageHeader?
-        /// The ICC profile that the pixels are in; nil means sRGB.
+        /// The ICC profile that the pixels are in; nil means sRGB, unless there is a ``colorDescription``.
         public var iccProfile: [UInt8]?
+        /// The colours of pixels of high dynamic range, which no profile describes well; nil for all others.
+        public var colorDescription: ColorDescription?
         /// EXIF, XMP and density: of the file, unless replaced. What they say of orientation, size and colours is mended
         /// when they are written.
         public var metadata: ImageMetadata
@@ -31,12 +33,14 @@ public struct Image: Sendable {
 
         public init(
             header: ImageHeader? = nil, alpha: AlphaMode, orientation: Orientation = .up,
-            iccProfile: [UInt8]? = nil, metadata: ImageMetadata? = nil, isPartial: Bool = false
+            iccProfile: [UInt8]? = nil, colorDescription: ColorDescription? = nil, metadata: ImageMetadata? = nil,
+            isPartial: Bool = false
         ) {
             self.header = header
             self.alpha = alpha
             self.orientation = orientation
             self.iccProfile = iccProfile
+            self.colorDescription = colorDescription
             self.metadata = metadata ?? header?.metadata ?? ImageMetadata()
             self.isPartial = isPartial
         }

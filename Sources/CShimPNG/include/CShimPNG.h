@@ -85,6 +85,9 @@ typedef struct {
     /// An XMP packet.
     const uint8_t *_Nullable xmp;
     size_t xmp_count;
+    /// Whether `cicp` is to be written: primaries, transfer, matrix, full range.
+    int has_cicp;
+    uint8_t cicp[4];
     /// Pixels a metre; 0: not known.
     uint32_t density_x, density_y;
 } wi_png_picture;

@@ -102,6 +102,10 @@
             if image.icc.size > 0, image.icc.size <= options.limits.metadata.bytes {
                 header.iccProfile = [UInt8](UnsafeBufferPointer(start: image.icc.data, count: image.icc.size))
             }
+            header.colorDescription = ColorDescription(
+                primaries: UInt8(exactly: image.colorPrimaries) ?? 2,
+                transfer: UInt8(exactly: image.transferCharacteristics) ?? 2,
+                matrix: UInt8(exactly: image.matrixCoefficients) ?? 2, isFullRange: image.yuvRange == AVIF_RANGE_FULL)
             if case .found(let metadata) = AVIFMetadata.read(bytes, options.limits) {
                 header.metadata = metadata
                 knowsMetadata = true

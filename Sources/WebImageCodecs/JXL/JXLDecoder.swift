@@ -179,6 +179,10 @@
                 orientation: Orientation(tag: Int(info.orientation.rawValue)), hasAlpha: info.alpha_bits > 0,
                 bitDepth: Int(info.bits_per_sample), isProgressive: true,
                 iccProfile: JXLColor.profile(of: handle, info, limit: options.limits.metadata.bytes))
+            if let description = JXLColor.description(of: handle) {
+                header.colorDescription = description
+                header.iccProfile = nil
+            }
             header.metadata = ImageMetadata(readingEXIF: boxes.exif, xmp: boxes.xmp)
             header.frameCount = isAnimation ? nil : 1
             header.loopCount = isAnimation ? Int(info.animation.num_loops) : nil

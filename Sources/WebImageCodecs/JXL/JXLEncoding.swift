@@ -75,8 +75,7 @@
             }
             try check(JxlEncoderSetBasicInfo(handle, &info), handle)
             if profile.isEmpty {
-                var colors = JxlColorEncoding()
-                JxlColorEncodingSetToSRGB(&colors, JXL_FALSE)
+                var colors = JXLColor.encoding(metadata.color ?? .sRGB)
                 try check(JxlEncoderSetColorEncoding(handle, &colors), handle)
             } else {
                 try check(JxlEncoderSetICCProfile(handle, profile, profile.count), handle)

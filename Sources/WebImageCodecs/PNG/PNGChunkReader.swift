@@ -31,6 +31,7 @@ struct PNGChunkReader {
     /// in pieces.
     private(set) var exif: [UInt8]?
     private(set) var density: PixelDensity?
+    private(set) var colors = PNGColors()
     private var hasData = false
     private var state = State.signature
     private var collected: [UInt8] = []
@@ -84,6 +85,9 @@ struct PNGChunkReader {
                 throw WebImageError(.corruptData, "the PNG has a chunk that is too long", format: .png)
             }
             state = .collecting(total: length + 12)
+        case let name where PNGColors.lengths[name] != nil:
+            let isWanted = !hasData && length == PNGColors.lengths[name]
+            if isWanted { state = .collecting(total: length + 12) } else { skip(length) }
         case "pHYs":
             if length == 9 { state = .collecting(total: length + 12) } else { skip(length) }
         case "eXIf", "iTXt", "tRNS", "iCCP":
@@ -112,6 +116,9 @@ struct PNGChunkReader {
         case "IHDR" where chunk.count >= 16: break
         case "eXIf":
             if exif == nil, isSound(chunk) { exif = Array(chunk[8..<chunk.count - 4]) }
+            return nil
+        case let name where PNGColors.lengths[name] != nil:
+            if isSound(chunk) { colors.read(name, chunk[8..<chunk.count - 4]) }
             return nil
         case "pHYs":
             readDensity(chunk)

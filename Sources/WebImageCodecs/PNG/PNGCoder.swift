@@ -3,7 +3,8 @@ public import WebImageCore
 
 /// PNG through libpng: every colour type, depth and interlacing; of an animation (APNG) the still picture.
 ///
-/// Gamma and chromaticity are not applied; an ICC profile is kept as it is.
+/// What says the colours is kept for others to apply: the first of `cICP`, `iCCP`, `sRGB`, `gAMA` with `cHRM` that there
+/// is (PNG, third edition, 4.3).
 public struct PNGCoder: ImageCoder {
     public init() {}
 
@@ -42,8 +43,9 @@ public struct PNGCoder: ImageCoder {
                             is_16_bit: image.layout == .rgba16 ? 1 : 0, alpha: Int32(image.alpha.rawValue),
                             level: Int32(min(max(options.compressionLevel, 0), 9)), icc: profile.baseAddress,
                             icc_count: profile.count, exif: exif.baseAddress, exif_count: exif.count,
-                            xmp: xmp.baseAddress, xmp_count: xmp.count, density_x: dots(density?.horizontal),
-                            density_y: dots(density?.vertical))
+                            xmp: xmp.baseAddress, xmp_count: xmp.count,
+                            has_cicp: metadata.color == nil ? 0 : 1, cicp: cicp(metadata.color),
+                            density_x: dots(density?.horizontal), density_y: dots(density?.vertical))
                         return wi_png_encode(&picture, &output)
                     }
                 }
@@ -57,6 +59,11 @@ public struct PNGCoder: ImageCoder {
                 isMemory ? "there is no memory to write the PNG" : "libpng: \(text(of: output.message))", format: .png)
         }
         return [UInt8](UnsafeBufferPointer(start: bytes, count: output.count))
+    }
+
+    /// A `cICP` chunk; its matrix says RGB, which is all that PNG holds.
+    private func cicp(_ color: ColorDescription?) -> (UInt8, UInt8, UInt8, UInt8) {
+        (color?.primaries ?? 2, color?.transfer ?? 2, 0, 1)
     }
 
     /// Pixels a metre.

@@ -141,6 +141,12 @@ final class PNGDecoder: ImageDecoder {
             hasAlpha: info.has_alpha != 0, bitDepth: Int(info.bit_depth), isProgressive: info.is_interlaced != 0,
             iccProfile: iccProfile())
         if let animation = chunks.animation { (header.frameCount, header.loopCount) = animation }
+        if let description = chunks.colors.description {
+            header.colorDescription = description
+            header.iccProfile = nil
+        } else if header.iccProfile == nil {
+            header.colorCalibration = chunks.colors.calibration
+        }
         header.metadata = metadata()
         header.orientation = header.metadata.orientation
         self.header = header
