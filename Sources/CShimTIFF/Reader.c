@@ -138,6 +138,11 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     info->alpha = reader->alpha;
     info->has_deep_rows = reader->is_plain && reader->bits == 16;
     info->run = 1;
+    info->density_unit = 0;
+    if (TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &info->density_x) &&
+        TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &info->density_y)) {
+        info->density_unit = tag(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+    }
     uint16_t samples = tag(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     if (samples != SAMPLEFORMAT_UINT && samples != SAMPLEFORMAT_VOID) {
         return refuse(reader, "the samples are no unsigned integers");
@@ -149,6 +154,14 @@ const uint8_t *wi_tiff_icc(wi_tiff_reader *reader, size_t *count) {
     uint32_t length = 0;
     void *bytes = NULL;
     if (!TIFFGetField(reader->tiff, TIFFTAG_ICCPROFILE, &length, &bytes)) return NULL;
+    *count = length;
+    return bytes;
+}
+
+const uint8_t *wi_tiff_xmp(wi_tiff_reader *reader, size_t *count) {
+    uint32_t length = 0;
+    void *bytes = NULL;
+    if (!TIFFGetField(reader->tiff, TIFFTAG_XMLPACKET, &length, &bytes)) return NULL;
     *count = length;
     return bytes;
 }

@@ -38,6 +38,9 @@ typedef struct {
     uint32_t run;
     /// Whether rows of 16 bits a channel can be had.
     int has_deep_rows;
+    /// 2 an inch, 3 a centimetre; 0 when no density is told.
+    int density_unit;
+    float density_x, density_y;
 } wi_tiff_info;
 
 /// A reader of `bytes`, which must stay where they are; NULL without memory. Nothing is read yet.
@@ -59,6 +62,8 @@ int wi_tiff_read(
 
 /// The ICC profile, or NULL; lives as long as the reader.
 const uint8_t *_Nullable wi_tiff_icc(wi_tiff_reader *_Nonnull reader, size_t *_Nonnull count);
+/// The XMP packet, or NULL; lives as long as the reader.
+const uint8_t *_Nullable wi_tiff_xmp(wi_tiff_reader *_Nonnull reader, size_t *_Nonnull count);
 const char *_Nonnull wi_tiff_message(const wi_tiff_reader *_Nonnull reader);
 
 /// What to write: one page of RGB, or RGBA with straight alpha.

@@ -151,10 +151,13 @@ final class DecodeTarget {
     ) throws(WebImageError) -> Image {
         let applies = job.request.appliesOrientation && orientation != .up
         let upright = applies ? try buffer.oriented(by: orientation) : buffer
+        let isConverted = converter?.layout == buffer.layout
+        let colors = isConverted ? (profile: nil, description: nil) : header.colorsOfPixels
         let info = Image.Info(
             header: header, alpha: isPartial && rowsDone < buffer.size.height ? .straight : alpha,
             orientation: job.request.appliesOrientation ? .up : orientation,
-            iccProfile: converter?.layout == buffer.layout ? nil : header.profileOfPixels, isPartial: isPartial)
+            iccProfile: colors.profile, colorDescription: colors.description,
+            metadata: applies ? header.metadata.turned(by: orientation) : nil, isPartial: isPartial)
         return Image(pixels: upright, info: info)
     }
 }

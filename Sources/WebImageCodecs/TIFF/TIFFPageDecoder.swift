@@ -42,6 +42,7 @@
                 format: format, size: size, orientation: Orientation(tag: Int(info.orientation)),
                 hasAlpha: Int(info.alpha) != WI_TIFF_ALPHA_NONE, bitDepth: Int(info.bit_depth),
                 iccProfile: profile(reader))
+            header.metadata = metadata(reader, info)
             header.frameCount = pageCount
             self.header = header
             guard let sink = try planner(header).sink else { return }
@@ -90,9 +91,21 @@
 
         private func profile(_ reader: OpaquePointer) -> [UInt8]? {
             var count = 0
-            guard let bytes = wi_tiff_icc(reader, &count), count > 0, count <= options.limits.metadata.bytes else {
-                return nil
+            return copy(wi_tiff_icc(reader, &count), count)
+        }
+
+        /// Not EXIF: a TIFF's own tags are what a block of EXIF would hold.
+        private func metadata(_ reader: OpaquePointer, _ info: wi_tiff_info) -> ImageMetadata {
+            var count = 0
+            let xmp = copy(wi_tiff_xmp(reader, &count), count)
+            let density = [2: 1, 3: 2.54][info.density_unit].flatMap {
+                PixelDensity(horizontal: Double(info.density_x) * $0, vertical: Double(info.density_y) * $0)
             }
+            return ImageMetadata(readingEXIF: nil, xmp: xmp, density: density)
+        }
+
+        private func copy(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8]? {
+            guard let bytes, count > 0, count <= options.limits.metadata.bytes else { return nil }
             return [UInt8](UnsafeBufferPointer(start: bytes, count: count))
         }
     }
