@@ -60,9 +60,11 @@ struct FrameStyle: Sendable {
         if request.appliesOrientation, header.orientation != .up {
             pixels = try pixels.oriented(by: header.orientation)
         }
+        let isConverted = converter?.layout == pixels.layout
+        let colors = isConverted ? (profile: nil, description: nil) : header.colorsOfPixels
         let info = Image.Info(
             header: header, alpha: alpha, orientation: request.appliesOrientation ? .up : header.orientation,
-            iccProfile: converter?.layout == pixels.layout ? nil : header.profileOfPixels)
+            iccProfile: colors.profile, colorDescription: colors.description)
         return try request.transformed(Image(pixels: pixels, info: info))
     }
 }

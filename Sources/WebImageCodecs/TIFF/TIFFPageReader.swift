@@ -1,5 +1,6 @@
 #if TIFF
     package import WebImageCore
+    import WebImageProcessing
 
     /// Decodes any page of a TIFF whose bytes are all there, in any order. Not thread-safe.
     package final class TIFFPageReader {
@@ -51,9 +52,10 @@
             guard let header = page.header, let pixels = sink.buffer, let format = sink.format else {
                 throw WebImageError(.corruptData, "the TIFF's page \(index + 1) has no pixels", format: .tiff)
             }
+            let colors = header.colorsOfPixels
             let info = Image.Info(
-                header: header, alpha: format.alpha, orientation: header.orientation,
-                iccProfile: header.profileOfPixels)
+                header: header, alpha: format.alpha, orientation: header.orientation, iccProfile: colors.profile,
+                colorDescription: colors.description)
             return Image(pixels: pixels, info: info)
         }
     }
