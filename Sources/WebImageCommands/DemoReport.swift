@@ -26,7 +26,8 @@ enum DemoTable {
     private static func kind(_ header: ImageHeader?) -> String {
         guard let header else { return "" }
         var text = "\(header.size)"
-        if header.isProgressive { text += header.format == .jpeg ? " progressive" : " interlaced" }
+        let isLaced = [.png, .apng, .gif].contains(header.format)
+        if header.isProgressive { text += isLaced ? " interlaced" : " progressive" }
         if header.orientation != .up { text += " turned \(header.orientation.rawValue)" }
         if header.hasAlpha { text += " alpha" }
         if header.bitDepth > 8 { text += " \(header.bitDepth) bit" }
