@@ -68,6 +68,7 @@ public final class ImageManager: Sendable {
             LoaderParts(
                 memory: memoryCache, disk: diskCache, downloader: downloader, coders: coders, clock: clock,
                 decodeExecutor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
+                decodeThreads: configuration.decodeThreads,
                 ioExecutor: ioExecutor, decodeMemory: configuration.decodeMemory,
                 observer: LoadObserver(logger: configuration.logger)))
     }
@@ -155,6 +156,7 @@ struct LoaderParts {
     let coders: CoderRegistry
     let clock: any LoadClock
     let decodeExecutor: any WorkExecutor
+    let decodeThreads: Int
     let ioExecutor: any WorkExecutor
     let decodeMemory: ByteCount
     let observer: LoadObserver

@@ -92,6 +92,13 @@ extension ImageRequest {
         set { self[\.firstFrameOnly] = newValue }
     }
 
+    /// Which page of a file of several pages is wanted, 0 for the first (TIFF); `image.info.header.frameCount` tells how
+    /// many there are. Default 0. A load fails with `unsupportedFeature` where there is no such page.
+    public var page: Int {
+        get { storage.fields.page }
+        set { self[\.page] = newValue }
+    }
+
     /// Applied in order after decoding, to each frame of an animation too. Default none.
     public var transformers: [any ImageTransformer] {
         get { storage.fields.transformers }

@@ -11,6 +11,7 @@ struct ImageRequestFields: Sendable {
     var convertsToSRGB = true
     var bitmapLimit: ByteCount?
     var firstFrameOnly = false
+    var page = 0
     var transformers: [any ImageTransformer] = []
     var coder: (any ImageCoder)?
     var allowsPartial = false

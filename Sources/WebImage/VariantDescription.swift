@@ -21,6 +21,7 @@ enum VariantDescription {
         if !request.convertsToSRGB { text += field("c", "keep") }
         if let limit = request.bitmapLimit { text += field("b", "\(limit.bytes)") }
         if request.firstFrameOnly { text += field("1", "1") }
+        if request.page != 0 { text += field("p", "\(request.page)") }
         if let coder = request.coder { text += field("k", String(reflecting: type(of: coder))) }
         for transformer in request.transformers { text += field("t", transformer.key) }
         return text

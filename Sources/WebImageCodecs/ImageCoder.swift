@@ -17,6 +17,13 @@ public protocol ImageCoder: Sendable {
     /// order, 1 first. The divided sides are rounded up.
     func scaleDenominators(for header: ImageHeader) -> [Int]
 
+    /// Whether a decode is one long call of a library, which cannot be left when it is cancelled or its time is up.
+    /// Such decodes begin when all bytes are there, and never take all threads. Default false.
+    var decodesInOneCall: Bool { get }
+
+    /// Whether ``DecodeOptions/page`` is looked at. Default false: there is one page.
+    var readsPages: Bool { get }
+
     /// A decoder for one picture.
     ///
     /// - Parameter plan: asked once, from within `push`, when the header is known: where the rows go and at which
@@ -53,6 +60,10 @@ extension ImageCoder {
     ) throws(WebImageError) -> (any AnimationEncoder)? { nil }
 
     public var encodableFormats: Set<ImageFormat> { [] }
+
+    public var decodesInOneCall: Bool { false }
+
+    public var readsPages: Bool { false }
 
     public func canDecode(_ format: ImageFormat?, prefix: UnsafeRawBufferPointer) -> Bool {
         format.map { decodableFormats.contains($0) } ?? false
@@ -102,6 +113,8 @@ public struct DecodeOptions: Sendable {
     public var limits: DecodeLimits
     /// 16-bit rows (`PixelLayout.rgba16`) for pictures with more than 8 bits a channel. Default false: 8 bits.
     public var keepsBitDepth: Bool
+    /// Which page of a file of several pages, 0 for the first; for coders that read such. Default 0.
+    public var page = 0
     /// Called between rows and pieces of work; what it throws ends the decode. It tells of deadlines and cancels.
     public var checkpoint: (@Sendable () throws(WebImageError) -> Void)?
 

@@ -272,6 +272,33 @@ private func chooseCoders() {
 }
 
 // FormatsAndLimits.md
+private func playFrames(_ manager: ImageManager) async throws {
+    let image = try await manager.image(for: ImageRequest("https://example.com/a.gif")).image
+    if let animation = image.animation {
+        print(animation.frameCount, animation.loopCount ?? 1, animation.duration)
+        for index in 0..<animation.frameCount {
+            let frame = try await animation.frame(at: index)
+            print(frame.size, animation.delays[index])
+        }
+    }
+}
+
+// FormatsAndLimits.md
+private func bringACoder() {
+    var request = ImageRequest("https://example.com/upload.png")
+    struct TextureCoder: WholeImageCoder {
+        let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "texture")]
+
+        func decode(_ bytes: [UInt8], _ options: DecodeOptions) throws(WebImageError) -> Image {
+            guard bytes.count == 64 * 64 * 4 else { throw WebImageError(.corruptData, "a texture has 16384 bytes") }
+            return try Image(size: PixelSize(width: 64, height: 64)) { $0.copyBytes(from: bytes) }
+        }
+    }
+    request.coder = TextureCoder()
+    _ = request
+}
+
+// FormatsAndLimits.md
 private func lowerLimits() {
     var request = ImageRequest("https://example.com/upload.png")
     request.limits.pixels = 24_000_000

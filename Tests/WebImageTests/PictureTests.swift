@@ -1,6 +1,8 @@
 import FoundationEssentials
+import Synchronization
 import Testing
 import WebImage
+import WebImageSystem
 import WebImageTesting
 
 @Suite struct PictureTests {
@@ -143,6 +145,49 @@ import WebImageTesting
         }
     }
 
+    @Test func aCoderOfTenLinesIsScaledLikeAnyOther() async throws {
+        let bench = TestBench()
+        bench.answer(url, with: [77, 40], type: "image/x-grey")
+        var request = ImageRequest(url, size: TargetSize(width: 20))
+        request.coder = GreyCoder()
+        let image = try await bench.manager.image(for: request).image
+        #expect(image.size == PixelSize(width: 20, height: 5) && image.info.format?.rawValue == "grey")
+        #expect(image.withPixels { Array($0.prefix(4)) } == [77, 77, 77, 255])
+        request.limits.pixels = 399
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        #expect((error?.cause as? WebImageError)?.code == .limitExceeded)
+    }
+
+    @Test func aPageThatAFormatCannotHaveIsAnError() async throws {
+        let bench = TestBench()
+        bench.answer(url, with: try Fixture.png(8, 8), type: "image/png")
+        var request = ImageRequest(url)
+        request.page = 1
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        #expect((error?.cause as? WebImageError)?.code == .unsupportedFeature)
+    }
+
+    /// Once such decodes could take every thread, and a JPEG of a few pixels waited for seconds behind them.
+    @Test func decodesInOneCallLeaveAThreadForTheOthers() async throws {
+        let bench = TestBench { $0.decodeThreads = 3 }
+        let (gate, slow) = (Gate(), SlowCoder())
+        slow.gate = gate
+        let ledger = Ledger()
+        for number in 0..<8 {
+            var request = ImageRequest("http://pictures.test/slow/\(number)")
+            bench.answer(request.url, with: [1, 2, 3], type: "image/x-slow")
+            request.coder = slow
+            bench.manager.load(request) { ledger.take($0) }
+        }
+        #expect(await eventually { slow.running == 2 })
+        bench.answer(url, with: try Fixture.jpeg(8, 8))
+        #expect(try await bench.manager.image(for: ImageRequest(url)).image.size == PixelSize(width: 8, height: 8))
+        #expect(slow.running == 2)
+        gate.open()
+        _ = await ledger.finished(8)
+        #expect(ledger.failures.isEmpty && slow.most == 2)
+    }
+
     @Test func aTransformerChangesThePictureAndTheKey() async throws {
         let bench = TestBench()
         bench.answer(url, with: try Fixture.png(8, 8), type: "image/png")
@@ -254,6 +299,18 @@ private struct Failing: ImageTransformer {
     func transform(_ image: Image) throws(WebImageError) -> Image { throw WebImageError(.unsupportedFeature, "no") }
 }
 
+/// A format of one's own in ten lines: the first byte is a grey, the second how wide a picture of it is.
+private struct GreyCoder: WholeImageCoder {
+    let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "grey")]
+
+    func decode(_ bytes: [UInt8], _ options: DecodeOptions) throws(WebImageError) -> Image {
+        guard bytes.count == 2 else { throw WebImageError(.truncatedData, "a grey picture has two bytes") }
+        return try Image(size: PixelSize(width: Int(bytes[1]), height: 10), alpha: .opaque) { pixels in
+            for index in pixels.indices { pixels[index] = index % 4 == 3 ? 255 : bytes[0] }
+        }
+    }
+}
+
 /// A format of one's own: any bytes are a white picture of two pixels.
 private struct WhiteCoder: ImageCoder {
     let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "white")]
@@ -281,4 +338,27 @@ private final class WhiteDecoder: ImageDecoder {
     }
 
     func finish() throws(WebImageError) {}
+}
+
+/// Decodes in one call, which waits at a gate.
+private final class SlowCoder: WholeImageCoder, @unchecked Sendable {
+    // Sendable: the gate is set before the coder is used; the rest is guarded.
+    var gate: Gate?
+    private let counts = Guarded((running: 0, most: 0))
+
+    let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "slow")]
+    let decodesInOneCall = true
+
+    var running: Int { counts.withLock { $0.running } }
+    var most: Int { counts.withLock { $0.most } }
+
+    func decode(_ bytes: [UInt8], _ options: DecodeOptions) throws(WebImageError) -> Image {
+        counts.withLock { counts in
+            counts.running += 1
+            counts.most = max(counts.most, counts.running)
+        }
+        gate?.wait()
+        counts.withLock { $0.running -= 1 }
+        return Fixture.gradient(2, 2)
+    }
 }

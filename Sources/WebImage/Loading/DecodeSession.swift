@@ -25,6 +25,7 @@ final class DecodeSession: @unchecked Sendable {
     private var prefix: [UInt8] = []
     private var isComplete = false
     private var admitted: Int?
+    private var turn = LongDecodeTurn.notNeeded
     /// True when the plan found no memory: the decoder then ends, and begins anew when there is some.
     private var waitsForMemory = false
     private var orientation: Orientation?
@@ -40,7 +41,7 @@ final class DecodeSession: @unchecked Sendable {
         meter = DecodeMeter(limit: job.request.limits.time)
     }
 
-    deinit { if let admitted { loader.admission.give(admitted) } }
+    deinit { giveBack() }
 
     func start() {
         // Nothing to decode yet: do not occupy a thread to find that out.
@@ -103,6 +104,7 @@ extension DecodeSession {
     private static let pieceLength = 128 << 10
 
     private func push(_ chunk: ByteChunk) throws {
+        if turn == .needed { return }
         guard decoder == nil else { return try chunk.withUnsafeBytes { bytes in try push(bytes) } }
         chunk.withUnsafeBytes { prefix.append(contentsOf: $0) }
         guard try openDecoder(isLast: false) else { return }
@@ -151,9 +153,19 @@ extension DecodeSession {
         let format = prefix.withUnsafeBytes { ImageFormat(sniffing: $0) }
         if format == nil, !isLast, prefix.count < ImageFormat.sniffingLength { return false }
         let coder = try chooseCoder(for: format)
-        let options = DecodeOptions(
+        if coder.decodesInOneCall, turn != .taken {
+            turn = .needed
+            prefix = []
+            return false
+        }
+        guard job.request.page == 0 || coder.readsPages else {
+            throw WebImageError(
+                .unsupportedFeature, "there is no page \(job.request.page + 1): only TIFFs have pages", format: format)
+        }
+        var options = DecodeOptions(
             limits: job.request.limits, keepsBitDepth: job.request.keepsBitDepth,
             checkpoint: { [unowned self] () throws(WebImageError) in try self.checkpoint() })
+        options.page = job.request.page
         decoder = try coder.makeDecoder(options) { [unowned self] header throws(WebImageError) in
             try self.plan(header, coder)
         }
@@ -215,6 +227,25 @@ extension DecodeSession {
         if loader.admission.take(memory, orLater: { self.resume(admitted: memory) }) { resume(admitted: memory) }
     }
 
+    /// Queues for a turn among the decodes that cannot be interrupted, and then decodes from the log's start.
+    ///
+    /// - Returns: false when the turn is there already.
+    private func waitForTurn() -> Bool {
+        restart()
+        meter.end(at: loader.clock.now)
+        let isNow = loader.longDecodes.take(1) {
+            self.loader.decodeExecutor.run(self.job.priority) {
+                self.turn = .taken
+                self.run()
+            }
+        }
+        if isNow {
+            turn = .taken
+            meter.begin(at: loader.clock.now)
+        }
+        return !isNow
+    }
+
     private func resume(admitted: Int) {
         loader.decodeExecutor.run(job.priority) {
             self.admitted = admitted
@@ -239,11 +270,11 @@ extension DecodeSession {
     private func finish(_ end: ByteLog.End) throws -> Bool {
         // A transfer that ends because nobody waits any more is not worth a picture.
         try checkpoint()
-        if decoder == nil {
+        if decoder == nil, turn != .needed {
             if case .failed(let error) = end, prefix.isEmpty { throw error }
-            _ = try openDecoder(isLast: true)
-            try pushPrefix()
+            if try openDecoder(isLast: true) { try pushPrefix() }
         }
+        if turn == .needed { return waitForTurn() }
         var failure: WebImageError?
         if case .failed(let error) = end { failure = error }
         do {
@@ -298,9 +329,22 @@ extension DecodeSession {
     private func letGo() {
         targets = []
         decoder = nil
+        giveBack()
+    }
+
+    private func giveBack() {
         if let admitted { loader.admission.give(admitted) }
         admitted = nil
+        if turn == .taken { loader.longDecodes.give(1) }
+        turn = .notNeeded
     }
+}
+
+/// Whether a decode that cannot be interrupted may begin.
+private enum LongDecodeTurn {
+    case notNeeded
+    case needed
+    case taken
 }
 
 // MARK: - On the way

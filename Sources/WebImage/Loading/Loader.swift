@@ -17,6 +17,8 @@ final class Loader: Sendable {
     let decodeExecutor: any WorkExecutor
     let ioExecutor: any WorkExecutor
     let admission: DecodeAdmission
+    /// Counts decodes that cannot be interrupted: one thread is always left for the others.
+    let longDecodes: DecodeAdmission
     let originals: OriginalStore?
     let observer: LoadObserver
     private let table = Guarded(LoadTable())
@@ -31,6 +33,7 @@ final class Loader: Sendable {
         decodeExecutor = parts.decodeExecutor
         ioExecutor = parts.ioExecutor
         admission = DecodeAdmission(budget: parts.decodeMemory.bytes)
+        longDecodes = DecodeAdmission(budget: max(1, parts.decodeThreads - 1))
         originals = parts.disk.map { OriginalStore(disk: $0, executor: parts.ioExecutor, observer: parts.observer) }
         observer = parts.observer
     }

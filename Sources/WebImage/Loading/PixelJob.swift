@@ -10,6 +10,7 @@ struct BytesKey: Hashable, Sendable {
     // How they are decoded: rows of one kind, by one coder, within one set of limits serve all that wait.
     let coder: ObjectIdentifier?
     let keepsBitDepth: Bool
+    let page: Int
     let limits: DecodeLimits
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
@@ -19,6 +20,7 @@ struct BytesKey: Hashable, Sendable {
         policy = request.cachePolicy
         coder = request.coder.map { ObjectIdentifier(type(of: $0)) }
         keepsBitDepth = request.keepsBitDepth
+        page = request.page
         limits = request.limits
     }
 

@@ -9,6 +9,8 @@
         public init() {}
 
         public var decodableFormats: Set<ImageFormat> { [.avif, .avifSequence] }
+
+        public var decodesInOneCall: Bool { true }
         /// Empty when the installed libavif has no encoder.
         public var encodableFormats: Set<ImageFormat> { AVIFEncoder.isThere ? [.avif] : [] }
 

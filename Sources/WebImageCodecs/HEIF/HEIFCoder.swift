@@ -10,6 +10,8 @@
 
         public var decodableFormats: Set<ImageFormat> { [.heic, .heif] }
 
+        public var decodesInOneCall: Bool { true }
+
         public func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {

@@ -12,6 +12,8 @@
 
         public var decodableFormats: Set<ImageFormat> { [.pdf] }
 
+        public var decodesInOneCall: Bool { true }
+
         public func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {

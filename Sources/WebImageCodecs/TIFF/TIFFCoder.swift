@@ -1,7 +1,7 @@
 #if TIFF
     public import WebImageCore
 
-    /// TIFF and BigTIFF through libtiff: the first page.
+    /// TIFF and BigTIFF through libtiff: the page that is asked for, the first by default.
     ///
     /// Grey, RGB, palette, CMYK and YCbCr of 1 to 16 bits, in strips or tiles; samples that are no unsigned integers
     /// are refused. The bytes are collected and decoded once they are all there, since a TIFF's parts may lie in any
@@ -11,6 +11,8 @@
 
         public var decodableFormats: Set<ImageFormat> { [.tiff, .bigTIFF] }
         public var encodableFormats: Set<ImageFormat> { [.tiff, .bigTIFF] }
+
+        public var readsPages: Bool { true }
 
         public func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner

@@ -35,7 +35,13 @@
             try bytes.withUnsafeBufferPointer { buffer throws(WebImageError) in
                 let bytes = UnsafeRawBufferPointer(buffer)
                 let pages = TIFFPages(in: bytes, limit: options.limits.frames)
-                try page.decode(bytes, directory: 0, pageCount: max(1, pages.directories.count))
+                let count = max(1, pages.directories.count)
+                guard options.page > 0 else { return try page.decode(bytes, directory: 0, pageCount: count) }
+                guard pages.directories.indices.contains(options.page) else {
+                    throw WebImageError(
+                        .unsupportedFeature, "the TIFF has no page \(options.page + 1), but \(count)", format: .tiff)
+                }
+                try page.decode(bytes, directory: pages.directories[options.page], pageCount: count)
             }
         }
     }

@@ -1,0 +1,74 @@
+public import WebImageCore
+import WebImageProcessing
+
+/// A coder in a few lines, for formats that are decoded when all of their bytes are there: RAW through a library of
+/// one's own, a game's textures, a format without a signature.
+///
+/// It needs to say which format it reads and how. Scaling, orientation, colour and caching are the pipeline's. For bytes
+/// that no signature tells, give the coder to the request (`ImageRequest.coder`), or implement
+/// ``ImageCoder/canDecode(_:prefix:)``.
+public protocol WholeImageCoder: ImageCoder {
+    /// Decodes a picture. Called on a decode thread.
+    ///
+    /// Sizes should be held against `options.limits` before memory is asked for; what comes back is checked once more.
+    /// A long decode calls `options.checkpoint` now and then, so that it can be cancelled.
+    ///
+    /// - Throws: `corruptData`, `truncatedData`, `limitExceeded`, `unsupportedFeature`.
+    func decode(_ bytes: [UInt8], _ options: DecodeOptions) throws(WebImageError) -> Image
+}
+
+extension WholeImageCoder {
+    public func makeDecoder(
+        _ options: DecodeOptions, plan: @escaping DecodePlanner
+    ) throws(WebImageError) -> any ImageDecoder {
+        WholeImageDecoder(self, options, plan: plan)
+    }
+}
+
+/// Collects a picture's bytes for a ``WholeImageCoder``.
+private final class WholeImageDecoder: ImageDecoder {
+    private let coder: any WholeImageCoder
+    private let options: DecodeOptions
+    private let plan: DecodePlanner
+    private(set) var header: ImageHeader?
+    private var bytes: [UInt8] = []
+
+    init(_ coder: any WholeImageCoder, _ options: DecodeOptions, plan: @escaping DecodePlanner) {
+        self.coder = coder
+        self.options = options
+        self.plan = plan
+    }
+
+    private var format: ImageFormat {
+        coder.decodableFormats.min { $0.rawValue < $1.rawValue } ?? ImageFormat(rawValue: "custom")
+    }
+
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
+        try options.limits.check(byteCount: self.bytes.count + bytes.count, of: format)
+        self.bytes.append(contentsOf: bytes)
+        return .needsBytes
+    }
+
+    func finish() throws(WebImageError) {
+        var image = try coder.decode(bytes, options)
+        if image.alpha == .premultiplied { image = try image.with(alpha: .straight) }
+        bytes = []
+        try options.limits.check(image.size, of: format)
+        let header = image.info.header ?? makeHeader(of: image)
+        self.header = header
+        guard let sink = try plan(header).sink else { return }
+        let rows = RowFormat(size: image.size, layout: image.layout, alpha: image.alpha)
+        var writer = try BandWriter(beginning: sink, rows, options)
+        while !writer.isComplete {
+            let source = image.pixels.row(writer.row)
+            try writer.nextRow().copyMemory(from: source, byteCount: rows.bytesPerRow)
+            try writer.rowIsDone()
+        }
+    }
+
+    private func makeHeader(of image: Image) -> ImageHeader {
+        ImageHeader(
+            format: format, size: image.size, orientation: image.info.orientation, hasAlpha: image.alpha != .opaque,
+            bitDepth: image.layout.bitDepth, iccProfile: image.info.iccProfile)
+    }
+}
