@@ -9,7 +9,7 @@
         private(set) var depth = 0
         /// The most elements within each other that have an opacity, a mask or a filter, each of which takes a canvas.
         private(set) var layers = 0
-        /// Whether a style sheet may give any element such a property.
+        /// Whether a style sheet or an entity may give any element such a property.
         private(set) var hasStyles = false
         /// Of each element that is open, whether it has such a property.
         private var open: [Bool] = []
@@ -35,6 +35,7 @@
                 } else if skips("?") {
                     let from = at
                     pass("?>")
+                    if text[from..<at].starts(with: "xml-stylesheet".utf8) { hasStyles = true }
                     try checkEncoding(UnsafeRawBufferPointer(rebasing: text[from..<at]))
                 } else if skips("!DOCTYPE") {
                     // Its declarations follow as if they stood alone.
@@ -56,16 +57,17 @@
             elements += 1
             depth = max(depth, open.count + 1)
             layers = max(layers, openLayers + (isLayer ? 1 : 0))
+            let name = text[element].dropFirst().prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") }
             // Maybe with a prefix.
-            if find("style", in: element.lowerBound..<min(element.lowerBound + 20, element.upperBound)) != nil {
-                hasStyles = true
-            }
+            if name.suffix(5).elementsEqual("style".utf8) { hasStyles = true }
             guard element.count < 2 || text[element.upperBound - 2] != UInt8(ascii: "/") else { return }
             open.append(isLayer)
             if isLayer { openLayers += 1 }
         }
 
-        private static let layerProperties: [StaticString] = ["opacity", "mask", "filter", "mix-blend", "isolation"]
+        private static let layerProperties: [StaticString] = [
+            "opacity", "mask", "filter", "mix-blend", "isolation", "&",
+        ]
 
         /// Entities are declared for namespaces' names by some drawing programs; elements in them are not seen in use.
         private mutating func passDeclaration() throws(WebImageError) {
@@ -73,6 +75,7 @@
             passTag()
             let declaration = text[start..<at]
             guard declaration.starts(with: "ENTITY".utf8) else { return }
+            hasStyles = true
             let hiding: [UInt8] = [UInt8(ascii: "<"), UInt8(ascii: "&"), UInt8(ascii: "%")]
             if declaration.contains(where: { hiding.contains($0) }) {
                 throw WebImageError(
