@@ -10,7 +10,7 @@ struct PictureOptions: ParsableArguments {
     @Option(help: "How to meet the size: contain (all of it, inside), cover (filled, cropped) or fill (stretched).")
     var fit: String?
 
-    @Flag(help: "Allow a result that is larger than the original.")
+    @Flag(help: "Allow a result that is larger than the original; vector pictures always may be.")
     var upscale = false
 
     @Option(

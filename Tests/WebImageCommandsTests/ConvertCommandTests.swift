@@ -20,6 +20,23 @@ struct ConvertCommandTests {
         #expect(info.text("format") == format && info.number("width") == 200 && info.number("height") == 120)
     }
 
+    #if SVG
+        @Test func aVectorPictureIsDrawnAtTheSizeThatIsAsked() async throws {
+            let bench = try CommandBench()
+            let icon = """
+                <svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 8 8'><rect width='4' height='8' fill='red'/></svg>
+                """
+            try bench.write(Array(icon.utf8), to: "icon.svg")
+            let run = try await bench.run("convert", "icon.svg", "out.png", "--size", "512x512", "--json")
+            let told = try #require(try run.objects.first)
+            #expect(told.text("format") == "svg" && told.number("width") == 8 && told.number("output_width") == 512)
+            let after = try await Pictures.stored(bench.read("out.png") ?? [])
+            #expect(after.size == PixelSize(width: 512, height: 512))
+            let row = Array(after.pixels[..<2048])
+            #expect(row == (0..<512).flatMap { $0 < 256 ? [255, 0, 0, 255] : [0, 0, 0, 0] })
+        }
+    #endif
+
     @Test func theOrientationIsAppliedAndItsTagGoes() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.jpeg(120, 200, orientation: .right), to: "in.jpg")

@@ -7,44 +7,63 @@
     /// markers, filters). XML's depth is limited by libxml2 (256), references only by what there is to refer to: 1000
     /// groups, each of which uses the next, overflow a stack of 8 MiB. Since a reference back is refused by librsvg, no
     /// way down is longer than there are elements, nor than each referred element has levels.
-    enum SVGComplexity {
+    struct SVGComplexity {
         /// Measured for every kind of reference: 5 to 15 KiB.
         private static let stackPerLevel = 32 << 10
         private static let leastStack = 8 << 20
         /// With which the stack has 1 GiB, of which is used what is needed.
         private static let mostLevels = 32_768
+        /// What the layers within each other may take: 20 of 12 megapixels.
+        private static let mostLayerMemory = 1 << 30
 
-        /// The stack that a document needs at most.
-        ///
+        /// The stack that the document needs at most.
+        let stackSize: Int
+        /// Whether all of the root element is there.
+        let isWhole: Bool
+        /// How many canvases lie upon each other, as far as no references lead to more.
+        private let layers: Int
+
         /// - Throws: `limitExceeded` for more levels than allowed; `unsupportedFeature` for what would hide them:
         ///   entities that hold elements, unusual encodings.
-        static func stackSize(for text: UnsafeRawBufferPointer) throws(WebImageError) -> Int {
-            let levels = try levels(of: text)
-            guard levels <= mostLevels else {
-                throw WebImageError(
-                    .limitExceeded, "the document may be nested \(levels) levels deep, more than \(mostLevels)",
-                    format: .svg)
+        init(of text: UnsafeRawBufferPointer) throws(WebImageError) {
+            guard let narrow = Self.narrowed(text) else {
+                self = try Self(ofASCII: text)
+                return
             }
-            return leastStack + levels * stackPerLevel
+            self = try narrow.withUnsafeBufferPointer { buffer throws(WebImageError) -> Self in
+                try Self(ofASCII: UnsafeRawBufferPointer(buffer))
+            }
         }
 
-        private static func levels(of text: UnsafeRawBufferPointer) throws(WebImageError) -> Int {
-            if let narrow = narrowed(text) {
-                return try narrow.withUnsafeBufferPointer { buffer throws(WebImageError) -> Int in
-                    try levels(ofASCII: UnsafeRawBufferPointer(buffer))
-                }
-            }
-            return try levels(ofASCII: text)
-        }
-
-        private static func levels(ofASCII text: UnsafeRawBufferPointer) throws(WebImageError) -> Int {
+        private init(ofASCII text: UnsafeRawBufferPointer) throws(WebImageError) {
             var scanner = SVGTagScanner(text)
             try scanner.scan()
+            var levels = scanner.elements
             // Most documents have few elements, and need no closer look.
-            guard scanner.elements > mostLevels else { return scanner.elements }
-            let targets = SVGReferences.count(in: text)
-            let levels = (targets + 1).multipliedReportingOverflow(by: scanner.depth)
-            return min(scanner.elements, levels.overflow ? .max : levels.partialValue)
+            if levels > Self.mostLevels {
+                let byReference = (SVGReferences.count(in: text) + 1).multipliedReportingOverflow(by: scanner.depth)
+                if !byReference.overflow { levels = min(levels, byReference.partialValue) }
+            }
+            guard levels <= Self.mostLevels else {
+                throw WebImageError(
+                    .limitExceeded, "the document may be nested \(levels) levels deep, more than \(Self.mostLevels)",
+                    format: .svg)
+            }
+            stackSize = Self.leastStack + levels * Self.stackPerLevel
+            isWhole = scanner.isWhole
+            layers = scanner.hasStyles ? scanner.depth : scanner.layers
+        }
+
+        /// Refuses a canvas that cannot be had once more for each layer.
+        ///
+        /// - Throws: `limitExceeded`.
+        func check(canvas: PixelSize) throws(WebImageError) {
+            let pixels = canvas.pixelCount ?? .max
+            guard pixels <= Self.mostLayerMemory / 4 / max(layers, 1) || layers <= 3 else {
+                throw WebImageError(
+                    .limitExceeded, "\(layers) layers within each other do not fit into memory at \(canvas)",
+                    format: .svg)
+            }
         }
 
         /// UTF-16 with what is not ASCII replaced; nil for other text.

@@ -36,10 +36,10 @@
         }
 
         private func decode(_ text: UnsafeRawBufferPointer, _ svg: OpaquePointer) throws(WebImageError) {
-            let stack = try SVGComplexity.stackSize(for: text)
+            let complexity = try SVGComplexity(of: text)
             try options.checkpoint?()
             var said = wi_svg_size()
-            try open(text, svg, stack, &said)
+            try open(text, svg, complexity, &said)
             let (width, height) = Self.naturalSize(said)
             var header = ImageHeader(
                 format: format, size: try PixelSize(naturalWidth: width, height: height, of: format), hasAlpha: true)
@@ -50,6 +50,7 @@
             guard let plan, let sink = plan.sink else { return }
             let canvas = try VectorCanvas(
                 plan.raster, header: header, width: width, height: height, options.limits)
+            try complexity.check(canvas: canvas.size)
             try options.checkpoint?()
             var drawing = wi_svg_drawing(
                 width: width, height: height, x_scale: canvas.xScale, y_scale: canvas.yScale,
@@ -57,7 +58,7 @@
                 canvas_height: UInt32(canvas.size.height), bitmap_pixels: UInt64(max(options.limits.pixels, 0)))
             var pixels: UnsafePointer<UInt8>?
             var bytesPerRow = 0
-            try check(wi_svg_draw(svg, &drawing, stack, &pixels, &bytesPerRow), svg)
+            try check(wi_svg_draw(svg, &drawing, complexity.stackSize, &pixels, &bytesPerRow), svg)
             guard let pixels else { throw noMemory }
             let format = RowFormat(size: canvas.size, layout: .rgba8, alpha: .straight)
             try CairoRows(base: pixels, bytesPerRow: bytesPerRow, format: format).emit(into: sink, options)
@@ -86,14 +87,14 @@
         private static func isPacked(_ bytes: UnsafeRawBufferPointer) -> Bool { bytes.starts(with: [0x1F, 0x8B]) }
 
         private func open(
-            _ text: UnsafeRawBufferPointer, _ svg: OpaquePointer, _ stack: Int, _ size: inout wi_svg_size
+            _ text: UnsafeRawBufferPointer, _ svg: OpaquePointer, _ complexity: SVGComplexity, _ size: inout wi_svg_size
         ) throws(WebImageError) {
             guard let base = text.assumingMemoryBound(to: UInt8.self).baseAddress, !text.isEmpty else {
                 throw error(.truncatedData, "there is no data")
             }
-            let result = wi_svg_open(svg, base, text.count, stack, &size)
+            let result = wi_svg_open(svg, base, text.count, complexity.stackSize, &size)
             // The library has one failure for damage and for what is missing.
-            if Int(result) == WI_SVG_CORRUPT, !SVGEnding.closesRoot(text) {
+            if Int(result) == WI_SVG_CORRUPT, !complexity.isWhole {
                 throw error(.truncatedData, "the document ends early")
             }
             try check(result, svg)

@@ -1,4 +1,4 @@
-#if AVIF || HEIF
+#if AVIF || HEIF || SVG || PDF
     import WebImageCodecs
     import WebImageCore
 
@@ -14,12 +14,12 @@
 
         init(
             _ coder: any ImageCoder, _ bytes: [UInt8], options: DecodeOptions = DecodeOptions(),
-            wantsRows: Bool = true, length: () -> Int = { Int.max }
+            raster: VectorRaster? = nil, wantsRows: Bool = true, length: () -> Int = { Int.max }
         ) {
             let sink = StrictSink()
             do throws(WebImageError) {
                 let decoder = try coder.makeDecoder(options) { (_) throws(WebImageError) in
-                    DecodePlan(sink: wantsRows ? sink : nil)
+                    DecodePlan(raster: raster, sink: wantsRows ? sink : nil)
                 }
                 defer { header = decoder.header }
                 var offset = 0
