@@ -23,7 +23,7 @@
         }
 
         /// A HEIC still: 8 bits, 10 for 16-bit pictures, colour at half resolution. Quality 60 unless it is given; there
-        /// is no lossless one. Premultiplied pictures are written straight; an orientation as `irot` and `imir`.
+        /// is no lossless one. Premultiplied pictures are written straight, turned ones upright.
         ///
         /// - Throws: `cannotEncode` for another format, a picture with a side over 16 384 pixels, or without an encoder.
         public func encode(

@@ -1,7 +1,6 @@
 #if HEIF
     import CSysHEIF
     import WebImageCore
-    import WebImageProcessing
 
     /// Writes HEIC stills with whatever HEVC encoder libheif has.
     enum HEIFEncoder {
@@ -19,8 +18,8 @@
             guard max(image.size.width, image.size.height) <= longestSide else {
                 throw failure("a HEIC's sides are at most \(longestSide) pixels here, this picture is \(image.size)")
             }
-            // A profile of a HEIC says nothing of how colours were multiplied.
-            let image = image.alpha == .premultiplied ? try image.with(alpha: .straight) : image
+            // Upright: libheif 1.15 writes the sides of a turned picture the wrong way round.
+            let image = try image.plain()
             guard let context = heif_context_alloc() else { throw noMemory }
             defer { heif_context_free(context) }
             let picture = try makePicture(image, options)
@@ -42,7 +41,6 @@
             guard let settings = heif_encoding_options_alloc() else { throw noMemory }
             defer { heif_encoding_options_free(settings) }
             settings.pointee.save_alpha_channel = image.alpha == .opaque ? 0 : 1
-            settings.pointee.image_orientation = heif_orientation(UInt32(image.info.orientation.rawValue))
             settings.pointee.macOS_compatibility_workaround = 0
             settings.pointee.macOS_compatibility_workaround_no_nclx_profile = 0
             var handle: OpaquePointer?

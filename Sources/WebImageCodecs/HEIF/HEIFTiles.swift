@@ -64,9 +64,9 @@
             guard let context = heif_context_alloc() else { throw Self.noMemory }
             defer { heif_context_free(context) }
             heif_context_set_max_decoding_threads(context, 0)
-            // Of the square that it allows, whatever the shape; the exact size was looked at before.
-            let side = Double(parameters.size.pixelCount ?? 0).squareRoot().rounded(.up)
-            heif_context_set_maximum_image_size_limit(context, Int32(clamping: Int(side) + 64))
+            // libheif compares each side; the exact size was looked at before.
+            let side = max(parameters.codedSize.width, parameters.codedSize.height)
+            heif_context_set_maximum_image_size_limit(context, Int32(clamping: side))
             try Self.check(heif_context_read_from_memory_without_copy(context, file.baseAddress, file.count, nil))
             var primary: OpaquePointer?
             try Self.check(heif_context_get_primary_image_handle(context, &primary))

@@ -38,7 +38,7 @@
             let result = CoderDecode(HEIFCoder(), bytes)
             #expect(result.error != nil || row.expected == "partial")
             if let error = result.error { #expect(typedCodes.contains(error.code), "\(error)") }
-            if row.path.contains("trunc") { #expect(result.error?.code == .truncatedData) }
+            if row.path.contains("60pct") { #expect(result.error?.code == .truncatedData) }
         }
 
         @Test(arguments: ["formats/gradient-10b-displayp3-alpha.heic", "formats/RGB_10__128x128.heif"])
