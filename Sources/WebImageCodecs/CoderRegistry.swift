@@ -16,7 +16,9 @@ public final class CoderRegistry: Sendable {
         #if AVIF
             coders.append(AVIFCoder())
         #endif
-        // HEIFCoder is not here: libde265 takes memory by the sizes in a picture's HEVC data, which nothing checks yet.
+        #if HEIF
+            coders.append(HEIFCoder())
+        #endif
         #if JXL
             coders.append(JXLCoder())
         #endif

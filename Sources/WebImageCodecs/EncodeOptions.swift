@@ -2,7 +2,7 @@ public import WebImageCore
 
 /// How a picture is written.
 public struct EncodeOptions: Hashable, Sendable {
-    /// 1 to 100, for lossy formats. nil: the format's default (JPEG, WebP and JPEG XL 80, AVIF 60).
+    /// 1 to 100, for lossy formats. nil: the format's default (JPEG, WebP and JPEG XL 80, AVIF and HEIC 60).
     public var quality: Int?
     /// JPEG: several scans, ever finer. Default false.
     public var progressive: Bool

@@ -1,8 +1,10 @@
 /// What a picture's first bytes tell, before anything is decoded.
 public struct ImageHeader: Hashable, Sendable {
     public var format: ImageFormat
-    /// The size of the stored pixels, before ``orientation``.
+    /// The size of the pixels that a decoder gives, before ``orientation``.
     public var size: PixelSize
+    /// The size of the stored pixels where the file says that only a part of them is shown (HEIF's `clap`), else nil.
+    public var sizeBeforeCrop: PixelSize?
     public var orientation: Orientation
     public var hasAlpha: Bool
     /// Bits of one channel as stored.
@@ -37,6 +39,9 @@ public struct ImageHeader: Hashable, Sendable {
         self.isProgressive = isProgressive
         self.iccProfile = iccProfile
     }
+
+    /// The size of the stored pixels, also of those that are not shown.
+    public var storedSize: PixelSize { sizeBeforeCrop ?? size }
 
     /// The size of the upright picture.
     public var displaySize: PixelSize { orientation.displaySize(of: size) }

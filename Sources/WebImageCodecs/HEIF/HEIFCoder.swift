@@ -1,14 +1,20 @@
 #if HEIF
     public import WebImageCore
 
-    /// HEIC and HEIF through libheif: the primary picture, tiled or not; 8 bits and more, with and without alpha.
+    /// HEIC and HEIF through libheif: the primary picture, tiled or not; 8, 10 and 12 bits, with and without alpha.
     ///
-    /// `irot` and `imir` properties become the orientation; `clap` (a crop) is not applied, and an EXIF orientation is
-    /// not looked at, as HEIF demands. All bytes must be there before anything is known.
+    /// The boxes are read by ourselves: libheif and libde265 are given one HEVC picture at a time, in a file of our own,
+    /// after its sizes were held against the limits. A tiled picture's rows come tile row by tile row, also while its
+    /// bytes come. The `clap`, `irot` and `imir` properties are followed: a crop is applied
+    /// (``ImageHeader/storedSize`` tells the size before), turns become the orientation; an EXIF orientation is not
+    /// looked at, as HEIF demands. Overlays, sequences without a still, and items that are not HEVC are
+    /// `unsupportedFeature`.
     public struct HEIFCoder: ImageCoder {
         public init() {}
 
         public var decodableFormats: Set<ImageFormat> { [.heic, .heif] }
+        /// Empty when the installed libheif has no HEVC encoder.
+        public var encodableFormats: Set<ImageFormat> { HEIFEncoder.isThere ? [.heic] : [] }
 
         public var decodesInOneCall: Bool { true }
 
@@ -16,6 +22,19 @@
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {
             HEIFDecoder(options, plan: plan)
+        }
+
+        /// A HEIC still: 8 bits, 10 for 16-bit pictures, colour at half resolution. Quality 60 unless it is given; there
+        /// is no lossless one. Premultiplied pictures are written straight, turned ones upright.
+        ///
+        /// - Throws: `cannotEncode` for another format, a picture with a side over 16 384 pixels, or without an encoder.
+        public func encode(
+            _ image: Image, as format: ImageFormat, _ options: EncodeOptions
+        ) throws(WebImageError) -> [UInt8] {
+            guard format == .heic else {
+                throw WebImageError(.cannotEncode, "the HEIF coder does not write \(format.rawValue)", format: format)
+            }
+            return try HEIFEncoder.encode(image, options)
         }
     }
 #endif

@@ -2,16 +2,34 @@
     import CSysHEIF
     import WebImageCore
 
-    /// Decodes the primary picture of one HEIF file once all its bytes are there; libheif needs them all.
+    /// Decodes the primary picture of one HEIF file: the header as soon as the boxes that describe it are there, and each
+    /// row of tiles when its data is.
     final class HEIFDecoder: ImageDecoder {
+        private enum Stage {
+            case boxes
+            case header
+            case rows
+            case stoppedAtHeader
+            case complete
+        }
+
+        /// How many more bytes must come before the header is tried again, so that tiny pieces cost little.
+        private static let leastGrowth = 1 << 10
+
         private let options: DecodeOptions
         private let bytes: CollectedBytes
         private var planner: DecodePlanner?
-        private var isDone = false
-        private var hasRows = false
+        private var stage = Stage.boxes
+        /// The first box at the top that was not looked at.
+        private var nextBox = 0
+        private var nextAttempt = 0
+        private var isSequence = false
+        private var items: HEIFItems?
+        private var picture: HEIFPicture?
+        private var rows: HEIFRows?
+        private var nextTileRow = 0
+        private var alpha: HEIFAlpha?
         private(set) var header: ImageHeader?
-        /// libheif takes a picture as large as a square of this side; the side may not be larger.
-        private static let longestSide = 46_340
 
         init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
             self.options = options
@@ -20,134 +38,125 @@
         }
 
         func push(_ piece: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
-            if !isDone {
+            if isOpen {
                 try options.checkpoint?()
                 try bytes.append(piece)
+                try advance()
             }
-            return .needsBytes
+            switch stage {
+            case .complete: return .complete
+            case .stoppedAtHeader: return .stoppedAtHeader
+            default: return .needsBytes
+            }
         }
 
         func finish() throws(WebImageError) {
-            guard !isDone else { return }
-            isDone = true
-            try options.checkpoint?()
-            let boxes = HEIFBoxes(bytes.all)
-            do throws(WebImageError) {
-                try decode(boxes)
-            } catch {
-                // The library has one failure for damage and for what is missing.
-                guard boxes.isCut || boxes.lacksBoxes, error.code == .corruptData else { throw error }
-                throw truncated
-            }
-            if boxes.isCut, hasRows { throw truncated }
-        }
-
-        private func decode(_ boxes: HEIFBoxes) throws(WebImageError) {
-            guard let context = heif_context_alloc() else { throw noMemory }
-            defer { heif_context_free(context) }
-            heif_context_set_max_decoding_threads(context, 0)
-            heif_context_set_maximum_image_size_limit(context, largestSquare)
-            try check(heif_context_read_from_memory_without_copy(context, bytes.all.baseAddress, bytes.count, nil))
-            var primary: OpaquePointer?
-            try check(heif_context_get_primary_image_handle(context, &primary))
-            guard let primary else { throw noMemory }
-            defer { heif_image_handle_release(primary) }
-            let header = readHeader(context, primary, boxes)
-            self.header = header
-            try options.limits.check(header.size, of: header.format)
-            let plan = try planner?(header)
-            planner = nil
-            guard let sink = plan?.sink else { return }
-            try options.checkpoint?()
-            try decode(primary, header, sink)
-        }
-
-        /// The side of the least square that has as many pixels as are allowed; the exact limit is looked at by
-        /// ourselves, this one holds what the library allocates for parts of the picture.
-        private var largestSquare: Int32 {
-            let side = Double(max(options.limits.pixels, 1)).squareRoot().rounded(.up)
-            return Int32(min(side, Double(Self.longestSide)))
-        }
-
-        private func readHeader(
-            _ context: OpaquePointer, _ primary: OpaquePointer, _ boxes: HEIFBoxes
-        ) -> ImageHeader {
-            var header = ImageHeader(
-                format: ImageFormat(sniffing: bytes.all) == .heic ? .heic : .heif,
-                size: PixelSize(
-                    width: Int(heif_image_handle_get_ispe_width(primary)),
-                    height: Int(heif_image_handle_get_ispe_height(primary))),
-                orientation: boxes.transforms.orientation,
-                hasAlpha: heif_image_handle_has_alpha_channel(primary) != 0,
-                bitDepth: max(Int(heif_image_handle_get_luma_bits_per_pixel(primary)), 8))
-            let count = heif_image_handle_get_raw_color_profile_size(primary)
-            if count > 0, count <= options.limits.metadata.bytes {
-                var profile = [UInt8](repeating: 0, count: count)
-                if heif_image_handle_get_raw_color_profile(primary, &profile).code == heif_error_Ok {
-                    header.iccProfile = profile
-                }
-            }
-            header.frameCount = max(Int(heif_context_get_number_of_top_level_images(context)), 1)
-            return header
-        }
-
-        private func decode(
-            _ primary: OpaquePointer, _ header: ImageHeader, _ sink: any RowSink
-        ) throws(WebImageError) {
-            let keepsDepth = options.keepsBitDepth && header.bitDepth > 8
-            guard let settings = heif_decoding_options_alloc() else { throw noMemory }
-            defer { heif_decoding_options_free(settings) }
-            settings.pointee.ignore_transformations = 1
-            settings.pointee.convert_hdr_to_8bit = keepsDepth ? 0 : 1
-            var decoded: OpaquePointer?
-            try check(
-                heif_decode_image(
-                    primary, &decoded, heif_colorspace_RGB,
-                    keepsDepth ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA, settings))
-            guard let decoded else { throw noMemory }
-            defer { heif_image_release(decoded) }
-            var stride: Int32 = 0
-            guard let plane = heif_image_get_plane_readonly(decoded, heif_channel_interleaved, &stride),
-                Int(heif_image_get_width(decoded, heif_channel_interleaved)) == header.size.width,
-                Int(heif_image_get_height(decoded, heif_channel_interleaved)) == header.size.height
-            else {
-                throw WebImageError(
-                    .corruptData, "the picture is not of the size that its boxes say", format: header.format)
-            }
-            let rows = HEIFRows(
-                plane: plane, stride: Int(stride),
-                depth: Int(heif_image_get_bits_per_pixel_range(decoded, heif_channel_interleaved)),
-                isPremultiplied: header.hasAlpha && heif_image_handle_is_premultiplied_alpha(primary) != 0,
-                format: RowFormat(
-                    size: header.size, layout: keepsDepth ? .rgba16 : .rgba8,
-                    alpha: header.hasAlpha ? .straight : .opaque))
-            try rows.emit(into: sink, options)
-            hasRows = true
-        }
-
-        private var noMemory: WebImageError {
-            WebImageError(.limitExceeded, "there is no memory to decode the picture", format: header?.format ?? .heif)
-        }
-
-        private var truncated: WebImageError {
-            WebImageError(
+            guard isOpen else { return }
+            nextAttempt = 0
+            try advance()
+            guard isOpen else { return }
+            if stage == .boxes, isSequence { throw sequence }
+            throw WebImageError(
                 .truncatedData,
                 header == nil ? "the data ends before the picture begins" : "the picture's data ends early",
-                format: header?.format ?? .heif)
+                format: format)
         }
 
-        /// Makes a failure of libheif an error.
-        private func check(_ result: heif_error) throws(WebImageError) {
-            let code: WebImageError.Code
-            switch result.code {
-            case heif_error_Ok: return
-            case heif_error_Memory_allocation_error: code = .limitExceeded
-            case heif_error_Unsupported_feature, heif_error_Unsupported_filetype: code = .unsupportedFeature
-            default:
-                code = result.subcode == heif_suberror_Security_limit_exceeded ? .limitExceeded : .corruptData
+        private var isOpen: Bool { stage != .complete && stage != .stoppedAtHeader }
+        private var format: ImageFormat { ImageFormat(sniffing: bytes.all) == .heic ? .heic : .heif }
+
+        private func advance() throws(WebImageError) {
+            // The memory of the bytes may have moved since.
+            items?.boxes = HEIFBoxes(bytes: bytes.all)
+            if stage == .boxes { try findItems() }
+            if stage == .header, bytes.count >= nextAttempt { try readHeader() }
+            while stage == .rows, try decodeTileRow() {}
+        }
+
+        /// Goes over the boxes at the top to the one that describes the pictures.
+        private func findItems() throws(WebImageError) {
+            let boxes = HEIFBoxes(bytes: bytes.all)
+            let all = 0..<bytes.count
+            while let (type, length) = boxes.head(at: nextBox, in: all) {
+                guard let length else {
+                    throw WebImageError(.corruptData, "the file's boxes are damaged", format: format)
+                }
+                if type == "moov" { isSequence = true }
+                // A length of 0 is up to the end of the file, which is not known here.
+                guard boxes.integer(at: nextBox, 4, in: all) != 0, length <= bytes.count - nextBox else { return }
+                let content = nextBox + boxes.contentOffset(at: nextBox, in: all)..<nextBox + length
+                nextBox += length
+                guard type == "meta" else { continue }
+                let items = try HEIFItems(boxes, meta: content)
+                if items.primary == nil, isSequence || hasSequenceBrand { throw sequence }
+                self.items = items
+                stage = .header
+                return
             }
-            let message = result.message.map { String(cString: $0) } ?? "no message"
-            throw WebImageError(code, "libheif: \(message)", format: header?.format ?? .heif)
+        }
+
+        private var hasSequenceBrand: Bool {
+            guard let brand = HEIFBoxes(bytes: bytes.all).name(at: 8, in: 0..<bytes.count) else { return false }
+            return ["msf1", "hevc", "hevx"].contains(brand)
+        }
+
+        private var sequence: WebImageError {
+            WebImageError(
+                .unsupportedFeature, "this HEIF is a sequence without a still picture, which is not read",
+                format: format)
+        }
+
+        private func readHeader() throws(WebImageError) {
+            nextAttempt = bytes.count + max(bytes.count / 8, Self.leastGrowth)
+            guard let items else { return }
+            let picture: HEIFPicture
+            do throws(WebImageError) {
+                picture = try HEIFPicture(items, limits: options.limits)
+            } catch {
+                guard error.code == .truncatedData else { throw error }
+                return
+            }
+            var header = ImageHeader(
+                format: format, size: picture.frame.size, orientation: picture.frame.transforms.orientation,
+                hasAlpha: picture.alpha != nil, bitDepth: picture.colors.parameters.lumaDepth,
+                iccProfile: picture.iccProfile)
+            if picture.colors.size != header.size { header.sizeBeforeCrop = picture.colors.size }
+            header.frameCount = items.pictureCount
+            self.header = header
+            self.picture = picture
+            let plan = try planner?(header)
+            planner = nil
+            guard let sink = plan?.sink else {
+                stage = .stoppedAtHeader
+                return
+            }
+            stage = .rows
+            rows = HEIFRows(picture, header, sink, options)
+        }
+
+        /// Decodes a row of tiles and hands on its pixels.
+        ///
+        /// - Returns: false when its bytes are not all there.
+        private func decodeTileRow() throws(WebImageError) -> Bool {
+            guard let items, let picture, var rows else { return false }
+            let source = HEIFTiles(items: items, color: picture.colorNumbers, options: options)
+            if alpha == nil, let plane = picture.alpha {
+                guard try source.areThere(plane.tiles) else { return false }
+                alpha = try HEIFAlpha(plane, source)
+            }
+            let first = nextTileRow * picture.colors.columns
+            let tiles = Array(picture.colors.tiles[first..<first + picture.colors.columns])
+            let top = nextTileRow * picture.colors.tileSize.height
+            let isShown = picture.frame.rows.overlaps(top..<top + picture.colors.tileSize.height)
+            if isShown {
+                guard try source.areThere(tiles) else { return false }
+                let pixels = try source.decode(tiles, as: rows.wanted)
+                try rows.emit(pixels, top: top, alpha)
+                self.rows = rows
+            }
+            nextTileRow += 1
+            if nextTileRow == picture.colors.rows || rows.isComplete { stage = .complete }
+            return true
         }
     }
 #endif

@@ -1,60 +1,115 @@
 #if HEIF
     import WebImageCore
 
-    /// The interleaved pixels that libheif decoded, on their way to a sink.
+    /// The pixels of rows of tiles, on their way to a sink.
     struct HEIFRows {
         private static let bandRows = 16
 
-        let plane: UnsafePointer<UInt8>
-        let stride: Int
-        /// Bits of a sample in `plane`: 8, or more in two bytes, the lower one first.
-        let depth: Int
-        let isPremultiplied: Bool
-        let format: RowFormat
+        private let picture: HEIFPicture
+        private let format: RowFormat
+        private let sink: any RowSink
+        private let options: DecodeOptions
+        private var row = 0
 
-        func emit(into sink: any RowSink, _ options: DecodeOptions) throws(WebImageError) {
-            guard stride >= format.bytesPerRow, (8...16).contains(depth), (depth > 8) == (format.layout == .rgba16)
-            else { throw WebImageError(.unsupportedFeature, "libheif gave pixels of \(depth) bits", format: .heif) }
-            try sink.begin(format)
-            var row = 0
-            while row < format.size.height {
+        init(_ picture: HEIFPicture, _ header: ImageHeader, _ sink: any RowSink, _ options: DecodeOptions) {
+            self.picture = picture
+            self.sink = sink
+            self.options = options
+            format = RowFormat(
+                size: header.size, layout: options.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8,
+                alpha: header.hasAlpha ? .straight : .opaque)
+        }
+
+        var wanted: HEIFPixels.Kind { format.layout == .rgba16 ? .rgba16 : .rgba8 }
+        var isComplete: Bool { row == format.size.height }
+
+        /// Hands on what is shown of a row of tiles.
+        ///
+        /// - Parameter top: the row of the stored picture that the tiles begin with.
+        mutating func emit(_ tiles: [HEIFPixels], top: Int, _ alpha: HEIFAlpha?) throws(WebImageError) {
+            if row == 0 { try sink.begin(format) }
+            let end = min(top + picture.colors.tileSize.height, picture.frame.rows.upperBound)
+            var stored = picture.frame.rows.lowerBound + row
+            while stored < end {
                 try options.checkpoint?()
-                let count = min(Self.bandRows, format.size.height - row)
+                let count = min(Self.bandRows, end - stored)
                 let band = sink.band(at: row, count: count)
                 for index in 0..<count {
                     let target = band + index * format.bytesPerRow
-                    target.copyMemory(from: plane + (row + index) * stride, byteCount: format.bytesPerRow)
+                    copy(tiles, row: stored + index - top, to: target)
                     switch format.layout {
-                    case .rgba16: finish(target.assumingMemoryBound(to: UInt16.self))
-                    case .rgba8: if isPremultiplied { divide(target.assumingMemoryBound(to: UInt8.self), most: 255) }
+                    case .rgba8: finish(target.assumingMemoryBound(to: UInt8.self), stored + index, alpha)
+                    case .rgba16:
+                        widen(target.assumingMemoryBound(to: UInt16.self), depth: tiles[0].depth)
+                        finish(target.assumingMemoryBound(to: UInt16.self), stored + index, alpha)
                     }
                 }
                 try sink.commit(at: row, count: count)
                 row += count
+                stored += count
+            }
+        }
+
+        private func copy(_ tiles: [HEIFPixels], row: Int, to target: UnsafeMutableRawPointer) {
+            let (width, shown) = (picture.colors.tileSize.width, picture.frame.columns)
+            let bytesPerPixel = format.layout.bytesPerPixel
+            for (column, tile) in tiles.enumerated() {
+                let part = shown.clamped(to: column * width..<(column + 1) * width)
+                guard !part.isEmpty else { continue }
+                let source = tile.row(row) + (part.lowerBound - column * width) * bytesPerPixel
+                (target + (part.lowerBound - shown.lowerBound) * bytesPerPixel).copyMemory(
+                    from: source, byteCount: part.count * bytesPerPixel)
             }
         }
 
         /// Makes a row's samples 16 bits wide, the topmost bits again at the bottom, so that the most stays the most.
-        private func finish(_ samples: UnsafeMutablePointer<UInt16>) {
+        private func widen(_ samples: UnsafeMutablePointer<UInt16>, depth: Int) {
             let (up, down) = (UInt16(16 - depth), UInt16(2 * depth - 16))
             for index in 0..<format.size.width * 4 {
                 let sample = UInt16(littleEndian: samples[index])
                 samples[index] = sample << up | sample >> down
             }
-            if isPremultiplied { divide(samples, most: 65_535) }
         }
 
-        /// Straight colours out of multiplied ones.
-        private func divide<Sample: FixedWidthInteger & UnsignedInteger>(
-            _ samples: UnsafeMutablePointer<Sample>, most: UInt32
+        /// Puts the alpha in, and makes multiplied colours straight.
+        private func finish<Sample: FixedWidthInteger & UnsignedInteger>(
+            _ samples: UnsafeMutablePointer<Sample>, _ stored: Int, _ alpha: HEIFAlpha?
         ) {
+            guard let alpha else { return }
+            let most = UInt32(Sample.max)
             for pixel in 0..<format.size.width {
-                let alpha = UInt32(samples[pixel * 4 + 3])
-                guard alpha > 0, alpha < most else { continue }
+                let value = alpha.value(
+                    x: picture.frame.columns.lowerBound + pixel, y: stored, of: picture.colors.size, most: most)
+                samples[pixel * 4 + 3] = Sample(value)
+                guard picture.isPremultiplied, value > 0, value < most else { continue }
                 for index in pixel * 4..<pixel * 4 + 3 {
-                    samples[index] = Sample(min((UInt32(samples[index]) * most + alpha / 2) / alpha, most))
+                    samples[index] = Sample(min((UInt32(samples[index]) * most + value / 2) / value, most))
                 }
             }
+        }
+    }
+
+    /// The alpha of a picture, whole.
+    final class HEIFAlpha {
+        private let plane: HEIFPlane
+        private let tiles: [HEIFPixels]
+
+        init(_ plane: HEIFPlane, _ source: HEIFTiles) throws(WebImageError) {
+            self.plane = plane
+            tiles = try source.decode(plane.tiles, as: .alpha)
+        }
+
+        /// The alpha of a pixel of a picture of `size`, from 0 to `most`; the nearest where the sizes differ.
+        func value(x: Int, y: Int, of size: PixelSize, most: UInt32) -> UInt32 {
+            let x = plane.size.width == size.width ? x : x * plane.size.width / size.width
+            let y = plane.size.height == size.height ? y : y * plane.size.height / size.height
+            let (column, row) = (x / plane.tileSize.width, y / plane.tileSize.height)
+            let tile = tiles[row * plane.columns + column]
+            let line = tile.row(y - row * plane.tileSize.height)
+            let at = x - column * plane.tileSize.width
+            let sample = tile.depth > 8 ? UInt32(line[2 * at]) | UInt32(line[2 * at + 1]) << 8 : UInt32(line[at])
+            let range = UInt32(1) << UInt32(tile.depth) - 1
+            return range == most ? min(sample, most) : (min(sample, range) * most + range / 2) / range
         }
     }
 #endif

@@ -13,7 +13,8 @@
             let result = CoderDecode(HEIFCoder(), bytes)
             #expect(result.error == nil)
             let header = try #require(result.header)
-            #expect(header.size == PixelSize(width: row.width, height: row.height))
+            #expect(header.storedSize == PixelSize(width: row.width, height: row.height))
+            #expect(header.displaySize == row.displaySize && result.format?.size == header.size)
             #expect(Int(header.orientation.rawValue) == row.orientation)
             #expect(header.hasAlpha == row.hasAlpha)
             #expect(header.format == ImageFormat(sniffing: bytes))
@@ -47,6 +48,20 @@
             let result = CoderDecode(HEIFCoder(), bytes, options: DecodeOptions(keepsBitDepth: true))
             #expect(result.error == nil && result.header?.bitDepth == 10 && result.format?.layout == .rgba16)
             #expect(zip(row.accepted[0], result.means).allSatisfy { abs($0 - $1) <= 2 })
+        }
+
+        @Test func theHeaderIsThereAfterTheFirstBytes() throws {
+            let bytes = try #require(Corpus.read("photos/arrow-12mp.heic"))
+            let result = CoderDecode(HEIFCoder(), bytes, wantsRows: false, length: { 1000 })
+            #expect(result.error == nil && result.headerAt.map { $0 < 20_000 } == true)
+        }
+
+        @Test func theRowsOfTilesThatAreThereAreGiven() throws {
+            let bytes = try #require(Corpus.read("photos/arrow-12mp.heic"))
+            let cut = CoderDecode(HEIFCoder(), Array(bytes.prefix(bytes.count / 3)))
+            let size = try #require(cut.header?.size)
+            let rows = cut.pixels.count / (size.width * 4)
+            #expect(cut.error?.code == .truncatedData && rows >= 512 && rows < size.height)
         }
 
         @Test(arguments: ["formats/gradient-10b-displayp3-alpha.heic", "formats/RGBA_8__128x128.heif"])
@@ -84,6 +99,45 @@
             let exact = DecodeLimits(pixels: 16_384, bytes: ByteCount(bytes.count))
             #expect(CoderDecode(HEIFCoder(), bytes, options: DecodeOptions(limits: exact)).error == nil)
             #expect(CoderDecode(HEIFCoder(), bytes, wantsRows: false).error == nil)
+        }
+    }
+
+    @Suite struct HEIFFrameTests {
+        @Test func aCropIsOfWhatIsShownThen() {
+            // Turned, the picture is 40 wide and 60 high; its upper left 30 by 20 are kept.
+            for (turns, axis) in [(0, nil), (1, nil), (2, nil), (3, nil), (0, 1), (1, 1), (2, 0), (3, 0)]
+                as [(Int, Int?)]
+            {
+                var frame = HEIFFrame(
+                    turns % 2 == 0 ? PixelSize(width: 40, height: 60) : PixelSize(width: 60, height: 40))
+                let size = frame.size
+                frame.turn(turns)
+                if let axis { frame.mirror(axis: axis) }
+                frame.crop(width: (30, 1), height: (20, 1), x: (-5, 1), y: (-20, 1))
+                #expect(frame.transforms.orientation.displaySize(of: frame.size) == PixelSize(width: 30, height: 20))
+                // The corner that is shown at the upper left.
+                let orientation = frame.transforms.orientation
+                let corners: [Orientation: (left: Bool, top: Bool)] = [
+                    .up: (true, true), .upMirrored: (false, true), .down: (false, false), .downMirrored: (true, false),
+                    .leftMirrored: (true, true), .right: (true, false), .rightMirrored: (false, false),
+                    .left: (false, true),
+                ]
+                let corner = corners[orientation]
+                #expect((frame.columns.lowerBound == 0) == corner?.left, "\(orientation)")
+                #expect((frame.columns.upperBound == size.width) == (corner?.left == false), "\(orientation)")
+                #expect((frame.rows.lowerBound == 0) == corner?.top, "\(orientation)")
+            }
+        }
+
+        @Test func whatIsNoPartIsNotCropped() {
+            for numbers in [
+                (0, 1, 0, 1), (5, 0, 0, 1), (5, 1, 0, 0), (11, 1, 0, 1), (5, 1, 9, 1), (5, 1, -9, 1), (-5, 1, 0, 1),
+            ] {
+                var frame = HEIFFrame(PixelSize(width: 10, height: 10))
+                frame.crop(
+                    width: (numbers.0, numbers.1), height: (10, 1), x: (numbers.2, numbers.3), y: (0, 1))
+                #expect(frame == HEIFFrame(PixelSize(width: 10, height: 10)), "\(numbers)")
+            }
         }
     }
 

@@ -63,6 +63,7 @@ struct CorpusRow: CustomTestStringConvertible, Sendable {
     var byteCount: Int { integer("bytes") }
     var width: Int { integer("width") }
     var height: Int { integer("height") }
+    var displaySize: PixelSize { PixelSize(width: integer("display_width"), height: integer("display_height")) }
     var orientation: Int { integer("orientation") }
     var frames: Int { integer("frames") }
     /// nil when none is stored.

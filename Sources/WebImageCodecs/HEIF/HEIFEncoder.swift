@@ -1,0 +1,146 @@
+#if HEIF
+    import CSysHEIF
+    import WebImageCore
+
+    /// Writes HEIC stills with whatever HEVC encoder libheif has.
+    enum HEIFEncoder {
+        private static let longestSide = 16_384
+        private static let defaultQuality = 60
+
+        static var isThere: Bool { heif_have_encoder_for_format(heif_compression_HEVC) != 0 }
+
+        static func encode(_ image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
+            guard isThere else {
+                throw failure(
+                    "this libheif has no HEVC encoder; install its x265 plugin (libheif-plugin-x265 where plugins are packages of their own)"
+                )
+            }
+            guard max(image.size.width, image.size.height) <= longestSide else {
+                throw failure("a HEIC's sides are at most \(longestSide) pixels here, this picture is \(image.size)")
+            }
+            // Upright: libheif 1.15 writes the sides of a turned picture the wrong way round.
+            let image = try image.plain()
+            guard let context = heif_context_alloc() else { throw noMemory }
+            defer { heif_context_free(context) }
+            let picture = try makePicture(image, options)
+            defer { heif_image_release(picture) }
+            try encode(picture, image, options, in: context)
+            return try bytes(of: context)
+        }
+
+        private static func encode(
+            _ picture: OpaquePointer, _ image: Image, _ options: EncodeOptions, in context: OpaquePointer
+        ) throws(WebImageError) {
+            var encoder: OpaquePointer?
+            try check(heif_context_get_encoder_for_format(context, heif_compression_HEVC, &encoder))
+            guard let encoder else { throw noMemory }
+            defer { heif_encoder_release(encoder) }
+            let quality = min(max(options.quality ?? defaultQuality, 1), 100)
+            try check(heif_encoder_set_logging_level(encoder, 0))
+            try check(heif_encoder_set_lossy_quality(encoder, Int32(quality)))
+            guard let settings = heif_encoding_options_alloc() else { throw noMemory }
+            defer { heif_encoding_options_free(settings) }
+            settings.pointee.save_alpha_channel = image.alpha == .opaque ? 0 : 1
+            settings.pointee.macOS_compatibility_workaround = 0
+            settings.pointee.macOS_compatibility_workaround_no_nclx_profile = 0
+            var handle: OpaquePointer?
+            try check(heif_context_encode_image(context, picture, encoder, settings, &handle))
+            if let handle { heif_image_handle_release(handle) }
+        }
+
+        private static func makePicture(_ image: Image, _ options: EncodeOptions) throws(WebImageError) -> OpaquePointer
+        {
+            let isDeep = image.layout == .rgba16
+            let hasAlpha = image.alpha != .opaque
+            let chroma: heif_chroma
+            switch (isDeep, hasAlpha) {
+            case (false, false): chroma = heif_chroma_interleaved_RGB
+            case (false, true): chroma = heif_chroma_interleaved_RGBA
+            case (true, false): chroma = heif_chroma_interleaved_RRGGBB_LE
+            case (true, true): chroma = heif_chroma_interleaved_RRGGBBAA_LE
+            }
+            let (width, height) = (Int32(image.size.width), Int32(image.size.height))
+            var created: OpaquePointer?
+            try check(heif_image_create(width, height, heif_colorspace_RGB, chroma, &created))
+            guard let picture = created else { throw noMemory }
+            do throws(WebImageError) {
+                try check(
+                    heif_image_add_plane(picture, heif_channel_interleaved, width, height, isDeep ? 10 : 8))
+                try fill(picture, image, channels: hasAlpha ? 4 : 3)
+                try describe(picture, EmbeddedMetadata(image, options).profile)
+            } catch {
+                heif_image_release(picture)
+                throw error
+            }
+            return picture
+        }
+
+        private static func fill(_ picture: OpaquePointer, _ image: Image, channels: Int) throws(WebImageError) {
+            var stride: Int32 = 0
+            guard let plane = heif_image_get_plane(picture, heif_channel_interleaved, &stride) else { throw noMemory }
+            let width = image.size.width
+            image.withPixels { pixels in
+                for row in 0..<image.size.height {
+                    let line = plane + row * Int(stride)
+                    let start = row * image.pixels.bytesPerRow
+                    for sample in 0..<width * channels {
+                        let index = channels == 4 ? sample : sample / 3 * 4 + sample % 3
+                        guard image.layout == .rgba16 else {
+                            line[sample] = pixels[start + index]
+                            continue
+                        }
+                        let wide = UInt32(pixels.loadUnaligned(fromByteOffset: start + 2 * index, as: UInt16.self))
+                        let narrow = (wide * 1023 + 32_767) / 65_535
+                        line[2 * sample] = UInt8(narrow & 255)
+                        line[2 * sample + 1] = UInt8(narrow >> 8)
+                    }
+                }
+            }
+        }
+
+        /// sRGB in numbers, and the profile if there is one.
+        private static func describe(_ picture: OpaquePointer, _ profile: [UInt8]) throws(WebImageError) {
+            if !profile.isEmpty {
+                try check(heif_image_set_raw_color_profile(picture, "prof", profile, profile.count))
+            }
+            guard let numbers = heif_nclx_color_profile_alloc() else { throw noMemory }
+            defer { heif_nclx_color_profile_free(numbers) }
+            numbers.pointee.color_primaries = heif_color_primaries_ITU_R_BT_709_5
+            numbers.pointee.transfer_characteristics = heif_transfer_characteristic_IEC_61966_2_1
+            numbers.pointee.matrix_coefficients = heif_matrix_coefficients_ITU_R_BT_601_6
+            numbers.pointee.full_range_flag = 1
+            try check(heif_image_set_nclx_color_profile(picture, numbers))
+        }
+
+        private final class Output {
+            var bytes: [UInt8] = []
+        }
+
+        private static func bytes(of context: OpaquePointer) throws(WebImageError) -> [UInt8] {
+            let output = Output()
+            var writer = heif_writer(writer_api_version: 1) { _, data, count, target in
+                if let data, let target {
+                    let output = Unmanaged<Output>.fromOpaque(target).takeUnretainedValue()
+                    output.bytes.append(contentsOf: UnsafeRawBufferPointer(start: data, count: count))
+                }
+                return heif_error(code: heif_error_Ok, subcode: heif_suberror_Unspecified, message: nil)
+            }
+            let result = heif_context_write(context, &writer, Unmanaged.passUnretained(output).toOpaque())
+            try check(result)
+            return withExtendedLifetime(output) { output.bytes }
+        }
+
+        private static var noMemory: WebImageError {
+            WebImageError(.limitExceeded, "there is no memory to write the HEIC", format: .heic)
+        }
+
+        private static func check(_ result: heif_error) throws(WebImageError) {
+            guard result.code != heif_error_Ok else { return }
+            throw failure("libheif: \(result.message.map { String(cString: $0) } ?? "no message")")
+        }
+
+        private static func failure(_ message: String) -> WebImageError {
+            WebImageError(.cannotEncode, message, format: .heic)
+        }
+    }
+#endif

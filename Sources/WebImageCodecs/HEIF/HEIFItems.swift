@@ -1,0 +1,220 @@
+#if HEIF
+    import WebImageCore
+
+    /// What the `meta` box of a file says: its items, their properties, where their data is, and how they refer to each
+    /// other (ISO/IEC 14496-12, 8.11, and 23008-12, 9.3). Only what can be asked for by number; nothing follows a
+    /// reference here.
+    struct HEIFItems {
+        struct Item {
+            var type = ""
+            var isHidden = false
+            /// The numbers, from 0, of its properties in their order.
+            var properties: [Int] = []
+            var location: Location?
+        }
+
+        struct Location {
+            /// 0: offsets in the file; 1: in the `idat` box.
+            let method: Int
+            let extents: [(offset: Int, length: Int)]
+        }
+
+        struct Reference {
+            let type: String
+            let from: Int
+            let to: [Int]
+        }
+
+        static let mostItems = 10_000
+        /// As many as libheif takes.
+        static let mostExtents = 32
+
+        /// Of the bytes so far: to be set again when more have come.
+        var boxes: HEIFBoxes
+        private(set) var primary: Int?
+        private(set) var items: [Int: Item] = [:]
+        private(set) var properties: [HEIFBoxes.Box] = []
+        private(set) var references: [Reference] = []
+        private(set) var itemData: Range<Int>?
+
+        /// - Throws: `limitExceeded` when there are too many items.
+        init(_ boxes: HEIFBoxes, meta: Range<Int>) throws(WebImageError) {
+            self.boxes = boxes
+            guard let content = boxes.full(meta)?.rest else { return }
+            for box in boxes.boxes(in: content) {
+                switch box.type {
+                case "pitm": readPrimary(box.content)
+                case "iinf": try readItems(box.content)
+                case "iloc": try readLocations(box.content)
+                case "iprp": try readProperties(box.content)
+                case "iref": readReferences(box.content)
+                case "idat": itemData = box.content
+                default: break
+                }
+            }
+        }
+
+        private mutating func readPrimary(_ content: Range<Int>) {
+            guard let (version, _, rest) = boxes.full(content) else { return }
+            primary = boxes.integer(at: rest.lowerBound, version == 0 ? 2 : 4, in: rest)
+        }
+
+        private mutating func readItems(_ content: Range<Int>) throws(WebImageError) {
+            guard let (version, _, rest) = boxes.full(content) else { return }
+            let list = min(rest.lowerBound + (version == 0 ? 2 : 4), rest.upperBound)..<rest.upperBound
+            for box in boxes.boxes(in: list) where box.type == "infe" {
+                guard let (version, flags, rest) = boxes.full(box.content), version >= 2 else { continue }
+                let length = version == 2 ? 2 : 4
+                guard let id = boxes.integer(at: rest.lowerBound, length, in: rest),
+                    let type = boxes.name(at: rest.lowerBound + length + 2, in: rest)
+                else { continue }
+                try change(id) {
+                    $0.type = type
+                    $0.isHidden = flags & 1 == 1
+                }
+            }
+        }
+
+        private mutating func readLocations(_ content: Range<Int>) throws(WebImageError) {
+            guard let (version, _, rest) = boxes.full(content), version <= 2 else { return }
+            var fields = HEIFFields(boxes, rest)
+            guard let sizes = fields.next(2), let count = fields.next(version < 2 ? 2 : 4) else { return }
+            let widths = (offset: sizes >> 12, length: sizes >> 8 & 15, base: sizes >> 4 & 15)
+            let indexWidth = version == 0 ? 0 : sizes & 15
+            for _ in 0..<count {
+                guard let id = fields.next(version < 2 ? 2 : 4), let method = fields.next(version == 0 ? 0 : 2),
+                    let source = fields.next(2), let base = fields.next(widths.base), let extents = fields.next(2)
+                else { return }
+                guard extents <= Self.mostExtents else {
+                    throw WebImageError(
+                        .limitExceeded, "an item's data lies in \(extents) places, more than \(Self.mostExtents)",
+                        format: .heif)
+                }
+                var list: [(offset: Int, length: Int)] = []
+                for _ in 0..<extents {
+                    guard fields.next(indexWidth) != nil, let offset = fields.next(widths.offset),
+                        let length = fields.next(widths.length)
+                    else { return }
+                    let (start, overflow) = base.addingReportingOverflow(offset)
+                    let (_, isTooFar) = start.addingReportingOverflow(length)
+                    guard !overflow, !isTooFar else { return }
+                    list.append((start, length))
+                }
+                // Data in another file is as good as none.
+                let location = source == 0 ? Location(method: method & 15, extents: list) : nil
+                try change(id) { $0.location = location }
+            }
+        }
+
+        private mutating func readProperties(_ content: Range<Int>) throws(WebImageError) {
+            let lists = boxes.boxes(in: content)
+            if let container = lists.first(where: { $0.type == "ipco" }) {
+                properties = boxes.boxes(in: container.content)
+            }
+            for list in lists where list.type == "ipma" {
+                guard let (version, flags, rest) = boxes.full(list.content) else { continue }
+                let length = flags & 1 == 0 ? 1 : 2
+                var fields = HEIFFields(boxes, rest)
+                guard let count = fields.next(4) else { continue }
+                for _ in 0..<count {
+                    guard let id = fields.next(version == 0 ? 2 : 4), let number = fields.next(1) else { break }
+                    var indices: [Int] = []
+                    for _ in 0..<number {
+                        guard let index = fields.next(length) else { break }
+                        // The topmost bit says only whether a reader must know the property; 0 is none.
+                        let plain = index & (length == 1 ? 0x7F : 0x7FFF)
+                        if plain > 0, plain <= properties.count { indices.append(plain - 1) }
+                    }
+                    try change(id) { $0.properties = indices }
+                }
+            }
+        }
+
+        private mutating func readReferences(_ content: Range<Int>) {
+            guard let (version, _, rest) = boxes.full(content) else { return }
+            let length = version == 0 ? 2 : 4
+            for box in boxes.boxes(in: rest) {
+                var fields = HEIFFields(boxes, box.content)
+                guard let from = fields.next(length), let count = fields.next(2) else { continue }
+                var to: [Int] = []
+                for _ in 0..<count {
+                    guard let id = fields.next(length) else { break }
+                    to.append(id)
+                }
+                references.append(Reference(type: box.type, from: from, to: to))
+            }
+        }
+
+        private mutating func change(_ id: Int, _ change: (inout Item) -> Void) throws(WebImageError) {
+            guard items.count < Self.mostItems || items[id] != nil else {
+                throw WebImageError(
+                    .limitExceeded, "the file has more than \(Self.mostItems) items", format: .heif)
+            }
+            change(&items[id, default: Item()])
+        }
+
+        /// How many pictures there are to choose from: without thumbnails, alpha and other helpers, and parts.
+        var pictureCount: Int {
+            let parts = references.reduce(into: Set<Int>()) { parts, reference in
+                switch reference.type {
+                case "thmb", "auxl": parts.insert(reference.from)
+                case "dimg": parts.formUnion(reference.to)
+                default: break
+                }
+            }
+            let kinds: Set = ["hvc1", "av01", "grid", "iden", "iovl", "jpeg", "avc1"]
+            return max(items.count { kinds.contains($1.type) && !$1.isHidden && !parts.contains($0) }, 1)
+        }
+
+        /// The properties of an item, in their order.
+        func properties(of id: Int) -> [HEIFBoxes.Box] {
+            (items[id]?.properties ?? []).map { properties[$0] }
+        }
+
+        func property(_ type: String, of id: Int) -> Range<Int>? {
+            properties(of: id).first { $0.type == type }?.content
+        }
+
+        /// The size that an item's `ispe` property says.
+        func size(of id: Int) -> PixelSize? {
+            guard let content = property("ispe", of: id), let rest = boxes.full(content)?.rest,
+                let width = boxes.integer(at: rest.lowerBound, 4, in: rest),
+                let height = boxes.integer(at: rest.lowerBound + 4, 4, in: rest)
+            else { return nil }
+            return PixelSize(width: width, height: height)
+        }
+
+        /// Where an item's data is in the file.
+        ///
+        /// - Throws: `unsupportedFeature` for data within other items, `corruptData` when there is none or it is longer
+        ///   than a file may be.
+        func data(of id: Int, limit: Int) throws(WebImageError) -> [Range<Int>] {
+            guard let location = items[id]?.location else {
+                throw WebImageError(.corruptData, "item \(id) has no data", format: .heif)
+            }
+            guard location.method <= 1 else {
+                throw WebImageError(
+                    .unsupportedFeature, "the data of item \(id) lies in other items", format: .heif)
+            }
+            var ranges: [Range<Int>] = []
+            var total = 0
+            for extent in location.extents {
+                guard extent.length > 0, extent.length <= limit - total else {
+                    throw WebImageError(.corruptData, "the data of item \(id) is of no possible length", format: .heif)
+                }
+                total += extent.length
+                let range = extent.offset..<extent.offset + extent.length
+                guard location.method == 1 else {
+                    ranges.append(range)
+                    continue
+                }
+                guard let itemData, range.upperBound <= itemData.count else {
+                    throw WebImageError(.corruptData, "the data of item \(id) lies outside its box", format: .heif)
+                }
+                ranges.append(itemData.lowerBound + range.lowerBound..<itemData.lowerBound + range.upperBound)
+            }
+            guard total > 0 else { throw WebImageError(.corruptData, "item \(id) has no data", format: .heif) }
+            return ranges
+        }
+    }
+#endif

@@ -1,0 +1,146 @@
+#if HEIF
+    package import WebImageCore
+
+    /// The primary picture of a file, as its boxes describe it.
+    struct HEIFPicture {
+        let colors: HEIFPlane
+        let alpha: HEIFPlane?
+        let isPremultiplied: Bool
+        /// What is shown of ``colors``, and how it is turned.
+        let frame: HEIFFrame
+        /// The content of its `colr` box with numbers in place of a profile.
+        let colorNumbers: [UInt8]?
+        let iccProfile: [UInt8]?
+
+        /// Items that stand for another one and say only how it is turned.
+        private static let mostAliases = 8
+        private static let alphaTypes = [
+            "urn:mpeg:hevc:2015:auxid:1", "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:avc:2015:auxid:1",
+        ]
+
+        /// - Throws: as ``HEIFPlane``; `corruptData` when there is no primary picture.
+        init(_ items: HEIFItems, limits: DecodeLimits) throws(WebImageError) {
+            guard let primary = items.primary, items.items[primary] != nil else {
+                throw WebImageError(.corruptData, "the file has no primary picture", format: .heif)
+            }
+            let chain = try Self.chain(from: primary, items)
+            let id = chain[chain.count - 1]
+            colors = try HEIFPlane(items, item: id, limits: limits)
+            let alphaItem = items.references.first { reference in
+                reference.type == "auxl" && !Set(reference.to).isDisjoint(with: chain)
+                    && !chain.contains(reference.from) && Self.isAlpha(reference.from, items)
+            }?.from
+            if let alphaItem {
+                alpha = try HEIFPlane(items, item: alphaItem, limits: limits)
+            } else {
+                alpha = nil
+            }
+            isPremultiplied = items.references.contains { reference in
+                reference.type == "prem" && chain.contains(reference.from)
+                    && alphaItem.map { reference.to.contains($0) } ?? false
+            }
+            var frame = HEIFFrame(colors.size)
+            for item in chain.reversed() {
+                for property in items.properties(of: item) { frame.apply(property, items.boxes) }
+            }
+            self.frame = frame
+            let descriptions = (chain + colors.tiles.prefix(1)).flatMap { items.properties(of: $0) }
+                .filter { $0.type == "colr" && $0.content.count > 4 }
+            colorNumbers = Self.color(descriptions, items) { $0 == "nclx" }.map { [UInt8](items.boxes.bytes[$0]) }
+            iccProfile = Self.color(descriptions, items) { $0 == "prof" || $0 == "rICC" }.flatMap { content in
+                content.count - 4 <= limits.metadata.bytes ? [UInt8](items.boxes.bytes[content].dropFirst(4)) : nil
+            }
+        }
+
+        /// An item, and those that it stands for.
+        private static func chain(from primary: Int, _ items: HEIFItems) throws(WebImageError) -> [Int] {
+            var chain = [primary]
+            while let last = chain.last, items.items[last]?.type == "iden" {
+                let sources = items.references.filter { $0.type == "dimg" && $0.from == last }.flatMap(\.to)
+                guard sources.count == 1, let next = sources.first, !chain.contains(next),
+                    chain.count <= mostAliases
+                else {
+                    throw WebImageError(.corruptData, "the picture's items refer to each other", format: .heif)
+                }
+                chain.append(next)
+            }
+            return chain
+        }
+
+        private static func isAlpha(_ id: Int, _ items: HEIFItems) -> Bool {
+            guard let content = items.property("auxC", of: id), let rest = items.boxes.full(content)?.rest else {
+                return false
+            }
+            let type = String(decoding: items.boxes.bytes[rest].prefix { $0 != 0 }.prefix(100), as: UTF8.self)
+            return alphaTypes.contains(type)
+        }
+
+        private static func color(
+            _ descriptions: [HEIFBoxes.Box], _ items: HEIFItems, _ isWanted: (String?) -> Bool
+        ) -> Range<Int>? {
+            descriptions.first { isWanted(items.boxes.name(at: $0.content.lowerBound, in: $0.content)) }?.content
+        }
+    }
+
+    /// What is shown of a stored picture, and how it is turned: its `clap`, `irot` and `imir` properties, in their order
+    /// (ISO/IEC 23008-12, 6.5.9, 6.5.10, 6.5.12).
+    package struct HEIFFrame: Equatable {
+        package private(set) var columns: Range<Int>
+        package private(set) var rows: Range<Int>
+        package private(set) var transforms = ItemTransforms()
+
+        package init(_ size: PixelSize) {
+            columns = 0..<size.width
+            rows = 0..<size.height
+        }
+
+        package var size: PixelSize { PixelSize(width: columns.count, height: rows.count) }
+
+        mutating func apply(_ property: HEIFBoxes.Box, _ boxes: HEIFBoxes) {
+            let content = property.content
+            switch property.type {
+            case "irot": transforms.turn((boxes.integer(at: content.lowerBound, 1, in: content) ?? 0) & 3)
+            case "imir":
+                if let axis = boxes.integer(at: content.lowerBound, 1, in: content) { mirror(axis: axis & 1) }
+            case "clap":
+                var fields = HEIFFields(boxes, content)
+                let numbers = (0..<8).compactMap { _ in fields.next(4) }.map { Int(Int32(truncatingIfNeeded: $0)) }
+                guard numbers.count == 8 else { return }
+                crop(
+                    width: (numbers[0], numbers[1]), height: (numbers[2], numbers[3]), x: (numbers[4], numbers[5]),
+                    y: (numbers[6], numbers[7]))
+            default: break
+            }
+        }
+
+        package mutating func turn(_ count: Int) { transforms.turn(count) }
+        package mutating func mirror(axis: Int) { transforms.mirror(axis: axis) }
+
+        /// Keeps a part of what is shown so far: sizes, and how far its centre is from that of the whole, as fractions.
+        /// One that is no part of it, or empty, is not looked at (ISO/IEC 23000-22, 7.3.6.7).
+        package mutating func crop(
+            width: (Int, Int), height: (Int, Int), x: (Int, Int), y: (Int, Int)
+        ) {
+            let shown = transforms.orientation.displaySize(of: size)
+            guard var across = Self.part(of: shown.width, width, x), var down = Self.part(of: shown.height, height, y)
+            else { return }
+            // Back through the mirroring, then the turns, each a quarter counter-clockwise.
+            if transforms.isMirrored { across = shown.width - across.upperBound..<shown.width - across.lowerBound }
+            var (whole, turns) = (shown, transforms.turns)
+            while turns > 0 {
+                (across, down) = (whole.height - down.upperBound..<whole.height - down.lowerBound, across)
+                (whole, turns) = (whole.transposed, turns - 1)
+            }
+            columns = columns.lowerBound + across.lowerBound..<columns.lowerBound + across.upperBound
+            rows = rows.lowerBound + down.lowerBound..<rows.lowerBound + down.upperBound
+        }
+
+        private static func part(of whole: Int, _ size: (Int, Int), _ offset: (Int, Int)) -> Range<Int>? {
+            guard size.1 > 0, offset.1 > 0, size.0 > 0 else { return nil }
+            let length = size.0 / size.1
+            let start = (whole - length + 2 * offset.0 / offset.1) >> 1
+            guard length > 0, start >= 0, length <= whole, start <= whole - length else { return nil }
+            return start..<start + length
+        }
+    }
+#endif

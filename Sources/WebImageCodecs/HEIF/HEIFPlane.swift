@@ -1,0 +1,95 @@
+#if HEIF
+    import WebImageCore
+
+    /// What makes up the colours of a picture, or its alpha: one HEVC picture, or a grid of equal ones.
+    struct HEIFPlane {
+        let size: PixelSize
+        let tileSize: PixelSize
+        let columns: Int
+        /// The items of the tiles, by rows.
+        let tiles: [Int]
+        let parameters: HEVCParameters
+
+        /// A grid of small tiles takes long: each is a decoder of its own.
+        private static let mostTiles = 4096
+        /// How much larger than its box says a picture may be: a coding block, in which all sizes are rounded up.
+        private static let largestBlock = 64
+
+        var rows: Int { tiles.count / columns }
+
+        /// - Throws: `truncatedData` when the bytes so far do not tell, `unsupportedFeature` for an item that is not
+        ///   HEVC or a grid of such, `corruptData`, `limitExceeded`.
+        init(_ items: HEIFItems, item id: Int, limits: DecodeLimits) throws(WebImageError) {
+            guard items.items[id]?.type == "grid" else {
+                parameters = try Self.configuration(of: id, items, limits).parameters
+                let size = items.size(of: id) ?? parameters.size
+                try limits.check(size, of: .heif)
+                guard parameters.size.covers(size),
+                    parameters.codedSize.width - size.width < Self.largestBlock,
+                    parameters.codedSize.height - size.height < Self.largestBlock
+                else { throw Self.mismatch }
+                (self.size, tileSize, columns, tiles) = (size, size, 1, [id])
+                return
+            }
+            let grid = try Self.grid(id, items, limits)
+            let tiles = items.references.filter { $0.type == "dimg" && $0.from == id }.flatMap(\.to)
+            try limits.check(grid.size, of: .heif)
+            guard let first = tiles.first, tiles.count == grid.rows * grid.columns else {
+                throw WebImageError(
+                    .corruptData, "a grid of \(grid.columns) by \(grid.rows) has \(tiles.count) tiles", format: .heif)
+            }
+            guard tiles.count <= Self.mostTiles else {
+                throw WebImageError(
+                    .limitExceeded, "the picture has \(tiles.count) tiles, more than \(Self.mostTiles)", format: .heif)
+            }
+            parameters = try Self.configuration(of: first, items, limits).parameters
+            tileSize = parameters.size
+            (size, columns, self.tiles) = (grid.size, grid.columns, tiles)
+            for tile in Set(tiles) {
+                let other = try Self.configuration(of: tile, items, limits).parameters
+                guard other.size == tileSize, other.chroma == parameters.chroma,
+                    other.lumaDepth == parameters.lumaDepth, items.size(of: tile) ?? tileSize == tileSize
+                else { throw Self.mismatch }
+            }
+            // Tiles begin within the picture and cover it (ISO/IEC 23008-12, 6.6.2.3.1); none is larger than a limit, so
+            // that nothing here overflows.
+            guard tileSize.width * columns >= size.width, tileSize.width * (columns - 1) < size.width,
+                tileSize.height * rows >= size.height, tileSize.height * (rows - 1) < size.height
+            else { throw Self.mismatch }
+        }
+
+        static func configuration(
+            of id: Int, _ items: HEIFItems, _ limits: DecodeLimits
+        ) throws(WebImageError) -> HEVCConfiguration {
+            let type = items.items[id]?.type ?? "none"
+            guard type == "hvc1" else {
+                throw WebImageError(
+                    .unsupportedFeature, "the picture has an item of kind '\(type)', which is not read within HEIF",
+                    format: .heif)
+            }
+            guard let content = items.property("hvcC", of: id) else {
+                throw WebImageError(.corruptData, "an HEVC item has no configuration", format: .heif)
+            }
+            return try HEVCConfiguration([UInt8](items.boxes.bytes[content])[...], limits: limits)
+        }
+
+        private static func grid(
+            _ id: Int, _ items: HEIFItems, _ limits: DecodeLimits
+        ) throws(WebImageError) -> (size: PixelSize, rows: Int, columns: Int) {
+            guard let range = try items.data(of: id, limit: limits.bytes.bytes).first else { throw mismatch }
+            guard range.upperBound <= items.boxes.bytes.count else {
+                throw WebImageError(.truncatedData, "the data ends before the picture begins", format: .heif)
+            }
+            var fields = HEIFFields(items.boxes, range)
+            guard fields.next(1) == 0, let flags = fields.next(1), let rows = fields.next(1),
+                let columns = fields.next(1), let width = fields.next(flags & 1 == 0 ? 2 : 4),
+                let height = fields.next(flags & 1 == 0 ? 2 : 4)
+            else { throw WebImageError(.corruptData, "the picture's grid is damaged", format: .heif) }
+            return (PixelSize(width: width, height: height), rows + 1, columns + 1)
+        }
+
+        private static var mismatch: WebImageError {
+            WebImageError(.corruptData, "the HEVC data is not of the size that its boxes say", format: .heif)
+        }
+    }
+#endif

@@ -1,0 +1,130 @@
+#if HEIF
+    import CSysHEIF
+    import WebImageCore
+
+    /// Decodes single HEVC items, one at a time.
+    struct HEIFTiles {
+        let items: HEIFItems
+        /// The content of the `colr` box that all of them are under.
+        let color: [UInt8]?
+        let options: DecodeOptions
+
+        /// Whether all bytes of some items are there.
+        func areThere(_ tiles: [Int]) throws(WebImageError) -> Bool {
+            for tile in tiles {
+                let ranges = try items.data(of: tile, limit: options.limits.bytes.bytes)
+                guard ranges.allSatisfy({ $0.upperBound <= items.boxes.bytes.count }) else { return false }
+            }
+            return true
+        }
+
+        func decode(_ tiles: [Int], as kind: HEIFPixels.Kind) throws(WebImageError) -> [HEIFPixels] {
+            var pixels: [HEIFPixels] = []
+            for tile in tiles {
+                try options.checkpoint?()
+                pixels.append(try decode(tile, as: kind))
+            }
+            return pixels
+        }
+
+        private func decode(_ tile: Int, as kind: HEIFPixels.Kind) throws(WebImageError) -> HEIFPixels {
+            let configuration = try HEIFPlane.configuration(of: tile, items, options.limits)
+            var data: [UInt8] = []
+            for range in try items.data(of: tile, limit: options.limits.bytes.bytes) {
+                data.append(contentsOf: items.boxes.bytes[range])
+            }
+            let file = try configuration.file(
+                of: data, color: kind == .alpha ? nil : color, limits: options.limits)
+            return try file.withUnsafeBufferPointer { bytes throws(WebImageError) -> HEIFPixels in
+                try HEIFPixels(
+                    decoding: UnsafeRawBufferPointer(bytes), of: configuration.parameters, as: kind)
+            }
+        }
+    }
+
+    /// One decoded picture, in libheif's memory.
+    final class HEIFPixels {
+        enum Kind {
+            case rgba8
+            case rgba16
+            /// The brightness, as it is.
+            case alpha
+        }
+
+        let size: PixelSize
+        let plane: UnsafePointer<UInt8>
+        let stride: Int
+        /// Bits of a sample: up to 8 in one byte, more in two bytes, the lower one first.
+        let depth: Int
+        private let image: OpaquePointer
+
+        init(
+            decoding file: UnsafeRawBufferPointer, of parameters: HEVCParameters, as kind: Kind
+        ) throws(WebImageError) {
+            guard let context = heif_context_alloc() else { throw Self.noMemory }
+            defer { heif_context_free(context) }
+            heif_context_set_max_decoding_threads(context, 0)
+            // libheif compares each side; the exact size was looked at before.
+            let side = max(parameters.codedSize.width, parameters.codedSize.height)
+            heif_context_set_maximum_image_size_limit(context, Int32(clamping: side))
+            try Self.check(heif_context_read_from_memory_without_copy(context, file.baseAddress, file.count, nil))
+            var primary: OpaquePointer?
+            try Self.check(heif_context_get_primary_image_handle(context, &primary))
+            guard let primary else { throw Self.noMemory }
+            defer { heif_image_handle_release(primary) }
+            guard let settings = heif_decoding_options_alloc() else { throw Self.noMemory }
+            defer { heif_decoding_options_free(settings) }
+            settings.pointee.ignore_transformations = 1
+            settings.pointee.convert_hdr_to_8bit = kind == .rgba8 ? 1 : 0
+            let wanted: (heif_colorspace, heif_chroma, heif_channel)
+            switch kind {
+            case .rgba8: wanted = (heif_colorspace_RGB, heif_chroma_interleaved_RGBA, heif_channel_interleaved)
+            case .rgba16: wanted = (heif_colorspace_RGB, heif_chroma_interleaved_RRGGBBAA_LE, heif_channel_interleaved)
+            case .alpha: wanted = (heif_colorspace_undefined, heif_chroma_undefined, heif_channel_Y)
+            }
+            var decoded: OpaquePointer?
+            try Self.check(heif_decode_image(primary, &decoded, wanted.0, wanted.1, settings))
+            guard let decoded else { throw Self.noMemory }
+            image = decoded
+            var stride: Int32 = 0
+            guard let plane = heif_image_get_plane_readonly(decoded, wanted.2, &stride) else {
+                heif_image_release(decoded)
+                throw WebImageError(.corruptData, "libheif gave no pixels", format: .heif)
+            }
+            self.plane = plane
+            self.stride = Int(stride)
+            depth = Int(heif_image_get_bits_per_pixel_range(decoded, wanted.2))
+            size = PixelSize(
+                width: Int(heif_image_get_width(decoded, wanted.2)),
+                height: Int(heif_image_get_height(decoded, wanted.2)))
+            let bytesPerPixel = kind == .alpha ? (depth > 8 ? 2 : 1) : kind == .rgba8 ? 4 : 8
+            guard size == parameters.size, (1...16).contains(depth), kind == .alpha || (depth > 8) == (kind == .rgba16),
+                self.stride >= size.width * bytesPerPixel
+            else {
+                throw WebImageError(
+                    .corruptData, "the picture is not as its HEVC data says: \(size), \(depth) bits", format: .heif)
+            }
+        }
+
+        deinit { heif_image_release(image) }
+
+        func row(_ row: Int) -> UnsafePointer<UInt8> { plane + row * stride }
+
+        private static var noMemory: WebImageError {
+            WebImageError(.limitExceeded, "there is no memory to decode the picture", format: .heif)
+        }
+
+        /// Makes a failure of libheif an error.
+        static func check(_ result: heif_error) throws(WebImageError) {
+            let code: WebImageError.Code
+            switch result.code {
+            case heif_error_Ok: return
+            case heif_error_Memory_allocation_error: code = .limitExceeded
+            case heif_error_Unsupported_feature, heif_error_Unsupported_filetype: code = .unsupportedFeature
+            default: code = result.subcode == heif_suberror_Security_limit_exceeded ? .limitExceeded : .corruptData
+            }
+            let message = result.message.map { String(cString: $0) } ?? "no message"
+            throw WebImageError(code, "libheif: \(message)", format: .heif)
+        }
+    }
+#endif

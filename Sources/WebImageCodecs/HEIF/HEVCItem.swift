@@ -1,0 +1,141 @@
+#if HEIF
+    import WebImageCore
+
+    /// The configuration of an `hvc1` item (ISO/IEC 14496-15, 8.3.3): how its data is cut, and its parameter sets.
+    struct HEVCConfiguration {
+        let parameters: HEVCParameters
+        private let lengthSize: Int
+        private var sets: [ArraySlice<UInt8>] = []
+
+        private static let sequenceSet: UInt8 = 33
+        private static let parameterSets: ClosedRange<UInt8> = 32...34
+        /// libde265 keeps tables as large as the picture for each of them.
+        private static let mostSets = 12
+        /// Pictures that begin anew, which no other ones go into (H.265, table 7-1).
+        private static let intraSlices: ClosedRange<UInt8> = 16...21
+        /// Those of them for which a decoder needs no memory for pictures before them.
+        private static let instantSlices: ClosedRange<UInt8> = 19...20
+
+        /// - Throws: `corruptData`, `unsupportedFeature`, and `limitExceeded` for sets of pictures that are too large.
+        init(_ content: ArraySlice<UInt8>, limits: DecodeLimits) throws(WebImageError) {
+            var at = content.startIndex + 23
+            guard content.count > 23, content[content.startIndex] == 1 else { throw Self.damage }
+            lengthSize = Int(content[content.startIndex + 21] & 3) + 1
+            let lists = content[content.startIndex + 22]
+            var found: [ArraySlice<UInt8>] = []
+            for _ in 0..<lists {
+                guard content.endIndex - at >= 3 else { throw Self.damage }
+                let count = Int(content[at + 1]) << 8 | Int(content[at + 2])
+                at += 3
+                for _ in 0..<count {
+                    guard let unit = Self.unit(in: content, at: &at, lengthSize: 2) else { throw Self.damage }
+                    if Self.parameterSets.contains(Self.type(of: unit)) { found.append(unit) }
+                }
+            }
+            guard let first = found.first(where: { Self.type(of: $0) == Self.sequenceSet }) else { throw Self.damage }
+            parameters = try Self.parameters(of: first)
+            try limits.check(parameters.codedSize, of: .heif)
+            for unit in found { try add(unit) }
+        }
+
+        /// Takes a parameter set that is not there yet, if it is for pictures like those of the first.
+        private mutating func add(_ unit: ArraySlice<UInt8>) throws(WebImageError) {
+            guard !sets.contains(unit) else { return }
+            if Self.type(of: unit) == Self.sequenceSet {
+                let other = try Self.parameters(of: unit)
+                guard
+                    other.codedSize == parameters.codedSize, other.size == parameters.size,
+                    other.chroma == parameters.chroma, other.lumaDepth == parameters.lumaDepth,
+                    other.chromaDepth == parameters.chromaDepth
+                else { throw WebImageError(.corruptData, "the HEVC data contradicts itself", format: .heif) }
+            }
+            guard sets.count < Self.mostSets else {
+                throw WebImageError(
+                    .limitExceeded, "the HEVC data has more than \(Self.mostSets) parameter sets", format: .heif)
+            }
+            sets.append(unit)
+        }
+
+        /// A file of the item's one picture and nothing else, in which all by which libheif and libde265 take memory
+        /// has been looked at.
+        ///
+        /// - Parameter color: the content of an `nclx` colour property; nil: what the data itself says.
+        /// - Throws: `corruptData` when it is not one picture, `unsupportedFeature` when it needs other pictures,
+        ///   `limitExceeded` for more parameter sets or pixels than allowed.
+        func file(of data: [UInt8], color: [UInt8]?, limits: DecodeLimits) throws(WebImageError) -> [UInt8] {
+            var whole = self
+            var slices: [ArraySlice<UInt8>] = []
+            var (at, pictures) = (0, 0)
+            while at < data.count {
+                guard let unit = Self.unit(in: data[...], at: &at, lengthSize: lengthSize) else { throw Self.damage }
+                // Layers above the first (H.265, annex F) are other views of the picture.
+                guard unit.count > 2, Self.layer(of: unit) == 0 else { continue }
+                switch Self.type(of: unit) {
+                case Self.parameterSets: try whole.add(unit)
+                case 0...31:
+                    slices.append(unit)
+                    pictures += Int(unit[unit.startIndex + 2] >> 7)
+                default: break
+                }
+            }
+            guard let type = slices.first.map({ Self.type(of: $0) }), pictures == 1 else {
+                throw WebImageError(
+                    .corruptData, "an item of the file has \(pictures) pictures in place of one", format: .heif)
+            }
+            guard Self.intraSlices.contains(type), slices.allSatisfy({ Self.type(of: $0) == type }) else {
+                throw WebImageError(
+                    .unsupportedFeature, "the HEVC picture is made from other pictures", format: .heif)
+            }
+            // libde265 may make up as many pictures as there are references when one begins within a sequence.
+            guard Self.instantSlices.contains(type) || (parameters.codedSize.pixelCount ?? 0) <= limits.pixels / 8
+            else {
+                throw WebImageError(
+                    .limitExceeded, "the HEVC picture is too large for one from within a sequence", format: .heif)
+            }
+            return HEIFPlainFile.make(
+                configuration: whole.bytes, size: parameters.size, color: color, slices: slices)
+        }
+
+        /// The configuration as it is written for libheif: what it says is taken from the parameters.
+        private var bytes: [UInt8] {
+            var bytes: [UInt8] = [1] + parameters.profile + [0xF0, 0, 0xFC, 0xFC | UInt8(parameters.chroma)]
+            bytes += [0xF8 | UInt8(parameters.lumaDepth - 8), 0xF8 | UInt8(parameters.chromaDepth - 8), 0, 0, 0x0F]
+            bytes.append(UInt8(sets.count))
+            for unit in sets {
+                bytes += [0x80 | Self.type(of: unit), 0, 1, UInt8(unit.count >> 8), UInt8(unit.count & 255)]
+                bytes += unit
+            }
+            return bytes
+        }
+
+        private static func parameters(of unit: ArraySlice<UInt8>) throws(WebImageError) -> HEVCParameters {
+            try unit.withUnsafeBufferPointer { bytes throws(WebImageError) -> HEVCParameters in
+                try HEVCParameters(unit: UnsafeRawBufferPointer(bytes))
+            }
+        }
+
+        /// The unit that begins at an offset behind its length; nil when it is not all there.
+        private static func unit(
+            in bytes: ArraySlice<UInt8>, at offset: inout Int, lengthSize: Int
+        ) -> ArraySlice<UInt8>? {
+            guard bytes.endIndex - offset >= lengthSize else { return nil }
+            let length = bytes[offset..<offset + lengthSize].reduce(0) { $0 << 8 | Int($1) }
+            let start = offset + lengthSize
+            guard length <= bytes.endIndex - start else { return nil }
+            offset = start + length
+            return bytes[start..<offset]
+        }
+
+        private static func type(of unit: ArraySlice<UInt8>) -> UInt8 {
+            unit.count > 2 ? unit[unit.startIndex] >> 1 & 63 : 63
+        }
+
+        private static func layer(of unit: ArraySlice<UInt8>) -> UInt8 {
+            (unit[unit.startIndex] & 1) << 5 | unit[unit.startIndex + 1] >> 3
+        }
+
+        private static var damage: WebImageError {
+            WebImageError(.corruptData, "the HEVC data is damaged", format: .heif)
+        }
+    }
+#endif

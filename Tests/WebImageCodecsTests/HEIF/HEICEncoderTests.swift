@@ -1,0 +1,159 @@
+#if HEIF
+    import Testing
+    import WebImageCodecs
+    import WebImageCore
+
+    @Suite(.enabled(if: !HEIFCoder().encodableFormats.isEmpty)) struct HEICEncoderTests {
+        static func file(_ image: Image, _ options: EncodeOptions = EncodeOptions()) throws -> [UInt8] {
+            try HEIFCoder().encode(image, as: .heic, options)
+        }
+
+        @Test(arguments: [
+            (PixelLayout.rgba8, AlphaMode.opaque), (.rgba8, .straight), (.rgba16, .opaque), (.rgba16, .straight),
+        ])
+        func whatIsWrittenIsReadAgain(layout: PixelLayout, alpha: AlphaMode) throws {
+            let image = try Drawings.picture(67, 141, layout: layout, alpha: alpha)
+            let bytes = try Self.file(image, EncodeOptions(quality: 95))
+            #expect([.heic, .heif].contains(ImageFormat(sniffing: bytes)))
+            let result = CoderDecode(HEIFCoder(), bytes, options: DecodeOptions(keepsBitDepth: true))
+            #expect(result.error == nil)
+            #expect(result.format == RowFormat(size: image.size, layout: layout, alpha: alpha))
+            #expect(result.header?.bitDepth == (layout == .rgba16 ? 10 : 8))
+            #expect(result.header?.hasAlpha == (alpha != .opaque))
+            let difference = Self.difference(image, result)
+            #expect(difference.colors < 5 && difference.alpha < 2, "\(difference)")
+        }
+
+        /// Mean differences, of 255, where something can be seen.
+        private static func difference(_ image: Image, _ result: CoderDecode) -> (colors: Double, alpha: Double) {
+            let step = image.layout == .rgba16 ? 2 : 1
+            let original = image.withPixels { Array($0) }
+            guard original.count == result.pixels.count else { return (255, 255) }
+            var (colors, alpha, seen) = (0, 0, 0)
+            for pixel in stride(from: 0, to: original.count, by: 4 * step) {
+                let values = (0..<4).map { pixel + $0 * step + step - 1 }
+                alpha += abs(Int(original[values[3]]) - Int(result.pixels.bytes[values[3]]))
+                guard original[values[3]] >= 16 else { continue }
+                seen += 3
+                for index in values.prefix(3) { colors += abs(Int(original[index]) - Int(result.pixels.bytes[index])) }
+            }
+            return (Double(colors) / Double(max(seen, 1)), Double(alpha) / Double(original.count / 4 / step))
+        }
+
+        @Test func premultipliedPicturesAreWrittenStraight() throws {
+            let image = try Drawings.picture(64, 64, alpha: .premultiplied)
+            let result = CoderDecode(HEIFCoder(), try Self.file(image, EncodeOptions(quality: 95)))
+            let straight = try Drawings.picture(64, 64, alpha: .straight)
+            #expect(result.error == nil && Self.difference(straight, result).colors < 8)
+        }
+
+        @Test(arguments: Orientation.allCases)
+        func turnedPicturesAreWrittenUpright(_ orientation: Orientation) throws {
+            let image = try Drawings.picture(32, 16).with { $0.orientation = orientation }
+            let result = CoderDecode(HEIFCoder(), try Self.file(image))
+            #expect(result.error == nil && result.header?.orientation == .up)
+            #expect(result.header?.size == orientation.displaySize(of: image.size))
+        }
+
+        @Test func theProfileIsKept() throws {
+            var profile = [UInt8](repeating: 7, count: 200)
+            profile.replaceSubrange(16..<20, with: "RGB ".utf8)
+            let image = try Drawings.picture(32, 16).with { [profile] in $0.iccProfile = profile }
+            #expect(CoderDecode(HEIFCoder(), try Self.file(image)).header?.iccProfile == profile)
+            let without = try Self.file(image, EncodeOptions(embedsICCProfile: false))
+            let header = CoderDecode(HEIFCoder(), without).header
+            #expect(header != nil && header?.iccProfile == nil)
+        }
+
+        @Test func lowerQualityIsSmaller() throws {
+            let image = try Drawings.noise(64, 64, alpha: .opaque)
+            let sizes = try [20, 60, 90].map { try Self.file(image, EncodeOptions(quality: $0)).count }
+            #expect(sizes[0] < sizes[1] && sizes[1] < sizes[2])
+            #expect(try Self.file(image).count == sizes[1])
+        }
+
+        @Test(arguments: [(1, 1), (3, 5), (17, 1)])
+        func smallPicturesAreWritten(width: Int, height: Int) throws {
+            let result = CoderDecode(HEIFCoder(), try Self.file(Drawings.picture(width, height)))
+            #expect(result.error == nil && result.header?.size == PixelSize(width: width, height: height))
+        }
+
+        @Test func anotherFormatIsNotWritten() throws {
+            let image = try Drawings.picture(4, 4)
+            let error = #expect(throws: WebImageError.self) {
+                try HEIFCoder().encode(image, as: .heif, EncodeOptions())
+            }
+            #expect(error?.code == .cannotEncode)
+        }
+
+        @Test func cutsAreTruncated() throws {
+            let bytes = try Self.file(Drawings.picture(80, 60, alpha: .straight))
+            for length in stride(from: 0, to: bytes.count, by: 50) {
+                let cut = CoderDecode(HEIFCoder(), Array(bytes.prefix(length)), length: { 1 + length % 90 })
+                #expect(cut.error?.code == .truncatedData, "at \(length): \(String(describing: cut.error))")
+            }
+        }
+
+        @Test func flippedBitsGiveATypedAnswer() throws {
+            var generator = SeededGenerator(seed: 11)
+            let bytes = try Self.file(Drawings.picture(40, 30, alpha: .straight))
+            let options = DecodeOptions(limits: DecodeLimits(pixels: 1 << 20))
+            var failures = 0
+            for _ in 0..<500 {
+                let result = CoderDecode(HEIFCoder(), bytes.damaged(by: &generator), options: options)
+                guard let error = result.error else { continue }
+                failures += 1
+                #expect(typedCodes.contains(error.code), "\(error)")
+            }
+            #expect(failures > 50)
+        }
+
+        @Test func theCheckpointEndsADecode() throws {
+            let bytes = try Self.file(Drawings.picture(40, 130))
+            let calls = Counter()
+            let options = DecodeOptions { () throws(WebImageError) in
+                if calls.next() == 4 { throw WebImageError(.cancelled, "enough") }
+            }
+            let result = CoderDecode(HEIFCoder(), bytes, options: options)
+            #expect(result.error?.code == .cancelled && result.pixels.count < 40 * 130 * 4)
+        }
+
+        @Test func tilesMakeOnePictureAlsoInPiecesAndCropped() throws {
+            let image = try Drawings.picture(64, 64)
+            let parts = try #require(HEIFParts(Self.file(image, EncodeOptions(quality: 95))))
+            let tile = CoderDecode(HEIFCoder(), try Self.file(image, EncodeOptions(quality: 95)))
+            for dataFirst in [false, true] {
+                let file = HEIFMaker.file(
+                    items: [
+                        .init(
+                            id: 1, type: "grid", properties: [3],
+                            data: HEIFMaker.grid(rows: 2, columns: 2, 100, 120)),
+                        .init(id: 2, properties: [1, 2], data: parts.data),
+                    ],
+                    properties: [
+                        parts.configuration, HEIFMaker.size(64, 64),
+                        // 80 by 90 around the centre: from column 10 and row 15 on.
+                        HEIFMaker.crop(width: 80, height: 90, twiceX: 0, twiceY: 0),
+                    ], references: [("dimg", 1, [2, 2, 2, 2])], dataFirst: dataFirst)
+                let whole = CoderDecode(HEIFCoder(), file)
+                #expect(whole.error == nil && whole.format?.size == PixelSize(width: 80, height: 90))
+                #expect(whole.header?.storedSize == PixelSize(width: 100, height: 120))
+                let pieces = CoderDecode(HEIFCoder(), file, length: randomLengths(seed: 9, most: 60))
+                #expect(pieces.error == nil && pieces.pixels == whole.pixels)
+                #expect(pieces.wasComplete)
+                try #require(tile.pixels.count == 64 * 64 * 4 && whole.pixels.count == 80 * 90 * 4)
+                var wrong = 0
+                for y in 0..<90 {
+                    for x in 0..<80 {
+                        let source = ((y + 15) % 64 * 64 + (x + 10) % 64) * 4
+                        for channel in 0..<4
+                        where whole.pixels.bytes[(y * 80 + x) * 4 + channel] != tile.pixels.bytes[source + channel] {
+                            wrong += 1
+                        }
+                    }
+                }
+                #expect(wrong == 0)
+            }
+        }
+    }
+#endif
