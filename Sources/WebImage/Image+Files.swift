@@ -34,7 +34,7 @@ extension Image {
     public func encoded(
         as format: ImageFormat, _ options: EncodeOptions = EncodeOptions(), coders: CoderRegistry = .standard
     ) throws(WebImageError) -> [UInt8] {
-        try coders.encoder(for: format).encode(self, as: format, options)
+        try coders.encoder(for: format, options).encode(self, as: format, options)
     }
 }
 

@@ -1,4 +1,5 @@
 public import WebImageCore
+import WebImageProcessing
 
 /// Reads and writes the pictures of one or more formats.
 ///
@@ -17,6 +18,10 @@ public protocol ImageCoder: Sendable {
     /// order, 1 first. The divided sides are rounded up.
     func scaleDenominators(for header: ImageHeader) -> [Int]
 
+    /// How much larger than the result a divided picture must be at least, on both sides, so that the result is as good
+    /// as that of a full decode. Default 3.
+    var scalingMargin: Double { get }
+
     /// A decoder for one picture.
     ///
     /// - Parameter plan: asked once, from within `push`, when the header is known: where the rows go and at which
@@ -24,6 +29,9 @@ public protocol ImageCoder: Sendable {
     func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder
+
+    /// What it can write without loss, for ``EncodeOptions/isLossless``; none by default.
+    var losslessFormats: Set<ImageFormat> { get }
 
     /// The bytes of `image` in `format`.
     ///
@@ -53,12 +61,14 @@ extension ImageCoder {
     ) throws(WebImageError) -> (any AnimationEncoder)? { nil }
 
     public var encodableFormats: Set<ImageFormat> { [] }
+    public var losslessFormats: Set<ImageFormat> { [] }
 
     public func canDecode(_ format: ImageFormat?, prefix: UnsafeRawBufferPointer) -> Bool {
         format.map { decodableFormats.contains($0) } ?? false
     }
 
     public func scaleDenominators(for header: ImageHeader) -> [Int] { [1] }
+    public var scalingMargin: Double { ResizePlan.qualityMargin }
 
     public func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
@@ -117,6 +127,11 @@ public protocol ImageDecoder: AnyObject {
     /// What the first bytes told, as soon as they did. May learn more later: a PNG's orientation can come last.
     var header: ImageHeader? { get }
 
+    /// Whether bytes to come may add to ``header`` what costs no decoding: the number of frames that are still being
+    /// counted, an orientation that stands behind the picture. Such a decoder takes bytes also after it stopped at the
+    /// header. Default false.
+    var mayLearnMore: Bool { get }
+
     /// Takes the next bytes, asks for the plan when the header is known, and writes into the plan's sink the rows that
     /// are complete. Empty `bytes` are fine.
     ///
@@ -135,5 +150,7 @@ public protocol ImageDecoder: AnyObject {
 }
 
 extension ImageDecoder {
+    public var mayLearnMore: Bool { false }
+
     public func preview() throws(WebImageError) -> PixelBuffer? { nil }
 }

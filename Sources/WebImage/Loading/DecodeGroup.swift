@@ -25,7 +25,7 @@ struct DecodeGroup {
         var members: [Int: [PixelJob]] = [:]
         for job in jobs {
             let plan = job.request.resizePlan(stored: header.size, orientation: header.orientation)
-            let scale = plan.isIdentity ? 1 : plan.scaleDenominator(from: allowed)
+            let scale = plan.isIdentity ? 1 : plan.scaleDenominator(from: allowed, margin: coder.scalingMargin)
             if members[scale] == nil { order.append(scale) }
             members[scale, default: []].append(job)
         }
