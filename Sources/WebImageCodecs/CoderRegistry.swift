@@ -78,6 +78,19 @@ public final class CoderRegistry: Sendable {
             format: format)
     }
 
+    /// The coder that writes `format` as `options` say.
+    ///
+    /// - Throws: `formatNotBuilt` when no coder here writes it, `cannotEncode` when it shall be lossless and cannot.
+    public func encoder(
+        for format: ImageFormat, _ options: EncodeOptions
+    ) throws(WebImageError) -> any ImageCoder {
+        let coder = try encoder(for: format)
+        guard !options.isLossless || coder.losslessFormats.contains(format) else {
+            throw WebImageError(.cannotEncode, "\(format.rawValue) cannot be lossless here", format: format)
+        }
+        return coder
+    }
+
     /// The coder that writes `format`.
     ///
     /// - Throws: `formatNotBuilt` when no coder here does.

@@ -4,6 +4,9 @@ public import WebImageCore
 public struct EncodeOptions: Hashable, Sendable {
     /// 1 to 100, for lossy formats. nil: the format's default (JPEG, WebP and JPEG XL 80, AVIF and HEIC 60).
     public var quality: Int?
+    /// Whether every pixel of 8 bits a channel comes back exactly, also one that cannot be seen; refused for formats
+    /// that cannot. Default false. PNG, BMP, QOI and PNM are always lossless.
+    public var isLossless: Bool
     /// JPEG: several scans, ever finer. Default false.
     public var progressive: Bool
     /// PNG and TIFF: zlib's level, 0 to 9; at 0 a TIFF is not compressed. Default 6.
@@ -21,10 +24,11 @@ public struct EncodeOptions: Hashable, Sendable {
     public var keepsMetadata: Bool
 
     public init(
-        quality: Int? = nil, progressive: Bool = false, compressionLevel: Int = 6, background: RGBColor = .white,
-        embedsICCProfile: Bool = true, keepsMetadata: Bool = false
+        quality: Int? = nil, isLossless: Bool = false, progressive: Bool = false, compressionLevel: Int = 6,
+        background: RGBColor = .white, embedsICCProfile: Bool = true, keepsMetadata: Bool = false
     ) {
         self.quality = quality
+        self.isLossless = isLossless
         self.progressive = progressive
         self.compressionLevel = compressionLevel
         self.background = background

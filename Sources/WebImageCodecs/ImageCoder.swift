@@ -1,4 +1,5 @@
 public import WebImageCore
+import WebImageProcessing
 
 /// Reads and writes the pictures of one or more formats.
 ///
@@ -17,6 +18,10 @@ public protocol ImageCoder: Sendable {
     /// order, 1 first. The divided sides are rounded up.
     func scaleDenominators(for header: ImageHeader) -> [Int]
 
+    /// How much larger than the result a divided picture must be at least, on both sides, so that the result is as good
+    /// as that of a full decode. Default 3.
+    var scalingMargin: Double { get }
+
     /// Whether a decode is one long call of a library, which cannot be left when it is cancelled or its time is up.
     /// Such decodes begin when all bytes are there, and never take all threads. Default false.
     var decodesInOneCall: Bool { get }
@@ -31,6 +36,9 @@ public protocol ImageCoder: Sendable {
     func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder
+
+    /// What it can write without loss, for ``EncodeOptions/isLossless``; none by default.
+    var losslessFormats: Set<ImageFormat> { get }
 
     /// The bytes of `image` in `format`.
     ///
@@ -60,6 +68,7 @@ extension ImageCoder {
     ) throws(WebImageError) -> (any AnimationEncoder)? { nil }
 
     public var encodableFormats: Set<ImageFormat> { [] }
+    public var losslessFormats: Set<ImageFormat> { [] }
 
     public var decodesInOneCall: Bool { false }
 
@@ -70,6 +79,7 @@ extension ImageCoder {
     }
 
     public func scaleDenominators(for header: ImageHeader) -> [Int] { [1] }
+    public var scalingMargin: Double { ResizePlan.qualityMargin }
 
     public func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
@@ -146,6 +156,11 @@ public protocol ImageDecoder: AnyObject {
     /// What the first bytes told, as soon as they did. May learn more later: a PNG's orientation can come last.
     var header: ImageHeader? { get }
 
+    /// Whether bytes to come may add to ``header`` what costs no decoding: the number of frames that are still being
+    /// counted, an orientation that stands behind the picture. Such a decoder takes bytes also after it stopped at the
+    /// header. Default false.
+    var mayLearnMore: Bool { get }
+
     /// Takes the next bytes, asks for the plan when the header is known, and writes into the plan's sink the rows that
     /// are complete. Empty `bytes` are fine.
     ///
@@ -164,5 +179,7 @@ public protocol ImageDecoder: AnyObject {
 }
 
 extension ImageDecoder {
+    public var mayLearnMore: Bool { false }
+
     public func preview() throws(WebImageError) -> PixelBuffer? { nil }
 }

@@ -12,6 +12,9 @@ package final class ImageProbe {
         self.registry = registry
     }
 
+    /// Whether further bytes may add to the header; what they add costs no decoding.
+    package var mayLearnMore: Bool { decoder?.mayLearnMore ?? false }
+
     /// Takes the next bytes.
     ///
     /// - Returns: the header, as soon as the bytes so far tell it.

@@ -63,8 +63,11 @@ struct ConvertCommand: AsyncParsableCommand {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         let manager = ImageManager(configuration: configuration)
-        if let known = try outputFormat(manager), lossless, !Self.losslessFormats.contains(known) {
-            throw WebImageError(.cannotEncode, "\(known.rawValue) cannot be lossless", location: output)
+        if let known = try outputFormat(manager) {
+            // Asked before anything is loaded.
+            do throws(WebImageError) {
+                _ = try manager.coders.encoder(for: known, EncodeOptions(isLossless: lossless))
+            } catch { throw error.at(output) }
         }
         let response = try await manager.image(for: try request())
         report.take(response)
@@ -72,7 +75,8 @@ struct ConvertCommand: AsyncParsableCommand {
         let format = PictureEncoding.format(
             of: response.image, asked: try outputFormat(manager), output: output, coders: manager.coders)
         let options = EncodeOptions(
-            quality: picture.quality, background: Self.color(background) ?? .white, keepsMetadata: metadata == "keep")
+            quality: picture.quality, isLossless: lossless, background: Self.color(background) ?? .white,
+            keepsMetadata: metadata == "keep")
         let begin = ContinuousClock.now
         let bytes = try await manager.encode(response.image, as: format, options)
         report.encode = ContinuousClock.now - begin
@@ -92,8 +96,6 @@ struct ConvertCommand: AsyncParsableCommand {
         request.timeout = .seconds(60)
         return request
     }
-
-    private static let losslessFormats: Set<ImageFormat> = [.png, .pnm, .qoi, .bmp, .tiff, .bigTIFF]
 
     /// What was asked for or the output's name says; nil: as the input.
     private func outputFormat(_ manager: ImageManager) throws(WebImageError) -> ImageFormat? {

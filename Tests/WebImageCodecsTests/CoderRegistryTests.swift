@@ -18,6 +18,18 @@ private struct PaintCoder: ImageCoder {
 }
 
 @Suite struct CoderRegistryTests {
+    @Test func whatCannotBeLosslessIsRefusedInOnePlace() throws {
+        let registry = CoderRegistry([JPEGCoder(), PNGCoder(), WebPCoder(), BMPCoder(), QOICoder(), PNMCoder()])
+        for format in [ImageFormat.png, .webp, .bmp, .qoi, .pnm] {
+            #expect(throws: Never.self) { try registry.encoder(for: format, EncodeOptions(isLossless: true)) }
+        }
+        let error = #expect(throws: WebImageError.self) {
+            try registry.encoder(for: .jpeg, EncodeOptions(isLossless: true))
+        }
+        #expect(error?.code == .cannotEncode)
+        #expect(throws: Never.self) { try registry.encoder(for: .jpeg, EncodeOptions()) }
+    }
+
     @Test func theLatestRegisteredIsAskedFirst() throws {
         let registry = CoderRegistry()
         #expect(try coder(registry, Drawings.jpeg(8, 8)) is JPEGCoder)

@@ -80,6 +80,17 @@ struct ConvertCommandTests {
         #expect(zip(corner, expected).allSatisfy { abs($0 - $1) < 40 }, "\(corner)")
     }
 
+    @Test func aLosslessWebPKeepsEveryPixel() async throws {
+        let bench = try CommandBench()
+        let picture = try Pictures.png()
+        try bench.write(picture, to: "in.png")
+        #expect(try await bench.run("convert", "in.png", "out.webp", "--lossless").code == 0)
+        #expect(try await bench.run("convert", "in.png", "lossy.webp").code == 0)
+        let before = try await Pictures.stored(picture).pixels
+        #expect(try await Pictures.stored(bench.read("out.webp") ?? []).pixels == before)
+        #expect(try await Pictures.stored(bench.read("lossy.webp") ?? []).pixels != before)
+    }
+
     @Test func standardInputAndOutputServe() async throws {
         let bench = try CommandBench()
         let run = try await bench.run("convert", "-", "-", "--format", "png", input: try Pictures.jpeg())

@@ -44,6 +44,16 @@ struct InfoCommandTests {
         #expect(bench.origin.bodyBytesSent("/a.jpg") == 2000)
     }
 
+    @Test func framesAreCountedToTheEndOfTheFile() async throws {
+        let bench = try CommandBench()
+        let bytes = try Pictures.animatedWebP()
+        try #require(bytes.count > 200_000)
+        let url = bench.serve("/a.webp", bytes)
+        let line = try #require(try await bench.run("info", url, "--json").objects.first)
+        #expect(line.text("format") == "webp" && line.number("frames") == 3 && line.number("loop_count") == 7)
+        #expect(bench.origin.bodyBytesSent("/a.webp") == bytes.count)
+    }
+
     @Test func infoLeavesTheCacheAlone() async throws {
         let bench = try CommandBench()
         _ = try await bench.run("info", bench.serve("/a.jpg", try Pictures.jpeg()))

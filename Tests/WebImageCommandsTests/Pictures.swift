@@ -22,6 +22,17 @@ enum Pictures {
         try SamplePictures.testCard(PixelSize(width: width, height: height)).encoded(as: .png)
     }
 
+    /// Three frames, long enough to come in several pieces.
+    static func animatedWebP() throws -> [UInt8] {
+        let size = PixelSize(width: 640, height: 480)
+        let encoder = try WebPCoder().makeAnimationEncoder(
+            .webp, AnimationDescription(size: size, loopCount: 7), EncodeOptions(quality: 100))
+        for draw in [SamplePictures.grainySunset, SamplePictures.nebula, SamplePictures.grainySunset] {
+            try encoder?.add(draw(size), delay: .milliseconds(40))
+        }
+        return try encoder?.finish() ?? []
+    }
+
     /// Transparent at its edges.
     static func logo() throws -> [UInt8] {
         try SamplePictures.logo(PixelSize(width: 64, height: 64)).encoded(as: .png)

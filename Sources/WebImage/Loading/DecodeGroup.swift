@@ -36,7 +36,7 @@ struct DecodeGroup {
             if header.isVector {
                 scale.raster = VectorRaster(part: plan.crop, size: plan.outputStored)
             } else if !plan.isIdentity {
-                scale.denominator = plan.scaleDenominator(from: allowed)
+                scale.denominator = plan.scaleDenominator(from: allowed, margin: coder.scalingMargin)
             }
             if members[scale] == nil { order.append(scale) }
             members[scale, default: []].append(job)

@@ -3,7 +3,8 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// Reads a log until the picture's header is known, and no further.
+/// Reads a log until all is known that a picture's header tells, and no further: of a GIF that is all of it, to count its
+/// frames.
 final class HeaderProbe: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
     private let log: ByteLog
@@ -41,7 +42,7 @@ final class HeaderProbe: @unchecked Sendable {
                 case .chunk(let chunk):
                     offset = chunk.range.upperBound
                     let header = try chunk.withUnsafeBytes { bytes throws(WebImageError) in try probe.push(bytes) }
-                    if let header, !needsMore(header) { return answer(header) }
+                    if let header, !probe.mayLearnMore { return answer(header) }
                 case .end(.failed(let error)) where offset == 0: throw error
                 case .end(let end):
                     do throws(WebImageError) { return answer(try probe.finish()) } catch {
@@ -55,9 +56,6 @@ final class HeaderProbe: @unchecked Sendable {
             result.give(.failure(error.endingALoad(of: request.place)))
         }
     }
-
-    /// A GIF tells how many frames it has only at its end; then all of it is read, and nothing decoded.
-    private func needsMore(_ header: ImageHeader) -> Bool { header.format == .gif && header.frameCount == nil }
 
     private func answer(_ header: ImageHeader) {
         let length = log.expectedLength ?? (log.end == nil ? nil : log.receivedCount)

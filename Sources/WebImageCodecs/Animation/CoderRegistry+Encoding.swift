@@ -8,7 +8,7 @@ extension CoderRegistry {
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
     ) throws(WebImageError) -> [UInt8] {
-        let coder = try encoder(for: format)
+        let coder = try encoder(for: format, options)
         guard let animation = image.animation, animation.frameCount > 1, !options.firstFrameOnly else {
             return try coder.encode(image, as: format, options)
         }

@@ -10,6 +10,7 @@ public struct BMPCoder: ImageCoder {
 
     public var decodableFormats: Set<ImageFormat> { [.bmp] }
     public var encodableFormats: Set<ImageFormat> { [.bmp] }
+    public var losslessFormats: Set<ImageFormat> { encodableFormats }
 
     public func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner

@@ -49,6 +49,8 @@ final class GIFDecoder: ImageDecoder {
         return stage == .ended && shortage == nil ? .complete : .needsBytes
     }
 
+    var mayLearnMore: Bool { stage != .header && stage != .ended }
+
     func finish() throws(WebImageError) {
         switch stage {
         case .header:

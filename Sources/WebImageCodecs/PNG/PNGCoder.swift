@@ -10,6 +10,7 @@ public struct PNGCoder: ImageCoder {
 
     public var decodableFormats: Set<ImageFormat> { [.png, .apng] }
     public var encodableFormats: Set<ImageFormat> { [.png] }
+    public var losslessFormats: Set<ImageFormat> { encodableFormats }
 
     public func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner

@@ -6,6 +6,7 @@ public struct PNMCoder: ImageCoder {
 
     public var decodableFormats: Set<ImageFormat> { [.pnm] }
     public var encodableFormats: Set<ImageFormat> { [.pnm] }
+    public var losslessFormats: Set<ImageFormat> { encodableFormats }
 
     public func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner

@@ -7,6 +7,7 @@ public struct QOICoder: ImageCoder {
 
     public var decodableFormats: Set<ImageFormat> { [.qoi] }
     public var encodableFormats: Set<ImageFormat> { [.qoi] }
+    public var losslessFormats: Set<ImageFormat> { encodableFormats }
 
     public func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner

@@ -12,6 +12,8 @@
         public var decodableFormats: Set<ImageFormat> { [.tiff, .bigTIFF] }
         public var encodableFormats: Set<ImageFormat> { [.tiff, .bigTIFF] }
 
+        public var losslessFormats: Set<ImageFormat> { encodableFormats }
+
         public var readsPages: Bool { true }
 
         public func makeDecoder(

@@ -8,26 +8,31 @@ final class WebPBitstream {
 
     private(set) var isComplete = false
     /// libwebp keeps its address, so that it may not move.
-    private let output: UnsafeMutablePointer<WebPDecBuffer>
+    private let config: UnsafeMutablePointer<WebPDecoderConfig>
     private let handle: OpaquePointer
     private var waiting: [UInt8] = []
     private var leastPiece = 1
 
-    /// - Parameter memory: for `size` pixels of RGBA, rows `bytesPerRow` apart; it must outlive this object.
-    init(_ memory: UnsafeMutableRawPointer, bytesPerRow: Int, size: PixelSize) throws(WebImageError) {
-        output = .allocate(capacity: 1)
-        output.initialize(to: WebPDecBuffer())
-        guard WebPInitDecBuffer(output) != 0, let stride = Int32(exactly: bytesPerRow) else {
-            output.deallocate()
+    /// - Parameters:
+    ///   - memory: for `size` pixels of RGBA, rows `bytesPerRow` apart; it must outlive this object.
+    ///   - scaling: makes a smaller picture; `size` is the one that comes out then.
+    init(
+        _ memory: UnsafeMutableRawPointer, bytesPerRow: Int, size: PixelSize, scaling: WebPScaling? = nil
+    ) throws(WebImageError) {
+        config = .allocate(capacity: 1)
+        config.initialize(to: WebPDecoderConfig())
+        guard WebPInitDecoderConfig(config) != 0, let stride = Int32(exactly: bytesPerRow) else {
+            config.deallocate()
             throw WebImageError(.unsupportedFeature, "libwebp cannot decode a picture of \(size)", format: .webp)
         }
-        output.pointee.colorspace = MODE_RGBA
-        output.pointee.is_external_memory = 1
-        output.pointee.u.RGBA = WebPRGBABuffer(
+        config.pointee.output.colorspace = MODE_RGBA
+        config.pointee.output.is_external_memory = 1
+        config.pointee.output.u.RGBA = WebPRGBABuffer(
             rgba: memory.assumingMemoryBound(to: UInt8.self), stride: stride,
             size: bytesPerRow * (size.height - 1) + size.width * 4)
-        guard let handle = WebPINewDecoder(output) else {
-            output.deallocate()
+        scaling?.set(&config.pointee.options)
+        guard let handle = WebPIDecode(nil, 0, config) else {
+            config.deallocate()
             throw WebImageError(.limitExceeded, "there is no memory for a WebP decoder", format: .webp)
         }
         self.handle = handle
@@ -35,7 +40,7 @@ final class WebPBitstream {
 
     deinit {
         WebPIDelete(handle)
-        output.deallocate()
+        config.deallocate()
     }
 
     /// How many rows from the top are decoded.

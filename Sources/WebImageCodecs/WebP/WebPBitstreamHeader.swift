@@ -27,22 +27,33 @@ struct WebPBitstreamHeader {
     }
 }
 
-/// Where a frame of an animation stands on the canvas (RFC 9649, 2.7.1.1).
+/// What a frame of an animation says of itself (RFC 9649, 2.7.1.1): where it stands on the canvas, how long, and what
+/// it does to it.
 struct WebPFrame {
     let x: Int
     let y: Int
     let size: PixelSize
+    var delay: Duration = .zero
+    /// Whether its transparent pixels take the place of what was there.
+    var replaces = true
+    /// Whether its place becomes transparent after it.
+    var isCleared = false
 
     init(x: Int = 0, y: Int = 0, size: PixelSize) {
         (self.x, self.y, self.size) = (x, y, size)
     }
 
-    /// - Parameter contents: at least the first 12 bytes of an `ANMF` chunk's contents.
+    /// - Parameter contents: at least the first 16 bytes of an `ANMF` chunk's contents.
     init(_ contents: ArraySlice<UInt8>) {
         func number(_ at: Int) -> Int { WebPBytes.number(contents.dropFirst(at).prefix(3)) }
         self.init(
             x: number(0) * 2, y: number(3) * 2, size: PixelSize(width: number(6) + 1, height: number(9) + 1))
+        delay = .milliseconds(number(12))
+        let flags = WebPBytes.number(contents.dropFirst(15).prefix(1))
+        (replaces, isCleared) = (flags & 2 != 0, flags & 1 != 0)
     }
+
+    func fits(_ canvas: PixelSize) -> Bool { x + size.width <= canvas.width && y + size.height <= canvas.height }
 }
 
 enum WebPBytes {

@@ -1,7 +1,7 @@
 import WebImageCore
 
-/// Takes a WebP's bytes apart (RFC 9649): what its chunks tell is kept, and the chunks of the first picture are given
-/// out as they come; all others are passed over without keeping their bytes.
+/// Takes a WebP's bytes apart (RFC 9649): what its chunks tell is kept, and the chunks of the first picture, or of all
+/// frames, are given out as they come; all others are passed over without keeping their bytes.
 ///
 /// libwebp reads a bare sequence of these chunks, so that a still and a frame of an animation look the same to it, and
 /// it never meets the metadata.
@@ -38,24 +38,35 @@ struct WebPChunkReader {
     /// What `VP8X` says of transparency and of animation.
     private(set) var saysAlpha = false
     private(set) var isAnimated = false
+    private var saysEXIF = false
+    private var hasEXIF = false
     private(set) var loopCount: Int?
     private(set) var iccProfile: [UInt8]?
     private(set) var exif: [UInt8]?
     private(set) var xmp: [UInt8]?
     /// Frames of an animation that have begun.
     private(set) var frames = 0
-    /// Where an animation's first frame stands on its canvas.
+    /// The frame of an animation that was entered last.
     private(set) var frame: WebPFrame?
     private var hasAlphaChunk = false
     private var hasBitstream = false
     private var state = State.fileHeader
     private var collected: [UInt8] = []
-    private var position = 0
+    /// How many bytes were taken.
+    private(set) var position = 0
     private var fileEnd = 0
     private var frameEnd: Int?
     private let metadataLimit: Int
+    private let entersAllFrames: Bool
 
-    init(metadataLimit: Int) { self.metadataLimit = metadataLimit }
+    /// - Parameter entersAllFrames: false: of an animation the first frame is given out.
+    init(metadataLimit: Int, entersAllFrames: Bool = false) {
+        self.metadataLimit = metadataLimit
+        self.entersAllFrames = entersAllFrames
+    }
+
+    /// Whether what `VP8X` promised to follow the picture may still come: frames to count, an orientation.
+    var mayLearnMore: Bool { !isAtEnd && (isAnimated || saysEXIF && !hasEXIF) }
 
     /// Whether all chunks were seen.
     var isAtEnd: Bool { if case .ended = state { true } else { false } }
@@ -71,7 +82,7 @@ struct WebPChunkReader {
                 guard collect(12, &input) else { return nil }
                 try readFileHeader(takeCollected())
             case .chunkHeader:
-                if leaveWhenNoChunkFits() { continue }
+                if try leaveWhenNoChunkFits() { continue }
                 guard collect(8, &input) else { return nil }
                 try beginChunk()
             case .collecting(let chunk):
@@ -97,16 +108,22 @@ struct WebPChunkReader {
     }
 
     /// Leaves the frame or the file when no further chunk fits into it.
-    private mutating func leaveWhenNoChunkFits() -> Bool {
+    private mutating func leaveWhenNoChunkFits() throws(WebImageError) -> Bool {
         guard collected.isEmpty else { return false }
         if let end = frameEnd, position + 8 > end {
-            frameEnd = nil
-            state = .skipping(rest: max(end + (end & 1) - position, 0))
+            guard hasBitstream else { throw Self.corrupt("its frame \(frames) has no picture") }
+            leaveFrame(end)
             return true
         }
         guard position + 8 > fileEnd else { return false }
         state = .ended
         return true
+    }
+
+    private mutating func leaveFrame(_ end: Int) {
+        frameEnd = nil
+        collected.removeAll(keepingCapacity: true)
+        state = .skipping(rest: max(end + (end & 1) - position, 0))
     }
 
     private mutating func readFileHeader(_ bytes: [UInt8]) throws(WebImageError) {
@@ -125,7 +142,7 @@ struct WebPChunkReader {
         guard position + chunk.length <= frameEnd ?? fileEnd else {
             guard hasBitstream else { throw Self.corrupt("a chunk is longer than the file says") }
             // What follows the picture is not worth losing it.
-            state = .ended
+            if let frameEnd { leaveFrame(frameEnd) } else { state = .ended }
             return
         }
         let isPicture = !hasBitstream && isAnimated == (frameEnd != nil)
@@ -135,7 +152,8 @@ struct WebPChunkReader {
         case "ALPH" where isPicture && canvas != nil && !hasAlphaChunk: break
         case "ANMF" where isAnimated && frameEnd == nil:
             frames += 1
-            if frames == 1 { chunk.wanted += 16 } else { return skip(chunk) }
+            guard frames == 1 || entersAllFrames else { return skip(chunk) }
+            chunk.wanted += 16
         case "ANIM" where isAnimated && frames == 0 && chunk.length >= 6: chunk.wanted += 6
         case "ICCP" where canvas != nil && frameEnd == nil && !hasBitstream && chunk.length <= metadataLimit,
             "EXIF" where canvas != nil && frameEnd == nil && exif == nil && chunk.length <= metadataLimit,
@@ -154,7 +172,8 @@ struct WebPChunkReader {
         state = .skipping(rest: chunk.padded + 8 - chunk.wanted)
         switch chunk.name {
         case "VP8X":
-            (saysAlpha, isAnimated) = (contents[8] & 0x10 != 0, contents[8] & 0x02 != 0)
+            (saysAlpha, saysEXIF) = (contents[8] & 0x10 != 0, contents[8] & 0x08 != 0)
+            isAnimated = contents[8] & 0x02 != 0
             let size = PixelSize(
                 width: WebPBytes.number(contents[12..<15]) + 1, height: WebPBytes.number(contents[15..<18]) + 1)
             canvas = size
@@ -173,14 +192,18 @@ struct WebPChunkReader {
             return .bitstream(header, chunk: bytes)
         case "ANMF":
             let frame = WebPFrame(contents)
-            guard let canvas, frame.x + frame.size.width <= canvas.width, frame.y + frame.size.height <= canvas.height
-            else { throw Self.corrupt("its first frame is not within the canvas") }
+            guard let canvas, frame.fits(canvas) else {
+                throw Self.corrupt("its frame \(frames) is not within the canvas")
+            }
             self.frame = frame
             frameEnd = position + rest
+            (hasAlphaChunk, hasBitstream) = (false, false)
             state = .chunkHeader
         case "ANIM": loopCount = WebPBytes.number(contents[12..<14])
         case "ICCP": iccProfile = Array(contents)
-        case "EXIF": exif = Array(contents)
+        case "EXIF":
+            hasEXIF = true
+            exif = Array(contents)
         default: xmp = Array(contents)
         }
         return nil

@@ -2,9 +2,10 @@ import CSysWebP
 public import WebImageCore
 import WebImageProcessing
 
-/// WebP through libwebp: lossy and lossless, with and without alpha; of an animation the first frame.
+/// WebP through libwebp: lossy and lossless, with and without alpha, stills and animations.
 ///
-/// There are no scaled decodes: libwebp's scaler decodes everything all the same, and our resampler is the finer one.
+/// Opaque stills are decoded to size: libwebp leaves out the deblocking filter and the fine chroma then. Its scaler does
+/// not weigh colours by their alpha, so that others come in full size.
 public struct WebPCoder: ImageCoder {
     /// The longest side of a VP8 or VP8L picture (14 bits).
     private static let longestSide = Int(WEBP_MAX_DIMENSION)
@@ -13,6 +14,13 @@ public struct WebPCoder: ImageCoder {
 
     public var decodableFormats: Set<ImageFormat> { [.webp] }
     public var encodableFormats: Set<ImageFormat> { [.webp] }
+    public var losslessFormats: Set<ImageFormat> { encodableFormats }
+
+    public func scaleDenominators(for header: ImageHeader) -> [Int] {
+        header.hasAlpha || header.frameCount != 1 ? [1] : WebPScaling.denominators
+    }
+
+    public var scalingMargin: Double { WebPScaling.margin }
 
     public func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
@@ -20,36 +28,66 @@ public struct WebPCoder: ImageCoder {
         WebPDecoder(options, plan: plan)
     }
 
+    public func makeAnimationDecoder(
+        _ format: ImageFormat, _ options: DecodeOptions
+    ) throws(WebImageError) -> (any AnimationDecoder)? {
+        CanvasAnimationDecoder(WebPPatchReader(options), options)
+    }
+
     /// A lossy WebP of quality 80 unless `options` says otherwise. Alpha is kept without loss, the colour of fully
-    /// transparent pixels is not. An orientation other than upright is written as EXIF.
+    /// transparent pixels only where all shall be lossless. An orientation other than upright is written as EXIF.
     ///
-    /// - Throws: `cannotEncode` for another format or a side above 16 383, `limitExceeded` without memory.
+    /// - Throws: `cannotEncode` for another format, a side above 16 383 or 16 bits a channel without loss; `limitExceeded`
+    ///   without memory.
     /// - Complexity: memory for the output and 1.5 to 2.5 bytes a pixel; as much again as the picture where it has 16
     ///   bits or is premultiplied.
     public func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
-        guard format == .webp else {
-            throw WebImageError(.cannotEncode, "the WebP coder does not write \(format.rawValue)", format: format)
-        }
-        guard max(image.size.width, image.size.height) <= Self.longestSide else {
-            throw WebImageError(
-                .cannotEncode, "a WebP's sides are at most \(Self.longestSide) pixels, this picture is \(image.size)",
-                format: .webp)
-        }
-        let pixels = try straightBytes(of: image)
-        let encoder = try WebPEncoder(quality: min(max(options.quality ?? 80, 1), 100))
-        let picture = try encoder.encode(pixels, isOpaque: image.alpha == .opaque)
+        try check(format, image.size)
+        let pixels = try image.straightBytes(for: options)
+        let picture = try WebPEncoder(options).encode(pixels, isOpaque: image.alpha == .opaque)
         let metadata = EmbeddedMetadata(image, options)
         guard !metadata.isEmpty else { return picture }
         return try WebPContainer.wrap(picture, metadata)
     }
 
+    /// An animated WebP, lossy and of quality 80 unless `options` says otherwise, on a transparent background. The colour
+    /// of fully transparent pixels is not kept. Frames that show the same become one.
+    ///
+    /// - Throws: as ``encode(_:as:_:)``.
+    /// - Complexity: memory for the output, twice at the end, and for four canvases.
+    public func makeAnimationEncoder(
+        _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
+    ) throws(WebImageError) -> (any AnimationEncoder)? {
+        try check(format, animation.size)
+        return try WebPAnimationEncoder(animation, options)
+    }
+
+    private func check(_ format: ImageFormat, _ size: PixelSize) throws(WebImageError) {
+        guard format == .webp else {
+            throw WebImageError(.cannotEncode, "the WebP coder does not write \(format.rawValue)", format: format)
+        }
+        guard max(size.width, size.height) <= Self.longestSide else {
+            throw WebImageError(
+                .cannotEncode, "a WebP's sides are at most \(Self.longestSide) pixels, this picture is \(size)",
+                format: .webp)
+        }
+    }
+}
+
+extension Image {
     /// The pixels with 8 bits a channel and colours not multiplied by alpha.
-    private func straightBytes(of image: Image) throws(WebImageError) -> PixelBuffer {
-        guard image.layout != .rgba8 || image.alpha == .premultiplied else { return image.pixels }
-        let pixels = try image.layout == .rgba8 ? image.pixels.copied() : image.pixels.narrowed()
-        if image.alpha == .premultiplied { pixels.unpremultiply() }
-        return pixels
+    ///
+    /// - Throws: `cannotEncode` when that loses what shall be kept.
+    func straightBytes(for options: EncodeOptions) throws(WebImageError) -> PixelBuffer {
+        guard layout != .rgba8 || alpha == .premultiplied else { return pixels }
+        guard layout == .rgba8 || !options.isLossless else {
+            throw WebImageError(
+                .cannotEncode, "a WebP has 8 bits a channel: one of 16 cannot be lossless", format: .webp)
+        }
+        let bytes = try layout == .rgba8 ? pixels.copied() : pixels.narrowed()
+        if alpha == .premultiplied { bytes.unpremultiply() }
+        return bytes
     }
 }

@@ -1,17 +1,20 @@
 import CSysWebP
 import WebImageCore
 
-/// Puts metadata around an encoded picture (RFC 9649, 2.7).
+/// Puts metadata around an encoded picture or animation (RFC 9649, 2.7).
 enum WebPContainer {
     /// - Throws: `cannotEncode` when libwebpmux refuses.
     static func wrap(_ picture: [UInt8], _ metadata: EmbeddedMetadata) throws(WebImageError) -> [UInt8] {
         var output = WebPData()
-        let mux = WebPMuxNew()
+        var mux: OpaquePointer?
         defer {
             WebPMuxDelete(mux)
             WebPDataClear(&output)
         }
-        var isDone = mux != nil && withData(picture) { WebPMuxSetImage(mux, &$0, 1) == WEBP_MUX_OK }
+        var isDone = withData(picture) {
+            mux = WebPMuxCreate(&$0, 1)
+            return mux != nil
+        }
         let chunks = [("ICCP", metadata.profile), ("EXIF", metadata.exif), ("XMP ", metadata.xmp)]
         for (name, bytes) in chunks where isDone && !bytes.isEmpty {
             isDone = withData(bytes) { WebPMuxSetChunk(mux, name, &$0, 1) == WEBP_MUX_OK }

@@ -9,24 +9,26 @@ extension WebPDecoder {
     /// the one at hand, so that they cannot be given to it a band at a time.
     func beginRows(into sink: any RowSink, canvas: PixelSize, frame: WebPFrame) throws(WebImageError) {
         let alpha: AlphaMode = header?.hasAlpha == true ? .straight : .opaque
-        let format = RowFormat(size: canvas, layout: .rgba8, alpha: alpha)
+        let size = scaling?.size ?? canvas
+        let format = RowFormat(size: size, layout: .rgba8, alpha: alpha)
         try sink.begin(format)
         let memory: UnsafeMutableRawPointer
         if let whole = sink.wholePicture {
             memory = whole
         } else {
-            let own = try PixelBuffer(size: canvas)
+            let own = try PixelBuffer(size: size)
             ownPicture = own
             memory = own.base
         }
-        let byteCount = format.bytesPerRow * canvas.height
+        let byteCount = format.bytesPerRow * size.height
         wishForLargePages(memory, byteCount: byteCount)
         if frame.size != canvas { memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount) }
         self.format = format
         self.frame = frame
         picture = memory
         bitstream = try WebPBitstream(
-            memory + frame.y * format.bytesPerRow + frame.x * 4, bytesPerRow: format.bytesPerRow, size: frame.size)
+            memory + frame.y * format.bytesPerRow + frame.x * 4, bytesPerRow: format.bytesPerRow,
+            size: scaling?.made ?? frame.size, scaling: scaling)
     }
 
     /// Hands on the rows that libwebp has decoded; with the last one, those below a frame too.
@@ -48,6 +50,7 @@ extension WebPDecoder {
             try options.checkpoint?()
             let count = min(Self.bandRows, end - row)
             let source = picture + row * format.bytesPerRow
+            scaling?.complete(picture, rows: row..<row + count)
             if mustBecomeOpaque { makeOpaque(source, pixels: count * format.size.width) }
             let band = sink.band(at: row, count: count)
             if band != source { band.copyMemory(from: source, byteCount: count * format.bytesPerRow) }
@@ -55,10 +58,11 @@ extension WebPDecoder {
             row += count
         }
     }
+}
 
-    private func makeOpaque(_ rows: UnsafeMutableRawPointer, pixels: Int) {
-        let words = rows.assumingMemoryBound(to: UInt32.self)
-        let alpha = UInt32(littleEndian: 0xFF00_0000)
-        for index in 0..<pixels { words[index] |= alpha }
-    }
+/// Gives pixels an alpha of 255.
+func makeOpaque(_ rows: UnsafeMutableRawPointer, pixels: Int) {
+    let words = rows.assumingMemoryBound(to: UInt32.self)
+    let alpha = UInt32(littleEndian: 0xFF00_0000)
+    for index in 0..<pixels { words[index] |= alpha }
 }

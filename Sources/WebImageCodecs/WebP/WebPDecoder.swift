@@ -11,7 +11,8 @@ final class WebPDecoder: ImageDecoder {
         case data
         /// The picture is there; what follows may tell orientation and number of frames.
         case afterPicture
-        case stoppedAtHeader
+        /// The picture is not wanted; what is behind it may tell the same.
+        case headerOnly
         case complete
     }
 
@@ -24,6 +25,8 @@ final class WebPDecoder: ImageDecoder {
     var picture: UnsafeMutableRawPointer?
     var ownPicture: PixelBuffer?
     var frame: WebPFrame?
+    /// Stills only.
+    var scaling: WebPScaling?
     /// The first row that the sink has not got yet.
     var row = 0
     var bitstream: WebPBitstream?
@@ -49,12 +52,11 @@ final class WebPDecoder: ImageDecoder {
             try take(piece, following: rest)
         }
         if isOpen, chunks.isAtEnd { try end() }
-        switch stage {
-        case .complete: return .complete
-        case .stoppedAtHeader: return .stoppedAtHeader
-        default: return .needsBytes
-        }
+        if stage == .headerOnly { header?.learn(from: chunks) }
+        return stage == .headerOnly ? .stoppedAtHeader : stage == .complete ? .complete : .needsBytes
     }
+
+    var mayLearnMore: Bool { header != nil && stage != .complete && chunks.mayLearnMore }
 
     func finish() throws(WebImageError) {
         guard isOpen else { return }
@@ -62,8 +64,9 @@ final class WebPDecoder: ImageDecoder {
             try bitstream?.flush()
             try emitDecodedRows()
         }
+        header?.learn(from: chunks)
+        guard stage != .headerOnly else { return }
         let isWhole = stage == .afterPicture
-        learn(from: chunks)
         stage = .complete
         bitstream = nil
         guard !isWhole else { return }
@@ -74,7 +77,7 @@ final class WebPDecoder: ImageDecoder {
             .truncatedData, "the WebP's data ends early: \(row) of \(format.size.height) rows are there", format: .webp)
     }
 
-    private var isOpen: Bool { stage != .complete && stage != .stoppedAtHeader }
+    private var isOpen: Bool { stage == .headerOnly ? chunks.mayLearnMore : stage != .complete }
 
     private func countBytes(_ count: Int) throws(WebImageError) {
         received += count
@@ -94,7 +97,8 @@ final class WebPDecoder: ImageDecoder {
             try begin(canvas: chunks.canvas, hasAlpha: true, following: following)
             try feed(chunk)
         case .bitstream(let bitstream, let chunk):
-            try check(bitstream)
+            guard stage != .headerOnly else { return }
+            try chunks.check(bitstream, options.limits)
             let hasAlpha = chunks.canvas == nil ? bitstream.saysAlpha : chunks.saysAlpha
             try begin(canvas: chunks.canvas ?? bitstream.size, hasAlpha: hasAlpha, following: following)
             if bitstream.isLossless {
@@ -120,14 +124,6 @@ final class WebPDecoder: ImageDecoder {
         }
     }
 
-    /// The sizes that a file tells must agree before libwebp asks for memory by one of them.
-    private func check(_ bitstream: WebPBitstreamHeader) throws(WebImageError) {
-        try options.limits.check(bitstream.size, of: .webp)
-        guard let told = chunks.frame?.size ?? chunks.canvas, told != bitstream.size else { return }
-        throw WebImageError(
-            .corruptData, "the WebP says it is \(told), its picture is \(bitstream.size)", format: .webp)
-    }
-
     private func feed(_ chunk: [UInt8]) throws(WebImageError) {
         try chunk.withUnsafeBufferPointer { bytes throws(WebImageError) in try feed(bytes) }
     }
@@ -147,18 +143,17 @@ final class WebPDecoder: ImageDecoder {
     ) throws(WebImageError) {
         guard stage == .header, let canvas else { return }
         let frame = chunks.frame ?? WebPFrame(size: canvas)
-        header = ImageHeader(
-            format: .webp, size: canvas, hasAlpha: hasAlpha || frame.size != canvas, iccProfile: chunks.iccProfile)
-        header?.loopCount = chunks.isAnimated ? chunks.loopCount : nil
-        learn(from: scout(following))
-        guard let header else { return }
+        var header = chunks.header(canvas, hasAlpha: hasAlpha)
+        header.learn(from: scout(following))
+        self.header = header
         let plan = try planner?(header)
         planner = nil
-        guard let sink = plan?.sink else {
-            stage = .stoppedAtHeader
+        guard let plan, let sink = plan.sink else {
+            stage = .headerOnly
             return
         }
         self.sink = sink
+        if plan.scaleDenominator > 1 { scaling = WebPScaling(canvas, denominator: plan.scaleDenominator) }
         try beginRows(into: sink, canvas: canvas, frame: frame)
         stage = .data
     }
@@ -174,21 +169,12 @@ final class WebPDecoder: ImageDecoder {
         return scout
     }
 
-    private func learn(from chunks: WebPChunkReader) {
-        if chunks.exif != nil || chunks.xmp != nil {
-            let metadata = ImageMetadata(readingEXIF: chunks.exif, xmp: chunks.xmp)
-            header?.metadata = metadata
-            header?.orientation = metadata.orientation
-        }
-        if chunks.isAnimated { header?.frameCount = chunks.isAtEnd ? chunks.frames : nil }
-    }
-
     /// The end of the file.
     private func end() throws(WebImageError) {
-        guard stage == .afterPicture else {
+        guard stage == .afterPicture || stage == .headerOnly else {
             throw WebImageError(.corruptData, "the WebP has no picture", format: .webp)
         }
-        learn(from: chunks)
-        stage = .complete
+        header?.learn(from: chunks)
+        if stage == .afterPicture { stage = .complete }
     }
 }

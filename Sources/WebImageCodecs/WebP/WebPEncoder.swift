@@ -1,48 +1,69 @@
 import CSysWebP
 import WebImageCore
 
-/// One run of libwebp's lossy encoder.
+/// One run of libwebp's encoder.
 struct WebPEncoder {
-    /// libwebp's middle between speed and size, of 0 to 6.
+    /// libwebp's middle between speed and size for lossy pictures, of 0 to 6.
     private static let method: Int32 = 4
+    /// The same for lossless ones, of 0 to 9.
+    private static let losslessLevel: Int32 = 6
 
-    private var config = WebPConfig()
+    private(set) var config = WebPConfig()
 
-    init(quality: Int) throws(WebImageError) {
-        guard WebPConfigInit(&config) != 0 else { throw Self.failed("its version is another one than was built with") }
-        config.quality = Float(quality)
-        config.method = Self.method
+    init(_ options: EncodeOptions) throws(WebImageError) {
+        guard WebPConfigInit(&config) != 0 else { throw Self.otherVersion }
+        if options.isLossless {
+            _ = WebPConfigLosslessPreset(&config, Self.losslessLevel)
+            config.exact = 1
+        } else {
+            config.quality = Float(min(max(options.quality ?? 80, 1), 100))
+            config.method = Self.method
+        }
+    }
+
+    /// Gives `body` libwebp's picture of some pixels; straight alpha, 8 bits.
+    static func withPicture<Result>(
+        of pixels: PixelBuffer, isOpaque: Bool, argb: Bool,
+        _ body: (inout WebPPicture) throws(WebImageError) -> Result
+    ) throws(WebImageError) -> Result {
+        var picture = WebPPicture()
+        guard WebPPictureInit(&picture) != 0 else { throw otherVersion }
+        defer { WebPPictureFree(&picture) }
+        picture.use_argb = argb ? 1 : 0
+        picture.width = Int32(pixels.size.width)
+        picture.height = Int32(pixels.size.height)
+        let take = isOpaque ? WebPPictureImportRGBX : WebPPictureImportRGBA
+        let isTaken = withExtendedLifetime(pixels) {
+            take(&picture, UnsafePointer(pixels.base.assumingMemoryBound(to: UInt8.self)), Int32(pixels.bytesPerRow))
+                != 0
+        }
+        guard isTaken else { throw error(picture.error_code) }
+        return try body(&picture)
     }
 
     /// A simple or extended WebP without metadata.
     func encode(_ pixels: PixelBuffer, isOpaque: Bool) throws(WebImageError) -> [UInt8] {
-        var picture = WebPPicture()
-        guard WebPPictureInit(&picture) != 0 else {
-            throw Self.failed("its version is another one than was built with")
-        }
-        picture.width = Int32(pixels.size.width)
-        picture.height = Int32(pixels.size.height)
         // The picture keeps the writer's address, so that it may not move.
         let writer = UnsafeMutablePointer<WebPMemoryWriter>.allocate(capacity: 1)
         WebPMemoryWriterInit(writer)
         defer {
-            WebPPictureFree(&picture)
             WebPMemoryWriterClear(writer)
             writer.deallocate()
         }
-        picture.writer = WebPMemoryWrite
-        picture.custom_ptr = UnsafeMutableRawPointer(writer)
-        let source = UnsafePointer(pixels.base.assumingMemoryBound(to: UInt8.self))
-        let take = isOpaque ? WebPPictureImportRGBX : WebPPictureImportRGBA
-        var config = self.config
-        let isDone = withExtendedLifetime(pixels) {
-            take(&picture, source, Int32(pixels.bytesPerRow)) != 0 && WebPEncode(&config, &picture) != 0
+        let isLossless = config.lossless != 0
+        return try Self.withPicture(of: pixels, isOpaque: isOpaque, argb: isLossless) {
+            (picture) throws(WebImageError) in
+            picture.writer = WebPMemoryWrite
+            picture.custom_ptr = UnsafeMutableRawPointer(writer)
+            var config = self.config
+            guard WebPEncode(&config, &picture) != 0, let bytes = writer.pointee.mem else {
+                throw Self.error(picture.error_code)
+            }
+            return [UInt8](UnsafeBufferPointer(start: bytes, count: writer.pointee.size))
         }
-        guard isDone, let bytes = writer.pointee.mem else { throw Self.error(picture.error_code) }
-        return [UInt8](UnsafeBufferPointer(start: bytes, count: writer.pointee.size))
     }
 
-    private static func error(_ code: WebPEncodingError) -> WebImageError {
+    static func error(_ code: WebPEncodingError) -> WebImageError {
         switch code {
         case VP8_ENC_ERROR_OUT_OF_MEMORY, VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY:
             WebImageError(.limitExceeded, "there is no memory to write the WebP", format: .webp)
@@ -52,7 +73,9 @@ struct WebPEncoder {
         }
     }
 
-    private static func failed(_ what: String) -> WebImageError {
+    private static var otherVersion: WebImageError { failed("its version is another one than was built with") }
+
+    static func failed(_ what: String) -> WebImageError {
         WebImageError(.cannotEncode, "libwebp: \(what)", format: .webp)
     }
 }

@@ -5,7 +5,7 @@ import WebImageCore
 /// Decodes with our coder, whatever the registry has, in pieces of the lengths that `length` gives; each is a copy of
 /// its own, so that a decoder that keeps the pointer is found out.
 func decodeWebP(
-    _ bytes: [UInt8], keepsWhole: Bool = true, options: DecodeOptions = DecodeOptions(),
+    _ bytes: [UInt8], scale: Int = 1, keepsWhole: Bool = true, options: DecodeOptions = DecodeOptions(),
     length: () -> Int = { Int.max }
 ) -> PieceDecode {
     let whole = PixelBufferSink()
@@ -13,7 +13,7 @@ func decodeWebP(
     var result = PieceDecode()
     do throws(WebImageError) {
         let decoder = try WebPCoder().makeDecoder(options) { (_) throws(WebImageError) in
-            DecodePlan(sink: keepsWhole ? whole : strict)
+            DecodePlan(scaleDenominator: scale, sink: keepsWhole ? whole : strict)
         }
         defer { result.header = decoder.header }
         result.wasComplete = try pushWebP(bytes, into: decoder, length)

@@ -91,6 +91,29 @@ import WebImageCore
         #expect(atOnce == 2 && early == nil && late?.frameCount == 2 && late?.loopCount == 3)
     }
 
+    @Test func aProbeGoesOnForWhatStandsBehindThePicture() throws {
+        let moving = WebPMaker.animated(.colorful(7, 5))
+        let turned = try encodeWebP(Drawings.picture(60, 40).with { $0.orientation = .right })
+        let plain = try encodeWebP(Drawings.picture(60, 40))
+        func read(_ bytes: [UInt8]) throws -> (count: Int, header: ImageHeader?) {
+            let probe = ImageProbe()
+            for index in bytes.indices {
+                let header = try [bytes[index]].withUnsafeBytes { try probe.push($0) }
+                if header != nil, !probe.mayLearnMore { return (index + 1, header) }
+            }
+            return (bytes.count + 1, nil)
+        }
+        let (all, counted) = try read(moving)
+        #expect(all >= moving.count - 1 && counted?.frameCount == 2 && counted?.loopCount == 3)
+        let (most, upright) = try read(turned)
+        #expect(most > turned.count - 20 && upright?.orientation == .right)
+        #expect(try read(plain).count < 60)
+        let cut = ImageProbe()
+        let half = try Array(moving.dropLast(30)).withUnsafeBytes { try cut.push($0) }
+        #expect(half?.size == PixelSize(width: 20, height: 16) && cut.mayLearnMore)
+        #expect(try cut.finish().frameCount == nil)
+    }
+
     @Test func aHeaderIsReadWithoutThePicture() throws {
         let bytes = try encodeWebP(Drawings.picture(300, 200).with { $0.orientation = .right })
         var asked = 0

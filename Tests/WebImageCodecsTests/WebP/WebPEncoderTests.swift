@@ -17,6 +17,25 @@ import WebImageCore
         }
     }
 
+    @Test(arguments: [AlphaMode.opaque, .straight])
+    func aLosslessPictureKeepsEveryPixelAlsoThoseThatCannotBeSeen(_ alpha: AlphaMode) throws {
+        var noise = try Drawings.noise(70, 50, alpha: alpha)
+        if alpha == .opaque { noise = try Drawings.picture(70, 50) }
+        let image = noise.with { $0.orientation = .left }
+        let bytes = try WebPCoder().encode(image, as: .webp, EncodeOptions(quality: 1, isLossless: true))
+        let result = decodeWebP(bytes)
+        #expect(result.error == nil && result.format?.alpha == alpha && result.header?.orientation == .left)
+        #expect(result.pixels == image.bytes)
+    }
+
+    @Test func sixteenBitsCannotBeLossless() throws {
+        let image = try Drawings.picture(8, 8, layout: .rgba16)
+        let error = #expect(throws: WebImageError.self) {
+            try WebPCoder().encode(image, as: .webp, EncodeOptions(isLossless: true))
+        }
+        #expect(error?.code == .cannotEncode)
+    }
+
     @Test func premultipliedColoursAreWrittenStraight() throws {
         let size = PixelSize(width: 32, height: 32)
         let image = try Image(size: size, alpha: .premultiplied) { bytes in

@@ -20,9 +20,12 @@ enum WebPMaker {
 
     static func animation(loops: Int) -> [UInt8] { chunk("ANIM", [9, 9, 9, 9] + little(loops, 2)) }
 
-    static func frame(x: Int, y: Int, _ size: PixelSize, _ chunks: [UInt8]) -> [UInt8] {
-        let place = [x / 2, y / 2, size.width - 1, size.height - 1, 70].flatMap { little($0, 3) }
-        return chunk("ANMF", place + [0] + chunks)
+    /// - Parameter flags: 0x02 replaces what is there, 0x01 goes again.
+    static func frame(
+        x: Int, y: Int, _ size: PixelSize, delay: Int = 70, flags: UInt8 = 0, _ chunks: [UInt8]
+    ) -> [UInt8] {
+        let place = [x / 2, y / 2, size.width - 1, size.height - 1, delay].flatMap { little($0, 3) }
+        return chunk("ANMF", place + [flags] + chunks)
     }
 
     static func little(_ value: Int, _ bytes: Int) -> [UInt8] { big(value, bytes).reversed() }

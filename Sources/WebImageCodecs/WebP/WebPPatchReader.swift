@@ -1,0 +1,141 @@
+import WebImageCore
+import WebImageSystem
+
+/// Finds and decodes the frames of a WebP; a still has one.
+///
+/// The background colour of the file is not looked at: as in browsers the canvas is transparent.
+final class WebPPatchReader: FramePatchReader {
+    /// So many bytes of data are decoded in between two checkpoints.
+    private static let pieceLength = 64 << 10
+    /// Rows are handed on in runs of so many.
+    private static let bandRows = 16
+
+    /// What decoding a frame takes: where its chunks are, of alpha and of the picture.
+    private struct FrameData {
+        var alpha: Range<Int>?
+        var bitstream = 0..<0
+        /// libwebp gives the alpha that the data has, also where its header says that there is none.
+        var mustBecomeOpaque = false
+    }
+
+    private let options: DecodeOptions
+    private(set) var header: ImageHeader?
+    private(set) var patches: [FramePatch] = []
+    private(set) var bytes: [UInt8] = []
+    private var chunks: WebPChunkReader
+    private var frames: [FrameData] = []
+    private var current = FrameData()
+    private var currentPatch = FramePatch()
+    /// The memory of the frame that was decoded last.
+    private var picture: PixelBuffer?
+
+    init(_ options: DecodeOptions) {
+        self.options = options
+        chunks = WebPChunkReader(metadataLimit: max(options.limits.metadata.bytes, 0), entersAllFrames: true)
+    }
+
+    // MARK: finding
+
+    func push(_ new: UnsafeRawBufferPointer) throws(WebImageError) {
+        guard !chunks.isAtEnd else { return }
+        try options.limits.check(byteCount: bytes.count + new.count, of: .webp)
+        var rest = new.bindMemory(to: UInt8.self)
+        bytes.append(contentsOf: rest)
+        while let piece = try chunks.next(&rest) { try take(piece) }
+        header?.learn(from: chunks)
+        guard !chunks.isAtEnd || !patches.isEmpty else {
+            throw WebImageError(.corruptData, "the WebP has no picture", format: .webp)
+        }
+    }
+
+    func finish() throws(WebImageError) {
+        let isWhole = chunks.isAtEnd || !chunks.isAnimated && !patches.isEmpty
+        header?.learn(from: chunks)
+        header?.frameCount = patches.count
+        guard !isWhole else { return }
+        throw WebImageError(
+            .truncatedData, "the WebP's data ends early: \(patches.count) of its frames are there", format: .webp)
+    }
+
+    private func take(_ piece: WebPChunkReader.Piece) throws(WebImageError) {
+        switch piece {
+        case .canvas(let size): try options.limits.check(size, of: .webp)
+        case .alphaHeader(let chunk):
+            let length = WebPBytes.number(chunk[4..<8])
+            current.alpha = chunks.position - chunk.count..<chunks.position + length + (length & 1)
+        case .bitstream(let bitstream, let chunk): try begin(bitstream, at: chunks.position - chunk.count)
+        case .data: break
+        case .endOfBitstream:
+            current.bitstream = current.bitstream.lowerBound..<chunks.position
+            frames.append(current)
+            patches.append(currentPatch)
+            current = FrameData()
+        }
+    }
+
+    private func begin(_ bitstream: WebPBitstreamHeader, at place: Int) throws(WebImageError) {
+        try chunks.check(bitstream, options.limits)
+        let canvas = chunks.canvas ?? bitstream.size
+        let isTransparent = bitstream.saysAlpha && (chunks.canvas == nil || chunks.saysAlpha)
+        let hasAlpha = isTransparent || current.alpha != nil
+        current.bitstream = place..<place
+        current.mustBecomeOpaque = bitstream.isLossless && !hasAlpha
+        currentPatch = FramePatch(chunks.frame ?? WebPFrame(size: canvas), isOpaque: !hasAlpha)
+        if header == nil {
+            header = chunks.header(canvas, hasAlpha: hasAlpha || chunks.saysAlpha)
+        }
+    }
+
+    // MARK: decoding
+
+    func decode(_ index: Int, into sink: any RowSink) throws(WebImageError) {
+        let (data, patch) = (frames[index], patches[index])
+        try sink.begin(
+            RowFormat(size: patch.size, layout: .rgba8, alpha: patch.isOpaque ? .opaque : .straight))
+        let picture = try memory(for: patch.size)
+        let bitstream = try WebPBitstream(picture.base, bytesPerRow: picture.bytesPerRow, size: patch.size)
+        for range in [data.alpha, data.bitstream].compactMap(\.self) { try feed(range, to: bitstream) }
+        guard bitstream.isComplete else {
+            throw WebImageError(.corruptData, "the WebP's frame \(index) has too little data", format: .webp)
+        }
+        var row = 0
+        while row < patch.size.height {
+            let count = min(Self.bandRows, patch.size.height - row)
+            let source = picture.row(row)
+            if data.mustBecomeOpaque { makeOpaque(source, pixels: count * patch.size.width) }
+            sink.band(at: row, count: count).copyMemory(from: source, byteCount: count * picture.bytesPerRow)
+            try sink.commit(at: row, count: count)
+            row += count
+        }
+    }
+
+    private func memory(for size: PixelSize) throws(WebImageError) -> PixelBuffer {
+        if let picture, picture.size == size { return picture }
+        picture = nil
+        let fresh = try PixelBuffer(size: size)
+        picture = fresh
+        return fresh
+    }
+
+    private func feed(_ range: Range<Int>, to bitstream: WebPBitstream) throws(WebImageError) {
+        try bytes.withUnsafeBufferPointer { all throws(WebImageError) in
+            var rest = all[range]
+            while !rest.isEmpty, !bitstream.isComplete {
+                try options.checkpoint?()
+                let piece = rest.prefix(Self.pieceLength)
+                rest = rest.dropFirst(piece.count)
+                try bitstream.push(UnsafeBufferPointer(rebasing: piece))
+            }
+        }
+    }
+}
+
+extension FramePatch {
+    fileprivate init(_ frame: WebPFrame, isOpaque: Bool) {
+        self.init(x: frame.x, y: frame.y, size: frame.size)
+        blend = frame.replaces ? .replace : .over
+        disposal = frame.isCleared ? .clear : .keep
+        delay = frame.delay
+        self.isOpaque = isOpaque
+    }
+}

@@ -1,0 +1,46 @@
+import CSysWebP
+import WebImageCore
+
+/// How libwebp makes a picture smaller while it decodes: each pixel is the mean of those that it stands for.
+///
+/// libwebp stretches a picture onto whatever size it is given. So that a pixel stands for exactly `denominator` pixels of a
+/// row, the columns and rows beyond the last whole one are left out and the last one is given twice.
+struct WebPScaling {
+    static let denominators = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32]
+    /// Measured as `ResizePlan.qualityMargin` was: with 1.5 the worst is 43.6 dB, with 2 every picture has 50 dB and most
+    /// have 53 to 57.
+    static let margin = 2.0
+
+    /// The pixels that libwebp decodes, and those that it makes of them.
+    let used: PixelSize
+    let made: PixelSize
+    /// With what is given twice.
+    let size: PixelSize
+
+    init(_ picture: PixelSize, denominator: Int) {
+        func whole(_ side: Int) -> Int { max(side / denominator, 1) }
+        made = PixelSize(width: whole(picture.width), height: whole(picture.height))
+        used = PixelSize(
+            width: min(made.width * denominator, picture.width), height: min(made.height * denominator, picture.height))
+        size = PixelSize(
+            width: (picture.width + denominator - 1) / denominator,
+            height: (picture.height + denominator - 1) / denominator)
+    }
+
+    func set(_ options: inout WebPDecoderOptions) {
+        options.use_cropping = 1
+        (options.crop_width, options.crop_height) = (Int32(used.width), Int32(used.height))
+        options.use_scaling = 1
+        (options.scaled_width, options.scaled_height) = (Int32(made.width), Int32(made.height))
+    }
+
+    /// Gives the last column and row twice in rows that libwebp has made, where they stand for less than a whole one.
+    func complete(_ picture: UnsafeMutableRawPointer, rows: Range<Int>) {
+        let words = picture.assumingMemoryBound(to: UInt32.self)
+        for row in rows {
+            let line = words + row * size.width
+            if row >= made.height { line.update(from: line - size.width, count: size.width) }
+            if size.width > made.width { line[made.width] = line[made.width - 1] }
+        }
+    }
+}

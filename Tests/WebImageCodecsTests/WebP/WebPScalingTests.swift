@@ -1,0 +1,94 @@
+import Testing
+import WebImageCodecs
+import WebImageCore
+
+/// Decodes to size.
+@Suite struct WebPScalingTests {
+    @Test(arguments: [2, 3, 4, 5, 7, 8, 16])
+    func eachPixelIsTheMeanOfThoseItStandsFor(_ scale: Int) throws {
+        for (width, height) in [(112, 96), (113, 97), (101, 81)] {
+            for isLossless in [true, false] {
+                let image = try Drawings.picture(width, height)
+                let bytes = try WebPCoder().encode(image, as: .webp, EncodeOptions(quality: 95, isLossless: isLossless))
+                let full = decodeWebP(bytes).pixels.bytes
+                let result = decodeWebP(bytes, scale: scale)
+                let size = PixelSize(width: (width + scale - 1) / scale, height: (height + scale - 1) / scale)
+                #expect(result.error == nil && result.format?.size == size && result.rows == size.height)
+                #expect(result.format?.alpha == .opaque && result.header?.size == image.size)
+                let expected = means(of: full, width: width, height: height, scale: scale)
+                var whole: [UInt8] = []
+                for y in 0..<height / scale {
+                    let start = y * size.width * 4
+                    whole += result.pixels.bytes[start..<start + width / scale * 4]
+                }
+                // libwebp leaves out the deblocking filter of lossy ones, and scales colour at half the resolution.
+                #expect(Pixels(whole).meanDifference(to: expected) < (isLossless ? 1 : 4))
+            }
+        }
+    }
+
+    private func means(of pixels: [UInt8], width: Int, height: Int, scale: Int) -> Pixels {
+        var means: [UInt8] = []
+        for y in 0..<height / scale {
+            for x in 0..<width / scale {
+                for channel in 0..<4 {
+                    var sum = 0
+                    for row in y * scale..<(y + 1) * scale {
+                        for column in x * scale..<(x + 1) * scale {
+                            let index: Int = (row * width + column) * 4 + channel
+                            sum += Int(pixels[index])
+                        }
+                    }
+                    means.append(UInt8(sum / (scale * scale)))
+                }
+            }
+        }
+        return Pixels(means)
+    }
+
+    @Test func whatIsNoWholePixelIsAsTheOneBefore() throws {
+        let bytes = try encodeWebP(Drawings.picture(101, 81))
+        let result = decodeWebP(bytes, scale: 8)
+        let bytesPerRow = 13 * 4
+        for y in 0..<11 {
+            let row = Array(result.pixels.bytes[y * bytesPerRow..<(y + 1) * bytesPerRow])
+            #expect(Array(row.suffix(4)) == Array(row.dropLast(4).suffix(4)))
+        }
+        #expect(result.pixels.suffix(bytesPerRow) == result.pixels.prefix(10 * bytesPerRow).suffix(bytesPerRow))
+    }
+
+    @Test func piecesGiveTheSamePixels() throws {
+        for isLossless in [true, false] {
+            let image = try Drawings.noise(203, 155, alpha: .opaque)
+            let bytes = try WebPCoder().encode(image, as: .webp, EncodeOptions(isLossless: isLossless))
+            for scale in [3, 8] {
+                let whole = decodeWebP(bytes, scale: scale)
+                let pieces = decodeWebP(
+                    bytes, scale: scale, keepsWhole: false, length: randomLengths(seed: 5, most: 2000))
+                #expect(whole.error == nil && pieces.error == nil && pieces.pixels == whole.pixels)
+                let cut = decodeWebP(Array(bytes.prefix(bytes.count / 2)), scale: scale)
+                #expect(cut.error?.code == .truncatedData && cut.rows < whole.rows)
+                #expect(cut.pixels == whole.pixels.prefix(cut.pixels.count))
+            }
+        }
+    }
+
+    @Test func aPictureSmallerThanTheScaleBecomesOnePixel() throws {
+        let bytes = try encodeWebP(Drawings.picture(5, 3))
+        let result = decodeWebP(bytes, scale: 16)
+        #expect(result.error == nil && result.format?.size == PixelSize(width: 1, height: 1))
+    }
+
+    @Test func whatHasAlphaOrMovesIsDecodedInFull() throws {
+        let files = [
+            (try encodeWebP(Drawings.picture(9, 9)), true),
+            (try encodeWebP(Drawings.picture(9, 9, alpha: .straight)), false),
+            (WebPMaker.animated(.colorful(7, 5)), false),
+        ]
+        for (bytes, isScaled) in files {
+            let header = try #require(decodeWebP(bytes).header)
+            #expect((WebPCoder().scaleDenominators(for: header).count > 1) == isScaled)
+        }
+        #expect(WebPCoder().scalingMargin < JPEGCoder().scalingMargin)
+    }
+}
