@@ -6,20 +6,23 @@ public struct EncodeOptions: Hashable, Sendable {
     public var quality: Int?
     /// JPEG: several scans, ever finer. Default false.
     public var progressive: Bool
-    /// PNG: zlib's level, 0 to 9. Default 6.
+    /// PNG and APNG: zlib's level, 0 to 9. Default 6.
     public var compressionLevel: Int
+    /// GIF: whether a picture of more than 256 colours is dithered. Default true.
+    public var dithers: Bool
     /// What shows through where the format has no alpha. Default white.
     public var background: RGBColor
     /// Whether the picture's ICC profile is written. Default true.
     public var embedsICCProfile: Bool
 
     public init(
-        quality: Int? = nil, progressive: Bool = false, compressionLevel: Int = 6, background: RGBColor = .white,
-        embedsICCProfile: Bool = true
+        quality: Int? = nil, progressive: Bool = false, compressionLevel: Int = 6, dithers: Bool = true,
+        background: RGBColor = .white, embedsICCProfile: Bool = true
     ) {
         self.quality = quality
         self.progressive = progressive
         self.compressionLevel = compressionLevel
+        self.dithers = dithers
         self.background = background
         self.embedsICCProfile = embedsICCProfile
     }

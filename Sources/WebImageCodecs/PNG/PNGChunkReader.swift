@@ -130,16 +130,9 @@ struct PNGChunkReader {
 
     private mutating func readEXIF(_ chunk: [UInt8]) {
         let (covered, stored) = (chunk[4..<chunk.count - 4], chunk.suffix(4).reduce(0) { $0 << 8 | UInt32($1) })
-        guard Self.checksum(covered) == stored else { return }
+        guard PNGChunk.checksum(covered) == stored else { return }
         orientation = chunk.withUnsafeBytes {
             EXIFOrientation.read(UnsafeRawBufferPointer(rebasing: $0[8..<chunk.count - 4]))
-        }
-    }
-
-    /// CRC-32 (PNG specification, annex D), bit by bit: for short chunks.
-    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        ~bytes.reduce(~UInt32(0)) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
         }
     }
 
