@@ -9,8 +9,10 @@ public struct EncodeOptions: Hashable, Sendable {
     public var isLossless: Bool
     /// JPEG: several scans, ever finer. Default false.
     public var progressive: Bool
-    /// PNG and TIFF: zlib's level, 0 to 9; at 0 a TIFF is not compressed. Default 6.
+    /// PNG, APNG and TIFF: zlib's level, 0 to 9; at 0 a TIFF is not compressed. Default 6.
     public var compressionLevel: Int
+    /// GIF: whether a picture of more than 256 colours is dithered. Default true.
+    public var dithers: Bool
     /// What shows through where the format has no alpha. Default white.
     public var background: RGBColor
     /// Whether the picture's ICC profile is written, or the code points of its colours for PQ and HLG (PNG, AVIF, JPEG XL).
@@ -25,12 +27,13 @@ public struct EncodeOptions: Hashable, Sendable {
 
     public init(
         quality: Int? = nil, isLossless: Bool = false, progressive: Bool = false, compressionLevel: Int = 6,
-        background: RGBColor = .white, embedsICCProfile: Bool = true, keepsMetadata: Bool = false
+        dithers: Bool = true, background: RGBColor = .white, embedsICCProfile: Bool = true, keepsMetadata: Bool = false
     ) {
         self.quality = quality
         self.isLossless = isLossless
         self.progressive = progressive
         self.compressionLevel = compressionLevel
+        self.dithers = dithers
         self.background = background
         self.embedsICCProfile = embedsICCProfile
         self.keepsMetadata = keepsMetadata

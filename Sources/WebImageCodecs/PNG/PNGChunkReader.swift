@@ -149,16 +149,7 @@ struct PNGChunkReader {
 
     /// Whether a chunk's checksum is right, for those that libpng does not see.
     private func isSound(_ chunk: [UInt8]) -> Bool {
-        Self.checksum(chunk[4..<chunk.count - 4]) == chunk.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    /// CRC-32 (PNG specification, annex D).
-    private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        ~bytes.reduce(~UInt32(0)) { sum, byte in checksums[Int((sum ^ UInt32(byte)) & 0xFF)] ^ (sum >> 8) }
-    }
-
-    private static let checksums: [UInt32] = (0..<256).map { byte in
-        (0..<8).reduce(byte) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
+        PNGChunk.checksum(chunk[4..<chunk.count - 4]) == chunk.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }
     }
 
     /// Collects up to `count` bytes; true once they are all there.

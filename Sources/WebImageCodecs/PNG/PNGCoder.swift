@@ -1,7 +1,8 @@
 import CShimPNG
 public import WebImageCore
 
-/// PNG through libpng: every colour type, depth and interlacing; of an animation (APNG) the still picture.
+/// PNG through libpng: every colour type, depth and interlacing; of an animation (APNG) the still picture, and all
+/// frames by a decoder of their own.
 ///
 /// What says the colours is kept for others to apply: the first of `cICP`, `iCCP`, `sRGB`, `gAMA` with `cHRM` that there
 /// is (PNG, third edition, 4.3).
@@ -9,7 +10,7 @@ public struct PNGCoder: ImageCoder {
     public init() {}
 
     public var decodableFormats: Set<ImageFormat> { [.png, .apng] }
-    public var encodableFormats: Set<ImageFormat> { [.png] }
+    public var encodableFormats: Set<ImageFormat> { [.png, .apng] }
     public var losslessFormats: Set<ImageFormat> { encodableFormats }
 
     public func makeDecoder(
@@ -18,13 +19,30 @@ public struct PNGCoder: ImageCoder {
         try PNGDecoder(options, plan: plan)
     }
 
+    public func makeAnimationDecoder(
+        _ format: ImageFormat, _ options: DecodeOptions
+    ) throws(WebImageError) -> (any AnimationDecoder)? {
+        CanvasAnimationDecoder(PNGPatchReader(options), options)
+    }
+
+    /// An encoder that keeps every pixel, with 8 bits a channel. Each frame holds only what changed. A file without a
+    /// word on loops is written as one that plays once, since every APNG says something of it.
+    public func makeAnimationEncoder(
+        _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
+    ) throws(WebImageError) -> (any AnimationEncoder)? {
+        guard format == .apng else { return nil }
+        return APNGEncoder(animation, options)
+    }
+
     /// A PNG with the same pixels: RGB for opaque pictures, else RGBA; 16 bits where the picture has them. Premultiplied
     /// pictures are written straight, as PNG demands. An orientation other than upright is written as `eXIf`.
+    /// As an APNG: an animation of one frame.
     ///
     /// - Throws: `cannotEncode` for another format, `limitExceeded` without memory.
     public func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
+        if format == .apng { return try APNGEncoder.encode(image, options) }
         guard format == .png else {
             throw WebImageError(.cannotEncode, "the PNG coder does not write \(format.rawValue)", format: format)
         }

@@ -4,7 +4,7 @@ import WebImageCore
 
 /// Animated files of the corpus against a reference compositor's frames.
 @Suite(.enabled(if: Corpus.isThere)) struct AnimationCorpusTests {
-    static let formats: Set<String> = ["gif", "webp"]
+    static let formats: Set<String> = ["gif", "webp", "apng"]
 
     static let rows = Corpus.rows.filter { formats.contains($0.format) && $0.expected == "ok" && $0.frames > 1 }
 

@@ -1,0 +1,51 @@
+/// What a PNG's chunks are made of (PNG specification, section 5).
+enum PNGChunk {
+    static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+    /// A chunk with its length, name and checksum.
+    static func make(_ name: String, _ data: [UInt8]) -> [UInt8] {
+        let covered = Array(name.utf8) + data
+        return big(UInt32(data.count)) + covered + big(checksum(covered))
+    }
+
+    static func big(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
+
+    static func number(_ bytes: [UInt8], at place: Int) -> UInt32 {
+        bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// CRC-32 (PNG specification, annex D), bit by bit: for short chunks.
+    static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
+        ~bytes.reduce(~UInt32(0)) { sum, byte in (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in timesX(value) } }
+    }
+
+    /// The checksum that `old` becomes when the same data comes behind other bytes, without a look at the data; where
+    /// `old` was wrong, so is the new one.
+    ///
+    /// A CRC is linear: what two beginnings differ in goes through the data as if that were zeros.
+    static func checksum(_ old: UInt32, of count: Int, behind before: [UInt8], movedBehind after: [UInt8]) -> UInt32 {
+        var power = UInt32(1) << 23
+        var shift = UInt32(1) << 31
+        var rest = count
+        while rest > 0 {
+            if rest & 1 == 1 { shift = product(shift, power) }
+            power = product(power, power)
+            rest >>= 1
+        }
+        return old ^ product(checksum(before) ^ checksum(after), shift)
+    }
+
+    /// A polynomial times x, modulo the CRC's; the highest bit is that of x to the power of 0.
+    private static func timesX(_ value: UInt32) -> UInt32 {
+        value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1
+    }
+
+    private static func product(_ first: UInt32, _ second: UInt32) -> UInt32 {
+        var (sum, term) = (UInt32(0), second)
+        for bit in (UInt32(0)..<32).reversed() {
+            if first >> bit & 1 == 1 { sum ^= term }
+            term = timesX(term)
+        }
+        return sum
+    }
+}

@@ -1,0 +1,243 @@
+import WebImageCore
+
+/// Finds the frames of an APNG (APNG specification, "Chunk Sequences" and "fcTL"), and decodes each as a PNG of its own.
+///
+/// A PNG that announces no animation is one frame.
+final class PNGPatchReader: FramePatchReader {
+    private struct Chunk {
+        var name: String
+        /// With its length, name and checksum.
+        var range: Range<Int>
+
+        var data: Range<Int> { range.lowerBound + 8..<range.upperBound - 4 }
+    }
+
+    private struct Frame {
+        var patch: FramePatch
+        /// Whether its data is the still picture's.
+        var isStill: Bool
+        var chunks: [Chunk] = []
+    }
+
+    private let options: DecodeOptions
+    private(set) var header: ImageHeader?
+    private(set) var patches: [FramePatch] = []
+    private(set) var bytes: [UInt8] = []
+    /// Where the next chunk begins.
+    private var place = PNGChunk.signature.count
+    /// The contents of `IHDR`.
+    private var imageHeader: Range<Int>?
+    /// What all frames need: the palette and its transparency.
+    private var shared: [Range<Int>] = []
+    /// How many frames there are to be.
+    private var announced: Int?
+    /// The number that the next `fcTL` or `fdAT` must have.
+    private var sequence: UInt32 = 0
+    private var frames: [Frame] = []
+    private var current: Frame?
+    private var isAtEnd = false
+
+    init(_ options: DecodeOptions) {
+        var options = options
+        options.keepsBitDepth = false
+        self.options = options
+    }
+
+    // MARK: finding
+
+    func push(_ new: UnsafeRawBufferPointer) throws(WebImageError) {
+        guard !isAtEnd else { return }
+        try options.limits.check(byteCount: bytes.count + new.count, of: .apng)
+        bytes.append(contentsOf: new)
+        while !isAtEnd, let chunk = try nextChunk() { try take(chunk) }
+    }
+
+    func finish() throws(WebImageError) {
+        guard !isAtEnd else { return }
+        header?.frameCount = patches.count
+        throw WebImageError(
+            .truncatedData, "the APNG's data ends early: \(patches.count) of its frames are there", format: .apng)
+    }
+
+    /// The next chunk, once all of it is there.
+    private func nextChunk() throws(WebImageError) -> Chunk? {
+        guard bytes.count - place >= 8 else { return nil }
+        let length = PNGChunk.number(bytes, at: place)
+        let name = bytes[place + 4..<place + 8]
+        guard length <= UInt32(Int32.max), name.allSatisfy({ (0x41...0x5A).contains($0 & 0xDF) }) else {
+            throw damage("the APNG has a chunk that is none")
+        }
+        let end = place + Int(length) + 12
+        guard bytes.count >= end else { return nil }
+        defer { place = end }
+        return Chunk(name: String(decoding: name, as: UTF8.self), range: place..<end)
+    }
+
+    private func take(_ chunk: Chunk) throws(WebImageError) {
+        switch chunk.name {
+        case "IHDR": if imageHeader == nil, chunk.data.count == 13 { imageHeader = chunk.data }
+        case "PLTE", "tRNS": if header == nil { shared.append(chunk.range) }
+        case "acTL": if header == nil, chunk.data.count == 8 { readAnnouncement(chunk.data.lowerBound) }
+        case "fcTL": if isAnimated { try beginFrame(chunk) }
+        case "IDAT": try takeStillData(chunk)
+        case "fdAT": if isAnimated { try takeFrameData(chunk) }
+        case "IEND":
+            try endFrame()
+            guard !patches.isEmpty else { throw damage("the APNG has no frames") }
+            end()
+        default: break
+        }
+    }
+
+    /// Before the picture's data an announcement may still come.
+    private var isAnimated: Bool { announced != nil || header == nil }
+
+    private func readAnnouncement(_ place: Int) {
+        let count = Int(PNGChunk.number(bytes, at: place))
+        if count > 0 { announced = count }
+    }
+
+    private func takeStillData(_ chunk: Chunk) throws(WebImageError) {
+        if header == nil {
+            let header = try readHeader(upTo: chunk.range.upperBound)
+            self.header = header
+            if announced == nil {
+                current = Frame(patch: FramePatch(), isStill: true)
+                current?.patch.size = header.size
+            }
+        }
+        // Without a control chunk before it the still picture is not one of the frames.
+        guard let isStill = current?.isStill else { return }
+        guard isStill else { throw damage("an APNG's still picture is among its other frames") }
+        current?.chunks.append(chunk)
+    }
+
+    private func takeFrameData(_ chunk: Chunk) throws(WebImageError) {
+        guard current?.isStill == false, chunk.data.count >= 4 else {
+            throw damage("an APNG has frame data without a frame")
+        }
+        try count(chunk)
+        current?.chunks.append(chunk)
+    }
+
+    private func count(_ chunk: Chunk) throws(WebImageError) {
+        guard PNGChunk.number(bytes, at: chunk.data.lowerBound) == sequence else {
+            throw damage("the chunks of an APNG are not in order")
+        }
+        sequence &+= 1
+    }
+
+    private func endFrame() throws(WebImageError) {
+        guard var frame = current else { return }
+        current = nil
+        guard !frame.chunks.isEmpty else { throw damage("an APNG's frame has no data") }
+        frame.patch.isOpaque = header?.hasAlpha == false
+        frames.append(frame)
+        patches.append(frame.patch)
+    }
+
+    private func end() {
+        isAtEnd = true
+        header?.frameCount = patches.count
+    }
+
+    /// What the still decoder says of the file: it looks at all that comes before the data.
+    private func readHeader(upTo end: Int) throws(WebImageError) -> ImageHeader {
+        let decoder = try PNGDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
+        try push(0..<end, to: decoder)
+        guard let header = decoder.header, imageHeader != nil else { throw damage("the APNG has no header") }
+        return header
+    }
+
+    private func damage(_ message: String) -> WebImageError { WebImageError(.corruptData, message, format: .apng) }
+
+    // MARK: frame controls
+
+    private func beginFrame(_ chunk: Chunk) throws(WebImageError) {
+        try endFrame()
+        // What a file has more than it announced is not shown, as in browsers.
+        if let announced, patches.count >= announced { return end() }
+        let stored = PNGChunk.number(bytes, at: chunk.data.upperBound)
+        guard chunk.data.count == 26,
+            PNGChunk.checksum(bytes[chunk.data.lowerBound - 4..<chunk.data.upperBound]) == stored
+        else { throw damage("an APNG's frame control is damaged") }
+        try count(chunk)
+        current = Frame(patch: try readPatch(chunk.data.lowerBound + 4), isStill: header == nil)
+    }
+
+    private func readPatch(_ place: Int) throws(WebImageError) -> FramePatch {
+        func number(_ offset: Int) -> Int { Int(PNGChunk.number(bytes, at: place + offset)) }
+        func word(_ offset: Int) -> Int { Int(bytes[place + offset]) << 8 | Int(bytes[place + offset + 1]) }
+        guard let imageHeader else { throw damage("the APNG has no header") }
+        let canvas = PixelSize(
+            width: Int(PNGChunk.number(bytes, at: imageHeader.lowerBound)),
+            height: Int(PNGChunk.number(bytes, at: imageHeader.lowerBound + 4)))
+        var patch = FramePatch()
+        patch.size = PixelSize(width: number(0), height: number(4))
+        (patch.x, patch.y) = (number(8), number(12))
+        guard !patch.size.isEmpty, patch.x + patch.size.width <= canvas.width,
+            patch.y + patch.size.height <= canvas.height, header != nil || patch.covers(canvas)
+        else { throw damage("a frame of \(patch.size) at \(patch.x), \(patch.y) is not within \(canvas)") }
+        guard bytes[place + 20] <= 2, bytes[place + 21] <= 1 else {
+            throw damage("an APNG's frame control says what it must not")
+        }
+        let denominator = word(18)
+        patch.delay = .seconds(word(16)) / (denominator == 0 ? 100 : denominator)
+        patch.blend = bytes[place + 21] == 0 ? .replace : .over
+        switch bytes[place + 20] {
+        case 0: patch.disposal = .keep
+        case 1: patch.disposal = .clear
+        // Before the first frame there is nothing.
+        default: patch.disposal = patches.isEmpty ? .clear : .restore
+        }
+        return patch
+    }
+
+    // MARK: decoding
+
+    func decode(_ index: Int, into sink: any RowSink) throws(WebImageError) {
+        let frame = frames[index]
+        do throws(WebImageError) {
+            let decoder = try PNGDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: sink) }
+            try push(beginning(of: frame.patch.size), to: decoder)
+            for range in shared { try push(range, to: decoder) }
+            for chunk in frame.chunks { try push(chunk, to: decoder) }
+            try push(PNGChunk.make("IEND", []), to: decoder)
+            try decoder.finish()
+        } catch {
+            guard error.code == .truncatedData else { throw error }
+            throw damage("frame \(index) of the APNG has too little data")
+        }
+    }
+
+    private func beginning(of size: PixelSize) -> [UInt8] {
+        guard let imageHeader else { return [] }
+        let sides = PNGChunk.big(UInt32(size.width)) + PNGChunk.big(UInt32(size.height))
+        return PNGChunk.signature + PNGChunk.make("IHDR", sides + bytes[imageHeader.dropFirst(8)])
+    }
+
+    /// Pushes a chunk of data as one of a still picture.
+    private func push(_ chunk: Chunk, to decoder: PNGDecoder) throws(WebImageError) {
+        guard chunk.name == "fdAT" else { return try push(chunk.range, to: decoder) }
+        let data = chunk.data.dropFirst(4)
+        let name = Array("IDAT".utf8)
+        try push(PNGChunk.big(UInt32(data.count)) + name, to: decoder)
+        try push(data, to: decoder)
+        let checksum = PNGChunk.checksum(
+            PNGChunk.number(bytes, at: chunk.data.upperBound), of: data.count,
+            behind: Array(bytes[chunk.range.lowerBound + 4..<data.lowerBound]), movedBehind: name)
+        try push(PNGChunk.big(checksum), to: decoder)
+    }
+
+    private func push(_ range: Range<Int>, to decoder: PNGDecoder) throws(WebImageError) {
+        try bytes[range].withUnsafeBufferPointer { piece throws(WebImageError) in
+            _ = try decoder.push(UnsafeRawBufferPointer(piece))
+        }
+    }
+
+    private func push(_ piece: [UInt8], to decoder: PNGDecoder) throws(WebImageError) {
+        try piece.withUnsafeBufferPointer { piece throws(WebImageError) in
+            _ = try decoder.push(UnsafeRawBufferPointer(piece))
+        }
+    }
+}

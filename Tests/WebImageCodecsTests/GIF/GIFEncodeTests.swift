@@ -1,0 +1,165 @@
+import Testing
+import WebImageCodecs
+import WebImageCore
+import WebImageProcessing
+import WebImageTesting
+
+@Suite struct GIFEncodeTests {
+    @Test(arguments: 1...40 as ClosedRange<UInt64>)
+    func upTo256ColoursAreKeptInEveryFrame(seed: UInt64) throws {
+        let size = PixelSize(width: 7 + Int(seed), height: 50 - Int(seed))
+        // Parts become transparent again: the first colour is nothing.
+        let colors = randomColors([2, 3, 9, 40, 256][Int(seed) % 5], seed: seed)
+        let frames = try randomFrames(9, size, colors: colors, seed: seed)
+        let bytes = try encodeAnimation(frames, as: .gif)
+        let decoder = try animationDecoder(bytes)
+        #expect(decoder.storedDelays.count == frames.count)
+        for (index, frame) in frames.enumerated() {
+            #expect(try decoder.pixels(at: index) == frame.bytes, "frame \(index)")
+        }
+        #expect(decode(bytes).pixels == frames[0].bytes)
+    }
+
+    @Test(arguments: [1, 2, 3, 5, 17, 255, 256])
+    func aStillOfFewColoursIsKept(count: Int) throws {
+        let colors = Array(randomColors(count + 1, seed: 5).dropFirst())
+        // Long enough to fill the coder's table many times over.
+        let image = try randomFrames(1, PixelSize(width: 300, height: 200), colors: [colors[0]], seed: 1)[0]
+        let noise = try Image(size: image.size, alpha: .opaque) { bytes in
+            var generator = SeededGenerator(seed: 9)
+            for index in 0..<300 * 200 {
+                let color = index < count ? colors[index] : colors.randomElement(using: &generator) ?? 0
+                bytes.storeBytes(of: color.littleEndian, toByteOffset: index * 4, as: UInt32.self)
+            }
+        }
+        let bytes = try GIFCoder().encode(noise, as: .gif, EncodeOptions())
+        #expect(decode(bytes).pixels == noise.bytes)
+        let header = try CoderRegistry.standard.readHeader(of: bytes)
+        #expect(header.frameCount == 1 && header.loopCount == nil && !header.hasAlpha)
+    }
+
+    @Test func aFrameWhoseColoursLeaveNoRoomForTransparencyIsDrawnWhole() throws {
+        let colors = Array(randomColors(257, seed: 3).dropFirst())
+        let frames = try (0..<3).map { turn in
+            try Image(size: PixelSize(width: 16, height: 18), alpha: .opaque) { bytes in
+                for index in 0..<288 {
+                    // The last rows stay, so that something could be left out.
+                    let color = index < 256 ? colors[(index + turn * 7) % 256] : colors[index - 256]
+                    bytes.storeBytes(of: color.littleEndian, toByteOffset: index * 4, as: UInt32.self)
+                }
+                bytes.storeBytes(of: colors[turn].littleEndian, toByteOffset: 287 * 4, as: UInt32.self)
+            }
+        }
+        let decoder = try animationDecoder(encodeAnimation(frames, as: .gif))
+        for (index, frame) in frames.enumerated() { #expect(try decoder.pixels(at: index) == frame.bytes) }
+    }
+
+    @Test(arguments: [false, true])
+    func aPhotographComesClose(dithers: Bool) throws {
+        let pictures = [try SamplePictures.sunset(size), try SamplePictures.dawn(size)]
+        for picture in pictures {
+            let coded = try GIFCoder().encode(picture, as: .gif, EncodeOptions(dithers: dithers))
+            let decoded = try CoderRegistry.standard.decode(coded).image
+            let close = try #require(PixelComparison(picture, decoded))
+            #expect(close.psnr > (dithers ? 30 : 32), "\(close.psnr)")
+            // Seen from afar, dithering is nearer to the picture.
+            let far = try #require(
+                PixelComparison(try picture.resized(to: quarter), try decoded.resized(to: quarter)))
+            #expect(far.psnr > (dithers ? 42 : 34), "\(far.psnr)")
+        }
+    }
+
+    @Test func aSmoothGradientUsesAllColours() throws {
+        let image = try Image(size: PixelSize(width: 400, height: 40), alpha: .opaque) { bytes in
+            for index in 0..<400 * 40 {
+                let (x, y) = (index % 400, index / 400)
+                let pixel = [UInt8(100 + x / 4), UInt8(120 + x / 5), UInt8(200 - x / 6 + y / 10), 255]
+                for channel in 0..<4 { bytes[index * 4 + channel] = pixel[channel] }
+            }
+        }
+        let decoded = try CoderRegistry.standard.decode(
+            GIFCoder().encode(image, as: .gif, EncodeOptions(dithers: false))
+        ).image
+        let close = try #require(PixelComparison(image, decoded))
+        #expect(close.maxDifference <= 3 && close.psnr > 45, "\(close)")
+    }
+
+    @Test func whatIsLessThanHalfOpaqueIsTransparentAndTheRestOpaque() throws {
+        let image = try Image(size: PixelSize(width: 256, height: 1), alpha: .straight) { bytes in
+            for index in 0..<256 {
+                for (channel, value) in [10, 20, 30, UInt8(index)].enumerated() { bytes[index * 4 + channel] = value }
+            }
+        }
+        let decoded = decode(try GIFCoder().encode(image, as: .gif, EncodeOptions()))
+        #expect(decoded.pixels.prefix(512) == Pixels(Array(repeating: 0, count: 512)))
+        #expect(decoded.pixels.suffix(512) == Pixels((0..<128).flatMap { _ in [10, 20, 30, 255] }))
+        #expect(decoded.format?.alpha == .straight)
+    }
+
+    @Test func aPhotographWithHolesKeepsThem() throws {
+        let picture = try SamplePictures.sunset(size)
+        let image = try Image(size: size, alpha: .straight) { bytes in
+            picture.withPixels { bytes.copyMemory(from: $0) }
+            for index in stride(from: 3, to: bytes.count, by: 28) { bytes[index] = 0 }
+        }
+        let frames = [image, picture, image]
+        let decoder = try animationDecoder(encodeAnimation(frames, as: .gif))
+        for (index, frame) in frames.enumerated() {
+            let alphas = { (pixels: Pixels) in
+                Pixels(stride(from: 3, to: pixels.count, by: 4).map { pixels.bytes[$0] })
+            }
+            #expect(try alphas(decoder.pixels(at: index)) == alphas(frame.bytes), "frame \(index)")
+        }
+    }
+
+    @Test(arguments: [nil, 0, 1, 12, 65_535] as [Int?])
+    func loopsAreWritten(_ count: Int?) throws {
+        let frames = try randomFrames(2, PixelSize(width: 8, height: 8), colors: randomColors(4, seed: 1), seed: 2)
+        #expect(try animationDecoder(encodeAnimation(frames, as: .gif, loopCount: count)).header?.loopCount == count)
+    }
+
+    @Test func delaysAreInHundredthsAndTheirSumIsRight() throws {
+        let frames = try randomFrames(62, PixelSize(width: 8, height: 8), colors: randomColors(4, seed: 1), seed: 2)
+        let delays = [Duration](repeating: .seconds(1) / 60, count: 60) + [.zero, .seconds(10_000)]
+        let stored = try animationDecoder(encodeAnimation(frames, as: .gif, delays: delays)).storedDelays
+        #expect(Set(stored.prefix(60)) == [.milliseconds(10), .milliseconds(20)])
+        #expect(stored.prefix(60).reduce(.zero, +) == .seconds(1))
+        #expect(stored[60] == .zero && stored[61] == .milliseconds(655_350))
+    }
+
+    @Test func whatDoesNotChangeCostsNothingAlsoInAPhotograph() throws {
+        let picture = try SamplePictures.sunset(size)
+        let one = try GIFCoder().encode(picture, as: .gif, EncodeOptions()).count
+        #expect(try encodeAnimation([picture, picture, picture], as: .gif).count - one < 1000)
+        let moved = try Image(size: size, alpha: .opaque) { bytes in
+            picture.withPixels { bytes.copyMemory(from: $0) }
+            // A patch of another place of the same picture: the palette fits it.
+            for row in 20..<40 {
+                for index in row * size.width * 4 + 80..<row * size.width * 4 + 160 { bytes[index] = bytes[index + 80] }
+            }
+        }
+        let bytes = try encodeAnimation([picture, moved], as: .gif)
+        #expect(bytes.count - one < 1500)
+        let close = try #require(
+            PixelComparison(moved.pixels, try animationDecoder(bytes).frame(at: 1)))
+        #expect(close.psnr > 29, "\(close.psnr)")
+    }
+
+    @Test func aSizeOver16BitsAndAnotherFormatAreRefused() throws {
+        let wide = try Image(size: PixelSize(width: 65_536, height: 1), alpha: .opaque) { _ in }
+        #expect(errorCode { try GIFCoder().encode(wide, as: .gif, EncodeOptions()) } == .cannotEncode)
+        #expect(errorCode { try GIFCoder().encode(wide, as: .png, EncodeOptions()) } == .cannotEncode)
+        let animation = AnimationDescription(size: PixelSize(width: 1, height: 70_000), loopCount: nil)
+        #expect(errorCode { try GIFCoder().makeAnimationEncoder(.gif, animation, EncodeOptions()) } == .cannotEncode)
+    }
+
+    @Test(arguments: [PixelLayout.rgba8, .rgba16], [AlphaMode.straight, .premultiplied])
+    func everyKindOfPictureIsTaken(_ layout: PixelLayout, _ alpha: AlphaMode) throws {
+        let image = try Drawings.picture(30, 20, layout: layout, alpha: alpha).with { $0.orientation = .left }
+        let decoded = decode(try GIFCoder().encode(image, as: .gif, EncodeOptions()))
+        #expect(decoded.format?.size == PixelSize(width: 20, height: 30) && decoded.error == nil)
+    }
+
+    private let size = PixelSize(width: 160, height: 100)
+    private let quarter = TargetSize(PixelSize(width: 40, height: 25))
+}
