@@ -18,6 +18,12 @@
             try AVIFDecoder(options, plan: plan)
         }
 
+        public func makeAnimationDecoder(
+            _ format: ImageFormat, _ options: DecodeOptions
+        ) throws(WebImageError) -> (any AnimationDecoder)? {
+            format == .avifSequence ? try AVIFAnimationDecoder(options) : nil
+        }
+
         /// An AVIF still: 8 bits, 10 for 16-bit pictures; colour at half resolution below quality 90. Quality 60 unless
         /// it is given. Premultiplied pictures are written straight; an orientation as `irot` and `imir`.
         ///

@@ -1,0 +1,149 @@
+#if AVIF
+    import CSysAVIF
+    import WebImageCore
+
+    /// One file as libavif sees it while its bytes come: where they are not there yet, it waits.
+    final class AVIFFile {
+        let handle: UnsafeMutablePointer<avifDecoder>
+        let bytes: CollectedBytes
+        /// Known when ``parse()`` was true.
+        private(set) var header: ImageHeader?
+        private let io: UnsafeMutablePointer<avifIO>
+        private let limits: DecodeLimits
+
+        init(_ limits: DecodeLimits) throws(WebImageError) {
+            guard let handle = avifDecoderCreate() else {
+                throw WebImageError(.limitExceeded, "there is no memory for an AVIF decoder", format: .avif)
+            }
+            self.handle = handle
+            self.limits = limits
+            bytes = CollectedBytes(limit: limits.bytes, format: .avif)
+            io = .allocate(capacity: 1)
+            io.initialize(to: avifIO())
+            io.pointee.sizeHint = UInt64(max(limits.bytes.bytes, 1))
+            io.pointee.data = Unmanaged.passUnretained(bytes).toOpaque()
+            io.pointee.read = { io, _, offset, size, output in
+                guard let data = io?.pointee.data, let output else { return AVIF_RESULT_IO_ERROR }
+                let all = Unmanaged<CollectedBytes>.fromOpaque(data).takeUnretainedValue().all
+                guard let offset = Int(exactly: offset), offset <= all.count, size <= all.count - offset else {
+                    return AVIF_RESULT_WAITING_ON_IO
+                }
+                output.pointee.data = all.baseAddress.map { ($0 + offset).assumingMemoryBound(to: UInt8.self) }
+                output.pointee.size = size
+                return AVIF_RESULT_OK
+            }
+            avifDecoderSetIO(handle, io)
+            configure()
+        }
+
+        deinit {
+            avifDecoderDestroy(handle)
+            io.deallocate()
+        }
+
+        /// Our limits; what many files leave out or get wrong is not insisted on.
+        private func configure() {
+            handle.pointee.maxThreads = 1
+            handle.pointee.ignoreExif = 1
+            handle.pointee.ignoreXMP = 1
+            handle.pointee.strictFlags = AVIF_STRICT_DISABLED.rawValue
+            // libavif refuses a higher limit than its own default.
+            handle.pointee.imageSizeLimit = UInt32(min(max(limits.pixels, 1), 16_384 * 16_384))
+            handle.pointee.imageDimensionLimit = 65_536
+            handle.pointee.imageCountLimit = UInt32(clamping: max(limits.frames, 1))
+        }
+
+        /// Reads the boxes that describe the picture; false when they are not all there.
+        func parse() throws(WebImageError) -> Bool {
+            guard try check(avifDecoderParse(handle)) else { return false }
+            let image = handle.pointee.image.pointee
+            var header = ImageHeader(
+                format: ImageFormat(sniffing: bytes.all) == .avifSequence ? .avifSequence : .avif,
+                size: PixelSize(width: Int(image.width), height: Int(image.height)),
+                orientation: orientation(of: image),
+                hasAlpha: handle.pointee.alphaPresent != 0, bitDepth: Int(image.depth))
+            if image.icc.size > 0, image.icc.size <= limits.metadata.bytes {
+                header.iccProfile = [UInt8](UnsafeBufferPointer(start: image.icc.data, count: image.icc.size))
+            }
+            header.frameCount = frameCount
+            if header.format == .avifSequence { header.loopCount = timing.loopCount }
+            self.header = header
+            try limits.check(header.size, of: header.format)
+            return true
+        }
+
+        var frameCount: Int { max(Int(handle.pointee.imageCount), 1) }
+
+        /// How long frames are shown, and how often all of them. Costs a look through the file's tables.
+        var timing: SequenceTiming { SequenceTiming(bytes.all, frames: frameCount) }
+
+        /// Where the data ends that a frame needs, those before it included; nil when that is not known.
+        func dataEnd(of frame: Int) -> Int? {
+            var extent = avifExtent()
+            guard avifDecoderNthImageMaxExtent(handle, UInt32(frame), &extent) == AVIF_RESULT_OK,
+                let start = Int(exactly: extent.offset)
+            else { return nil }
+            let (end, overflow) = start.addingReportingOverflow(extent.size)
+            return overflow ? nil : end
+        }
+
+        private func orientation(of image: avifImage) -> Orientation {
+            var transforms = ItemTransforms()
+            if image.transformFlags & AVIF_TRANSFORM_IROT.rawValue != 0 { transforms.turn(Int(image.irot.angle)) }
+            if image.transformFlags & AVIF_TRANSFORM_IMIR.rawValue != 0 {
+                transforms.mirror(axis: Int(image.imir.mode))
+            }
+            return transforms.orientation
+        }
+
+        /// Decodes a frame into the handle's image; false when its bytes are not all there.
+        func decode(_ frame: Int) throws(WebImageError) -> Bool {
+            guard let header, try check(avifDecoderNthImage(handle, UInt32(frame))) else { return false }
+            let image = handle.pointee.image.pointee
+            guard Int(image.width) == header.size.width, Int(image.height) == header.size.height else {
+                throw WebImageError(
+                    .corruptData, "the AVIF's picture is not of the size that its boxes say", format: header.format)
+            }
+            return true
+        }
+
+        /// Makes a failure of libavif an error; false when it waits for bytes.
+        func check(_ result: avifResult) throws(WebImageError) -> Bool {
+            switch result {
+            case AVIF_RESULT_OK: return true
+            case AVIF_RESULT_WAITING_ON_IO: return false
+            case AVIF_RESULT_OUT_OF_MEMORY: throw failure(.limitExceeded, result)
+            case AVIF_RESULT_NO_CODEC_AVAILABLE, AVIF_RESULT_NOT_IMPLEMENTED, AVIF_RESULT_UNSUPPORTED_DEPTH:
+                throw failure(.unsupportedFeature, result)
+            default:
+                // libavif has one result for damaged boxes and for what is over its limits; its message tells which.
+                let message = text(of: handle.pointee.diag.error)
+                let isLimit = ["dimensions are too large", "imageCountLimit"].contains { message.contains($0) }
+                throw failure(isLimit ? .limitExceeded : .corruptData, result)
+            }
+        }
+
+        private func failure(_ code: WebImageError.Code, _ result: avifResult) -> WebImageError {
+            let detail = text(of: handle.pointee.diag.error)
+            return WebImageError(
+                code, "libavif: \(String(cString: avifResultToString(result)))\(detail.isEmpty ? "" : ": \(detail)")",
+                format: header?.format ?? .avif)
+        }
+
+        /// Converts an image of libavif, or a part of one, to RGBA with straight alpha; libavif divides where the file
+        /// says that its colours are multiplied.
+        static func convert(
+            _ image: UnsafeMutablePointer<avifImage>, _ layout: PixelLayout, bytesPerRow: Int,
+            into pixels: UnsafeMutablePointer<UInt8>
+        ) -> avifResult {
+            var rows = avifRGBImage()
+            avifRGBImageSetDefaults(&rows, image)
+            rows.depth = UInt32(layout.bitDepth)
+            rows.format = AVIF_RGB_FORMAT_RGBA
+            rows.alphaPremultiplied = 0
+            rows.pixels = pixels
+            rows.rowBytes = UInt32(bytesPerRow)
+            return avifImageYUVToRGB(image, &rows)
+        }
+    }
+#endif
