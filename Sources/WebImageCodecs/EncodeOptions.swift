@@ -4,6 +4,9 @@ public import WebImageCore
 public struct EncodeOptions: Hashable, Sendable {
     /// 1 to 100, for lossy formats. nil: the format's default (JPEG, WebP and JPEG XL 80, AVIF 60).
     public var quality: Int?
+    /// Whether nothing may be lost, for formats that can do both (WebP, AVIF and JPEG XL); quality is not looked at then.
+    /// Default false.
+    public var isLossless: Bool
     /// JPEG: several scans, ever finer. Default false.
     public var progressive: Bool
     /// PNG: zlib's level, 0 to 9. Default 6.
@@ -14,10 +17,11 @@ public struct EncodeOptions: Hashable, Sendable {
     public var embedsICCProfile: Bool
 
     public init(
-        quality: Int? = nil, progressive: Bool = false, compressionLevel: Int = 6, background: RGBColor = .white,
-        embedsICCProfile: Bool = true
+        quality: Int? = nil, isLossless: Bool = false, progressive: Bool = false, compressionLevel: Int = 6,
+        background: RGBColor = .white, embedsICCProfile: Bool = true
     ) {
         self.quality = quality
+        self.isLossless = isLossless
         self.progressive = progressive
         self.compressionLevel = compressionLevel
         self.background = background

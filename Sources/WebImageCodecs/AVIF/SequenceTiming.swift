@@ -37,7 +37,8 @@
             var last = Duration.zero
             for index in 0..<count where delays.count < frames {
                 let at = table.lowerBound + 8 + index * 8
-                guard let run = reader.integer(at: at, 4, in: table), let ticks = reader.integer(at: at + 4, 4, in: table)
+                guard let run = reader.integer(at: at, 4, in: table),
+                    let ticks = reader.integer(at: at + 4, 4, in: table)
                 else { break }
                 last = .nanoseconds(Int64(ticks) * 1_000_000_000 / Int64(scale))
                 delays += repeatElement(last, count: min(run, frames - delays.count))
