@@ -1,7 +1,7 @@
 #if AVIF
     public import WebImageCore
 
-    /// AVIF through libavif: stills, grids and the first frame of sequences; 8, 10 and 12 bits, with and without alpha.
+    /// AVIF through libavif: stills, grids and image sequences; 8, 10 and 12 bits, with and without alpha.
     ///
     /// An `irot` or `imir` property becomes the orientation; `clap` (a crop) is not applied. What `nclx` says
     /// of the colours is kept for others to apply.
@@ -13,6 +13,7 @@
         public var decodesInOneCall: Bool { true }
         /// Empty when the installed libavif has no encoder.
         public var encodableFormats: Set<ImageFormat> { AVIFEncoder.isThere ? [.avif] : [] }
+        public var losslessFormats: Set<ImageFormat> { encodableFormats }
 
         public func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
@@ -20,17 +21,36 @@
             try AVIFDecoder(options, plan: plan)
         }
 
+        public func makeAnimationDecoder(
+            _ format: ImageFormat, _ options: DecodeOptions
+        ) throws(WebImageError) -> (any AnimationDecoder)? {
+            format == .avifSequence ? try AVIFAnimationDecoder(options) : nil
+        }
+
         /// An AVIF still: 8 bits, 10 for 16-bit pictures; colour at half resolution below quality 90. Quality 60 unless
-        /// it is given. Premultiplied pictures are written straight; an orientation as `irot` and `imir`.
+        /// it is given, at speed 6 of 10. Premultiplied pictures are written straight; an orientation as `irot` and
+        /// `imir`.
         ///
-        /// - Throws: `cannotEncode` for another format, a picture with a side over 65 536 pixels, or without an encoder.
+        /// - Throws: `cannotEncode` for another format, a picture with a side over 65 536 pixels, a 16-bit one that is to
+        ///   be lossless, or without an encoder.
         public func encode(
             _ image: Image, as format: ImageFormat, _ options: EncodeOptions
         ) throws(WebImageError) -> [UInt8] {
             guard format == .avif else {
                 throw WebImageError(.cannotEncode, "the AVIF coder does not write \(format.rawValue)", format: format)
             }
-            return try AVIFEncoder.encode(image, options)
+            let encoder = try AVIFEncoder(options)
+            try encoder.add(image, hasAlpha: image.alpha != .opaque)
+            return try encoder.finish()
+        }
+
+        /// An AVIF image sequence with alpha, a keyframe in 32, delays rounded to milliseconds and at least one. The
+        /// loop count is an edit list in its tracks; none is written for nil.
+        public func makeAnimationEncoder(
+            _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
+        ) throws(WebImageError) -> (any AnimationEncoder)? {
+            guard format == .avifSequence || format == .avif else { return nil }
+            return try AVIFAnimationEncoder(animation, options)
         }
     }
 #endif

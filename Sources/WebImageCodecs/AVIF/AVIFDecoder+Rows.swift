@@ -26,27 +26,15 @@
                 let last = min(row + count + Self.margin, format.size.height)
                 var area = avifCropRect(
                     x: 0, y: UInt32(first), width: UInt32(format.size.width), height: UInt32(last - first))
-                _ = try check(avifImageSetViewRect(view, handle.pointee.image, &area))
-                _ = try check(convert(view, format, into: scratch))
+                _ = try file.check(avifImageSetViewRect(view, file.handle.pointee.image, &area))
+                let result = AVIFFile.convert(
+                    view, format.layout, bytesPerRow: format.bytesPerRow, into: scratch)
+                _ = try file.check(result)
                 let start = scratch + (row - first) * format.bytesPerRow
                 sink.band(at: row, count: count).copyMemory(from: start, byteCount: count * format.bytesPerRow)
                 try sink.commit(at: row, count: count)
                 row += count
             }
-        }
-
-        private func convert(
-            _ view: UnsafeMutablePointer<avifImage>, _ format: RowFormat, into scratch: UnsafeMutablePointer<UInt8>
-        ) -> avifResult {
-            var rows = avifRGBImage()
-            avifRGBImageSetDefaults(&rows, view)
-            rows.depth = UInt32(format.layout.bitDepth)
-            rows.format = AVIF_RGB_FORMAT_RGBA
-            // Straight alpha: libavif divides where the file says that its colours are multiplied.
-            rows.alphaPremultiplied = 0
-            rows.pixels = scratch
-            rows.rowBytes = UInt32(format.bytesPerRow)
-            return avifImageYUVToRGB(view, &rows)
         }
     }
 #endif

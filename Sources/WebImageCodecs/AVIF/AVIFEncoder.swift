@@ -2,54 +2,89 @@
     import CSysAVIF
     import WebImageCore
 
-    /// Writes AVIF stills with whatever AV1 encoder libavif was built with.
-    enum AVIFEncoder {
+    /// Writes one AVIF with whatever AV1 encoder libavif was built with: a still, or a sequence frame by frame. Not
+    /// thread-safe.
+    final class AVIFEncoder {
         private static let longestSide = 65_536
         private static let defaultQuality = 60
         /// From here on colour keeps its full resolution.
         private static let fullChromaQuality = 90
         /// 0 is slowest, 10 fastest.
         private static let speed: Int32 = 6
+        /// A sequence can be entered at one frame in so many.
+        private static let keyframeInterval: Int32 = 32
+        private let handle: UnsafeMutablePointer<avifEncoder>
+        private let options: EncodeOptions
+        private let quality: Int
 
         static var isThere: Bool {
             avifCodecName(AVIF_CODEC_CHOICE_AUTO, AVIF_CODEC_FLAG_CAN_ENCODE.rawValue) != nil
         }
 
-        static func encode(_ image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
-            guard isThere else { throw failure("this libavif has no encoder") }
-            guard max(image.size.width, image.size.height) <= longestSide else {
-                throw failure("an AVIF's sides are at most \(longestSide) pixels, this picture is \(image.size)")
-            }
-            let quality = min(max(options.quality ?? defaultQuality, 1), 100)
-            guard
-                let picture = avifImageCreate(
-                    UInt32(image.size.width), UInt32(image.size.height), image.layout == .rgba16 ? 10 : 8,
-                    quality >= fullChromaQuality ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420)
-            else { throw WebImageError(.limitExceeded, "there is no memory to write the AVIF", format: .avif) }
+        init(_ options: EncodeOptions) throws(WebImageError) {
+            guard Self.isThere else { throw Self.failure("this libavif has no encoder") }
+            guard let handle = avifEncoderCreate() else { throw Self.noMemory() }
+            self.handle = handle
+            self.options = options
+            quality = min(max(options.quality ?? Self.defaultQuality, 1), 100)
+            let worst = Int(AVIF_QUANTIZER_WORST_QUALITY)
+            let quantizer =
+                options.isLossless ? AVIF_QUANTIZER_LOSSLESS : Int32(((100 - quality) * worst + 50) / 100)
+            handle.pointee.maxThreads = 1
+            handle.pointee.speed = Self.speed
+            handle.pointee.timescale = 1000
+            handle.pointee.keyframeInterval = Self.keyframeInterval
+            handle.pointee.minQuantizer = quantizer
+            handle.pointee.maxQuantizer = quantizer
+            handle.pointee.minQuantizerAlpha = quantizer
+            handle.pointee.maxQuantizerAlpha = quantizer
+        }
+
+        deinit { avifEncoderDestroy(handle) }
+
+        /// Adds a still's one picture, or a sequence's next frame, shown for so many milliseconds.
+        ///
+        /// - Parameter hasAlpha: whether alpha is written, be the image opaque or not.
+        func add(
+            _ image: Image, hasAlpha: Bool, milliseconds: UInt64 = 1, isStill: Bool = true
+        ) throws(WebImageError) {
+            let picture = try makePicture(image)
             defer { avifImageDestroy(picture) }
-            describe(picture, image, options)
-            try convert(image, into: picture)
-            guard let encoder = avifEncoderCreate() else {
-                throw WebImageError(.limitExceeded, "there is no memory to write the AVIF", format: .avif)
-            }
-            defer { avifEncoderDestroy(encoder) }
-            let quantizer = Int32(((100 - quality) * Int(AVIF_QUANTIZER_WORST_QUALITY) + 50) / 100)
-            encoder.pointee.maxThreads = 1
-            encoder.pointee.speed = speed
-            encoder.pointee.minQuantizer = quantizer
-            encoder.pointee.maxQuantizer = quantizer
-            encoder.pointee.minQuantizerAlpha = quantizer
-            encoder.pointee.maxQuantizerAlpha = quantizer
+            describe(picture, image)
+            try convert(image, hasAlpha: hasAlpha, into: picture)
+            let flags = isStill ? AVIF_ADD_IMAGE_FLAG_SINGLE.rawValue : AVIF_ADD_IMAGE_FLAG_NONE.rawValue
+            try check(avifEncoderAddImage(handle, picture, milliseconds, flags))
+        }
+
+        /// The file. Nothing is added afterwards.
+        func finish() throws(WebImageError) -> [UInt8] {
             var output = avifRWData()
             defer { avifRWDataFree(&output) }
-            try check(avifEncoderWrite(encoder, picture, &output))
+            try check(avifEncoderFinish(handle, &output))
             return [UInt8](UnsafeBufferPointer(start: output.data, count: output.size))
         }
 
-        /// What the file says besides the pixels: its colours (sRGB unless it says otherwise), its orientation, and what is kept.
-        private static func describe(
-            _ picture: UnsafeMutablePointer<avifImage>, _ image: Image, _ options: EncodeOptions
-        ) {
+        private func makePicture(_ image: Image) throws(WebImageError) -> UnsafeMutablePointer<avifImage> {
+            guard max(image.size.width, image.size.height) <= Self.longestSide else {
+                throw Self.failure(
+                    "an AVIF's sides are at most \(Self.longestSide) pixels, this picture is \(image.size)")
+            }
+            guard !options.isLossless || image.layout == .rgba8 else {
+                throw Self.failure(
+                    "an AVIF holds at most 12 bits a channel, this picture has 16: it cannot be lossless")
+            }
+            let hasFullChroma = options.isLossless || quality >= Self.fullChromaQuality
+            guard
+                let picture = avifImageCreate(
+                    UInt32(image.size.width), UInt32(image.size.height), image.layout == .rgba16 ? 10 : 8,
+                    hasFullChroma ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420)
+            else { throw Self.noMemory() }
+            return picture
+        }
+
+        /// What the file says besides the pixels: its colours (sRGB unless it says otherwise), its
+        /// orientation, and what is kept.
+        private func describe(_ picture: UnsafeMutablePointer<avifImage>, _ image: Image) {
             let metadata = EmbeddedMetadata(image, options, formatTells: .orientation)
             let (profile, exif, xmp) = (metadata.profile, metadata.exif, metadata.xmp)
             if !profile.isEmpty { avifImageSetProfileICC(picture, profile, profile.count) }
@@ -58,12 +93,14 @@
             if !xmp.isEmpty { avifImageSetMetadataXMP(picture, xmp, xmp.count) }
             picture.pointee.colorPrimaries = avifColorPrimaries(AVIF_COLOR_PRIMARIES_BT709)
             picture.pointee.transferCharacteristics = avifTransferCharacteristics(AVIF_TRANSFER_CHARACTERISTICS_SRGB)
-            picture.pointee.matrixCoefficients = avifMatrixCoefficients(AVIF_MATRIX_COEFFICIENTS_BT601)
+            // Only red, green and blue as they are come back exactly.
+            picture.pointee.matrixCoefficients = avifMatrixCoefficients(
+                options.isLossless ? AVIF_MATRIX_COEFFICIENTS_IDENTITY : AVIF_MATRIX_COEFFICIENTS_BT601)
             picture.pointee.yuvRange = AVIF_RANGE_FULL
             if let color = metadata.color {
                 picture.pointee.colorPrimaries = avifColorPrimaries(color.primaries)
                 picture.pointee.transferCharacteristics = avifTransferCharacteristics(color.transfer)
-                if color.primaries == 9 {
+                if color.primaries == 9, !options.isLossless {
                     picture.pointee.matrixCoefficients = avifMatrixCoefficients(AVIF_MATRIX_COEFFICIENTS_BT2020_NCL)
                 }
             }
@@ -78,15 +115,15 @@
             }
         }
 
-        private static func convert(
-            _ image: Image, into picture: UnsafeMutablePointer<avifImage>
+        private func convert(
+            _ image: Image, hasAlpha: Bool, into picture: UnsafeMutablePointer<avifImage>
         ) throws(WebImageError) {
             let result = image.withPixels { pixels in
                 var rows = avifRGBImage()
                 avifRGBImageSetDefaults(&rows, picture)
                 rows.depth = UInt32(image.layout.bitDepth)
                 rows.format = AVIF_RGB_FORMAT_RGBA
-                rows.ignoreAlpha = image.alpha == .opaque ? 1 : 0
+                rows.ignoreAlpha = hasAlpha ? 0 : 1
                 rows.alphaPremultiplied = image.alpha == .premultiplied ? 1 : 0
                 // libavif only reads from it, though its one struct for both ways says otherwise.
                 rows.pixels = UnsafeMutablePointer(mutating: pixels.bindMemory(to: UInt8.self).baseAddress)
@@ -96,9 +133,13 @@
             try check(result)
         }
 
-        private static func check(_ result: avifResult) throws(WebImageError) {
+        private func check(_ result: avifResult) throws(WebImageError) {
             guard result != AVIF_RESULT_OK else { return }
-            throw failure("libavif: \(String(cString: avifResultToString(result)))")
+            throw Self.failure("libavif: \(String(cString: avifResultToString(result)))")
+        }
+
+        private static func noMemory() -> WebImageError {
+            WebImageError(.limitExceeded, "there is no memory to write the AVIF", format: .avif)
         }
 
         private static func failure(_ message: String) -> WebImageError {

@@ -2,12 +2,16 @@
     import CSysJXL
     public import WebImageCore
 
-    /// JPEG XL through libjxl: bare codestreams and boxed files; of an animation the first frame.
+    /// JPEG XL through libjxl: bare codestreams and boxed files, stills and animations.
+    ///
+    /// Of an animation ``ImageHeader/frameCount`` is nil until the decoder has seen its end; it goes on taking bytes
+    /// after the first frame, and also after the header when only that is wanted, and costs little then.
     public struct JXLCoder: ImageCoder {
         public init() {}
 
         public var decodableFormats: Set<ImageFormat> { [.jxl] }
         public var encodableFormats: Set<ImageFormat> { [.jxl] }
+        public var losslessFormats: Set<ImageFormat> { encodableFormats }
 
         public func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
@@ -15,8 +19,14 @@
             try JXLDecoder(options, plan: plan)
         }
 
+        public func makeAnimationDecoder(
+            _ format: ImageFormat, _ options: DecodeOptions
+        ) throws(WebImageError) -> (any AnimationDecoder)? {
+            try JXLAnimationDecoder(options)
+        }
+
         /// A JPEG XL with the picture's orientation and, if wished, its profile. Quality 80 unless `options` say
-        /// otherwise; 100 keeps every pixel. Alpha is always kept exactly.
+        /// otherwise; 100, like `isLossless`, keeps every pixel. Alpha is always kept exactly.
         ///
         /// - Throws: `cannotEncode` for another format or when libjxl refuses the picture, `limitExceeded` without
         ///   memory.
@@ -28,7 +38,21 @@
                 throw WebImageError(
                     .cannotEncode, "the JPEG XL coder does not write \(format.rawValue)", format: format)
             }
-            return try JXLEncoding(image, options).run()
+            let metadata = EmbeddedMetadata(image, options, formatTells: .orientation)
+            let writer = try JXLWriter(
+                JXLWriter.Description(
+                    size: image.size, bitDepth: image.layout.bitDepth, hasAlpha: image.alpha != .opaque,
+                    orientation: image.info.orientation, profile: metadata.profile, color: metadata.color,
+                    exif: metadata.exif, xmp: metadata.xmp), options)
+            try writer.add(image)
+            return writer.takeBytes()
+        }
+
+        /// An animated JPEG XL in sRGB, 8 bits and with alpha, delays rounded to milliseconds and at least one.
+        public func makeAnimationEncoder(
+            _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
+        ) throws(WebImageError) -> (any AnimationEncoder)? {
+            format == .jxl ? try JXLAnimationEncoder(animation, options) : nil
         }
     }
 #endif

@@ -14,10 +14,12 @@ enum PNGChunk {
         bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// CRC-32 (PNG specification, annex D), bit by bit: for short chunks.
+    /// CRC-32 (PNG specification, annex D).
     static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
-        ~bytes.reduce(~UInt32(0)) { sum, byte in (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in timesX(value) } }
+        ~bytes.reduce(~UInt32(0)) { sum, byte in checksums[Int((sum ^ UInt32(byte)) & 0xFF)] ^ (sum >> 8) }
     }
+
+    private static let checksums: [UInt32] = (0..<256).map { byte in (0..<8).reduce(byte) { value, _ in timesX(value) } }
 
     /// The checksum that `old` becomes when the same data comes behind other bytes, without a look at the data; where
     /// `old` was wrong, so is the new one.

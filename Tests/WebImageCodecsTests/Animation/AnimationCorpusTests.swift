@@ -4,7 +4,12 @@ import WebImageCore
 
 /// Animated files of the corpus against a reference compositor's frames.
 @Suite(.enabled(if: Corpus.isThere)) struct AnimationCorpusTests {
-    static let formats: Set<String> = ["gif", "webp", "apng"]
+    static let formats: Set<String> = ["apng", "avif-sequence", "gif", "jxl", "webp"]
+
+    /// The manifest's reference does not read the edit lists of AVIF sequences: these say "for ever".
+    static let editLists = [
+        "animated/colors-animated-8bpc-alpha-exif-xmp.avif": 0, "animated/mp4parse-loop_forever.avif": 0,
+    ]
 
     static let rows = Corpus.rows.filter { formats.contains($0.format) && $0.expected == "ok" && $0.frames > 1 }
 
@@ -14,9 +19,11 @@ import WebImageCore
         let expected = CorpusFrame.all.filter { $0.path == row.path }
         #expect(decoder.header?.size == PixelSize(width: row.width, height: row.height))
         #expect(decoder.storedDelays.count == row.frames && decoder.header?.frameCount == row.frames)
-        #expect(decoder.header?.loopCount == row.loopCount)
+        #expect(decoder.header?.loopCount == (Self.editLists[row.path] ?? row.loopCount))
         for frame in expected {
-            #expect(decoder.storedDelays[frame.index] == frame.delay, "frame \(frame.index)")
+            // The reference rounds to milliseconds.
+            let difference = decoder.storedDelays[frame.index] - frame.delay
+            #expect(abs(difference / .microseconds(1)) < 501, "frame \(frame.index)")
             let means = premultipliedMeans(of: try decoder.frame(at: frame.index))
             let isClose = zip(frame.means, means).allSatisfy { abs($0 - $1) <= 2 }
             #expect(isClose, "frame \(frame.index) has \(means), not \(frame.means)")

@@ -1,0 +1,96 @@
+#if AVIF
+    import CSysAVIF
+    import WebImageCore
+
+    /// The frames of an AVIF image sequence; of a still, its one picture.
+    ///
+    /// A frame needs those since the keyframe before it. libavif goes on from the frame that it decoded last, or begins
+    /// again at the keyframe.
+    final class AVIFAnimationDecoder: AnimationDecoder {
+        private let file: AVIFFile
+        private let options: DecodeOptions
+        private var attempts = ParseAttempts()
+        /// Of all frames, whether their bytes are there or not.
+        private var delays: [Duration] = []
+        /// How many frames have all their bytes.
+        private var readyCount = 0
+        /// The frame that libavif's image holds.
+        private var decoded: Int?
+
+        init(_ options: DecodeOptions) throws(WebImageError) {
+            self.options = options
+            file = try AVIFFile(options.limits)
+        }
+
+        var header: ImageHeader? { file.header }
+        var storedDelays: [Duration] { Array(delays.prefix(readyCount)) }
+        var encodedBytes: [UInt8] { [UInt8](file.bytes.all) }
+
+        func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
+            try file.bytes.append(bytes)
+            if header == nil, attempts.isDue(at: file.bytes.count) { try readHeader() }
+            countReady()
+        }
+
+        func finish() throws(WebImageError) {
+            if header == nil { try readHeader() }
+            countReady()
+            guard header == nil || readyCount < delays.count else { return }
+            throw WebImageError(
+                .truncatedData,
+                header == nil ? "the data ends before the pictures begin" : "the AVIF's frames end early",
+                format: header?.format ?? .avifSequence)
+        }
+
+        private func readHeader() throws(WebImageError) {
+            guard try file.parse(), let header else { return }
+            try options.limits.check(frames: file.frameCount, of: header.size, format: header.format)
+            let stored = file.timing.delays
+            delays = stored.count == file.frameCount ? stored : Array(repeating: .zero, count: file.frameCount)
+        }
+
+        private func countReady() {
+            while readyCount < delays.count, let end = file.dataEnd(of: readyCount), end <= file.bytes.count {
+                readyCount += 1
+            }
+        }
+
+        func firstFrameNeeded(for index: Int) -> Int {
+            if decoded == index { return index }
+            let keyframe = min(Int(avifDecoderNearestKeyframe(file.handle, UInt32(index))), index)
+            guard let decoded, decoded < index else { return keyframe }
+            return max(decoded + 1, keyframe)
+        }
+
+        func frame(at index: Int) throws(WebImageError) -> PixelBuffer {
+            guard let size = header?.size, index < readyCount else {
+                preconditionFailure("a frame was asked for that is not there")
+            }
+            if decoded != index {
+                for next in firstFrameNeeded(for: index)...index { try decode(next) }
+            }
+            try options.checkpoint?()
+            let pixels = try PixelBuffer(size: size)
+            let base = pixels.base.assumingMemoryBound(to: UInt8.self)
+            let result = AVIFFile.convert(
+                file.handle.pointee.image, .rgba8, bytesPerRow: pixels.bytesPerRow, into: base)
+            _ = try file.check(result)
+            return pixels
+        }
+
+        private func decode(_ index: Int) throws(WebImageError) {
+            try options.checkpoint?()
+            decoded = nil
+            do throws(WebImageError) {
+                guard try file.decode(index) else {
+                    throw WebImageError(.corruptData, "frame \(index) lacks bytes", format: header?.format)
+                }
+            } catch {
+                // After a damaged frame libavif does not know any more where it is; it begins anew at a keyframe.
+                _ = avifDecoderReset(file.handle)
+                throw error
+            }
+            decoded = index
+        }
+    }
+#endif

@@ -1,0 +1,43 @@
+#if AVIF
+    import WebImageCore
+
+    /// Writes an AVIF image sequence: frames with alpha, delays in milliseconds.
+    final class AVIFAnimationEncoder: AnimationEncoder {
+        private let size: PixelSize
+        private let loopCount: Int?
+        private let encoder: AVIFEncoder
+        private var milliseconds: [UInt64] = []
+
+        init(_ animation: AnimationDescription, _ options: EncodeOptions) throws(WebImageError) {
+            size = animation.size
+            loopCount = animation.loopCount
+            encoder = try AVIFEncoder(options)
+        }
+
+        func add(_ frame: Image, delay: Duration) throws(WebImageError) {
+            guard frame.size == size else {
+                throw WebImageError(
+                    .cannotEncode, "a frame of \(frame.size) does not fit an animation of \(size)",
+                    format: .avifSequence)
+            }
+            let shown = UInt64(min(max(delay.wholeMilliseconds, 1), Int64(UInt32.max)))
+            try encoder.add(try frame.withFullAlpha(), hasAlpha: true, milliseconds: shown, isStill: false)
+            milliseconds.append(shown)
+        }
+
+        func finish() throws(WebImageError) -> [UInt8] {
+            guard !milliseconds.isEmpty else {
+                throw WebImageError(.cannotEncode, "an animation needs a frame", format: .avifSequence)
+            }
+            let bytes = try encoder.finish()
+            // libavif makes a still of a single frame.
+            guard milliseconds.count > 1, let loopCount else { return bytes }
+            var repetition = SequenceRepetition(bytes, segment: milliseconds.reduce(0, +), count: max(loopCount, 0))
+            guard let repeated = repetition.written() else {
+                throw WebImageError(
+                    .cannotEncode, "this libavif's files cannot be told to repeat", format: .avifSequence)
+            }
+            return repeated
+        }
+    }
+#endif

@@ -1,0 +1,21 @@
+#if AVIF || JXL
+    import WebImageCore
+
+    extension Image {
+        /// The picture for a file all of whose frames have alpha: what it holds there counts for nothing when it is
+        /// opaque.
+        func withFullAlpha() throws(WebImageError) -> Image {
+            guard alpha == .opaque else { return self }
+            let copy = try PixelBuffer(size: size, layout: layout)
+            withPixels { copy.mutableBytes.copyMemory(from: $0) }
+            let (step, length) = (layout.bytesPerPixel, layout.bytesPerPixel / 4)
+            let bytes = copy.mutableBytes
+            for pixel in stride(from: 0, to: bytes.count, by: step) {
+                for index in step - length..<step { bytes[pixel + index] = 0xFF }
+            }
+            var info = self.info
+            info.alpha = .straight
+            return Image(pixels: copy, info: info)
+        }
+    }
+#endif

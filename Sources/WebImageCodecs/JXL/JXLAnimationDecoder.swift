@@ -1,0 +1,136 @@
+#if JXL
+    import CSysJXL
+    import WebImageCore
+
+    /// The frames of an animated JPEG XL; of a still, its one picture.
+    ///
+    /// One libjxl decoder looks for frames as the bytes come, another plays them. It goes on from the frame that it gave
+    /// last, leaves out those that are not asked for, and begins again at the start of the file to go back; libjxl then
+    /// decodes only what the frame builds on.
+    final class JXLAnimationDecoder: AnimationDecoder {
+        /// libjxl is given so many bytes between two checkpoints.
+        private static let pieceLength = 64 << 10
+
+        private(set) var encodedBytes: [UInt8] = []
+        private let options: DecodeOptions
+        private let scout: JXLFrameScout
+        /// The last frame's bytes are all there: libjxl passes it over without looking at them.
+        private var isWhole = false
+        private var player: JXLStream?
+        private var playerInfo = JxlBasicInfo()
+        /// How many bytes the player has taken.
+        private var offset = 0
+        /// The frame that the player gives next.
+        private var next = 0
+
+        init(_ options: DecodeOptions) throws(WebImageError) {
+            self.options = options
+            scout = try JXLFrameScout(options.limits)
+        }
+
+        var header: ImageHeader? { scout.header }
+        var storedDelays: [Duration] {
+            scout.isComplete && !isWhole ? scout.delays.dropLast() : scout.delays
+        }
+
+        func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
+            guard bytes.count <= options.limits.bytes.bytes - encodedBytes.count else {
+                throw WebImageError(
+                    .limitExceeded,
+                    "the JPEG XL is longer than \(options.limits.bytes); raise DecodeLimits.bytes to allow it",
+                    format: .jxl)
+            }
+            encodedBytes.append(contentsOf: bytes)
+            try scout.push(bytes.bindMemory(to: UInt8.self))
+        }
+
+        /// Decodes the last of several frames, since nothing else tells whether it is complete.
+        func finish() throws(WebImageError) {
+            guard scout.isComplete else { throw cut() }
+            isWhole = true
+            guard storedDelays.count > 1 else { return }
+            do throws(WebImageError) { _ = try frame(at: storedDelays.count - 1) } catch {
+                isWhole = false
+                guard error.code == .corruptData else { throw error }
+                throw cut()
+            }
+        }
+
+        private func cut() -> WebImageError {
+            WebImageError(
+                .truncatedData,
+                header == nil ? "the data ends before the pictures begin" : "the JPEG XL's frames end early",
+                format: .jxl)
+        }
+
+        func firstFrameNeeded(for index: Int) -> Int {
+            let start = scout.start(of: index)
+            return player != nil && next <= index ? max(next, start) : start
+        }
+
+        func frame(at index: Int) throws(WebImageError) -> PixelBuffer {
+            guard let header else { preconditionFailure("a frame was asked for that is not there") }
+            let player = try takePlayer()
+            if index < next { restart(player) }
+            JxlDecoderSkipFrames(player.handle, index - next)
+            let pixels = try PixelBuffer(size: header.size)
+            let format = RowFormat(size: header.size, layout: .rgba8, alpha: header.hasAlpha ? .straight : .opaque)
+            try play(player, into: pixels, format)
+            self.player = player
+            next = index + 1
+            return pixels
+        }
+
+        /// After an error nothing is known of where libjxl is: unless it is put back, the next frame begins with a new one.
+        private func takePlayer() throws(WebImageError) -> JXLStream {
+            defer { player = nil }
+            if let player { return player }
+            (offset, next) = (0, 0)
+            return try JXLStream([JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FULL_IMAGE])
+        }
+
+        private func restart(_ player: JXLStream) {
+            player.rewind()
+            (offset, next) = (0, 0)
+        }
+
+        /// Goes on until a frame was rendered.
+        private func play(_ player: JXLStream, into pixels: PixelBuffer, _ format: RowFormat) throws(WebImageError) {
+            var length = Self.pieceLength
+            while true {
+                try options.checkpoint?()
+                let (taken, isDone) = try encodedBytes.withUnsafeBufferPointer { all throws(WebImageError) in
+                    let piece = UnsafeBufferPointer(rebasing: all.dropFirst(offset).prefix(length))
+                    return try give(piece, player, pixels, format)
+                }
+                offset += taken
+                if isDone { return }
+                guard offset + (taken == 0 ? length : 0) < encodedBytes.count else { throw player.corrupt() }
+                // libjxl wants to see more at once.
+                length = taken == 0 ? length * 2 : Self.pieceLength
+            }
+        }
+
+        /// - Returns: how many bytes libjxl took, and whether the frame is rendered.
+        private func give(
+            _ piece: UnsafeBufferPointer<UInt8>, _ player: JXLStream, _ pixels: PixelBuffer, _ format: RowFormat
+        ) throws(WebImageError) -> (Int, Bool) {
+            guard let base = piece.baseAddress,
+                JxlDecoderSetInput(player.handle, base, piece.count) == JXL_DEC_SUCCESS
+            else { throw player.corrupt() }
+            while true {
+                let status = JxlDecoderProcessInput(player.handle)
+                switch status {
+                case JXL_DEC_BASIC_INFO: playerInfo = try player.info(options.limits)
+                case JXL_DEC_COLOR_ENCODING: _ = player.header(playerInfo, options.limits)
+                case JXL_DEC_NEED_IMAGE_OUT_BUFFER: try player.setOutput(format, pixels.base)
+                case JXL_DEC_NEED_MORE_INPUT, JXL_DEC_FULL_IMAGE:
+                    let left = JxlDecoderReleaseInput(player.handle)
+                    return (piece.count - min(left, piece.count), status == JXL_DEC_FULL_IMAGE)
+                default: throw player.corrupt()
+                }
+                try options.checkpoint?()
+            }
+        }
+    }
+#endif

@@ -1,0 +1,102 @@
+#if JXL
+    import CSysJXL
+    import WebImageCore
+
+    /// Goes through the frames of a file ahead of any decoding: how many there are, how long each is shown, and whether
+    /// one of their layers would cost more than the limits allow (a layer may be larger than the picture, and libjxl 0.7
+    /// itself knows no limit).
+    final class JXLFrameScout {
+        private struct Frame {
+            var delay: Duration
+            /// Whether nothing of the frames before shows in it.
+            var standsAlone: Bool
+        }
+
+        /// Without a frame count until the end of the file.
+        private(set) var header: ImageHeader?
+        /// All frames were seen.
+        private(set) var isComplete = false
+        private let stream: JXLStream
+        private let limits: DecodeLimits
+        private var info = JxlBasicInfo()
+        /// The last one's bytes need not all be there, until another frame or the end is seen.
+        private var frames: [Frame] = []
+        /// How the layers since the last whole frame began.
+        private var standsAlone: Bool?
+        /// Layers were seen that a frame still to come belongs to.
+        private var isWithinFrame = false
+        private var layerPixels = 0
+        private var layerCount = 0
+
+        init(_ limits: DecodeLimits) throws(WebImageError) {
+            self.limits = limits
+            stream = try JXLStream([JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FRAME], joinsLayers: false)
+        }
+
+        /// Of the frames whose bytes are all there.
+        var delays: [Duration] { frames.prefix(readyCount).map(\.delay) }
+
+        private var readyCount: Int { isComplete || isWithinFrame ? frames.count : max(frames.count - 1, 0) }
+
+        /// The nearest frame, back from one, that needs none before it.
+        func start(of index: Int) -> Int { frames[...index].lastIndex(where: \.standsAlone) ?? 0 }
+
+        /// Takes the next bytes; those after the end are not looked at.
+        ///
+        /// - Throws: `corruptData`, `limitExceeded`, `unsupportedFeature`.
+        func push(_ piece: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+            guard !isComplete, !piece.isEmpty else { return }
+            try stream.push(piece) { status throws(WebImageError) in
+                switch status {
+                case JXL_DEC_BASIC_INFO: info = try stream.info(limits)
+                case JXL_DEC_COLOR_ENCODING: header = stream.header(info, limits)
+                case JXL_DEC_FRAME: try takeLayer()
+                case JXL_DEC_SUCCESS:
+                    isComplete = true
+                    header?.frameCount = frames.count
+                default: throw stream.corrupt()
+                }
+                return !isComplete
+            }
+        }
+
+        private func takeLayer() throws(WebImageError) {
+            var layer = JxlFrameHeader()
+            guard JxlDecoderGetFrameHeader(stream.handle, &layer) == JXL_DEC_SUCCESS else { throw stream.corrupt() }
+            try checkLayer(PixelSize(width: Int(layer.layer_info.xsize), height: Int(layer.layer_info.ysize)))
+            let isWhole =
+                layer.layer_info.have_crop == JXL_FALSE
+                && layer.layer_info.blend_info.blendmode == JXL_BLEND_REPLACE
+            standsAlone = standsAlone ?? isWhole
+            // Layers that are shown for no time are parts of the frame after them.
+            isWithinFrame = layer.duration == 0 && layer.is_last == JXL_FALSE
+            guard !isWithinFrame else { return }
+            frames.append(Frame(delay: delay(layer.duration), standsAlone: standsAlone ?? isWhole))
+            standsAlone = nil
+            guard info.have_animation != JXL_FALSE else { return }
+            let canvas = PixelSize(width: Int(info.xsize), height: Int(info.ysize))
+            try limits.check(frames: frames.count, of: canvas, format: .jxl)
+        }
+
+        private func checkLayer(_ size: PixelSize) throws(WebImageError) {
+            try limits.check(size, of: .jxl)
+            layerCount += 1
+            layerPixels += size.pixelCount ?? 0
+            guard layerCount <= limits.frames, layerPixels <= limits.animationPixels else {
+                throw WebImageError(
+                    .limitExceeded,
+                    "the JPEG XL's \(layerCount) layers have \(layerPixels) pixels; raise DecodeLimits.frames or "
+                        + "animationPixels to allow it", format: .jxl)
+            }
+        }
+
+        private func delay(_ ticks: UInt32) -> Duration {
+            guard info.have_animation != JXL_FALSE, info.animation.tps_numerator > 0 else { return .zero }
+            let scale = UInt64(info.animation.tps_numerator)
+            // 32 bits by 32 bits fit.
+            let (seconds, rest) = (UInt64(ticks) * UInt64(info.animation.tps_denominator))
+                .quotientAndRemainder(dividingBy: scale)
+            return .seconds(Int64(UInt32(clamping: seconds))) + .nanoseconds(Int64(rest * 1_000_000_000 / scale))
+        }
+    }
+#endif

@@ -1,0 +1,135 @@
+#if JXL
+    import CSysJXL
+    import WebImageCore
+
+    /// libjxl's decoder of one file, and what it left of the bytes that it was given. Not thread-safe.
+    final class JXLStream {
+        let handle: OpaquePointer
+        private let events: Int32
+        /// What libjxl did not take of the bytes before: the beginning of a box, say.
+        private var rest: [UInt8] = []
+
+        /// - Parameters:
+        ///   - events: which of libjxl's there are to be.
+        ///   - joinsLayers: false: each layer of a frame is told of by itself.
+        init(_ events: [JxlDecoderStatus], joinsLayers: Bool = true) throws(WebImageError) {
+            guard let handle = JxlDecoderCreate(nil) else {
+                throw WebImageError(.limitExceeded, "there is no memory for a JPEG XL decoder", format: .jxl)
+            }
+            self.handle = handle
+            self.events = events.reduce(0) { $0 | Int32($1.rawValue) }
+            let settings = [
+                JxlDecoderSubscribeEvents(handle, self.events),
+                JxlDecoderSetKeepOrientation(handle, JXL_TRUE), JxlDecoderSetUnpremultiplyAlpha(handle, JXL_TRUE),
+                JxlDecoderSetCoalescing(handle, joinsLayers ? JXL_TRUE : JXL_FALSE),
+            ]
+            guard settings.allSatisfy({ $0 == JXL_DEC_SUCCESS }) else {
+                throw WebImageError(.unsupportedFeature, "libjxl refuses the settings of its decoder", format: .jxl)
+            }
+        }
+
+        deinit { JxlDecoderDestroy(handle) }
+
+        /// Gives libjxl the next bytes.
+        ///
+        /// - Parameter take: what is done on an event; false ends the run, and the bytes left are dropped.
+        func push(
+            _ piece: UnsafeBufferPointer<UInt8>,
+            _ take: (JxlDecoderStatus) throws(WebImageError) -> Bool
+        ) throws(WebImageError) {
+            if rest.isEmpty { return try run(piece, take) }
+            let joined = rest + piece
+            rest = []
+            try joined.withUnsafeBufferPointer { bytes throws(WebImageError) in try run(bytes, take) }
+        }
+
+        private func run(
+            _ bytes: UnsafeBufferPointer<UInt8>,
+            _ take: (JxlDecoderStatus) throws(WebImageError) -> Bool
+        ) throws(WebImageError) {
+            guard let base = bytes.baseAddress, JxlDecoderSetInput(handle, base, bytes.count) == JXL_DEC_SUCCESS else {
+                throw corrupt()
+            }
+            var goesOn = true
+            // libjxl must not keep a pointer to bytes that are the caller's.
+            defer {
+                let count = min(JxlDecoderReleaseInput(handle), bytes.count)
+                rest = goesOn ? Array(bytes.suffix(count)) : []
+            }
+            while goesOn {
+                let status = JxlDecoderProcessInput(handle)
+                if status == JXL_DEC_NEED_MORE_INPUT { return }
+                guard status != JXL_DEC_ERROR else { throw corrupt() }
+                goesOn = try take(status)
+            }
+        }
+
+        /// Begins again at the start of the file.
+        func rewind() {
+            JxlDecoderRewind(handle)
+            // libjxl 0.7 forgets them, though its header says otherwise.
+            _ = JxlDecoderSubscribeEvents(handle, events)
+        }
+
+        func corrupt() -> WebImageError {
+            WebImageError(.corruptData, "libjxl refuses the data", format: .jxl)
+        }
+
+        /// Size and kind, when they are known: nothing large has been allocated yet.
+        ///
+        /// - Throws: `limitExceeded`; `unsupportedFeature` for CMYK.
+        func info(_ limits: DecodeLimits) throws(WebImageError) -> JxlBasicInfo {
+            var info = JxlBasicInfo()
+            guard JxlDecoderGetBasicInfo(handle, &info) == JXL_DEC_SUCCESS else { throw corrupt() }
+            let size = PixelSize(width: Int(info.xsize), height: Int(info.ysize))
+            try limits.check(size, of: .jxl)
+            // Each channel more is as large as red, and libjxl decodes them all.
+            let (pixels, overflow) = (size.pixelCount ?? .max)
+                .multipliedReportingOverflow(by: (Int(info.num_extra_channels) + 6) / 4)
+            guard !overflow, pixels <= limits.pixels else {
+                throw WebImageError(
+                    .limitExceeded,
+                    "the JPEG XL's \(info.num_extra_channels) channels beside its colours take more memory than "
+                        + "\(limits.pixels) pixels; raise DecodeLimits.pixels to allow it", format: .jxl)
+            }
+            for index in 0..<Int(info.num_extra_channels) {
+                var channel = JxlExtraChannelInfo()
+                guard JxlDecoderGetExtraChannelInfo(handle, index, &channel) == JXL_DEC_SUCCESS else { throw corrupt() }
+                // libjxl 0.7 would give cyan, magenta and yellow as if they were red, green and blue.
+                guard channel.type != JXL_CHANNEL_BLACK else {
+                    throw WebImageError(.unsupportedFeature, "the JPEG XL is in CMYK", format: .jxl)
+                }
+            }
+            return info
+        }
+
+        /// The header, once the colours are known; also chooses in which colours pixels come.
+        func header(_ info: JxlBasicInfo, _ limits: DecodeLimits) -> ImageHeader {
+            let isAnimation = info.have_animation != JXL_FALSE
+            var header = ImageHeader(
+                format: .jxl, size: PixelSize(width: Int(info.xsize), height: Int(info.ysize)),
+                orientation: Orientation(tag: Int(info.orientation.rawValue)), hasAlpha: info.alpha_bits > 0,
+                bitDepth: Int(info.bits_per_sample), isProgressive: true,
+                iccProfile: JXLColor.profile(of: handle, info, limit: limits.metadata.bytes))
+            if let description = JXLColor.description(of: handle) {
+                header.colorDescription = description
+                header.iccProfile = nil
+            }
+            header.frameCount = isAnimation ? nil : 1
+            header.loopCount = isAnimation ? Int(info.animation.num_loops) : nil
+            return header
+        }
+
+        /// Lets libjxl render the next frame into memory.
+        func setOutput(_ format: RowFormat, _ memory: UnsafeMutableRawPointer) throws(WebImageError) {
+            let byteCount = format.bytesPerRow * format.size.height
+            var pixels = JxlPixelFormat(
+                num_channels: 4, data_type: format.layout == .rgba16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
+                endianness: JXL_NATIVE_ENDIAN, align: 0)
+            var needed = 0
+            guard JxlDecoderImageOutBufferSize(handle, &pixels, &needed) == JXL_DEC_SUCCESS, needed <= byteCount,
+                JxlDecoderSetImageOutBuffer(handle, &pixels, memory, byteCount) == JXL_DEC_SUCCESS
+            else { throw corrupt() }
+        }
+    }
+#endif

@@ -1,0 +1,192 @@
+#if JXL
+    import CSysJXL
+    import WebImageCore
+
+    /// Writes one file with libjxl: a still, or an animation frame by frame. Not thread-safe.
+    final class JXLWriter {
+        /// What a file says of its pictures before the first of them.
+        struct Description {
+            var size: PixelSize
+            var bitDepth: Int
+            var hasAlpha: Bool
+            var orientation = Orientation.up
+            /// Empty for sRGB, or what ``color`` says.
+            var profile: [UInt8] = []
+            var color: ColorDescription?
+            /// Empty: none.
+            var exif: [UInt8] = []
+            var xmp: [UInt8] = []
+            /// How often an animation is played, 0 for ever; nil for a still.
+            var loopCount: Int?
+        }
+
+        /// libjxl's effort, 1 to 9: above this one it takes several times as long for a few percent less bytes.
+        private static let effort: Int64 = 4
+        private let handle: OpaquePointer
+        private let settings: OpaquePointer
+        private let channels: Int
+        private var bytes: [UInt8] = []
+
+        init(_ description: Description, _ options: EncodeOptions) throws(WebImageError) {
+            guard let handle = JxlEncoderCreate(nil) else { throw Self.noMemory() }
+            self.handle = handle
+            guard let settings = JxlEncoderFrameSettingsCreate(handle, nil) else {
+                JxlEncoderDestroy(handle)
+                throw Self.noMemory()
+            }
+            self.settings = settings
+            channels = description.hasAlpha ? 4 : 3
+            let quality = min(max(options.quality ?? 80, 1), 100)
+            let isLossless = options.isLossless || quality == 100
+            try addBoxes(description)
+            try describe(description, isLossless: isLossless)
+            try check(JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, Self.effort))
+            if isLossless {
+                try check(JxlEncoderSetFrameLossless(settings, JXL_TRUE))
+            } else {
+                try check(JxlEncoderSetFrameDistance(settings, Self.distance(quality)))
+            }
+        }
+
+        deinit { JxlEncoderDestroy(handle) }
+
+        /// libjxl's measure of loss for a JPEG-like quality, as its own tools convert it: 90 gives 1.0, "visually
+        /// lossless".
+        private static func distance(_ quality: Int) -> Float {
+            guard quality < 30 else { return 0.1 + Float(100 - quality) * 0.09 }
+            return 53 / 3000 * Float(quality * quality) - 23 / 20 * Float(quality) + 25
+        }
+
+        /// EXIF and XMP before the picture, so that who reads the file's beginning has them.
+        private func addBoxes(_ picture: Description) throws(WebImageError) {
+            // The four bytes say where in the box the block begins.
+            let exif = picture.exif.isEmpty ? [] : [0, 0, 0, 0] + picture.exif
+            let boxes = [("Exif", exif), ("xml ", picture.xmp)].filter { !$0.1.isEmpty }
+            guard !boxes.isEmpty else { return }
+            try check(JxlEncoderUseContainer(handle, JXL_TRUE))
+            try check(JxlEncoderUseBoxes(handle))
+            for (name, contents) in boxes {
+                try check(JxlEncoderAddBox(handle, name, contents, contents.count, JXL_FALSE))
+            }
+            JxlEncoderCloseBoxes(handle)
+        }
+
+        private func describe(_ picture: Description, isLossless: Bool) throws(WebImageError) {
+            guard let width = UInt32(exactly: picture.size.width), let height = UInt32(exactly: picture.size.height)
+            else {
+                throw WebImageError(.cannotEncode, "a JPEG XL cannot hold a picture of \(picture.size)", format: .jxl)
+            }
+            var info = JxlBasicInfo()
+            JxlEncoderInitBasicInfo(&info)
+            (info.xsize, info.ysize) = (width, height)
+            info.bits_per_sample = UInt32(picture.bitDepth)
+            info.num_color_channels = 3
+            info.orientation = JxlOrientation(rawValue: UInt32(picture.orientation.rawValue))
+            info.uses_original_profile = isLossless ? JXL_TRUE : JXL_FALSE
+            if picture.hasAlpha {
+                info.num_extra_channels = 1
+                info.alpha_bits = info.bits_per_sample
+            }
+            if let loopCount = picture.loopCount {
+                info.have_animation = JXL_TRUE
+                info.animation.tps_numerator = 1000
+                info.animation.tps_denominator = 1
+                info.animation.num_loops = UInt32(clamping: loopCount)
+            }
+            try check(JxlEncoderSetBasicInfo(handle, &info))
+            if picture.profile.isEmpty {
+                var colors = JXLColor.encoding(picture.color ?? .sRGB)
+                try check(JxlEncoderSetColorEncoding(handle, &colors))
+            } else {
+                try check(JxlEncoderSetICCProfile(handle, picture.profile, picture.profile.count))
+            }
+        }
+
+        /// Adds the one picture of a still, or a frame of an animation that is shown for so many milliseconds.
+        func add(_ image: Image, milliseconds: UInt32 = 0, isLast: Bool = true) throws(WebImageError) {
+            var header = JxlFrameHeader()
+            JxlEncoderInitFrameHeader(&header)
+            header.duration = milliseconds
+            try check(JxlEncoderSetFrameHeader(settings, &header))
+            try addPixels(of: image)
+            if isLast { JxlEncoderCloseInput(handle) }
+            try collect()
+        }
+
+        /// The file, after its last picture.
+        func takeBytes() -> [UInt8] { bytes }
+
+        private func addPixels(of image: Image) throws(WebImageError) {
+            var format = JxlPixelFormat(
+                num_channels: UInt32(channels), data_type: image.layout == .rgba16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
+                endianness: JXL_NATIVE_ENDIAN, align: 0)
+            let status = image.withPixels { pixels -> JxlEncoderStatus in
+                let isReady = channels == 4 && image.alpha != .premultiplied
+                guard !isReady else {
+                    return JxlEncoderAddImageFrame(settings, &format, pixels.baseAddress, pixels.count)
+                }
+                if image.layout == .rgba8 {
+                    let values = converted(pixels.bindMemory(to: UInt8.self))
+                    return JxlEncoderAddImageFrame(settings, &format, values, values.count)
+                }
+                let values = converted(pixels.bindMemory(to: UInt16.self))
+                return JxlEncoderAddImageFrame(settings, &format, values, values.count * 2)
+            }
+            try check(status)
+        }
+
+        /// The pixels of a picture whose alpha is not straight, as libjxl takes them: red, green and blue of an opaque
+        /// one. The colours of a premultiplied one are divided by alpha, since libjxl 0.7 ends the process when it is
+        /// given one.
+        private func converted<Value: FixedWidthInteger & UnsignedInteger>(
+            _ pixels: UnsafeBufferPointer<Value>
+        ) -> [Value] {
+            let (count, channels, most) = (pixels.count / 4, channels, UInt32(Value.max))
+            return [Value](unsafeUninitializedCapacity: count * channels) { output, initialized in
+                for index in 0..<count {
+                    let alpha = UInt32(pixels[index * 4 + 3])
+                    for channel in 0..<channels {
+                        let value = UInt32(pixels[index * 4 + channel])
+                        let isWhole = channels == 3 || channel == 3 || alpha == most || alpha == 0
+                        // At most 65 535 squared and a half alpha: within 32 bits.
+                        output[index * channels + channel] =
+                            isWhole ? Value(value) : Value(min((value * most + alpha / 2) / alpha, most))
+                    }
+                }
+                initialized = count * channels
+            }
+        }
+
+        /// Has libjxl write the frames that it was given.
+        private func collect() throws(WebImageError) {
+            var buffer = [UInt8](repeating: 0, count: 64 << 10)
+            while true {
+                var (status, used) = (JXL_ENC_ERROR, 0)
+                buffer.withUnsafeMutableBufferPointer { buffer in
+                    var left = buffer.count
+                    var next = buffer.baseAddress
+                    status = JxlEncoderProcessOutput(handle, &next, &left)
+                    used = buffer.count - left
+                }
+                bytes += buffer.prefix(used)
+                if status == JXL_ENC_SUCCESS { return }
+                guard status == JXL_ENC_NEED_MORE_OUTPUT else { throw failure() }
+            }
+        }
+
+        private func check(_ status: JxlEncoderStatus) throws(WebImageError) {
+            guard status == JXL_ENC_SUCCESS else { throw failure() }
+        }
+
+        private func failure() -> WebImageError {
+            let code = JxlEncoderGetError(handle)
+            guard code != JXL_ENC_ERR_OOM else { return Self.noMemory() }
+            return WebImageError(
+                .cannotEncode, "libjxl cannot write the picture (error \(code.rawValue))", format: .jxl)
+        }
+
+        private static func noMemory() -> WebImageError {
+            WebImageError(.limitExceeded, "there is no memory to write the JPEG XL", format: .jxl)
+        }
+    }
+#endif
