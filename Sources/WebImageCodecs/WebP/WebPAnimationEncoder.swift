@@ -40,7 +40,7 @@ final class WebPAnimationEncoder: AnimationEncoder {
             throw WebImageError(.cannotEncode, "a frame is \(frame.size), the animation is \(size)", format: .webp)
         }
         let start = Int32(time)
-        let next = time + min(max(delay.wholeMilliseconds, 0), Self.longestDelay)
+        let next = time + min(Int(delay.wholeMilliseconds), Self.longestDelay)
         guard next <= Int(Int32.max) else {
             throw WebImageError(.cannotEncode, "an animated WebP lasts at most 24 days", format: .webp)
         }
@@ -72,13 +72,5 @@ final class WebPAnimationEncoder: AnimationEncoder {
         if code != VP8_ENC_OK { return WebPEncoder.error(code) }
         let told = WebPAnimEncoderGetError(handle).map { String(cString: $0) } ?? ""
         return WebPEncoder.failed(told.isEmpty ? "the animation cannot be written" : told)
-    }
-}
-
-extension Duration {
-    fileprivate var wholeMilliseconds: Int {
-        let (seconds, attoseconds) = components
-        guard seconds < 1 << 40 else { return .max }
-        return Int(seconds) * 1000 + Int(attoseconds / 1_000_000_000_000_000)
     }
 }
