@@ -50,7 +50,7 @@ struct UsageTests {
     @Test(arguments: [
         ["fetch", "a", "--retries", "3"], ["fetch", "a", "--netrc"], ["fetch", "a", "--transform", "blur"],
         ["fetch", "a", "--policy", "protocol"], ["fetch", "a", "--policy", "revalidate"],
-        ["fetch", "a", "--policy", "refresh"], ["fetch", "a", "--format", "gif"], ["fetch", "a", "--format", "svg"],
+        ["fetch", "a", "--policy", "refresh"], ["fetch", "a", "--format", "ico"], ["fetch", "a", "--format", "svg"],
         ["convert", "a", "b", "--format", "ico"],
         ["show", "a.png", "--retries", "1"], ["prefetch", "http://localhost/a"], ["prefetch", "--input-list", "x"],
     ])

@@ -2,7 +2,7 @@
 /// (X. Wu, "Color Quantization by Dynamic Programming and Principal Analysis", 1992, the greedy variant along one
 /// axis), then each colour moves to the mean of the pixels that it is nearest to (k-means).
 struct ColorQuantizer {
-    private static let rounds = 3
+    private static let rounds = 6
     private static let weights = SIMD4<Double>(
         Double(NearestColor.weights.x), Double(NearestColor.weights.y), Double(NearestColor.weights.z), 0)
 

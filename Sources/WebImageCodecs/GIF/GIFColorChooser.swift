@@ -8,9 +8,10 @@ struct GIFColorChooser {
         var indices: [UInt8]
     }
 
-    /// By how much the mean distance to a palette may grow, and a level of all channels besides.
+    /// By how much the mean distance to a palette may grow, and how much besides where it is small (15 is one level of
+    /// all channels).
     private static let tolerance = 1.25
-    private static let oneLevel = 15.0
+    private static let allowance = 4.0
 
     private let dithers: Bool
     /// Whether there are frames to come, which want a transparent entry.
@@ -67,7 +68,7 @@ struct GIFColorChooser {
         for known in [last, first] {
             guard let known, known.meanDistance > 0, known.transparentIndex != nil else { continue }
             let distance = bins.meanDistance(to: known.nearest)
-            if distance <= known.meanDistance * Self.tolerance + Self.oneLevel { return known }
+            if distance <= known.meanDistance * Self.tolerance + Self.allowance { return known }
         }
         return nil
     }

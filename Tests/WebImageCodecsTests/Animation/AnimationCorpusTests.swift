@@ -11,6 +11,14 @@ import WebImageCore
         "animated/colors-animated-8bpc-alpha-exif-xmp.avif": 0, "animated/mp4parse-loop_forever.avif": 0,
     ]
 
+    /// Frames behind an APNG's frame that is to be undone. The reference compositor (Pillow) leaves that standing when
+    /// it is asked for each frame in turn; the first file's twin, a GIF, has the frame below, and the second one has
+    /// nothing but green beneath.
+    static let corrections: [String: [Double]] = [
+        "animated/animated-red-blue.apng 3": [241.86, 230.74, 230.74, 255],
+        "animated/dispose_op_previous.png 2": [0, 255, 0, 255],
+    ]
+
     static let rows = Corpus.rows.filter { formats.contains($0.format) && $0.expected == "ok" && $0.frames > 1 }
 
     @Test(arguments: rows)
@@ -25,8 +33,9 @@ import WebImageCore
             let difference = decoder.storedDelays[frame.index] - frame.delay
             #expect(abs(difference / .microseconds(1)) < 501, "frame \(frame.index)")
             let means = premultipliedMeans(of: try decoder.frame(at: frame.index))
-            let isClose = zip(frame.means, means).allSatisfy { abs($0 - $1) <= 2 }
-            #expect(isClose, "frame \(frame.index) has \(means), not \(frame.means)")
+            let wanted = Self.corrections["\(row.path) \(frame.index)"] ?? frame.means
+            let isClose = zip(wanted, means).allSatisfy { abs($0 - $1) <= 2 }
+            #expect(isClose, "frame \(frame.index) has \(means), not \(wanted)")
         }
     }
 
