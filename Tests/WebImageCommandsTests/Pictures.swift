@@ -27,9 +27,8 @@ enum Pictures {
         let size = PixelSize(width: 640, height: 480)
         let encoder = try WebPCoder().makeAnimationEncoder(
             .webp, AnimationDescription(size: size, loopCount: 7), EncodeOptions(quality: 100))
-        for draw in [SamplePictures.grainySunset, SamplePictures.nebula, SamplePictures.grainySunset] {
-            try encoder?.add(draw(size), delay: .milliseconds(40))
-        }
+        let (sunset, nebula) = (try SamplePictures.grainySunset(size), try SamplePictures.nebula(size))
+        for frame in [sunset, nebula, sunset] { try encoder?.add(frame, delay: .milliseconds(40)) }
         return try encoder?.finish() ?? []
     }
 
