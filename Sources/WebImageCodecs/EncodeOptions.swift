@@ -17,8 +17,8 @@ public struct EncodeOptions: Hashable, Sendable {
     public var embedsICCProfile: Bool
 
     public init(
-        quality: Int? = nil, isLossless: Bool = false, progressive: Bool = false, compressionLevel: Int = 6, background: RGBColor = .white,
-        embedsICCProfile: Bool = true
+        quality: Int? = nil, isLossless: Bool = false, progressive: Bool = false, compressionLevel: Int = 6,
+        background: RGBColor = .white, embedsICCProfile: Bool = true
     ) {
         self.quality = quality
         self.isLossless = isLossless
