@@ -27,8 +27,8 @@ enum Pictures {
         let size = PixelSize(width: 640, height: 480)
         let encoder = try WebPCoder().makeAnimationEncoder(
             .webp, AnimationDescription(size: size, loopCount: 7), EncodeOptions(quality: 100))
-        let pictures = try [SamplePictures.grainySunset(size), SamplePictures.nebula(size)]
-        for index in 0..<3 { try encoder?.add(pictures[index % 2], delay: .milliseconds(40)) }
+        let (sunset, nebula) = (try SamplePictures.grainySunset(size), try SamplePictures.nebula(size))
+        for frame in [sunset, nebula, sunset] { try encoder?.add(frame, delay: .milliseconds(40)) }
         return try encoder?.finish() ?? []
     }
 

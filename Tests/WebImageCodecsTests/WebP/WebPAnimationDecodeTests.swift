@@ -36,12 +36,16 @@ import WebImageCore
             let result = try WebPFrames(try maker.file())
             let still = decodeWebP(try encodeWebP(image)).pixels.bytes
             #expect(result.error == nil && result.decoder.header?.loopCount == 9)
-            let (pixels, shown) = (try result.frame(0).bytes, maker.shown()[0].bytes)
+            var pixels = try result.frame(0).bytes
             let isDrawn = (0..<20).allSatisfy { y in
                 let start = ((y + 2) * 40 + 4) * 4
                 return pixels[start..<start + 120].elementsEqual(still[y * 120..<y * 120 + 120])
             }
-            #expect(isDrawn && zip(pixels, shown).allSatisfy { $1 != 0 || $0 == 0 || alpha != .opaque })
+            for y in 0..<20 {
+                let start = ((y + 2) * 40 + 4) * 4
+                for byte in start..<start + 120 { pixels[byte] = 0 }
+            }
+            #expect(isDrawn && pixels.allSatisfy { $0 == 0 })
         }
     }
 
@@ -156,7 +160,7 @@ import WebImageCore
         ])
         let result = try WebPFrames(bytes, length: { 5 })
         #expect(result.error == nil && result.count == 2)
-        #expect(try result.frame(0) == picture.pixels)
+        #expect(try result.frame(0).seen == picture.pixels.seen)
     }
 
     @Test func whatIsOverALimitIsRefused() throws {

@@ -8,7 +8,7 @@ import WebImageCore
     func eachPixelIsTheMeanOfThoseItStandsFor(_ scale: Int) throws {
         for (width, height) in [(112, 96), (113, 97), (101, 81)] {
             for isLossless in [true, false] {
-                let image = try Drawings.picture(width, height)
+                let image = try smooth(width, height)
                 let bytes = try WebPCoder().encode(image, as: .webp, EncodeOptions(quality: 95, isLossless: isLossless))
                 let full = decodeWebP(bytes).pixels.bytes
                 let result = decodeWebP(bytes, scale: scale)
@@ -21,8 +21,21 @@ import WebImageCore
                     let start = y * size.width * 4
                     whole += result.pixels.bytes[start..<start + width / scale * 4]
                 }
-                // libwebp leaves out the deblocking filter of lossy ones, and scales colour at half the resolution.
-                #expect(Pixels(whole).meanDifference(to: expected) < (isLossless ? 1 : 4))
+                // libwebp leaves out the deblocking filter of lossy ones.
+                let difference = Pixels(whole).meanDifference(to: expected)
+                #expect(difference < (isLossless ? 1 : 1.5), "\(difference)")
+            }
+        }
+    }
+
+    /// Hard edges in brightness, none in colour: those of half resolution look different in full size.
+    private func smooth(_ width: Int, _ height: Int) throws -> Image {
+        try Image(size: PixelSize(width: width, height: height), alpha: .opaque) { bytes in
+            for index in bytes.indices {
+                let (x, y) = (index / 4 % width, index / 4 / width)
+                let edge = (x / 8 + y / 8) % 2 * 60
+                let ramp = [x * 150 / width, y * 150 / height, 75, 255 - edge][index % 4]
+                bytes[index] = UInt8(ramp + edge)
             }
         }
     }
