@@ -19,8 +19,10 @@ func room(_ name: String, _ dependencies: [Target.Dependency], path: String? = n
     .target(name: name, dependencies: dependencies, path: path, swiftSettings: swiftSettings)
 }
 
-func shim(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, cSettings: cSettings)
+func shim(_ name: String, _ dependencies: [Target.Dependency] = [], libraries: [String] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, cSettings: cSettings,
+        linkerSettings: libraries.map { .linkedLibrary($0) })
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -65,12 +67,17 @@ let package = Package(
         system("CSysHEIF", nil, apt: "libheif-dev"),
         system("CSysJXL", nil, apt: "libjxl-dev"),
         system("CSysTIFF", "libtiff-4", apt: "libtiff-dev"),
+        // librsvg's and gdk-pixbuf's own .pc files hold such flags, too: CShimSVG does without their headers.
+        system("CSysCairo", "cairo gobject-2.0", apt: "librsvg2-dev"),
+        system("CSysPoppler", "poppler-glib", apt: "libpoppler-glib-dev"),
 
         shim("CPixels"),
         shim("CShimSystem"),
         shim("CShimJPEG", ["CSysJPEG"]),
         shim("CShimPNG", ["CSysPNG"]),
         shim("CShimTIFF", ["CSysTIFF"]),
+        shim("CShimSVG", ["CSysCairo", "CShimSystem"], libraries: ["rsvg-2", "gdk_pixbuf-2.0", "gio-2.0"]),
+        shim("CShimPDF", ["CSysPoppler", "CShimSystem"]),
         shim("CShimCurl", ["CSysCurl"]),
 
         room("WebImageCore", []),
@@ -84,6 +91,8 @@ let package = Package(
                 .target(name: "CSysHEIF", condition: .when(traits: ["HEIF"])),
                 .target(name: "CSysJXL", condition: .when(traits: ["JXL"])),
                 .target(name: "CShimTIFF", condition: .when(traits: ["TIFF"])),
+                .target(name: "CShimSVG", condition: .when(traits: ["SVG"])),
+                .target(name: "CShimPDF", condition: .when(traits: ["PDF"])),
             ]),
         room(
             "WebImageCache",

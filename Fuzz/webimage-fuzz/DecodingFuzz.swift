@@ -9,7 +9,7 @@ struct DecodingFuzz {
 
     /// Small, so that what takes memory by a header's numbers shows.
     private static let limits = DecodeLimits(
-        pixels: 1 << 18, animationPixels: 1 << 22, frames: 200, bytes: .mebibytes(1), metadata: .kibibytes(64))
+        pixels: 1 << 16, animationPixels: 1 << 22, frames: 200, bytes: .mebibytes(1), metadata: .kibibytes(64))
 
     /// The formats whose bytes no library reads before us: there, damage must be found at the same place however the
     /// bytes come.

@@ -20,6 +20,10 @@ enum SniffingFuzz {
 enum MetadataFuzz {
     static func run(_ bytes: [UInt8]) {
         _ = bytes.withUnsafeBytes { EXIFOrientation.read($0) }
+        if let block = EXIFBlock(bytes) {
+            precondition(block.orientation == block.orientation && block.density == block.density)
+        }
+        _ = ImageMetadata(exif: bytes, xmp: bytes).turned(by: .left)
         _ = ICCProfile.name(of: bytes)
         guard bytes.count >= 128, let pixels = try? PixelBuffer(size: PixelSize(width: 4, height: 1), layout: .rgba8)
         else { return }

@@ -85,6 +85,9 @@ int wi_jpeg_read_header(wi_jpeg_decoder *d, wi_jpeg_info *info) {
     info->progressive = d->c.progressive_mode;
     info->multiple_scans = jpeg_has_multiple_scans(&d->c);
     info->arithmetic = d->c.arith_code;
+    info->density_unit = d->c.saw_JFIF_marker ? d->c.density_unit : 0;
+    info->density_x = d->c.X_density;
+    info->density_y = d->c.Y_density;
     return WI_JPEG_READY;
 }
 

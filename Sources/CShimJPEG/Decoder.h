@@ -27,6 +27,8 @@ struct wi_jpeg_decoder {
     size_t metadata_limit;
     uint8_t *exif;
     size_t exif_count;
+    uint8_t *xmp;
+    size_t xmp_count;
     uint8_t *icc[256];
     uint16_t icc_counts[256];
     size_t icc_total;
@@ -38,6 +40,6 @@ struct wi_jpeg_decoder {
 
 /// Makes libjpeg read through `kept`.
 void wi_jpeg_install_source(wi_jpeg_decoder *decoder);
-/// Has EXIF and ICC blocks collected.
+/// Has EXIF, XMP and ICC blocks collected.
 void wi_jpeg_install_markers(wi_jpeg_decoder *decoder);
 void wi_jpeg_free_metadata(wi_jpeg_decoder *decoder);

@@ -88,15 +88,26 @@ static void configure(encoder *e, const wi_jpeg_picture *p) {
     e->c.optimize_coding = TRUE;
     e->c.comp_info[0].h_samp_factor = p->full_chroma ? 1 : 2;
     e->c.comp_info[0].v_samp_factor = p->full_chroma ? 1 : 2;
+    if (p->density_x && p->density_y) {
+        e->c.density_unit = 1;
+        e->c.X_density = p->density_x;
+        e->c.Y_density = p->density_y;
+    }
     if (p->progressive) jpeg_simple_progression(&e->c);
 }
 
+/* `name` with its ending zero. */
+static void write_block(encoder *e, const char *name, size_t length, const uint8_t *bytes, size_t count) {
+    jpeg_write_m_header(&e->c, JPEG_APP0 + 1, (unsigned)(length + count));
+    for (size_t index = 0; index < length; index++) jpeg_write_m_byte(&e->c, name[index]);
+    for (size_t index = 0; index < count; index++) jpeg_write_m_byte(&e->c, bytes[index]);
+}
+
 static void write_metadata(encoder *e, const wi_jpeg_picture *p) {
-    if (p->exif && p->exif_count <= 65000) {
-        jpeg_write_m_header(&e->c, JPEG_APP0 + 1, (unsigned)(p->exif_count + 6));
-        for (int index = 0; index < 6; index++) jpeg_write_m_byte(&e->c, "Exif\0"[index]);
-        for (size_t index = 0; index < p->exif_count; index++) jpeg_write_m_byte(&e->c, p->exif[index]);
-    }
+    if (p->exif && p->exif_count && p->exif_count <= WI_JPEG_LONGEST_EXIF)
+        write_block(e, "Exif\0", 6, p->exif, p->exif_count);
+    if (p->xmp && p->xmp_count && p->xmp_count <= WI_JPEG_LONGEST_XMP)
+        write_block(e, "http://ns.adobe.com/xap/1.0/", 29, p->xmp, p->xmp_count);
     if (p->icc && p->icc_count) jpeg_write_icc_profile(&e->c, p->icc, (unsigned)p->icc_count);
 }
 

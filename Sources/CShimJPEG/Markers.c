@@ -14,6 +14,15 @@ static void take_exif(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
     d->exif_count = d->exif ? count - 6 : 0;
 }
 
+/* XMP specification part 3, 1.1.3. What does not fit into one block (extended XMP) is not read. */
+static void take_xmp(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
+    static const char name[] = "http://ns.adobe.com/xap/1.0/";
+    if (d->xmp || count <= sizeof name || count - sizeof name > d->metadata_limit) return;
+    if (memcmp(bytes, name, sizeof name) != 0) return;
+    d->xmp = copy_of(bytes + sizeof name, count - sizeof name);
+    d->xmp_count = d->xmp ? count - sizeof name : 0;
+}
+
 /* ICC.1:2010, annex B.4: a profile comes in numbered pieces. */
 static void take_icc(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
     if (count < 14 || memcmp(bytes, "ICC_PROFILE", 12) != 0 || d->icc_broken) return;
@@ -43,6 +52,7 @@ static boolean read_block(j_decompress_ptr c) {
         length = there;
     } else if (c->unread_marker == JPEG_APP0 + 1) {
         take_exif(d, bytes + 2, length - 2);
+        take_xmp(d, bytes + 2, length - 2);
     } else {
         take_icc(d, bytes + 2, length - 2);
     }
@@ -58,12 +68,18 @@ void wi_jpeg_install_markers(wi_jpeg_decoder *d) {
 
 void wi_jpeg_free_metadata(wi_jpeg_decoder *d) {
     free(d->exif);
+    free(d->xmp);
     for (int number = 0; number < 256; number++) free(d->icc[number]);
 }
 
 const uint8_t *wi_jpeg_exif(wi_jpeg_decoder *d, size_t *count) {
     *count = d->exif_count;
     return d->exif;
+}
+
+const uint8_t *wi_jpeg_xmp(wi_jpeg_decoder *d, size_t *count) {
+    *count = d->xmp_count;
+    return d->xmp;
 }
 
 size_t wi_jpeg_icc_size(wi_jpeg_decoder *d) {

@@ -171,4 +171,18 @@ const uint8_t *wi_png_icc(wi_png_reader *r, size_t *count) {
     return bytes;
 }
 
+const uint8_t *wi_png_xmp(wi_png_reader *r, size_t *count) {
+    png_textp texts = NULL;
+    int texts_count = 0;
+    if (setjmp(png_jmpbuf(r->png))) return NULL;
+    png_get_text(r->png, r->info, &texts, &texts_count);
+    for (int index = 0; index < texts_count; index++) {
+        const png_text *text = &texts[index];
+        if (text->compression < PNG_ITXT_COMPRESSION_NONE || strcmp(text->key, "XML:com.adobe.xmp") != 0) continue;
+        *count = text->itxt_length;
+        return (const uint8_t *)text->text;
+    }
+    return NULL;
+}
+
 const char *wi_png_message(wi_png_reader *r) { return r->message; }

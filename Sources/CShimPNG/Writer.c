@@ -77,6 +77,16 @@ static void make_straight(const wi_png_picture *p, const uint8_t *row, uint8_t *
     }
 }
 
+/* An `iTXt` chunk, not compressed, as XMP specification part 3, 1.1.5 asks for. By hand, since libpng would end it at a
+   zero. */
+static void write_xmp(png_structp png, const wi_png_picture *p) {
+    static const char start[] = "XML:com.adobe.xmp\0\0\0\0";
+    png_write_chunk_start(png, (png_const_bytep)"iTXt", (png_uint_32)(sizeof start + p->xmp_count));
+    png_write_chunk_data(png, (png_const_bytep)start, sizeof start);
+    png_write_chunk_data(png, p->xmp, p->xmp_count);
+    png_write_chunk_end(png);
+}
+
 static void write_picture(writer *w, const wi_png_picture *p) {
     png_structp png = w->png;
     int color = p->alpha == 0 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGBA;
@@ -90,7 +100,14 @@ static void write_picture(writer *w, const wi_png_picture *p) {
     if (p->icc && p->icc_count)
         png_set_iCCP(png, w->info, "icc", PNG_COMPRESSION_TYPE_BASE, p->icc, (png_uint_32)p->icc_count);
     if (p->exif && p->exif_count) png_set_eXIf_1(png, w->info, (png_uint_32)p->exif_count, (png_bytep)p->exif);
+    if (p->density_x && p->density_y) png_set_pHYs(png, w->info, p->density_x, p->density_y, PNG_RESOLUTION_METER);
+    if (p->has_cicp) {
+        /* It stands before the palette and the data; libpng 1.6.39 does not know it. */
+        png_write_info_before_PLTE(png, w->info);
+        png_write_chunk(png, (png_const_bytep)"cICP", p->cicp, sizeof p->cicp);
+    }
     png_write_info(png, w->info);
+    if (p->xmp && p->xmp_count) write_xmp(png, p);
     if (p->alpha == 0) png_set_filler(png, 0, PNG_FILLER_AFTER);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (p->is_16_bit) png_set_swap(png);

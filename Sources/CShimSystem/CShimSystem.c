@@ -35,3 +35,15 @@ int wi_processor_count(void) {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (int)online : 1;
 }
+
+int wi_run_on_stack(size_t stack, void *(*work)(void *), void *context) {
+    pthread_attr_t attributes;
+    pthread_t thread;
+    if (pthread_attr_init(&attributes) != 0) return -1;
+    int result = pthread_attr_setstacksize(&attributes, stack);
+    if (result == 0) result = pthread_create(&thread, &attributes, work, context);
+    pthread_attr_destroy(&attributes);
+    if (result != 0) return -1;
+    pthread_join(thread, NULL);
+    return 0;
+}

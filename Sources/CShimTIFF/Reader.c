@@ -109,18 +109,20 @@ static int is_plain(const wi_tiff_reader *reader) {
     return reader->samples >= colors + (reader->alpha != 0);
 }
 
-int wi_tiff_open(wi_tiff_reader *reader, size_t limit, wi_tiff_info *info) {
+int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_tiff_info *info) {
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (options == NULL) return WI_TIFF_NO_MEMORY;
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)limit);
     TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, reader);
     TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, reader);
-    // "m": no mapping, so that every look behind the end passes through read_bytes.
+    // "m": no mapping, so that every look behind the end passes through read_bytes; "h": no directory is read yet.
     reader->tiff = TIFFClientOpenExt(
-        "", "rm", reader, read_bytes, write_nothing, seek, close_nothing, size, NULL, NULL, options);
+        "", directory == 0 ? "rm" : "rhm", reader, read_bytes, write_nothing, seek, close_nothing, size, NULL, NULL,
+        options);
     TIFFOpenOptionsFree(options);
     TIFF *tiff = reader->tiff;
     if (tiff == NULL) return failure(reader);
+    if (directory != 0 && !TIFFSetSubDirectory(tiff, directory)) return failure(reader);
     TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &reader->width);
     TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &reader->height);
     reader->bits = tag(tiff, TIFFTAG_BITSPERSAMPLE, 1);
@@ -136,6 +138,11 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, wi_tiff_info *info) {
     info->alpha = reader->alpha;
     info->has_deep_rows = reader->is_plain && reader->bits == 16;
     info->run = 1;
+    info->density_unit = 0;
+    if (TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &info->density_x) &&
+        TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &info->density_y)) {
+        info->density_unit = tag(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+    }
     uint16_t samples = tag(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     if (samples != SAMPLEFORMAT_UINT && samples != SAMPLEFORMAT_VOID) {
         return refuse(reader, "the samples are no unsigned integers");
@@ -147,6 +154,14 @@ const uint8_t *wi_tiff_icc(wi_tiff_reader *reader, size_t *count) {
     uint32_t length = 0;
     void *bytes = NULL;
     if (!TIFFGetField(reader->tiff, TIFFTAG_ICCPROFILE, &length, &bytes)) return NULL;
+    *count = length;
+    return bytes;
+}
+
+const uint8_t *wi_tiff_xmp(wi_tiff_reader *reader, size_t *count) {
+    uint32_t length = 0;
+    void *bytes = NULL;
+    if (!TIFFGetField(reader->tiff, TIFFTAG_XMLPACKET, &length, &bytes)) return NULL;
     *count = length;
     return bytes;
 }

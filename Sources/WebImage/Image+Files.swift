@@ -27,14 +27,15 @@ extension Image {
         self = try await StandaloneLoads.manager.image(for: request).image
     }
 
-    /// The picture's bytes in a format. Blocks the caller for as long as encoding takes: see
-    /// ``ImageManager/encode(_:as:_:)`` for one that does not.
+    /// The picture's bytes in a format; all frames of an animation where the format and its coder hold such, else the
+    /// first. Blocks the caller for as long as encoding takes: see ``ImageManager/encode(_:as:_:)`` for one that does
+    /// not.
     ///
     /// - Throws: `cannotEncode`.
     public func encoded(
         as format: ImageFormat, _ options: EncodeOptions = EncodeOptions(), coders: CoderRegistry = .standard
     ) throws(WebImageError) -> [UInt8] {
-        try coders.encoder(for: format).encode(self, as: format, options)
+        try coders.encode(self, as: format, options)
     }
 }
 

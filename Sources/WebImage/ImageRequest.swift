@@ -86,7 +86,13 @@ extension ImageRequest {
         set { self[\.bitmapLimit] = newValue }
     }
 
-    /// Applied in order after decoding. Default none.
+    /// Makes a still of an animation's first frame: `image.animation` is then nil. Default false.
+    public var firstFrameOnly: Bool {
+        get { storage.fields.firstFrameOnly }
+        set { self[\.firstFrameOnly] = newValue }
+    }
+
+    /// Applied in order after decoding, to each frame of an animation too. Default none.
     public var transformers: [any ImageTransformer] {
         get { storage.fields.transformers }
         set { self[\.transformers] = newValue }

@@ -10,6 +10,7 @@ struct ImageRequestFields: Sendable {
     var keepsBitDepth = false
     var convertsToSRGB = true
     var bitmapLimit: ByteCount?
+    var firstFrameOnly = false
     var transformers: [any ImageTransformer] = []
     var coder: (any ImageCoder)?
     var allowsPartial = false

@@ -20,6 +20,7 @@ enum VariantDescription {
         if request.keepsBitDepth { text += field("d", "16") }
         if !request.convertsToSRGB { text += field("c", "keep") }
         if let limit = request.bitmapLimit { text += field("b", "\(limit.bytes)") }
+        if request.firstFrameOnly { text += field("1", "1") }
         if let coder = request.coder { text += field("k", String(reflecting: type(of: coder))) }
         for transformer in request.transformers { text += field("t", transformer.key) }
         return text

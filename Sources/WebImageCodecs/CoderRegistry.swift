@@ -23,6 +23,12 @@ public final class CoderRegistry: Sendable {
         #if TIFF
             coders.append(TIFFCoder())
         #endif
+        #if SVG
+            coders.append(SVGCoder())
+        #endif
+        #if PDF
+            coders.append(PDFCoder())
+        #endif
         return coders
     }
 
@@ -37,6 +43,11 @@ public final class CoderRegistry: Sendable {
     /// Every format that one of the coders reads, in the order of the names.
     public var decodableFormats: [ImageFormat] {
         Set(coders.flatMap(\.decodableFormats)).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    /// Every format that one of the coders writes, in the order of the names.
+    public var encodableFormats: [ImageFormat] {
+        Set(coders.flatMap(\.encodableFormats)).sorted { $0.rawValue < $1.rawValue }
     }
 
     /// Adds a coder that is asked before all others. Two of the same type may stand beside each other.

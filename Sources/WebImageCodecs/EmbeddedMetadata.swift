@@ -1,23 +1,49 @@
-package import WebImageCore
+import WebImageCore
 
 /// What an encoder writes besides the pixels.
 struct EmbeddedMetadata {
+    /// Places of its own that a format has for what else is told in EXIF.
+    struct Places: OptionSet {
+        let rawValue: Int
+        static let orientation = Places(rawValue: 1)
+        static let density = Places(rawValue: 2)
+    }
+
     /// Empty: none. Encoders write RGB, so that a grey or CMYK profile of the original would be a wrong one.
     let profile: [UInt8]
-    /// A TIFF block with the orientation; empty for upright pictures.
+    /// For pixels of high dynamic range: their code points, where there is no profile.
+    let color: ColorDescription?
+    /// A TIFF block; empty: none. Where the format does not tell the orientation itself, it tells it; else it says
+    /// upright, since some readers turn the picture by both.
     let exif: [UInt8]
+    /// Empty: none.
+    let xmp: [UInt8]
+    /// nil where metadata is not kept, or nothing is known.
+    let density: PixelDensity?
 
-    init(_ image: Image, _ options: EncodeOptions) {
+    init(_ image: Image, _ options: EncodeOptions, formatTells places: Places = []) {
         let stored = options.embedsICCProfile ? image.info.iccProfile ?? [] : []
         profile = isRGBProfile(stored) ? stored : []
-        exif = image.info.orientation == .up ? [] : EXIFOrientation.block(image.info.orientation)
+        color = options.embedsICCProfile && profile.isEmpty ? image.info.colorDescription : nil
+        let orientation = places.contains(.orientation) ? .up : image.info.orientation
+        guard options.keepsMetadata else {
+            exif = orientation == .up ? [] : EXIFOrientation.block(orientation)
+            xmp = []
+            density = nil
+            return
+        }
+        let metadata = image.info.metadata
+        density = metadata.density
+        xmp = metadata.xmp.map { XMPPacket.setting(orientation, in: $0) } ?? []
+        exif = EXIFBlock.bytes(
+            metadata.exif,
+            EXIFBlock.Facts(
+                orientation: orientation, density: metadata.density,
+                isDensityToldElsewhere: places.contains(.density), size: image.size,
+                isStandardColor: profile.isEmpty && color == nil))
     }
-}
 
-extension ImageHeader {
-    /// The ICC profile that decoded pixels are in: the file's if it is one for RGB. Decoders turn grey and CMYK into
-    /// RGB, so that a profile for those says nothing of the pixels that come out.
-    package var profileOfPixels: [UInt8]? { iccProfile.flatMap { isRGBProfile($0) ? $0 : nil } }
+    var isEmpty: Bool { profile.isEmpty && exif.isEmpty && xmp.isEmpty }
 }
 
 /// Whether a profile's header (ICC.1:2010, 7.2.6) says RGB.

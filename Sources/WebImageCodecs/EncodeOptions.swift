@@ -6,21 +6,29 @@ public struct EncodeOptions: Hashable, Sendable {
     public var quality: Int?
     /// JPEG: several scans, ever finer. Default false.
     public var progressive: Bool
-    /// PNG: zlib's level, 0 to 9. Default 6.
+    /// PNG and TIFF: zlib's level, 0 to 9; at 0 a TIFF is not compressed. Default 6.
     public var compressionLevel: Int
     /// What shows through where the format has no alpha. Default white.
     public var background: RGBColor
-    /// Whether the picture's ICC profile is written. Default true.
+    /// Whether the picture's ICC profile is written, or the code points of its colours for PQ and HLG (PNG, AVIF, JPEG XL).
+    /// Default true.
     public var embedsICCProfile: Bool
+    /// Writes a still of an animation's first frame also where the format holds animations. Default false.
+    public var firstFrameOnly = false
+    /// Whether EXIF, XMP and density of ``Image/Info-swift.struct/metadata`` are written; default false. Orientation,
+    /// size and colour space in them are then those of the new file, and EXIF's thumbnail goes. JPEG, PNG, WebP, AVIF and
+    /// JPEG XL hold all three, BMP and the other formats none of them.
+    public var keepsMetadata: Bool
 
     public init(
         quality: Int? = nil, progressive: Bool = false, compressionLevel: Int = 6, background: RGBColor = .white,
-        embedsICCProfile: Bool = true
+        embedsICCProfile: Bool = true, keepsMetadata: Bool = false
     ) {
         self.quality = quality
         self.progressive = progressive
         self.compressionLevel = compressionLevel
         self.background = background
         self.embedsICCProfile = embedsICCProfile
+        self.keepsMetadata = keepsMetadata
     }
 }

@@ -73,12 +73,28 @@ public typealias DecodePlanner = (ImageHeader) throws(WebImageError) -> DecodePl
 public struct DecodePlan {
     /// One of the coder's ``ImageCoder/scaleDenominators(for:)``.
     public var scaleDenominator: Int
+    /// What a coder of vector pictures (``ImageHeader/isVector``) draws, and at which size; others do not look at it.
+    /// Default nil: all of it in its natural size.
+    public var raster: VectorRaster?
     /// nil: the header is all that is wanted; the decoder stops there.
     public var sink: (any RowSink)?
 
-    public init(scaleDenominator: Int = 1, sink: (any RowSink)?) {
+    public init(scaleDenominator: Int = 1, raster: VectorRaster? = nil, sink: (any RowSink)?) {
         self.scaleDenominator = scaleDenominator
+        self.raster = raster
         self.sink = sink
+    }
+}
+
+/// The part of a vector picture that is drawn, and the size of the rows that come of it.
+public struct VectorRaster: Hashable, Sendable {
+    /// In pixels of the header's size; stretched to ``size``.
+    public var part: PixelRect
+    public var size: PixelSize
+
+    public init(part: PixelRect, size: PixelSize) {
+        self.part = part
+        self.size = size
     }
 }
 

@@ -1,4 +1,5 @@
 package import WebImageCore
+import WebImageProcessing
 
 /// A picture, and what is missing of it.
 package struct DecodedPicture: Sendable {
@@ -32,9 +33,10 @@ extension CoderRegistry {
         }
         let hasAllRows = sink.rowsDone >= pixels.size.height
         sink.clearMissingRows()
+        let colors = header.colorsOfPixels
         let info = Image.Info(
             header: header, alpha: hasAllRows ? format.alpha : .straight, orientation: header.orientation,
-            iccProfile: header.profileOfPixels, isPartial: error != nil)
+            iccProfile: colors.profile, colorDescription: colors.description, isPartial: error != nil)
         return DecodedPicture(image: Image(pixels: pixels, info: info), error: error)
     }
 

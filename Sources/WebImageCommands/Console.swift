@@ -10,8 +10,10 @@ enum Console {
     /// Why standard output did not take a line, as the system's error number; 0 while all is well.
     private static let failure = Atomic<Int32>(0)
 
-    static func out(_ line: String) {
-        let number = send(Array((line + "\n").utf8), to: 1)
+    static func out(_ line: String) { out(bytes: Array((line + "\n").utf8)) }
+
+    static func out(bytes: [UInt8]) {
+        let number = send(bytes, to: 1)
         if number != 0 { failure.store(number, ordering: .relaxed) }
     }
 

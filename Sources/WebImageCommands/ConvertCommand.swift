@@ -27,7 +27,7 @@ struct ConvertCommand: AsyncParsableCommand {
     @Option(help: "What to do with the colour profile: srgb (convert) or keep.")
     var color = "srgb"
 
-    @Option(help: "What to do with other metadata: strip or keep.")
+    @Option(help: "What to do with EXIF, XMP and density: strip or keep, where the output can hold them.")
     var metadata = "strip"
 
     @Flag(help: "Lose nothing; an error for formats that cannot.")
@@ -42,7 +42,6 @@ struct ConvertCommand: AsyncParsableCommand {
         }
         guard ["srgb", "keep"].contains(color) else { throw ValidationError("--color takes srgb or keep") }
         guard ["strip", "keep"].contains(metadata) else { throw ValidationError("--metadata takes strip or keep") }
-        if metadata == "keep" { throw unavailable("--metadata keep") }
         guard Self.color(background) != nil else {
             throw ValidationError("--background takes RRGGBB, white or black, not '\(background)'")
         }
@@ -72,7 +71,8 @@ struct ConvertCommand: AsyncParsableCommand {
         if response.partialError != nil, !picture.allowPartial { return }
         let format = PictureEncoding.format(
             of: response.image, asked: try outputFormat(manager), output: output, coders: manager.coders)
-        let options = EncodeOptions(quality: picture.quality, background: Self.color(background) ?? .white)
+        let options = EncodeOptions(
+            quality: picture.quality, background: Self.color(background) ?? .white, keepsMetadata: metadata == "keep")
         let begin = ContinuousClock.now
         let bytes = try await manager.encode(response.image, as: format, options)
         report.encode = ContinuousClock.now - begin
@@ -84,6 +84,7 @@ struct ConvertCommand: AsyncParsableCommand {
         var request = try InputBytes.request(for: input)
         request.cachePolicy = .noStore
         request.size = try? picture.targetSize
+        request.firstFrameOnly = picture.firstFrame
         request.appliesOrientation = orientation == "apply"
         request.convertsToSRGB = color == "srgb"
         request.keepsBitDepth = true
@@ -92,7 +93,7 @@ struct ConvertCommand: AsyncParsableCommand {
         return request
     }
 
-    private static let losslessFormats: Set<ImageFormat> = [.png, .pnm, .qoi, .bmp]
+    private static let losslessFormats: Set<ImageFormat> = [.png, .pnm, .qoi, .bmp, .tiff, .bigTIFF]
 
     /// What was asked for or the output's name says; nil: as the input.
     private func outputFormat(_ manager: ImageManager) throws(WebImageError) -> ImageFormat? {

@@ -60,7 +60,7 @@ struct DemoOrigin {
 
     init() throws(WebImageError) {
         server = try OriginServer()
-        pictures = SamplePictures.demo
+        pictures = SamplePictures.demo + SamplePictures.gallery()
         for (index, picture) in pictures.enumerated() {
             if Console.isErrorTerminal {
                 Console.write(

@@ -6,12 +6,14 @@ enum DemoTable {
     static func text(_ pictures: [SamplePicture], cold: DemoRound, disk: DemoRound, memory: DemoRound) -> String {
         var rows = [
             [
-                "picture", "kind", "bytes", "source", "queue", "first byte", "transfer", "decode", "total", "| source",
+                "picture", "format", "kind", "bytes", "source", "queue", "first byte", "transfer", "decode", "total",
+                "| source",
                 "decode", "total", "| source", "total",
             ]
         ]
         for (index, picture) in pictures.enumerated() {
-            var row = [picture.fileName, kind(cold.response(index)?.header)]
+            let header = cold.response(index)?.header
+            var row = [picture.fileName, header?.format.rawValue ?? "", kind(header)]
             row.append(cold.response(index)?.byteCount?.description ?? "")
             row += cells(cold, index, [\.queue, \.firstByte, \.transfer, \.decode, \.total])
             row += divided(cells(disk, index, [\.decode, \.total]))
@@ -24,7 +26,8 @@ enum DemoTable {
     private static func kind(_ header: ImageHeader?) -> String {
         guard let header else { return "" }
         var text = "\(header.size)"
-        if header.isProgressive { text += header.format == .jpeg ? " progressive" : " interlaced" }
+        let isLaced = [.png, .apng, .gif].contains(header.format)
+        if header.isProgressive { text += isLaced ? " interlaced" : " progressive" }
         if header.orientation != .up { text += " turned \(header.orientation.rawValue)" }
         if header.hasAlpha { text += " alpha" }
         if header.bitDepth > 8 { text += " \(header.bitDepth) bit" }
@@ -55,14 +58,14 @@ enum DemoTable {
         return scaled == scaled.rounded() && digits == 1 ? "\(Int(scaled))" : "\(scaled)"
     }
 
-    /// The first two columns to the left, figures to the right.
+    /// The first three columns to the left, figures to the right.
     private static func aligned(_ rows: [[String]]) -> String {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in rows.map { $0.count > column ? $0[column].count : 0 }.max() ?? 0 }
         var lines = rows.map { row in
             row.enumerated().map { column, cell in
                 let space = String(repeating: " ", count: widths[column] - cell.count)
-                return column < 2 || cell.hasPrefix("|") ? cell + space : space + cell
+                return column < 3 || cell.hasPrefix("|") ? cell + space : space + cell
             }.joined(separator: "  ")
         }
         lines.insert(String(repeating: "-", count: lines[0].count), at: 1)

@@ -39,6 +39,7 @@ struct FetchJob: Sendable {
         var request = try loading.makeRequest(input)
         request.size = try? options.targetSize
         request.allowsPartial = true
+        request.firstFrameOnly = options.firstFrame
         request.includesData = output != nil && !options.changesPicture
         var previewNumber = 0
         for await event in manager.events(for: request) {
@@ -62,7 +63,8 @@ struct FetchJob: Sendable {
 
     private func write(_ response: ImageResponse, into report: inout PictureReport) async throws(WebImageError) {
         guard let output = output?.path else { return }
-        guard options.changesPicture else {
+        let isCutToOneFrame = options.firstFrame && response.header?.frameCount != 1
+        guard options.changesPicture || isCutToOneFrame else {
             let data = response.data ?? []
             try OutputFiles.write(data, to: output)
             report.output = .init(

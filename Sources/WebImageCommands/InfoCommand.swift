@@ -56,9 +56,20 @@ struct InfoCommand: AsyncParsableCommand {
         parts.append("\(header.bitDepth) bit\(header.hasAlpha ? " with alpha" : "")")
         if let frames = header.frameCount, frames > 1 { parts.append("\(frames) frames") }
         if let profile = header.iccProfile { parts.append("ICC \(ICCProfile.name(of: profile) ?? "profile")") }
+        if let color = header.colorDescription, color.isHighDynamicRange {
+            parts.append("HDR (\(color.transfer == 16 ? "PQ" : "HLG"))")
+        }
+        if let density = header.metadata.density { parts.append(shown(density)) }
+        if let exif = header.metadata.exif { parts.append("EXIF \(ByteCount(exif.count))") }
+        if let xmp = header.metadata.xmp { parts.append("XMP \(ByteCount(xmp.count))") }
         if header.isProgressive { parts.append("progressive") }
         if let byteCount = report.byteCount { parts.append(ByteCount(byteCount).description) }
         return parts.joined(separator: ", ")
+    }
+
+    private static func shown(_ density: PixelDensity) -> String {
+        let (across, down) = (Int(density.horizontal.rounded()), Int(density.vertical.rounded()))
+        return across == down ? "\(across) dpi" : "\(across)x\(down) dpi"
     }
 }
 

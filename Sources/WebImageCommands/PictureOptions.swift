@@ -15,7 +15,7 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Format of the output: jpeg, png, webp, bmp, qoi, pnm, or avif and jxl where they are built in.",
+            "Format of the output: jpeg, png, webp, bmp, qoi, pnm, or avif, jxl and tiff where they are built in.",
             valueName: "FORMAT"))
     var format: String?
 
@@ -57,18 +57,24 @@ struct PictureOptions: ParsableArguments {
 
     var targetSize: TargetSize? {
         get throws {
-            guard let size else {
+            guard let (width, height) = try Self.sides(of: size) else {
                 if fit != nil || upscale { throw ValidationError("--fit and --upscale need --size") }
                 return nil
             }
-            let sides = size.lowercased().split(separator: "x", omittingEmptySubsequences: false)
-            let (width, height) = (sides.first.flatMap { Int($0) }, sides.last.flatMap { Int($0) })
-            let isWell =
-                sides.count == 2 && (width != nil || sides[0].isEmpty) && (height != nil || sides[1].isEmpty)
-                && (width ?? height) != nil && (width ?? 1) > 0 && (height ?? 1) > 0
-            guard isWell else { throw ValidationError("--size takes WxH, Wx or xH, such as 400x300, 400x or x300") }
             let fit = fit.flatMap(ImageFit.init(rawValue:)) ?? .contain
             return TargetSize(width: width, height: height, fit: fit, upscale: upscale)
         }
+    }
+
+    /// The two sides of a size such as 400x300, 400x or x300; nil for none.
+    static func sides(of size: String?) throws -> (width: Int?, height: Int?)? {
+        guard let size else { return nil }
+        let sides = size.lowercased().split(separator: "x", omittingEmptySubsequences: false)
+        let (width, height) = (sides.first.flatMap { Int($0) }, sides.last.flatMap { Int($0) })
+        let isWell =
+            sides.count == 2 && (width != nil || sides[0].isEmpty) && (height != nil || sides[1].isEmpty)
+            && (width ?? height) != nil && (width ?? 1) > 0 && (height ?? 1) > 0
+        guard isWell else { throw ValidationError("--size takes WxH, Wx or xH, such as 400x300, 400x or x300") }
+        return (width, height)
     }
 }

@@ -67,6 +67,9 @@ extension PictureReport {
         line.add("has_alpha", header?.hasAlpha)
         line.add("bit_depth", header?.bitDepth)
         line.add("icc", header?.iccProfile.map { ICCProfile.name(of: $0) ?? "unnamed" })
+        line.add("dpi", header?.metadata.density.map { Int($0.horizontal.rounded()) })
+        line.add("exif_bytes", header?.metadata.exif?.count)
+        line.add("xmp_bytes", header?.metadata.xmp?.count)
         line.add("bytes", byteCount)
         line.add("output", output?.path)
         line.add("output_format", output?.format?.rawValue)
@@ -130,10 +133,11 @@ extension PictureReport {
         status == .ok ? Console.out(plain) : Console.err(plain)
     }
 
+    /// An error for a person. It may quote what a server or a file says, so that it is cleaned like a name.
     static func sentence(_ error: WebImageError) -> String {
         var text = "\(error.code.name): \(error.message)"
         if let cause = error.cause as? WebImageError, cause.code != error.code { text += " (\(cause.code.name))" }
-        return text
+        return Console.shown(text, most: 2000)
     }
 
     /// `"37ms"`, for where there is little room.

@@ -16,11 +16,6 @@ extension UnavailableCommand {
     func validate() throws { throw unavailable(Self.fullName) }
 }
 
-struct UnavailableShow: UnavailableCommand {
-    static let fullName = "show"
-    @Argument(parsing: .captureForPassthrough) var rest: [String] = []
-}
-
 struct UnavailablePrefetch: UnavailableCommand {
     static let fullName = "prefetch"
     @Argument(parsing: .captureForPassthrough) var rest: [String] = []

@@ -6,7 +6,7 @@ import WebImage
 public struct WebImageCommand: AsyncParsableCommand {
     public static let configuration = CommandConfiguration(
         commandName: "webimage",
-        abstract: "Loads, inspects and converts pictures.",
+        abstract: "Loads, inspects, converts and shows pictures.",
         discussion: """
             Inputs are http, https, file and data URLs, and paths; - is standard input or output.
             Examples:
@@ -14,15 +14,15 @@ public struct WebImageCommand: AsyncParsableCommand {
               webimage fetch --input-list urls.txt -o pictures/ --size 400x --json
               webimage info *.png
               webimage convert in.png out.jpg --size 800x600 --fit cover --quality 85
+              webimage show https://example.com/a.jpg *.png
 
             Exit codes: 0 all well, 1 some input failed (the others are done all the same), 2 wrong usage.
             Shell completions: webimage --generate-completion-script bash|zsh|fish
             """,
         version: CommandVersion.text,
         subcommands: [
-            FetchCommand.self, InfoCommand.self, ConvertCommand.self, CacheCommand.self, DemoCommand.self,
-            UnavailableShow.self,
-            UnavailablePrefetch.self,
+            FetchCommand.self, InfoCommand.self, ConvertCommand.self, ShowCommand.self, CacheCommand.self,
+            DemoCommand.self, UnavailablePrefetch.self,
         ]
     )
 

@@ -23,19 +23,29 @@ public struct Image: Sendable {
         public var originalSize: PixelSize? { header?.size }
         /// What the file that it was decoded from says of itself; nil for a picture that was drawn.
         public var header: ImageHeader?
-        /// The ICC profile that the pixels are in; nil means sRGB.
+        /// True for a picture that was drawn from shapes (SVG, PDF) at the size that was asked for (SDWebImage row E-29).
+        public var isVector: Bool { header?.isVector ?? false }
+        /// The ICC profile that the pixels are in; nil means sRGB, unless there is a ``colorDescription``.
         public var iccProfile: [UInt8]?
+        /// The colours of pixels of high dynamic range, which no profile describes well; nil for all others.
+        public var colorDescription: ColorDescription?
+        /// EXIF, XMP and density: of the file, unless replaced. What they say of orientation, size and colours is mended
+        /// when they are written.
+        public var metadata: ImageMetadata
         /// True for a picture of which a part is missing: a preview, or what came before the data ended.
         public var isPartial: Bool
 
         public init(
             header: ImageHeader? = nil, alpha: AlphaMode, orientation: Orientation = .up,
-            iccProfile: [UInt8]? = nil, isPartial: Bool = false
+            iccProfile: [UInt8]? = nil, colorDescription: ColorDescription? = nil, metadata: ImageMetadata? = nil,
+            isPartial: Bool = false
         ) {
             self.header = header
             self.alpha = alpha
             self.orientation = orientation
             self.iccProfile = iccProfile
+            self.colorDescription = colorDescription
+            self.metadata = metadata ?? header?.metadata ?? ImageMetadata()
             self.isPartial = isPartial
         }
     }
@@ -75,9 +85,10 @@ public struct Image: Sendable {
     public var displaySize: PixelSize { info.orientation.displaySize(of: size) }
     public var layout: PixelLayout { storage.pixels.layout }
     public var alpha: AlphaMode { info.alpha }
-    /// What the picture costs in memory: its pixels, and an animation's encoded bytes.
+    /// What the picture costs in memory: its pixels, its metadata, and an animation's encoded bytes.
     public var byteCount: ByteCount {
-        ByteCount(storage.pixels.byteCount.bytes + (animation?.encodedByteCount.bytes ?? 0))
+        let besides = info.metadata.byteCount + (animation?.encodedByteCount.bytes ?? 0)
+        return ByteCount(storage.pixels.byteCount.bytes + besides)
     }
 
     /// Reads the pixels: `size.height` rows of `pixels.bytesPerRow` bytes, laid out as ``layout`` says.

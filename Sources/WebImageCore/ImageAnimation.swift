@@ -45,7 +45,8 @@ public final class ImageAnimation: Sendable {
     /// Drops all frames that are kept.
     public func removeKeptFrames() { source.removeKeptFrames() }
 
-    /// Decodes all frames once, in order, keeping none of them; for writing. Blocks the caller's thread.
+    /// Decodes all frames once, in order, keeping none of them, each with the delay that the file stores; for writing.
+    /// Blocks the caller's thread.
     ///
     /// - Throws: what decoding and `body` throw.
     package func forEachFrame(

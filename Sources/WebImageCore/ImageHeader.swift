@@ -9,11 +9,21 @@ public struct ImageHeader: Hashable, Sendable {
     public var bitDepth: Int
     /// True when the whole picture comes several times, ever finer (a progressive JPEG, an interlaced PNG).
     public var isProgressive: Bool
+    /// The ICC profile, unless something that counts more (`cICP` of a PNG) stands beside it.
     public var iccProfile: [UInt8]?
+    /// The colours by code points; counts where there is no ``iccProfile``.
+    public var colorDescription: ColorDescription?
+    /// PNG's `gAMA` and `cHRM`; counts where there is nothing else.
+    public var colorCalibration: ColorCalibration?
+    /// EXIF, XMP and density, as far as they stand before the pixels; what comes later is there when the whole file was
+    /// read.
+    public var metadata = ImageMetadata()
     /// Frames of an animation, 1 for a still; nil when its first bytes do not tell.
     public var frameCount: Int? = 1
     /// How often an animation is to be played, 0 for ever; nil when the file says nothing of it.
     public var loopCount: Int?
+    /// True for a picture of shapes (SVG, PDF), which is drawn sharp at any size; ``size`` is its natural one.
+    public var isVector = false
 
     public init(
         format: ImageFormat, size: PixelSize, orientation: Orientation = .up, hasAlpha: Bool = false,

@@ -1,7 +1,7 @@
 import CSysLCMS2
 package import WebImageCore
 
-/// Brings pixels from the colours of an ICC profile to sRGB, by Little CMS.
+/// Brings pixels from the colours of an ICC profile to sRGB, by Little CMS, and from high dynamic range by a tone curve.
 ///
 /// Only profiles of RGB and gray pictures are understood; a damaged one is no reason to lose the picture, so that there is
 /// then no converter and the pixels stay as they are. Unchanging; any thread may use it, several at once.
@@ -12,6 +12,7 @@ package final class ColorConverter: Sendable {
         /// What each level of gray becomes. lcms2's own shortcut for gray is a table of few points, several levels off
         /// where a curve is steep.
         case grayLevels([UInt16])
+        case tones(ToneMapper)
     }
 
     package let layout: PixelLayout
@@ -40,6 +41,22 @@ package final class ColorConverter: Sendable {
         }
     }
 
+    /// - Returns: nil when nothing is to be done, or nothing is known to be: sRGB, and colours that are not understood.
+    package convenience init?(colors: PixelColors, layout: PixelLayout) {
+        if case .described(let description) = colors, let tones = ToneMapper(description, layout) {
+            self.init(tones, layout)
+        } else if let profile = ICCProfile.bytes(for: colors) {
+            self.init(iccProfile: profile, layout: layout)
+        } else {
+            return nil
+        }
+    }
+
+    private init(_ tones: ToneMapper, _ layout: PixelLayout) {
+        self.layout = layout
+        work = .tones(tones)
+    }
+
     /// Converts opaque or straight pixels in place; alpha stays as it is.
     package func convert(_ pixels: PixelBuffer) {
         convert(pixels, rows: 0..<pixels.size.height)
@@ -52,6 +69,7 @@ package final class ColorConverter: Sendable {
             switch work {
             case .nothing: return
             case .transform(let transform): transform.apply(to: pixels.row(row), count: pixels.size.width)
+            case .tones(let tones): tones.apply(to: pixels.row(row), count: pixels.size.width, layout)
             case .grayLevels(let levels): Self.look(up: levels, pixels.row(row), pixels.size.width, layout)
             }
         }

@@ -4,9 +4,9 @@ package import WebImageCore
 /// convert a thumbnail, and most pictures have one of very few profiles. A value: its owner puts it behind a lock.
 package struct ColorConverterCache: Sendable {
     private struct Entry: Sendable {
-        var profile: [UInt8]
+        var colors: PixelColors
         var layout: PixelLayout
-        /// nil for a profile that cannot be used, so that it is not tried again.
+        /// nil for colours that cannot be used, so that it is not tried again.
         var converter: ColorConverter?
     }
 
@@ -22,15 +22,20 @@ package struct ColorConverterCache: Sendable {
 
     /// The converter for a profile, made when there is none yet; nil as ``ColorConverter/init(iccProfile:layout:)``.
     package mutating func converter(for iccProfile: [UInt8], layout: PixelLayout) -> ColorConverter? {
-        if let index = entries.firstIndex(where: { $0.layout == layout && $0.profile == iccProfile }) {
+        converter(for: .profile(iccProfile), layout: layout)
+    }
+
+    /// The same for colours that are said in any way; nil as ``ColorConverter/init(colors:layout:)``.
+    package mutating func converter(for colors: PixelColors, layout: PixelLayout) -> ColorConverter? {
+        if let index = entries.firstIndex(where: { $0.layout == layout && $0.colors == colors }) {
             let entry = entries.remove(at: index)
             entries.append(entry)
             return entry.converter
         }
-        let converter = ColorConverter(iccProfile: iccProfile, layout: layout)
-        guard iccProfile.count <= Self.longestProfile else { return converter }
+        let converter = ColorConverter(colors: colors, layout: layout)
+        if case .profile(let bytes) = colors, bytes.count > Self.longestProfile { return converter }
         if entries.count >= capacity { entries.removeFirst() }
-        entries.append(Entry(profile: iccProfile, layout: layout, converter: converter))
+        entries.append(Entry(colors: colors, layout: layout, converter: converter))
         return converter
     }
 }

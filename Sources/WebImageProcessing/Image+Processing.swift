@@ -23,6 +23,7 @@ extension Image {
         guard info.orientation != .up else { return self }
         var info = info
         info.orientation = .up
+        info.metadata = info.metadata.turned(by: self.info.orientation)
         return Image(pixels: try pixels.oriented(by: self.info.orientation), info: info)
     }
 
@@ -56,10 +57,11 @@ extension Image {
     ///
     /// - Throws: `limitExceeded` when there can be no such memory.
     package func inSRGB() throws(WebImageError) -> Image {
-        guard let profile = info.iccProfile, let converter = ColorConverter(iccProfile: profile, layout: layout)
-        else { return self }
+        let colors = info.iccProfile.map { PixelColors.profile($0) } ?? info.colorDescription.map { .described($0) }
+        guard let colors, let converter = ColorConverter(colors: colors, layout: layout) else { return self }
         var info = info
         info.iccProfile = nil
+        info.colorDescription = nil
         guard !converter.isIdentity else { return Image(pixels: pixels, info: info) }
         let converted = try pixels.copied()
         if alpha == .premultiplied { converted.unpremultiply() }

@@ -35,9 +35,18 @@ final class CommandBench: Sendable {
         try await run(arguments, input: input)
     }
 
-    func run(_ arguments: [String], input: [UInt8] = []) async throws -> CommandRun {
+    /// - Parameter environment: more variables, such as `A=b`.
+    func run(_ arguments: [String], input: [UInt8] = [], environment: [String] = []) async throws -> CommandRun {
         try write(input, to: ".stdin")
-        let process = try start(arguments)
+        let code = await end(of: try start(arguments, environment: environment))
+        let (output, errors) = (read(".stdout") ?? [], String(decoding: read(".stderr") ?? [], as: UTF8.self))
+        return CommandRun(code: code, output: output, errors: errors)
+    }
+
+    /// Waits for a process.
+    ///
+    /// - Returns: the exit code; a signal's number, negative, when one ended it.
+    func end(of process: pid_t) async -> Int32 {
         let status = await withCheckedContinuation { (continuation: CheckedContinuation<Int32, Never>) in
             waiting.run(.normal) {
                 var status: Int32 = 0
@@ -45,16 +54,15 @@ final class CommandBench: Sendable {
                 continuation.resume(returning: status)
             }
         }
-        let (output, errors) = (read(".stdout") ?? [], String(decoding: read(".stderr") ?? [], as: UTF8.self))
-        let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
-        return CommandRun(code: code, output: output, errors: errors)
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
     }
 
-    private func start(_ arguments: [String]) throws -> pid_t {
+    /// - Parameter terminal: the path of what is standard input, output and error; nil: files.
+    func start(_ arguments: [String], environment more: [String] = [], terminal: String? = nil) throws -> pid_t {
         guard let tests = realpath("/proc/self/exe", nil) else { throw WebImageError(.fileNotFound, "no executable") }
         defer { free(tests) }
         let binaries = String(cString: tests).split(separator: "/").dropLast().map { "/" + $0 }.joined()
-        var environment = ["HOME=\(folder)", "XDG_CACHE_HOME=\(folder)/.cache", "SWIFT_BACKTRACE=enable=no"]
+        var environment = ["HOME=\(folder)", "XDG_CACHE_HOME=\(folder)/.cache", "SWIFT_BACKTRACE=enable=no"] + more
         if let libraries = getenv("LD_LIBRARY_PATH") {
             environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
         }
@@ -65,9 +73,14 @@ final class CommandBench: Sendable {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, path(".stdin"), O_RDONLY, 0)
-        posix_spawn_file_actions_addopen(&actions, 1, path(".stdout"), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        posix_spawn_file_actions_addopen(&actions, 2, path(".stderr"), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        let writing = O_WRONLY | O_CREAT | O_TRUNC
+        for (number, file, mode) in [(0, ".stdin", O_RDONLY), (1, ".stdout", writing), (2, ".stderr", writing)] {
+            if let terminal {
+                posix_spawn_file_actions_addopen(&actions, Int32(number), terminal, O_RDWR | O_NOCTTY, 0)
+            } else {
+                posix_spawn_file_actions_addopen(&actions, Int32(number), path(file), mode, 0o600)
+            }
+        }
         var process: pid_t = 0
         let result = posix_spawn(&process, "/usr/bin/env", &actions, nil, &words, &variables)
         guard result == 0 else { throw WebImageError(.fileNotFound, "the command does not start: error \(result)") }

@@ -107,7 +107,7 @@ struct ConvertCommandTests {
     }
 
     @Test(arguments: [
-        (["in.jpg", "out.tiff"], "formatNotBuilt"), (["in.jpg", "out"], "cannotEncode"),
+        (["in.jpg", "out.svg"], "formatNotBuilt"), (["in.jpg", "out"], "cannotEncode"),
         (["in.jpg", "out.jpg", "--lossless"], "cannotEncode"), (["gone.jpg", "out.png"], "fileNotFound"),
         (["in.jpg", "."], "cannotEncode"), (["in.jpg", "in.jpg/out.png"], "cannotWrite"),
         (["in.jpg", "folder", "--format", "png"], "cannotWrite"),

@@ -36,6 +36,8 @@ struct UsageTests {
         (["convert", "a", "b.png", "--metadata", "some"], "--metadata takes"),
         (["convert", "a", "b.png", "--background", "12345"], "--background takes"),
         (["convert", "a", "-", "--json"], "both want standard output"), (["cache", "path"], "key"),
+        (["show"], "inputs"), (["show", "a", "--protocol", "ascii"], "--protocol takes"),
+        (["show", "a", "--size", "0x"], "--size takes"), (["show", "-", "-"], "standard input"),
         (["cache", "frobnicate"], "frobnicate"), (["frobnicate"], "frobnicate"),
     ])
     func wrongUsageEndsWithTwoAndSaysWhy(arguments: [String], message: String) async throws {
@@ -49,8 +51,8 @@ struct UsageTests {
         ["fetch", "a", "--retries", "3"], ["fetch", "a", "--netrc"], ["fetch", "a", "--transform", "blur"],
         ["fetch", "a", "--policy", "protocol"], ["fetch", "a", "--policy", "revalidate"],
         ["fetch", "a", "--policy", "refresh"], ["fetch", "a", "--format", "gif"], ["fetch", "a", "--format", "svg"],
-        ["convert", "a", "b.png", "--metadata", "keep"], ["convert", "a", "b", "--format", "ico"], ["show", "a.png"],
-        ["show", "--json", "a.png"], ["prefetch", "http://localhost/a"], ["prefetch", "--input-list", "x"],
+        ["convert", "a", "b", "--format", "ico"],
+        ["show", "a.png", "--retries", "1"], ["prefetch", "http://localhost/a"], ["prefetch", "--input-list", "x"],
     ])
     func whatThisBuildLacksSaysSo(arguments: [String]) async throws {
         let bench = try CommandBench()
@@ -60,7 +62,8 @@ struct UsageTests {
     }
 
     @Test(arguments: [
-        [], ["--help"], ["fetch", "--help"], ["info", "-h"], ["convert", "--help"], ["cache", "--help"],
+        [], ["--help"], ["fetch", "--help"], ["info", "-h"], ["convert", "--help"], ["show", "--help"],
+        ["cache", "--help"],
         ["cache", "stats", "--help"], ["help", "fetch"], ["--version"], ["--generate-completion-script", "bash"],
         ["--generate-completion-script", "zsh"], ["--generate-completion-script", "fish"],
     ])

@@ -100,6 +100,40 @@ struct SamplePicturesTests {
         #expect(demo.first { $0.name == "sunset" }?.fileName == "sunset.jpg")
     }
 
+    @Test func theGalleryHasEveryFormatThatCanBeWrittenAndRead() throws {
+        let gallery = SamplePictures.gallery()
+        let formats = Set((SamplePictures.demo + gallery).map(\.format))
+        let coders = CoderRegistry.standard
+        #expect(formats == Set(coders.encodableFormats).intersection(coders.decodableFormats))
+        #expect(formats.isSuperset(of: [.jpeg, .png, .webp, .bmp, .qoi, .pnm]))
+        let names = (SamplePictures.demo + gallery).map(\.name)
+        #expect(Set(names).count == names.count && gallery.allSatisfy { $0.description.utf8.count <= 20 })
+        for picture in gallery {
+            let image = try picture.encoded().withUnsafeBytes { try coders.decode($0).image }
+            #expect(image.info.format == picture.format && image.displaySize == picture.displaySize)
+        }
+    }
+
+    @Test func aNewEncodersPictureIsInTheGalleryByItself() {
+        let coders = CoderRegistry([JPEGCoder(), IconWriter()])
+        #expect(coders.encodableFormats == [.ico, .jpeg])
+        let gallery = SamplePictures.gallery(of: coders)
+        #expect(gallery.map(\.fileName) == ["sunset-ico.ico"])
+        #expect(gallery.first?.displaySize == PixelSize(width: 256, height: 256))
+    }
+
+    /// Says that it writes icons.
+    private struct IconWriter: ImageCoder {
+        var decodableFormats: Set<ImageFormat> { [.ico, .cur] }
+        var encodableFormats: Set<ImageFormat> { [.ico] }
+
+        func makeDecoder(
+            _ options: DecodeOptions, plan: @escaping DecodePlanner
+        ) throws(WebImageError) -> any ImageDecoder {
+            throw WebImageError(.unsupportedFeature, "only writes")
+        }
+    }
+
     @Test(arguments: Orientation.allCases)
     func applyingTheTagMakesThePictureUpright(orientation: Orientation) throws {
         let picture = SamplePicture(

@@ -21,6 +21,12 @@ enum {
     WI_JPEG_MORE = 2,
 };
 
+/// What fits into one marker.
+enum {
+    WI_JPEG_LONGEST_EXIF = 65533 - 6,
+    WI_JPEG_LONGEST_XMP = 65533 - 29,
+};
+
 typedef struct wi_jpeg_decoder wi_jpeg_decoder;
 
 typedef struct {
@@ -31,10 +37,13 @@ typedef struct {
     int multiple_scans;
     /// Arithmetic coding: libjpeg cannot suspend in it, so all bytes must be fed and ended before rows are read.
     int arithmetic;
+    /// What JFIF says of density: 0 without a unit (then nothing is known), 1 an inch, 2 a centimetre.
+    int density_unit;
+    uint16_t density_x, density_y;
 } wi_jpeg_info;
 
 /// A decoder, or NULL without memory.
-/// - metadata_limit: longer EXIF blocks and ICC profiles are ignored.
+/// - metadata_limit: longer EXIF and XMP blocks and ICC profiles are ignored.
 wi_jpeg_decoder *_Nullable wi_jpeg_create(size_t metadata_limit);
 void wi_jpeg_destroy(wi_jpeg_decoder *_Nullable decoder);
 
@@ -49,6 +58,8 @@ void wi_jpeg_end(wi_jpeg_decoder *_Nonnull decoder);
 int wi_jpeg_read_header(wi_jpeg_decoder *_Nonnull decoder, wi_jpeg_info *_Nonnull info);
 /// The TIFF part of the EXIF block, NULL without one; valid as long as the decoder.
 const uint8_t *_Nullable wi_jpeg_exif(wi_jpeg_decoder *_Nonnull decoder, size_t *_Nonnull count);
+/// The XMP packet, NULL without one; valid as long as the decoder.
+const uint8_t *_Nullable wi_jpeg_xmp(wi_jpeg_decoder *_Nonnull decoder, size_t *_Nonnull count);
 /// The bytes of the ICC profile, 0 without a whole one.
 size_t wi_jpeg_icc_size(wi_jpeg_decoder *_Nonnull decoder);
 /// Writes `wi_jpeg_icc_size` bytes.
@@ -94,9 +105,14 @@ typedef struct {
     int progressive;
     const uint8_t *_Nullable icc;
     size_t icc_count;
-    /// A TIFF block; at most 65 000 bytes.
+    /// A TIFF block; at most WI_JPEG_LONGEST_EXIF bytes.
     const uint8_t *_Nullable exif;
     size_t exif_count;
+    /// An XMP packet; at most WI_JPEG_LONGEST_XMP bytes.
+    const uint8_t *_Nullable xmp;
+    size_t xmp_count;
+    /// Pixels an inch; 0: not known.
+    uint16_t density_x, density_y;
 } wi_jpeg_picture;
 
 typedef struct {

@@ -61,6 +61,9 @@ int wi_png_has_all_rows(wi_png_reader *_Nonnull reader);
 /// The ICC profile, NULL without one. Valid as long as the reader.
 const uint8_t *_Nullable wi_png_icc(wi_png_reader *_Nonnull reader, size_t *_Nonnull count);
 
+/// The XMP packet of an `iTXt` chunk, NULL without one. Valid as long as the reader.
+const uint8_t *_Nullable wi_png_xmp(wi_png_reader *_Nonnull reader, size_t *_Nonnull count);
+
 /// What the last failure was about.
 const char *_Nonnull wi_png_message(wi_png_reader *_Nonnull reader);
 
@@ -79,6 +82,14 @@ typedef struct {
     /// A TIFF block.
     const uint8_t *_Nullable exif;
     size_t exif_count;
+    /// An XMP packet.
+    const uint8_t *_Nullable xmp;
+    size_t xmp_count;
+    /// Whether `cicp` is to be written: primaries, transfer, matrix, full range.
+    int has_cicp;
+    uint8_t cicp[4];
+    /// Pixels a metre; 0: not known.
+    uint32_t density_x, density_y;
 } wi_png_picture;
 
 typedef struct {

@@ -1,4 +1,5 @@
 #pragma once
+#include <stddef.h>
 /* What Swift's Glibc module leaves out: GNU extensions and macros. */
 
 /// Names the calling thread; longer names are cut to 15 bytes.
@@ -9,3 +10,15 @@ int wi_open_temporary(const char *_Nonnull directory);
 
 /// How many processors this process may run on (its affinity mask), at least 1.
 int wi_processor_count(void);
+
+/// Asks a terminal a question and waits for its answer, "ESC [ ?", some text, then `last`. The terminal's settings are
+/// changed meanwhile; they are as before afterwards, also when a signal ends or stops the process.
+/// Returns the length of the text, which is not terminated; -1 without an answer in time, from what is no terminal, in
+/// the background, or while another question is asked.
+int wi_ask_terminal(
+    int input, int output, const char *_Nonnull question, char last, int milliseconds, char *_Nonnull answer,
+    int capacity);
+
+/// Runs `work` on a thread of its own with a stack of so many bytes, and waits for it; memory is taken for the part of
+/// the stack that is used only. Returns -1, and has not run it, when there is no such thread to be had.
+int wi_run_on_stack(size_t stack, void *_Nullable (*_Nonnull work)(void *_Nullable), void *_Nullable context);

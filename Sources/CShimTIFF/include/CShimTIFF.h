@@ -26,7 +26,7 @@ enum {
 
 typedef struct wi_tiff_reader wi_tiff_reader;
 
-/// The first page.
+/// A page.
 typedef struct {
     uint32_t width, height;
     /// Bits of a sample as stored.
@@ -38,14 +38,19 @@ typedef struct {
     uint32_t run;
     /// Whether rows of 16 bits a channel can be had.
     int has_deep_rows;
+    /// 2 an inch, 3 a centimetre; 0 when no density is told.
+    int density_unit;
+    float density_x, density_y;
 } wi_tiff_info;
 
 /// A reader of `bytes`, which must stay where they are; NULL without memory. Nothing is read yet.
 wi_tiff_reader *_Nullable wi_tiff_create(const uint8_t *_Nonnull bytes, size_t count);
 void wi_tiff_destroy(wi_tiff_reader *_Nullable reader);
 
-/// Reads the first page's tags. No allocation by them is longer than `limit` bytes. Sides may be 0.
-int wi_tiff_open(wi_tiff_reader *_Nonnull reader, size_t limit, wi_tiff_info *_Nonnull info);
+/// Reads a page's tags; once for each reader. No allocation by them is longer than `limit` bytes. Sides may be 0.
+/// - directory: where in the file the tags are; 0: the first page's.
+int wi_tiff_open(
+    wi_tiff_reader *_Nonnull reader, size_t limit, uint64_t directory, wi_tiff_info *_Nonnull info);
 /// Makes ready for `wi_tiff_read`; call it when the size is allowed. May change what `info` says of alpha.
 /// - is_16_bit: rows with 16 bits a channel, where `has_deep_rows` says so.
 /// - tile_limit: pixels that one tile may have.
@@ -57,7 +62,37 @@ int wi_tiff_read(
 
 /// The ICC profile, or NULL; lives as long as the reader.
 const uint8_t *_Nullable wi_tiff_icc(wi_tiff_reader *_Nonnull reader, size_t *_Nonnull count);
+/// The XMP packet, or NULL; lives as long as the reader.
+const uint8_t *_Nullable wi_tiff_xmp(wi_tiff_reader *_Nonnull reader, size_t *_Nonnull count);
 const char *_Nonnull wi_tiff_message(const wi_tiff_reader *_Nonnull reader);
+
+/// What to write: one page of RGB, or RGBA with straight alpha.
+typedef struct {
+    /// RGBA of 8 bits, or of 16 in the machine's byte order.
+    const uint8_t *_Nonnull pixels;
+    size_t stride;
+    uint32_t width, height;
+    int is_16_bit;
+    /// What the pixels have; multiplied ones are divided.
+    int alpha;
+    int orientation;
+    /// Of zlib, 1 to 9, after horizontal differences; 0: not compressed.
+    int level;
+    /// Whether to write a BigTIFF.
+    int is_big;
+    const uint8_t *_Nullable icc;
+    size_t icc_count;
+} wi_tiff_picture;
+
+typedef struct {
+    uint8_t *_Nullable bytes;
+    size_t count;
+    char message[256];
+} wi_tiff_output;
+
+/// Writes a file; after WI_TIFF_OK, free it with `wi_tiff_free`. The same picture gives the same bytes.
+int wi_tiff_encode(const wi_tiff_picture *_Nonnull picture, wi_tiff_output *_Nonnull output);
+void wi_tiff_free(wi_tiff_output *_Nonnull output);
 
 #ifdef __cplusplus
 }

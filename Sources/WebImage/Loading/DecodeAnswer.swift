@@ -35,7 +35,8 @@ struct DecodeAnswer {
                 throw failure
             }
             let transformBegin = loader.clock.now
-            image = try transformed(image, by: request)
+            image = try request.transformed(image)
+            if let animation = target.frames?.animation(first: image) { image = image.with(animation: animation) }
             let end = loader.clock.now
             if failure == nil, mayStore { loader.memory.store(image, for: request.variantKey) }
             var response = ImageResponse(
@@ -50,18 +51,6 @@ struct DecodeAnswer {
     }
 
     private var mayStore: Bool { job.request.cachePolicy.stores && OriginalMetadata.mayStore(bytes.log.head) }
-
-    private func transformed(_ image: Image, by request: ImageRequest) throws(WebImageError) -> Image {
-        var image = image
-        for transformer in request.transformers {
-            do throws(WebImageError) {
-                image = try transformer.transform(image)
-            } catch {
-                throw WebImageError(.transformFailed, "the transformer \(transformer.key) failed", cause: error)
-            }
-        }
-        return image
-    }
 
     private var timings: LoadTimings {
         var timings = LoadTimings()

@@ -5,32 +5,44 @@ import WebImageProcessing
 
 /// The pictures that one decode can make: those that want the same scale of the same original.
 struct DecodeGroup {
+    /// What a decoder is told to give.
+    struct Scale: Hashable {
+        var denominator = 1
+        /// For vector pictures: what is drawn at which size.
+        var raster: VectorRaster?
+    }
+
     let coder: any ImageCoder
-    let scaleDenominator: Int
+    let scale: Scale
     let jobs: [PixelJob]
     /// What the decode will hold in memory, estimated from above.
     let memory: Int
 
-    init(coder: any ImageCoder, scaleDenominator: Int, jobs: [PixelJob], header: ImageHeader) {
+    init(coder: any ImageCoder, scale: Scale = Scale(), jobs: [PixelJob], header: ImageHeader) {
         self.coder = coder
-        self.scaleDenominator = scaleDenominator
+        self.scale = scale
         self.jobs = jobs
-        memory = Self.memory(for: jobs, header: header, scaleDenominator: scaleDenominator)
+        memory = Self.memory(for: jobs, header: header)
     }
 
     /// Sorts pictures by the scale that is best for each; the first one's group comes first.
     static func grouping(_ jobs: [PixelJob], header: ImageHeader, coder: any ImageCoder) -> [DecodeGroup] {
         let allowed = coder.scaleDenominators(for: header)
-        var order: [Int] = []
-        var members: [Int: [PixelJob]] = [:]
+        var order: [Scale] = []
+        var members: [Scale: [PixelJob]] = [:]
         for job in jobs {
-            let plan = job.request.resizePlan(stored: header.size, orientation: header.orientation)
-            let scale = plan.isIdentity ? 1 : plan.scaleDenominator(from: allowed)
+            let plan = job.request.resizePlan(for: header, orientation: header.orientation)
+            var scale = Scale()
+            if header.isVector {
+                scale.raster = VectorRaster(part: plan.crop, size: plan.outputStored)
+            } else if !plan.isIdentity {
+                scale.denominator = plan.scaleDenominator(from: allowed)
+            }
             if members[scale] == nil { order.append(scale) }
             members[scale, default: []].append(job)
         }
         return order.map { scale in
-            DecodeGroup(coder: coder, scaleDenominator: scale, jobs: members[scale] ?? [], header: header)
+            DecodeGroup(coder: coder, scale: scale, jobs: members[scale] ?? [], header: header)
         }
     }
 
@@ -39,17 +51,20 @@ struct DecodeGroup {
     func makeTargets(header: ImageHeader, orientation: Orientation, loader: Loader) -> [DecodeTarget] {
         var targets: [DecodeTarget] = []
         for job in jobs where !job.isAbandoned.load(ordering: .relaxed) {
-            let plan = job.request.resizePlan(stored: header.size, orientation: orientation)
+            var plan = job.request.resizePlan(for: header, orientation: orientation)
             do throws(WebImageError) {
                 try job.request.limits.check(plan.outputStored, of: header.format)
             } catch {
                 loader.finish(job, .failure(error.endingALoad(of: job.request.place)))
                 continue
             }
-            targets.append(
-                DecodeTarget(
-                    job: job, plan: plan, scaleDenominator: scaleDenominator, header: header,
-                    converter: loader.converter(for: header, job.request)))
+            // A vector picture's rows come as they are to be.
+            if scale.raster != nil { plan = ResizePlan(stored: plan.outputStored, orientation: orientation) }
+            let target = DecodeTarget(
+                job: job, plan: plan, scaleDenominator: scale.denominator, header: header,
+                converter: loader.converter(for: header, job.request))
+            target.beginAnimation(coder, executor: loader.decodeExecutor)
+            targets.append(target)
         }
         return targets
     }
@@ -57,7 +72,7 @@ struct DecodeGroup {
     /// Formats whose decoders hold some rows only.
     private static let rowFormats: Set<ImageFormat> = [.jpeg, .png, .apng, .gif, .qoi, .pnm]
 
-    private static func memory(for jobs: [PixelJob], header: ImageHeader, scaleDenominator: Int) -> Int {
+    private static func memory(for jobs: [PixelJob], header: ImageHeader) -> Int {
         // A size that a request only hopes for must not overflow the sum: makeTargets refuses it, whatever this says.
         let most = 1 << 40
         let stored = min(header.size.pixelCount ?? most, most)
@@ -66,10 +81,12 @@ struct DecodeGroup {
         // of the younger formats theirs beside ours.
         let keepsAll = header.isProgressive || !rowFormats.contains(header.format)
         var memory = keepsAll ? stored * (pixelBytes + 2) : min(header.size.width, most) * pixelBytes * 64
+        // The natural size of a vector picture costs nothing; its canvas is as large as the result.
+        if header.isVector { memory = 0 }
         for job in jobs {
-            let plan = job.request.resizePlan(stored: header.size, orientation: header.orientation)
+            let plan = job.request.resizePlan(for: header, orientation: header.orientation)
             let pixels = min(plan.outputStored.pixelCount ?? most, most, max(job.request.limits.pixels, 0))
-            memory += pixels * pixelBytes * (header.orientation == .up ? 1 : 2)
+            memory += pixels * pixelBytes * (header.orientation == .up && !header.isVector ? 1 : 2)
         }
         return memory
     }
@@ -77,8 +94,10 @@ struct DecodeGroup {
 
 extension ImageRequest {
     /// What part of a picture is scaled to which size for this request.
-    func resizePlan(stored: PixelSize, orientation: Orientation) -> ResizePlan {
-        if let bitmapLimit { return ResizePlan(stored: stored, orientation: orientation, byteLimit: bitmapLimit) }
-        return ResizePlan(stored: stored, orientation: orientation, target: size)
+    func resizePlan(for header: ImageHeader, orientation: Orientation) -> ResizePlan {
+        if let bitmapLimit { return ResizePlan(stored: header.size, orientation: orientation, byteLimit: bitmapLimit) }
+        var target = size
+        if header.isVector { target?.upscale = true }
+        return ResizePlan(stored: header.size, orientation: orientation, target: target)
     }
 }

@@ -19,6 +19,8 @@ final class DecodeSession: @unchecked Sendable {
     private(set) var targets: [DecodeTarget] = []
     private var header: ImageHeader?
     private var offset = 0
+    /// How far the animations among the targets have read.
+    private var animationOffset = 0
     /// The first bytes, kept until they tell the format.
     private var prefix: [UInt8] = []
     private var isComplete = false
@@ -75,6 +77,8 @@ final class DecodeSession: @unchecked Sendable {
                 case .chunk(let chunk):
                     offset = chunk.range.upperBound
                     if !isComplete { try push(chunk) }
+                    try feedAnimations()
+                    showFirstFrames()
                     showProgress()
                     if wantsPreview {
                         previews.isOwed = true
@@ -103,6 +107,24 @@ extension DecodeSession {
         chunk.withUnsafeBytes { prefix.append(contentsOf: $0) }
         guard try openDecoder(isLast: false) else { return }
         try pushPrefix()
+    }
+
+    /// Gives animations all bytes so far, from the first on: they begin when the header is known.
+    private func feedAnimations() throws(WebImageError) {
+        while animationOffset < offset, targets.contains(where: { $0.frames != nil }) {
+            try checkpoint()
+            guard case .chunk(let chunk) = bytes.log.read(at: animationOffset) else { return }
+            animationOffset = chunk.range.upperBound
+            for target in targets { try target.frames?.push(chunk) }
+        }
+    }
+
+    /// Shows the first frame of what may be an animation as soon as it is there: the others may come much later.
+    private func showFirstFrames() {
+        guard bytes.source != .disk else { return }
+        for target in targets where target.job.isWatched.load(ordering: .relaxed) {
+            if let image = target.takeFirstFrame() { loader.tell(target.job, .preview(image)) }
+        }
     }
 
     private func pushPrefix() throws {
@@ -170,7 +192,8 @@ extension DecodeSession {
         guard !targets.isEmpty else { throw .cancelled }
         let sinks = targets.map(\.sink)
         return DecodePlan(
-            scaleDenominator: group.scaleDenominator, sink: sinks.count == 1 ? sinks[0] : FanOutSink(sinks))
+            scaleDenominator: group.scale.denominator, raster: group.scale.raster,
+            sink: sinks.count == 1 ? sinks[0] : FanOutSink(sinks))
     }
 
     /// Takes on the pictures that wait for a session, keeps those that want the first one's scale, and starts sessions
@@ -180,7 +203,7 @@ extension DecodeSession {
         for other in groups.dropFirst() {
             DecodeSession(loader: loader, job: job, bytes: bytes, group: other).start()
         }
-        return groups.first ?? DecodeGroup(coder: coder, scaleDenominator: 1, jobs: [], header: header)
+        return groups.first ?? DecodeGroup(coder: coder, jobs: [], header: header)
     }
 
     /// Queues for the memory, and then decodes from the log's start. Asked for only now that the decoder is left: the
@@ -203,6 +226,7 @@ extension DecodeSession {
         decoder = nil
         targets = []
         offset = 0
+        animationOffset = 0
         prefix = []
         isComplete = false
     }
@@ -224,6 +248,8 @@ extension DecodeSession {
         if case .failed(let error) = end { failure = error }
         do {
             if !isComplete { try decoder?.finish() }
+            try feedAnimations()
+            for target in targets { try target.frames?.finish() }
         } catch {
             guard error.code == .truncatedData, targets.contains(where: \.hasRows) else { throw failure ?? error }
             failure = failure ?? error

@@ -19,6 +19,9 @@ final class DecodeTarget {
     private let converter: ColorConverter?
     private let rows: Rows
     let sink: any RowSink
+    /// All frames of what may be an animation; nil for stills.
+    private(set) var frames: AnimationTarget?
+    private var hasShownFirstFrame = false
 
     init(
         job: PixelJob, plan: ResizePlan, scaleDenominator: Int, header: ImageHeader, converter: ColorConverter?
@@ -40,6 +43,13 @@ final class DecodeTarget {
         }
     }
 
+    /// Sees to it that the other frames are found too, where the file may have some and they are wanted.
+    func beginAnimation(_ coder: any ImageCoder, executor: any WorkExecutor) {
+        guard header.frameCount != 1, !job.request.firstFrameOnly else { return }
+        let style = FrameStyle(plan: plan, converter: converter, header: header, request: job.request)
+        frames = AnimationTarget(coder, header.format, style, limits: job.request.limits, executor: executor)
+    }
+
     var isAbandoned: Bool { job.isAbandoned.load(ordering: .relaxed) }
 
     /// Whether any row of the result is there.
@@ -57,6 +67,20 @@ final class DecodeTarget {
         if isPartial { clearMissingRows() }
         if case .scaled = rows { convert(buffer) }
         return try finished(buffer, format.alpha, isPartial: isPartial, orientation: header.orientation)
+    }
+
+    /// The first frame of what may be an animation, once, when all its rows are there; the animation goes on growing.
+    func takeFirstFrame() -> Image? {
+        guard let frames, !hasShownFirstFrame, let (buffer, format) = try? made(), rowsDone == buffer.size.height
+        else { return nil }
+        hasShownFirstFrame = true
+        guard let copy = copy(buffer, rows: rowsDone) else { return nil }
+        if case .scaled = rows { convert(copy) }
+        guard
+            let image = try? finished(copy, format.alpha, isPartial: false, orientation: plan.orientation),
+            let whole = try? job.request.transformed(image)
+        else { return nil }
+        return whole.with(animation: frames.animation(first: whole))
     }
 
     /// A copy of the rows that are there, for a preview.
@@ -127,10 +151,13 @@ final class DecodeTarget {
     ) throws(WebImageError) -> Image {
         let applies = job.request.appliesOrientation && orientation != .up
         let upright = applies ? try buffer.oriented(by: orientation) : buffer
+        let isConverted = converter?.layout == buffer.layout
+        let colors = isConverted ? (profile: nil, description: nil) : header.colorsOfPixels
         let info = Image.Info(
             header: header, alpha: isPartial && rowsDone < buffer.size.height ? .straight : alpha,
             orientation: job.request.appliesOrientation ? .up : orientation,
-            iccProfile: converter?.layout == buffer.layout ? nil : header.profileOfPixels, isPartial: isPartial)
+            iccProfile: colors.profile, colorDescription: colors.description,
+            metadata: applies ? header.metadata.turned(by: orientation) : nil, isPartial: isPartial)
         return Image(pixels: upright, info: info)
     }
 }

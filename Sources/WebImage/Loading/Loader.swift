@@ -210,9 +210,9 @@ extension Loader {
 
     /// What brings a picture's colours to sRGB; nil when nothing has to be done, or can be.
     func converter(for header: ImageHeader, _ request: ImageRequest) -> ColorConverter? {
-        guard request.convertsToSRGB, let profile = header.iccProfile else { return nil }
+        guard request.convertsToSRGB, let colors = header.colors, colors != .described(.sRGB) else { return nil }
         let layout: PixelLayout = request.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
-        return converters.withLock { $0.converter(for: profile, layout: layout) }
+        return converters.withLock { $0.converter(for: colors, layout: layout) }
     }
 
     /// Where the bytes of a picture that turns out to be whole are to be kept; nil where policy or answer do not allow

@@ -3,8 +3,8 @@
 
     /// AVIF through libavif: stills, grids and the first frame of sequences; 8, 10 and 12 bits, with and without alpha.
     ///
-    /// An `irot` or `imir` property becomes the orientation; `clap` (a crop) is not applied. High dynamic range is not
-    /// mapped to tones.
+    /// An `irot` or `imir` property becomes the orientation; `clap` (a crop) is not applied. What `nclx` says
+    /// of the colours is kept for others to apply.
     public struct AVIFCoder: ImageCoder {
         public init() {}
 

@@ -8,6 +8,8 @@
         enum Stage {
             case header
             case data
+            /// The picture is there; EXIF or XMP may still come.
+            case afterPicture
             case stoppedAtHeader
             case complete
         }
@@ -24,6 +26,7 @@
         private var planner: DecodePlanner?
         private var sink: (any RowSink)?
         private var nextAttempt = 0
+        private var knowsMetadata = false
         /// Where the first frame's data ends in the file; nil when that is not known.
         private var dataEnd: Int?
 
@@ -35,20 +38,7 @@
             self.options = options
             planner = plan
             bytes = CollectedBytes(limit: options.limits.bytes, format: .avif)
-            io = .allocate(capacity: 1)
-            io.initialize(to: avifIO())
-            io.pointee.sizeHint = UInt64(max(options.limits.bytes.bytes, 1))
-            io.pointee.data = Unmanaged.passUnretained(bytes).toOpaque()
-            io.pointee.read = { io, _, offset, size, output in
-                guard let data = io?.pointee.data, let output else { return AVIF_RESULT_IO_ERROR }
-                let all = Unmanaged<CollectedBytes>.fromOpaque(data).takeUnretainedValue().all
-                guard let offset = Int(exactly: offset), offset <= all.count, size <= all.count - offset else {
-                    return AVIF_RESULT_WAITING_ON_IO
-                }
-                output.pointee.data = all.baseAddress.map { ($0 + offset).assumingMemoryBound(to: UInt8.self) }
-                output.pointee.size = size
-                return AVIF_RESULT_OK
-            }
+            io = bytes.makeIO(limit: options.limits.bytes)
             avifDecoderSetIO(handle, io)
             configure()
         }
@@ -58,16 +48,12 @@
             io.deallocate()
         }
 
-        /// Our limits; what many files leave out or get wrong is not insisted on.
+        /// What many files leave out or get wrong is not insisted on.
         private func configure() {
             handle.pointee.maxThreads = 1
             handle.pointee.ignoreExif = 1
             handle.pointee.ignoreXMP = 1
-            handle.pointee.strictFlags = AVIF_STRICT_DISABLED.rawValue
-            // libavif refuses a higher limit than its own default.
-            handle.pointee.imageSizeLimit = UInt32(min(max(options.limits.pixels, 1), 16_384 * 16_384))
-            handle.pointee.imageDimensionLimit = 65_536
-            handle.pointee.imageCountLimit = UInt32(clamping: max(options.limits.frames, 1))
+            options.limits.apply(to: handle)
         }
 
         func push(_ piece: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
@@ -88,6 +74,7 @@
             nextAttempt = 0
             if stage == .header { try readHeader() }
             if stage == .data { try decode() }
+            if stage == .afterPicture { learnLate(isLast: true) }
             guard isOpen else { return }
             throw WebImageError(
                 .truncatedData,
@@ -100,6 +87,7 @@
         private func advance() throws(WebImageError) {
             if stage == .header, bytes.count >= nextAttempt { try readHeader() }
             if stage == .data, let dataEnd, bytes.count >= dataEnd { try decode() }
+            if stage == .afterPicture { learnLate(isLast: false) }
         }
 
         private func readHeader() throws(WebImageError) {
@@ -113,6 +101,14 @@
                 hasAlpha: handle.pointee.alphaPresent != 0, bitDepth: Int(image.depth))
             if image.icc.size > 0, image.icc.size <= options.limits.metadata.bytes {
                 header.iccProfile = [UInt8](UnsafeBufferPointer(start: image.icc.data, count: image.icc.size))
+            }
+            header.colorDescription = ColorDescription(
+                primaries: UInt8(exactly: image.colorPrimaries) ?? 2,
+                transfer: UInt8(exactly: image.transferCharacteristics) ?? 2,
+                matrix: UInt8(exactly: image.matrixCoefficients) ?? 2, isFullRange: image.yuvRange == AVIF_RANGE_FULL)
+            if case .found(let metadata) = AVIFMetadata.read(bytes, options.limits) {
+                header.metadata = metadata
+                knowsMetadata = true
             }
             header.frameCount = max(Int(handle.pointee.imageCount), 1)
             self.header = header
@@ -156,7 +152,19 @@
                 size: header.size, layout: layout, alpha: image.alphaPlane == nil ? .opaque : .straight)
             try sink.begin(format)
             try emit(format, sink)
-            stage = .complete
+            stage = .afterPicture
+        }
+
+        /// - Parameter isLast: no more bytes come; what is not there by now is missing.
+        private func learnLate(isLast: Bool) {
+            if !knowsMetadata, isLast || bytes.count >= nextAttempt {
+                nextAttempt = bytes.count + max(bytes.count / 8, Self.leastGrowth)
+                if case .found(let metadata) = AVIFMetadata.read(bytes, options.limits) {
+                    header?.metadata = metadata
+                    knowsMetadata = true
+                }
+            }
+            if knowsMetadata || isLast { stage = .complete }
         }
 
         /// Makes a failure of libavif an error; false when it waits for bytes.

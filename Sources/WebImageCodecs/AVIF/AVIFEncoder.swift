@@ -46,16 +46,27 @@
             return [UInt8](UnsafeBufferPointer(start: output.data, count: output.size))
         }
 
-        /// What the file says besides the pixels: sRGB unless there is a profile, and the orientation.
+        /// What the file says besides the pixels: its colours (sRGB unless it says otherwise), its orientation, and what is kept.
         private static func describe(
             _ picture: UnsafeMutablePointer<avifImage>, _ image: Image, _ options: EncodeOptions
         ) {
-            let profile = EmbeddedMetadata(image, options).profile
+            let metadata = EmbeddedMetadata(image, options, formatTells: .orientation)
+            let (profile, exif, xmp) = (metadata.profile, metadata.exif, metadata.xmp)
             if !profile.isEmpty { avifImageSetProfileICC(picture, profile, profile.count) }
+            // Before the orientation: libavif may take one from EXIF.
+            if !exif.isEmpty { avifImageSetMetadataExif(picture, exif, exif.count) }
+            if !xmp.isEmpty { avifImageSetMetadataXMP(picture, xmp, xmp.count) }
             picture.pointee.colorPrimaries = avifColorPrimaries(AVIF_COLOR_PRIMARIES_BT709)
             picture.pointee.transferCharacteristics = avifTransferCharacteristics(AVIF_TRANSFER_CHARACTERISTICS_SRGB)
             picture.pointee.matrixCoefficients = avifMatrixCoefficients(AVIF_MATRIX_COEFFICIENTS_BT601)
             picture.pointee.yuvRange = AVIF_RANGE_FULL
+            if let color = metadata.color {
+                picture.pointee.colorPrimaries = avifColorPrimaries(color.primaries)
+                picture.pointee.transferCharacteristics = avifTransferCharacteristics(color.transfer)
+                if color.primaries == 9 {
+                    picture.pointee.matrixCoefficients = avifMatrixCoefficients(AVIF_MATRIX_COEFFICIENTS_BT2020_NCL)
+                }
+            }
             let transforms = ItemTransforms(image.info.orientation)
             if transforms.turns != 0 {
                 picture.pointee.transformFlags |= AVIF_TRANSFORM_IROT.rawValue

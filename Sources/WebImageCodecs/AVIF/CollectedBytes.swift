@@ -1,4 +1,4 @@
-#if AVIF || HEIF
+#if AVIF || HEIF || SVG || PDF
     import WebImageCore
 
     /// The bytes of a picture so far, for libraries that go back and forth in a file. Never more than a limit.

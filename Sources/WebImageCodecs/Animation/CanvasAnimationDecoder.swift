@@ -104,11 +104,13 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         return best
     }
 
-    /// Whether nothing of the frames before shows in a frame.
+    /// Whether nothing of the frames before shows in a frame, nor in those after it: one that goes again must leave what
+    /// was there.
     private func standsAlone(_ index: Int, _ patches: [FramePatch]) -> Bool {
         guard let size = reader.header?.size, index > 0 else { return true }
         let before = patches[index - 1]
-        return patches[index].hides(size) && !hasShortFrames || before.disposal == .clear && before.covers(size)
+        if before.disposal == .clear, before.covers(size) { return true }
+        return !hasShortFrames && patches[index].hides(size) && patches[index].disposal != .restore
     }
 
     /// - Returns: whether the frame has all its rows.

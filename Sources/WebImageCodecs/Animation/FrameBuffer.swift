@@ -10,8 +10,8 @@ package final class FrameBuffer: FrameSource {
     /// Makes of a composited frame what the viewer wants: its size, colours and orientation.
     package typealias Finish = @Sendable (_ frame: PixelBuffer, _ index: Int) throws(WebImageError) -> Image
 
-    /// How a decoder of the file is made; it is used once more for each pass over all frames.
-    package typealias MakeDecoder = @Sendable (DecodeOptions) throws(WebImageError) -> any AnimationDecoder
+    /// How a decoder of the file is made, once more for each pass over all frames; nil where there are none but stills.
+    package typealias MakeDecoder = @Sendable (DecodeOptions) throws(WebImageError) -> (any AnimationDecoder)?
 
     /// Frames that are decoded ahead of the one asked for.
     private static let ahead = 3
@@ -35,10 +35,12 @@ package final class FrameBuffer: FrameSource {
     private let options: DecodeOptions
     private let deadline: FrameDeadline
 
+    /// nil when there is no decoder.
+    ///
     /// - Parameters:
     ///   - frameSize: of the frames that `finish` makes.
     ///   - options: its checkpoint is not asked: the frames outlive the load. `limits.time` is for each frame.
-    package init(
+    package init?(
         frameSize: PixelSize, options: DecodeOptions, executor: any WorkExecutor, budget: FrameBudget = .shared,
         makeDecoder: @escaping MakeDecoder, finish: @escaping Finish
     ) throws(WebImageError) {
@@ -52,7 +54,8 @@ package final class FrameBuffer: FrameSource {
         self.makeDecoder = makeDecoder
         self.finish = finish
         self.deadline = deadline
-        decoder = Guarded(DecoderBox(try makeDecoder(options)))
+        guard let first = try makeDecoder(options) else { return nil }
+        decoder = Guarded(DecoderBox(first))
         budget.add(self)
     }
 
@@ -202,7 +205,7 @@ package final class FrameBuffer: FrameSource {
     ) throws(WebImageError) {
         let bytes = decoder.withLock { $0.decoder.encodedBytes }
         let delays = timeline.delays
-        let decoder = try makeDecoder(options)
+        guard let decoder = try makeDecoder(options) else { return }
         deadline.begin()
         try bytes.withUnsafeBufferPointer { (buffer) throws(WebImageError) in
             do throws(WebImageError) {
@@ -213,11 +216,14 @@ package final class FrameBuffer: FrameSource {
                 guard decoder.storedDelays.count >= delays.count else { throw error }
             }
         }
-        for (index, delay) in delays.enumerated() {
+        for (index, delay) in decoder.storedDelays.prefix(delays.count).enumerated() {
             deadline.begin()
             try body(try finish(try decoder.frame(at: index), index), delay)
         }
     }
+
+    /// What is kept now.
+    var keptBytes: Int { state.withLock { $0.kept.bytes } }
 
     /// Gives up frames for others' sake.
     func giveUpFrames() -> Int { state.withLock { $0.kept.removeAll() } }

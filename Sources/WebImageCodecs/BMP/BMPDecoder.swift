@@ -67,7 +67,8 @@ final class BMPDecoder: ImageDecoder {
         }
         let info = try BMPHeader(start)
         try options.limits.check(info.size, of: .bmp)
-        let header = ImageHeader(format: .bmp, size: info.size, hasAlpha: info.hasAlpha)
+        var header = ImageHeader(format: .bmp, size: info.size, hasAlpha: info.hasAlpha)
+        header.metadata = ImageMetadata(density: info.density)
         self.info = info
         self.header = header
         let plan = try planner?(header)

@@ -23,6 +23,7 @@ struct BMPHeader {
     private(set) var paletteOffset = 0
     private(set) var paletteCount = 0
     private(set) var pixelOffset = 0
+    private(set) var density: PixelDensity?
 
     var hasRuns: Bool { compression == .runs4 || compression == .runs8 }
     var hasAlpha: Bool { masks.count == 4 && masks[3] != 0 }
@@ -63,6 +64,8 @@ struct BMPHeader {
                     .unsupportedFeature, "the BMP's compression \(field(16)) is not supported", format: .bmp)
             }
             compression = known
+            density = PixelDensity(
+                perMetre: Int(Int32(truncatingIfNeeded: field(24))), Int(Int32(truncatingIfNeeded: field(28))))
         }
         paletteOffset = base + length + (length == 40 ? Self.maskLength(compression.rawValue) : 0)
         try checkBits()

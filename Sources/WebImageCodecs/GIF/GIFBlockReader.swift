@@ -58,8 +58,14 @@ struct GIFBlockReader {
     private var control = GIFFrame()
     private var state = State.screen
     private var collected: [UInt8] = []
+    /// The XMP packet, and what of one has come so far with the lengths of its blocks, which are a part of it.
+    private(set) var xmp: [UInt8]?
+    private var partOfXMP: [UInt8] = []
+    private let metadataLimit: Int
     /// As much of an extension as says something: an application's name and the loop count.
     private static let extensionLength = 14
+
+    init(metadataLimit: Int = DecodeLimits.default.metadata.bytes) { self.metadataLimit = metadataLimit }
 
     /// Red, green and blue of the present frame's colours.
     var colors: [UInt8] { localTable ?? globalTable }
@@ -91,11 +97,13 @@ struct GIFBlockReader {
             case .length(let block):
                 let count = Int(takeByte(&input))
                 state = .contents(block, rest: count)
+                if block == .application, isXMP { keepXMP([UInt8(count)]) }
                 if count == 0, let piece = end(block) { return piece }
             case .contents(let block, let rest):
                 let data = take(rest, &input)
                 state = data.count == rest ? .length(block) : .contents(block, rest: rest - data.count)
                 if block == .image { return .data(data) }
+                if block == .application, isXMP { keepXMP(data) }
                 collected.append(contentsOf: data.prefix(Self.extensionLength - collected.count))
             case .ended: return nil
             }
@@ -162,6 +170,7 @@ struct GIFBlockReader {
             control.disposal = Int(collected[0] >> 2 & 7)
             control.delay = word(collected, 1)
         case .application:
+            if isXMP { endXMP() }
             guard collected.count >= 14, collected[11] == 1 else { break }
             guard ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(String(decoding: collected[..<11], as: UTF8.self)) else {
                 break
@@ -171,6 +180,26 @@ struct GIFBlockReader {
         }
         collected = []
         return nil
+    }
+
+    /// XMP specification part 3, 1.1.2: the packet stands as it is where blocks should be, and a row of falling numbers
+    /// behind it leads a reader of blocks to their end from wherever it comes.
+    private var isXMP: Bool { collected.starts(with: "XMP DataXMP".utf8) && xmp == nil }
+
+    private mutating func keepXMP(_ bytes: some Collection<UInt8>) {
+        // One byte over the limit tells that there was more.
+        let room = metadataLimit &+ Self.trailerLength &+ 1 - partOfXMP.count
+        partOfXMP.append(contentsOf: bytes.prefix(max(room, 0)))
+    }
+
+    private static let trailerLength = 257
+
+    private mutating func endXMP() {
+        // The length that ended the blocks is not a part of it.
+        let packet = partOfXMP.dropLast().dropLast(Self.trailerLength)
+        let isWhole = partOfXMP.dropFirst(packet.count).starts(with: [0x01, 0xFF, 0xFE])
+        if isWhole, !packet.isEmpty, packet.count <= metadataLimit { xmp = Array(packet) }
+        partOfXMP = []
     }
 
     private func tableLength(_ flags: UInt8) -> Int { 3 << (Int(flags & 7) + 1) }

@@ -14,7 +14,7 @@ final class GIFDecoder: ImageDecoder {
     private(set) var header: ImageHeader?
     private var stage = Stage.header
     private var planner: DecodePlanner?
-    private var reader = GIFBlockReader()
+    private var reader: GIFBlockReader
     private var frame = GIFFrame()
     private var frameWriter: GIFFrameWriter?
     private var lzw: LZWDecoder?
@@ -26,6 +26,7 @@ final class GIFDecoder: ImageDecoder {
     init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
         self.options = options
         self.planner = plan
+        reader = GIFBlockReader(metadataLimit: max(options.limits.metadata.bytes, 0))
     }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
@@ -92,6 +93,7 @@ final class GIFDecoder: ImageDecoder {
         case (.trailer, _):
             header?.frameCount = reader.frameCount
             header?.loopCount = reader.loopCount
+            if reader.xmp != nil { header?.metadata.xmp = reader.xmp }
             stage = .ended
         default: break
         }
@@ -106,6 +108,7 @@ final class GIFDecoder: ImageDecoder {
             isProgressive: frame.isInterlaced)
         header.frameCount = nil
         header.loopCount = reader.loopCount
+        header.metadata.xmp = reader.xmp
         self.header = header
         self.frame = frame
         stage = .counting

@@ -26,7 +26,8 @@ public struct JPEGCoder: ImageCoder {
     /// A JPEG with optimised Huffman tables, 4:2:0 below quality 90 and 4:4:4 from there on. Transparent pixels are
     /// laid over `options.background`; an orientation other than upright is written as EXIF.
     ///
-    /// - Throws: `cannotEncode` for another format, a side above 65 500 or an ICC profile above 16 MiB,
+    /// - Throws: `cannotEncode` for another format, a side above 65 500, an ICC profile above 16 MiB, EXIF or XMP
+    ///   above 64 KiB,
     ///   `limitExceeded` without memory.
     /// - Complexity: memory for the output and, for pictures that are progressive, two bytes a sample.
     public func encode(
@@ -41,24 +42,28 @@ public struct JPEGCoder: ImageCoder {
                 format: .jpeg)
         }
         let quality = min(max(options.quality ?? 80, 1), 100)
-        let metadata = EmbeddedMetadata(image, options)
-        guard metadata.profile.count <= Self.longestProfile else {
-            throw WebImageError(.cannotEncode, "the ICC profile is too long for a JPEG", format: .jpeg)
-        }
+        let metadata = EmbeddedMetadata(image, options, formatTells: .density)
+        try check(metadata)
+        let density = metadata.density
         var output = wi_jpeg_output()
         let result = image.withPixels { pixels in
             metadata.profile.withUnsafeBufferPointer { profile in
                 metadata.exif.withUnsafeBufferPointer { exif in
-                    guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else { return Int32(0) }
-                    var picture = wi_jpeg_picture(
-                        pixels: base, stride: image.pixels.bytesPerRow, width: UInt32(image.size.width),
-                        height: UInt32(image.size.height), is_16_bit: image.layout == .rgba16 ? 1 : 0,
-                        alpha: Int32(image.alpha.rawValue),
-                        background: (options.background.red, options.background.green, options.background.blue),
-                        quality: Int32(quality), full_chroma: quality >= Self.fullChromaQuality ? 1 : 0,
-                        progressive: options.progressive ? 1 : 0, icc: profile.baseAddress, icc_count: profile.count,
-                        exif: exif.baseAddress, exif_count: exif.count)
-                    return wi_jpeg_encode(&picture, &output)
+                    metadata.xmp.withUnsafeBufferPointer { xmp in
+                        guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else { return Int32(0) }
+                        var picture = wi_jpeg_picture(
+                            pixels: base, stride: image.pixels.bytesPerRow, width: UInt32(image.size.width),
+                            height: UInt32(image.size.height), is_16_bit: image.layout == .rgba16 ? 1 : 0,
+                            alpha: Int32(image.alpha.rawValue),
+                            background: (options.background.red, options.background.green, options.background.blue),
+                            quality: Int32(quality), full_chroma: quality >= Self.fullChromaQuality ? 1 : 0,
+                            progressive: options.progressive ? 1 : 0, icc: profile.baseAddress,
+                            icc_count: profile.count,
+                            exif: exif.baseAddress, exif_count: exif.count,
+                            xmp: xmp.baseAddress, xmp_count: xmp.count, density_x: dots(density?.horizontal),
+                            density_y: dots(density?.vertical))
+                        return wi_jpeg_encode(&picture, &output)
+                    }
                 }
             }
         }
@@ -72,4 +77,17 @@ public struct JPEGCoder: ImageCoder {
         }
         return [UInt8](UnsafeBufferPointer(start: bytes, count: output.count))
     }
+
+    /// What does not fit into the markers that it belongs in is refused, not left out unsaid.
+    private func check(_ metadata: EmbeddedMetadata) throws(WebImageError) {
+        let pieces = [
+            ("ICC profile", metadata.profile.count, Self.longestProfile),
+            ("EXIF block", metadata.exif.count, Int(WI_JPEG_LONGEST_EXIF)),
+            ("XMP packet", metadata.xmp.count, Int(WI_JPEG_LONGEST_XMP)),
+        ]
+        guard let (name, _, _) = pieces.first(where: { $0.1 > $0.2 }) else { return }
+        throw WebImageError(.cannotEncode, "the \(name) is too long for a JPEG; leave it out", format: .jpeg)
+    }
+
+    private func dots(_ density: Double?) -> UInt16 { density.map { UInt16(min($0.rounded(), 65_535)) } ?? 0 }
 }

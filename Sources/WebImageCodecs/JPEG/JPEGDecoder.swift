@@ -101,10 +101,8 @@ final class JPEGDecoder: ImageDecoder {
         var header = ImageHeader(
             format: .jpeg, size: PixelSize(width: Int(info.width), height: Int(info.height)),
             isProgressive: info.progressive != 0)
-        var count = 0
-        if let exif = wi_jpeg_exif(handle, &count) {
-            header.orientation = EXIFOrientation.read(UnsafeRawBufferPointer(start: exif, count: count))
-        }
+        header.metadata = metadata()
+        header.orientation = header.metadata.orientation
         header.iccProfile = iccProfile()
         self.header = header
         try options.limits.check(header.size, of: .jpeg)
@@ -117,6 +115,17 @@ final class JPEGDecoder: ImageDecoder {
         self.sink = sink
         denominator = Self.denominators.last { $0 <= plan.scaleDenominator } ?? 1
         stage = .starting
+    }
+
+    private func metadata() -> ImageMetadata {
+        var count = 0
+        let exif = wi_jpeg_exif(handle, &count).map { [UInt8](UnsafeBufferPointer(start: $0, count: count)) }
+        let xmp = wi_jpeg_xmp(handle, &count).map { [UInt8](UnsafeBufferPointer(start: $0, count: count)) }
+        let factor = [1: 1, 2: 2.54][info.density_unit]
+        let density = factor.flatMap {
+            PixelDensity(horizontal: Double(info.density_x) * $0, vertical: Double(info.density_y) * $0)
+        }
+        return ImageMetadata(readingEXIF: exif, xmp: xmp, density: density)
     }
 
     private func iccProfile() -> [UInt8]? {

@@ -1,5 +1,6 @@
 #if JXL
     import CSysJXL
+    import WebImageCore
 
     /// In which colours libjxl gives the pixels.
     enum JXLColor {
@@ -27,6 +28,43 @@
                 return nil
             }
             return profile
+        }
+
+        /// The code points of pixels of high dynamic range; nil for all others, which have a profile.
+        static func description(of decoder: OpaquePointer) -> ColorDescription? {
+            var encoding = JxlColorEncoding()
+            guard colors(of: decoder, JXL_COLOR_PROFILE_TARGET_DATA, &encoding),
+                encoding.color_space == JXL_COLOR_SPACE_RGB || encoding.color_space == JXL_COLOR_SPACE_GRAY,
+                encoding.white_point == JXL_WHITE_POINT_D65,
+                encoding.transfer_function == JXL_TRANSFER_FUNCTION_PQ
+                    || encoding.transfer_function == JXL_TRANSFER_FUNCTION_HLG
+            else { return nil }
+            let primaries: UInt8
+            switch encoding.primaries {
+            // libjxl's P3 has the white that is told beside it.
+            case JXL_PRIMARIES_P3: primaries = 12
+            case JXL_PRIMARIES_2100: primaries = 9
+            default: primaries = 1
+            }
+            return ColorDescription(
+                primaries: primaries, transfer: encoding.transfer_function == JXL_TRANSFER_FUNCTION_PQ ? 16 : 18)
+        }
+
+        /// How libjxl says code points of high dynamic range.
+        static func encoding(_ description: ColorDescription) -> JxlColorEncoding {
+            var encoding = JxlColorEncoding()
+            JxlColorEncodingSetToSRGB(&encoding, JXL_FALSE)
+            switch description.primaries {
+            case 9: encoding.primaries = JXL_PRIMARIES_2100
+            case 11, 12: encoding.primaries = JXL_PRIMARIES_P3
+            default: break
+            }
+            switch description.transfer {
+            case 16: encoding.transfer_function = JXL_TRANSFER_FUNCTION_PQ
+            case 18: encoding.transfer_function = JXL_TRANSFER_FUNCTION_HLG
+            default: break
+            }
+            return encoding
         }
 
         private static func colors(

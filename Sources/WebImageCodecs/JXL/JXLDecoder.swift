@@ -14,6 +14,8 @@
         private enum Stage {
             case header
             case data
+            /// The picture is there; EXIF or XMP may still come.
+            case afterPicture
             case stoppedAtHeader
             case complete
         }
@@ -31,12 +33,14 @@
         private var ownPicture: PixelBuffer?
         /// What libjxl did not take of the bytes before: the beginning of a box, say.
         private var rest: [UInt8] = []
+        private var boxes: JXLBoxReader
         private var received = 0
         private var receivedAtPreview = 0
 
         init(_ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) {
             self.options = options
             self.planner = plan
+            boxes = JXLBoxReader(limit: max(options.limits.metadata.bytes, 0))
             guard let handle = JxlDecoderCreate(nil) else {
                 throw WebImageError(.limitExceeded, "there is no memory for a JPEG XL decoder", format: .jxl)
             }
@@ -61,7 +65,9 @@
                 let piece = UnsafeBufferPointer(rebasing: rest.prefix(Self.pieceLength))
                 rest = UnsafeBufferPointer(rebasing: rest.dropFirst(piece.count))
                 try countBytes(piece.count)
-                try feed(piece)
+                boxes.push(piece)
+                if stage != .afterPicture { try feed(piece) }
+                if stage == .afterPicture { learnLate() }
             }
             switch stage {
             case .complete: return .complete
@@ -72,6 +78,10 @@
 
         func finish() throws(WebImageError) {
             guard isOpen else { return }
+            guard stage != .afterPicture else {
+                stage = .complete
+                return
+            }
             guard stage == .data else {
                 throw WebImageError(.truncatedData, "the data ends before the picture begins", format: .jxl)
             }
@@ -119,7 +129,7 @@
                 let count = min(JxlDecoderReleaseInput(handle), bytes.count)
                 rest = isOpen ? Array(bytes.suffix(count)) : []
             }
-            while isOpen {
+            while stage == .header || stage == .data {
                 let status = JxlDecoderProcessInput(handle)
                 switch status {
                 case JXL_DEC_NEED_MORE_INPUT: return
@@ -128,11 +138,19 @@
                 case JXL_DEC_NEED_IMAGE_OUT_BUFFER: try setPicture()
                 case JXL_DEC_FULL_IMAGE:
                     try emitPicture()
-                    stage = .complete
+                    // libjxl tells a still's end by asking for more; the first frame of an animation is all of it here.
+                    stage = info.have_animation != JXL_FALSE ? .complete : .afterPicture
                 default: throw corrupt()
                 }
                 try options.checkpoint?()
             }
+        }
+
+        private func learnLate() {
+            let metadata = ImageMetadata(readingEXIF: boxes.exif, xmp: boxes.xmp)
+            if metadata != header?.metadata { header?.metadata = metadata }
+            let isAll = !boxes.isOpen || (boxes.exif != nil && boxes.xmp != nil)
+            if isAll { stage = .complete }
         }
 
         private func corrupt() -> WebImageError {
@@ -161,6 +179,11 @@
                 orientation: Orientation(tag: Int(info.orientation.rawValue)), hasAlpha: info.alpha_bits > 0,
                 bitDepth: Int(info.bits_per_sample), isProgressive: true,
                 iccProfile: JXLColor.profile(of: handle, info, limit: options.limits.metadata.bytes))
+            if let description = JXLColor.description(of: handle) {
+                header.colorDescription = description
+                header.iccProfile = nil
+            }
+            header.metadata = ImageMetadata(readingEXIF: boxes.exif, xmp: boxes.xmp)
             header.frameCount = isAnimation ? nil : 1
             header.loopCount = isAnimation ? Int(info.animation.num_loops) : nil
             self.header = header

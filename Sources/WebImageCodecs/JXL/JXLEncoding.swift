@@ -8,17 +8,19 @@
         private static let effort: Int64 = 4
         private let image: Image
         private let quality: Int
-        private let profile: [UInt8]
+        private let metadata: EmbeddedMetadata
+        private var profile: [UInt8] { metadata.profile }
 
         init(_ image: Image, _ options: EncodeOptions) {
             self.image = image
             quality = min(max(options.quality ?? 80, 1), 100)
-            profile = EmbeddedMetadata(image, options).profile
+            metadata = EmbeddedMetadata(image, options, formatTells: .orientation)
         }
 
         func run() throws(WebImageError) -> [UInt8] {
             guard let handle = JxlEncoderCreate(nil) else { throw noMemory() }
             defer { JxlEncoderDestroy(handle) }
+            try addBoxes(handle)
             try describe(handle)
             guard let settings = JxlEncoderFrameSettingsCreate(handle, nil) else { throw noMemory() }
             try check(JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, Self.effort), handle)
@@ -30,6 +32,20 @@
             try addPixels(settings, handle)
             JxlEncoderCloseInput(handle)
             return try output(handle)
+        }
+
+        /// EXIF and XMP before the picture, so that who reads the file's beginning has them.
+        private func addBoxes(_ handle: OpaquePointer) throws(WebImageError) {
+            // The four bytes say where in the box the block begins.
+            let exif = metadata.exif.isEmpty ? [] : [0, 0, 0, 0] + metadata.exif
+            let boxes = [("Exif", exif), ("xml ", metadata.xmp)].filter { !$0.1.isEmpty }
+            guard !boxes.isEmpty else { return }
+            try check(JxlEncoderUseContainer(handle, JXL_TRUE), handle)
+            try check(JxlEncoderUseBoxes(handle), handle)
+            for (name, contents) in boxes {
+                try check(JxlEncoderAddBox(handle, name, contents, contents.count, JXL_FALSE), handle)
+            }
+            JxlEncoderCloseBoxes(handle)
         }
 
         /// libjxl's measure of loss for a JPEG-like quality, as its own tools convert it: 90 gives 1.0, "visually
@@ -59,8 +75,7 @@
             }
             try check(JxlEncoderSetBasicInfo(handle, &info), handle)
             if profile.isEmpty {
-                var colors = JxlColorEncoding()
-                JxlColorEncodingSetToSRGB(&colors, JXL_FALSE)
+                var colors = JXLColor.encoding(metadata.color ?? .sRGB)
                 try check(JxlEncoderSetColorEncoding(handle, &colors), handle)
             } else {
                 try check(JxlEncoderSetICCProfile(handle, profile, profile.count), handle)

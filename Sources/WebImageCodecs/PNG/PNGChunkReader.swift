@@ -27,15 +27,17 @@ struct PNGChunkReader {
     /// The animation that was announced before the picture's data: its frames, and how often it plays, 0 for ever
     /// (APNG specification, "acTL").
     private(set) var animation: (frames: Int, plays: Int)?
-    /// What the `eXIf` chunk says, which may come after the picture's data. libpng 1.6 does not read it when it is
-    /// given the data in pieces.
-    private(set) var orientation = Orientation.up
+    /// The `eXIf` chunk, which may come after the picture's data. libpng 1.6 does not read it when it is given the data
+    /// in pieces.
+    private(set) var exif: [UInt8]?
+    private(set) var density: PixelDensity?
+    private(set) var colors = PNGColors()
     private var hasData = false
     private var state = State.signature
     private var collected: [UInt8] = []
     private let metadataLimit: Int
-    /// The longest EXIF block: what fits into a JPEG's marker, where such blocks come from.
-    private static let longestEXIF = 65_535
+    /// What an `iTXt` chunk with XMP begins with (XMP specification part 3, 1.1.5).
+    private static let nameOfXMP = Array("XML:com.adobe.xmp".utf8) + [0]
 
     init(metadataLimit: Int) { self.metadataLimit = metadataLimit }
 
@@ -83,10 +85,12 @@ struct PNGChunkReader {
                 throw WebImageError(.corruptData, "the PNG has a chunk that is too long", format: .png)
             }
             state = .collecting(total: length + 12)
-        case "eXIf":
-            let isShort = length <= min(Self.longestEXIF, metadataLimit)
-            if isShort { state = .collecting(total: length + 12) } else { skip(length) }
-        case "tRNS", "iCCP":
+        case let name where PNGColors.lengths[name] != nil:
+            let isWanted = !hasData && length == PNGColors.lengths[name]
+            if isWanted { state = .collecting(total: length + 12) } else { skip(length) }
+        case "pHYs":
+            if length == 9 { state = .collecting(total: length + 12) } else { skip(length) }
+        case "eXIf", "iTXt", "tRNS", "iCCP":
             if length <= metadataLimit { state = .collecting(total: length + 12) } else { skip(length) }
         case "acTL":
             let isAnnouncement = !hasData && length == 8
@@ -108,15 +112,23 @@ struct PNGChunkReader {
 
     private mutating func wholeChunk() -> Piece? {
         let chunk = takeCollected()
-        if chunk[4..<8].elementsEqual("eXIf".utf8) {
-            readEXIF(chunk)
+        switch String(decoding: chunk[4..<8], as: UTF8.self) {
+        case "IHDR" where chunk.count >= 16: break
+        case "eXIf":
+            if exif == nil, isSound(chunk) { exif = Array(chunk[8..<chunk.count - 4]) }
             return nil
-        }
-        if chunk[4..<8].elementsEqual("acTL".utf8) {
+        case let name where PNGColors.lengths[name] != nil:
+            if isSound(chunk) { colors.read(name, chunk[8..<chunk.count - 4]) }
+            return nil
+        case "pHYs":
+            readDensity(chunk)
+            return nil
+        case "acTL":
             readAnimation(chunk)
             return nil
+        case "iTXt" where !chunk[8..<chunk.count - 4].starts(with: Self.nameOfXMP): return nil
+        default: return .whole(chunk)
         }
-        guard chunk[4..<8].elementsEqual("IHDR".utf8), chunk.count >= 16 else { return .whole(chunk) }
         let size = PixelSize(
             width: chunk[8..<12].reduce(0) { $0 << 8 | Int($1) }, height: chunk[12..<16].reduce(0) { $0 << 8 | Int($1) }
         )
@@ -128,19 +140,25 @@ struct PNGChunkReader {
         if number(8) > 0 { animation = (number(8), number(12)) }
     }
 
-    private mutating func readEXIF(_ chunk: [UInt8]) {
-        let (covered, stored) = (chunk[4..<chunk.count - 4], chunk.suffix(4).reduce(0) { $0 << 8 | UInt32($1) })
-        guard Self.checksum(covered) == stored else { return }
-        orientation = chunk.withUnsafeBytes {
-            EXIFOrientation.read(UnsafeRawBufferPointer(rebasing: $0[8..<chunk.count - 4]))
-        }
+    private mutating func readDensity(_ chunk: [UInt8]) {
+        // The unit: 1 for the metre, 0 when only the shape of a pixel is told.
+        guard !hasData, isSound(chunk), chunk[16] == 1 else { return }
+        func number(_ at: Int) -> Int { chunk[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
+        density = PixelDensity(perMetre: number(8), number(12))
     }
 
-    /// CRC-32 (PNG specification, annex D), bit by bit: for short chunks.
+    /// Whether a chunk's checksum is right, for those that libpng does not see.
+    private func isSound(_ chunk: [UInt8]) -> Bool {
+        Self.checksum(chunk[4..<chunk.count - 4]) == chunk.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    /// CRC-32 (PNG specification, annex D).
     private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        ~bytes.reduce(~UInt32(0)) { sum, byte in
-            (0..<8).reduce(sum ^ UInt32(byte)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
-        }
+        ~bytes.reduce(~UInt32(0)) { sum, byte in checksums[Int((sum ^ UInt32(byte)) & 0xFF)] ^ (sum >> 8) }
+    }
+
+    private static let checksums: [UInt32] = (0..<256).map { byte in
+        (0..<8).reduce(byte) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
     }
 
     /// Collects up to `count` bytes; true once they are all there.

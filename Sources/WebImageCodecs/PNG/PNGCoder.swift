@@ -3,7 +3,8 @@ public import WebImageCore
 
 /// PNG through libpng: every colour type, depth and interlacing; of an animation (APNG) the still picture.
 ///
-/// Gamma and chromaticity are not applied; an ICC profile is kept as it is.
+/// What says the colours is kept for others to apply: the first of `cICP`, `iCCP`, `sRGB`, `gAMA` with `cHRM` that there
+/// is (PNG, third edition, 4.3).
 public struct PNGCoder: ImageCoder {
     public init() {}
 
@@ -29,18 +30,24 @@ public struct PNGCoder: ImageCoder {
         guard let width = UInt32(exactly: image.size.width), let height = UInt32(exactly: image.size.height),
             max(width, height) <= UInt32(Int32.max)
         else { throw WebImageError(.cannotEncode, "a PNG cannot hold a picture of \(image.size)", format: .png) }
-        let metadata = EmbeddedMetadata(image, options)
+        let metadata = EmbeddedMetadata(image, options, formatTells: .density)
+        let density = metadata.density
         var output = wi_png_output()
         let result = image.withPixels { pixels in
             metadata.profile.withUnsafeBufferPointer { profile in
                 metadata.exif.withUnsafeBufferPointer { exif in
-                    guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else { return Int32(0) }
-                    var picture = wi_png_picture(
-                        pixels: base, stride: image.pixels.bytesPerRow, width: width, height: height,
-                        is_16_bit: image.layout == .rgba16 ? 1 : 0, alpha: Int32(image.alpha.rawValue),
-                        level: Int32(min(max(options.compressionLevel, 0), 9)), icc: profile.baseAddress,
-                        icc_count: profile.count, exif: exif.baseAddress, exif_count: exif.count)
-                    return wi_png_encode(&picture, &output)
+                    metadata.xmp.withUnsafeBufferPointer { xmp in
+                        guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else { return Int32(0) }
+                        var picture = wi_png_picture(
+                            pixels: base, stride: image.pixels.bytesPerRow, width: width, height: height,
+                            is_16_bit: image.layout == .rgba16 ? 1 : 0, alpha: Int32(image.alpha.rawValue),
+                            level: Int32(min(max(options.compressionLevel, 0), 9)), icc: profile.baseAddress,
+                            icc_count: profile.count, exif: exif.baseAddress, exif_count: exif.count,
+                            xmp: xmp.baseAddress, xmp_count: xmp.count,
+                            has_cicp: metadata.color == nil ? 0 : 1, cicp: cicp(metadata.color),
+                            density_x: dots(density?.horizontal), density_y: dots(density?.vertical))
+                        return wi_png_encode(&picture, &output)
+                    }
                 }
             }
         }
@@ -53,4 +60,12 @@ public struct PNGCoder: ImageCoder {
         }
         return [UInt8](UnsafeBufferPointer(start: bytes, count: output.count))
     }
+
+    /// A `cICP` chunk; its matrix says RGB, which is all that PNG holds.
+    private func cicp(_ color: ColorDescription?) -> (UInt8, UInt8, UInt8, UInt8) {
+        (color?.primaries ?? 2, color?.transfer ?? 2, 0, 1)
+    }
+
+    /// Pixels a metre.
+    private func dots(_ density: Double?) -> UInt32 { density.map { UInt32(($0 / 0.0254).rounded()) } ?? 0 }
 }

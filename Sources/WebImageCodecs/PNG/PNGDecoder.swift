@@ -137,10 +137,18 @@ final class PNGDecoder: ImageDecoder {
         guard let handle, wi_png_header(handle, &info) != 0 else { return }
         var header = ImageHeader(
             format: chunks.animation == nil ? .png : .apng,
-            size: PixelSize(width: Int(info.width), height: Int(info.height)), orientation: chunks.orientation,
+            size: PixelSize(width: Int(info.width), height: Int(info.height)),
             hasAlpha: info.has_alpha != 0, bitDepth: Int(info.bit_depth), isProgressive: info.is_interlaced != 0,
             iccProfile: iccProfile())
         if let animation = chunks.animation { (header.frameCount, header.loopCount) = animation }
+        if let description = chunks.colors.description {
+            header.colorDescription = description
+            header.iccProfile = nil
+        } else if header.iccProfile == nil {
+            header.colorCalibration = chunks.colors.calibration
+        }
+        header.metadata = metadata()
+        header.orientation = header.metadata.orientation
         self.header = header
         let plan = try planner?(header)
         planner = nil
@@ -170,9 +178,25 @@ final class PNGDecoder: ImageDecoder {
         guard wi_png_has_all_rows(handle) != 0 else {
             throw WebImageError(.corruptData, "the PNG has too few rows", format: header?.format)
         }
-        header?.orientation = chunks.orientation
+        learnLate()
         if picture != nil { try emitPicture(rows: format.size.height) }
         stage = .complete
+    }
+
+    /// What stands behind the picture's data.
+    private func learnLate() {
+        let late = metadata()
+        guard late != header?.metadata else { return }
+        header?.metadata = late
+        header?.orientation = late.orientation
+    }
+
+    private func metadata() -> ImageMetadata {
+        var count = 0
+        let xmp = handle.flatMap { wi_png_xmp($0, &count) }.map {
+            [UInt8](UnsafeBufferPointer(start: $0, count: count))
+        }
+        return ImageMetadata(readingEXIF: chunks.exif, xmp: xmp, density: chunks.density)
     }
 
     private func iccProfile() -> [UInt8]? {

@@ -10,11 +10,27 @@
         public init() {}
 
         public var decodableFormats: Set<ImageFormat> { [.tiff, .bigTIFF] }
+        public var encodableFormats: Set<ImageFormat> { [.tiff, .bigTIFF] }
 
         public func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {
             TIFFDecoder(options, plan: plan)
+        }
+
+        /// A TIFF of one page with the same pixels, in strips: RGB for opaque pictures, else RGBA with straight alpha;
+        /// 16 bits where the picture has them. Deflated with horizontal differences, or as they are with
+        /// ``EncodeOptions/compressionLevel`` 0. The orientation stands in its tag.
+        ///
+        /// - Throws: `cannotEncode` for another format and for what is longer than 4 GiB as ``ImageFormat/tiff``;
+        ///   `limitExceeded` without memory.
+        public func encode(
+            _ image: Image, as format: ImageFormat, _ options: EncodeOptions
+        ) throws(WebImageError) -> [UInt8] {
+            guard encodableFormats.contains(format) else {
+                throw WebImageError(.cannotEncode, "the TIFF coder does not write \(format.rawValue)", format: format)
+            }
+            return try TIFFEncoder.encode(image, as: format, options)
         }
     }
 #endif

@@ -1,24 +1,17 @@
 #if TIFF
-    import CShimTIFF
     import WebImageCore
-    import WebImageSystem
 
     /// Collects a TIFF's bytes and decodes its first page when they are all there.
     final class TIFFDecoder: ImageDecoder {
-        /// Rows are handed on in runs of so many, where the file's strips and tiles do not ask for more.
-        private static let bandRows = 16
-        /// What libtiff may allocate for one tag or strip, besides what the pixels of a picture take.
-        private static let leastMemory = 64 << 20
-
-        private(set) var header: ImageHeader?
+        var header: ImageHeader? { page.header }
         private let options: DecodeOptions
-        private let planner: DecodePlanner
+        private let page: TIFFPageDecoder
         private var bytes: [UInt8] = []
         private var isFinished = false
 
         init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
             self.options = options
-            self.planner = plan
+            page = TIFFPageDecoder(options, plan: plan)
         }
 
         func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
@@ -40,80 +33,10 @@
             let bytes = self.bytes
             self.bytes = []
             try bytes.withUnsafeBufferPointer { buffer throws(WebImageError) in
-                try decode(UnsafeRawBufferPointer(buffer))
+                let bytes = UnsafeRawBufferPointer(buffer)
+                let pages = TIFFPages(in: bytes, limit: options.limits.frames)
+                try page.decode(bytes, directory: 0, pageCount: max(1, pages.directories.count))
             }
-        }
-
-        private func decode(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
-            guard let base = bytes.bindMemory(to: UInt8.self).baseAddress else {
-                throw WebImageError(.truncatedData, "there is no data", format: .tiff)
-            }
-            guard let reader = wi_tiff_create(base, bytes.count) else { throw noMemory() }
-            defer { wi_tiff_destroy(reader) }
-            var info = wi_tiff_info()
-            let memory = max(Self.leastMemory, options.limits.pixels.multipliedReportingOverflow(by: 8).partialValue)
-            try check(wi_tiff_open(reader, memory, &info), reader)
-            let size = PixelSize(width: Int(info.width), height: Int(info.height))
-            let format = ImageFormat(sniffing: bytes) == .bigTIFF ? ImageFormat.bigTIFF : .tiff
-            try options.limits.check(size, of: format)
-            let isDeep = options.keepsBitDepth && info.has_deep_rows != 0
-            try check(wi_tiff_begin(reader, isDeep ? 1 : 0, UInt64(max(options.limits.pixels, 0)), &info), reader)
-            var header = ImageHeader(
-                format: format, size: size, orientation: Orientation(tag: Int(info.orientation)),
-                hasAlpha: Int(info.alpha) != WI_TIFF_ALPHA_NONE, bitDepth: Int(info.bit_depth),
-                iccProfile: profile(reader))
-            header.frameCount = max(1, TIFFPages.count(in: bytes, limit: options.limits.frames))
-            self.header = header
-            guard let sink = try planner(header).sink else { return }
-            let rows = RowFormat(
-                size: size, layout: isDeep ? .rgba16 : .rgba8, alpha: header.hasAlpha ? .straight : .opaque)
-            try sink.begin(rows)
-            try read(reader, info, rows, into: sink)
-        }
-
-        private func read(
-            _ reader: OpaquePointer, _ info: wi_tiff_info, _ format: RowFormat, into sink: any RowSink
-        ) throws(WebImageError) {
-            let run = Int(info.run) == 1 ? Self.bandRows : min(Int(info.run), format.size.height)
-            var row = 0
-            while row < format.size.height {
-                try options.checkpoint?()
-                let count = min(run, format.size.height - row)
-                let band = sink.band(at: row, count: count)
-                var done: UInt32 = 0
-                let result = wi_tiff_read(
-                    reader, band.assumingMemoryBound(to: UInt8.self), UInt32(row), UInt32(count), &done)
-                if done > 0 { try sink.commit(at: row, count: Int(done)) }
-                row += Int(done)
-                guard Int(result) != WI_TIFF_TRUNCATED else {
-                    let there = "\(row) of \(format.size.height) rows are there"
-                    throw WebImageError(.truncatedData, "the TIFF's data ends early: \(there)", format: header?.format)
-                }
-                try check(result, reader)
-            }
-        }
-
-        private func check(_ result: Int32, _ reader: OpaquePointer) throws(WebImageError) {
-            let message = "libtiff: \(String(cString: wi_tiff_message(reader)))"
-            switch Int(result) {
-            case WI_TIFF_OK: return
-            case WI_TIFF_NO_MEMORY: throw noMemory()
-            case WI_TIFF_TRUNCATED: throw WebImageError(.truncatedData, message, format: .tiff)
-            case WI_TIFF_UNSUPPORTED: throw WebImageError(.unsupportedFeature, message, format: .tiff)
-            default: throw WebImageError(.corruptData, message, format: .tiff)
-            }
-        }
-
-        private func noMemory() -> WebImageError {
-            WebImageError(.limitExceeded, "there is no memory to decode the TIFF", format: .tiff)
-        }
-
-        private func profile(_ reader: OpaquePointer) -> [UInt8]? {
-            var count = 0
-            guard let bytes = wi_tiff_icc(reader, &count), count > 0, count <= options.limits.metadata.bytes else {
-                return nil
-            }
-            return [UInt8](UnsafeBufferPointer(start: bytes, count: count))
         }
     }
 #endif

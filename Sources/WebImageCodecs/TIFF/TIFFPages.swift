@@ -1,17 +1,23 @@
 #if TIFF
-    /// Counts the pages of a TIFF without reading their tags.
+    /// Where the pages of a TIFF are, without reading their tags.
     ///
-    /// libtiff can count, too, but looks at all earlier pages for each page, to find loops.
-    enum TIFFPages {
-        /// How many pages there are, at most `limit`; a chain that turns back on itself ends there.
-        static func count(in bytes: UnsafeRawBufferPointer, limit: Int) -> Int {
+    /// libtiff can find them, too, but looks at all earlier pages for each page, to find loops.
+    struct TIFFPages {
+        /// Where in the file each page's tags are, in order; at most as many as were asked for.
+        private(set) var directories: [UInt64] = []
+        /// Whether the chain of pages turns back on itself: there it ends.
+        private(set) var goesInCircles = false
+        /// Whether there are more pages than were asked for.
+        private(set) var isCutOff = false
+
+        init(in bytes: UnsafeRawBufferPointer, limit: Int) {
             let isLittle = bytes.first == UInt8(ascii: "I")
             /// An unsigned number of `length` bytes; nil behind the end and for what no file can have.
             func number(_ offset: Int, _ length: Int) -> Int? {
                 guard offset >= 0, offset <= bytes.count - length else { return nil }
-                let digits = bytes[offset..<offset + length]
-                let value = (isLittle ? Array(digits.reversed()) : Array(digits)).reduce(UInt64(0)) {
-                    $0 << 8 | UInt64($1)
+                var value = UInt64(0)
+                for index in 0..<length {
+                    value = value << 8 | UInt64(bytes[offset + (isLittle ? length - 1 - index : index)])
                 }
                 return Int(exactly: value)
             }
@@ -20,13 +26,21 @@
             let (countBytes, entryBytes, offsetBytes) = isBig ? (8, 20, 8) : (2, 12, 4)
             var next = number(isBig ? 8 : 4, offsetBytes)
             var seen: Set<Int> = []
-            while let offset = next, offset > 0, seen.count < limit, !seen.contains(offset),
+            while let offset = next, offset > 0,
                 let entries = number(offset, countBytes), entries <= bytes.count / entryBytes
             {
+                guard !seen.contains(offset) else {
+                    goesInCircles = true
+                    return
+                }
+                guard seen.count < limit else {
+                    isCutOff = true
+                    return
+                }
                 seen.insert(offset)
+                directories.append(UInt64(offset))
                 next = number(offset + countBytes + entries * entryBytes, offsetBytes)
             }
-            return seen.count
         }
     }
 #endif

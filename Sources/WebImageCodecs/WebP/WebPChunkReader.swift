@@ -40,7 +40,8 @@ struct WebPChunkReader {
     private(set) var isAnimated = false
     private(set) var loopCount: Int?
     private(set) var iccProfile: [UInt8]?
-    private(set) var orientation = Orientation.up
+    private(set) var exif: [UInt8]?
+    private(set) var xmp: [UInt8]?
     /// Frames of an animation that have begun.
     private(set) var frames = 0
     /// Where an animation's first frame stands on its canvas.
@@ -137,7 +138,8 @@ struct WebPChunkReader {
             if frames == 1 { chunk.wanted += 16 } else { return skip(chunk) }
         case "ANIM" where isAnimated && frames == 0 && chunk.length >= 6: chunk.wanted += 6
         case "ICCP" where canvas != nil && frameEnd == nil && !hasBitstream && chunk.length <= metadataLimit,
-            "EXIF" where canvas != nil && frameEnd == nil && chunk.length <= metadataLimit:
+            "EXIF" where canvas != nil && frameEnd == nil && exif == nil && chunk.length <= metadataLimit,
+            "XMP " where canvas != nil && frameEnd == nil && xmp == nil && chunk.length <= metadataLimit:
             chunk.wanted += chunk.length
         default: return skip(chunk)
         }
@@ -178,7 +180,8 @@ struct WebPChunkReader {
             state = .chunkHeader
         case "ANIM": loopCount = WebPBytes.number(contents[12..<14])
         case "ICCP": iccProfile = Array(contents)
-        default: orientation = contents.withUnsafeBytes { EXIFOrientation.read($0) }
+        case "EXIF": exif = Array(contents)
+        default: xmp = Array(contents)
         }
         return nil
     }

@@ -41,7 +41,7 @@ public struct WebPCoder: ImageCoder {
         let encoder = try WebPEncoder(quality: min(max(options.quality ?? 80, 1), 100))
         let picture = try encoder.encode(pixels, isOpaque: image.alpha == .opaque)
         let metadata = EmbeddedMetadata(image, options)
-        guard !metadata.profile.isEmpty || !metadata.exif.isEmpty else { return picture }
+        guard !metadata.isEmpty else { return picture }
         return try WebPContainer.wrap(picture, metadata)
     }
 

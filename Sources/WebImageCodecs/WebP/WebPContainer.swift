@@ -12,7 +12,8 @@ enum WebPContainer {
             WebPDataClear(&output)
         }
         var isDone = mux != nil && withData(picture) { WebPMuxSetImage(mux, &$0, 1) == WEBP_MUX_OK }
-        for (name, bytes) in [("ICCP", metadata.profile), ("EXIF", metadata.exif)] where isDone && !bytes.isEmpty {
+        let chunks = [("ICCP", metadata.profile), ("EXIF", metadata.exif), ("XMP ", metadata.xmp)]
+        for (name, bytes) in chunks where isDone && !bytes.isEmpty {
             isDone = withData(bytes) { WebPMuxSetChunk(mux, name, &$0, 1) == WEBP_MUX_OK }
         }
         isDone = isDone && WebPMuxAssemble(mux, &output) == WEBP_MUX_OK

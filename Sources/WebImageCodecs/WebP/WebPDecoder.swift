@@ -175,7 +175,11 @@ final class WebPDecoder: ImageDecoder {
     }
 
     private func learn(from chunks: WebPChunkReader) {
-        header?.orientation = chunks.orientation
+        if chunks.exif != nil || chunks.xmp != nil {
+            let metadata = ImageMetadata(readingEXIF: chunks.exif, xmp: chunks.xmp)
+            header?.metadata = metadata
+            header?.orientation = metadata.orientation
+        }
         if chunks.isAnimated { header?.frameCount = chunks.isAtEnd ? chunks.frames : nil }
     }
 

@@ -12,7 +12,7 @@ package enum SmallPictures {
 
     /// What the registry's encoders write, and files put together by hand.
     package static func all(_ registry: CoderRegistry = .standard) -> [File] {
-        encoded(registry) + gifs + pnms + bitmaps + tiffs + icons(registry)
+        encoded(registry) + gifs + pnms + bitmaps + tiffs + icons(registry) + drawings
     }
 
     private static func encoded(_ registry: CoderRegistry) -> [File] {
@@ -155,6 +155,32 @@ package enum SmallPictures {
         #else
             return []
         #endif
+    }
+
+    private static var drawings: [File] {
+        var files: [File] = []
+        #if SVG
+            let svg = """
+                <svg xmlns="http://www.w3.org/2000/svg" width="24" height="20"><rect x="2" width="9" height="7" fill="red"/>
+                <g transform="scale(2)"><path d="M1 1L9 3Z" stroke="#00f8"/></g></svg>
+                """
+            files.append(File(name: "svg", format: .svg, bytes: Array(svg.utf8)))
+        #endif
+        #if PDF
+            let pdf = """
+                %PDF-1.4
+                1 0 obj <</Type/Catalog/Pages 2 0 R>> endobj
+                2 0 obj <</Type/Pages/Kids[3 0 R]/Count 1>> endobj
+                3 0 obj <</Type/Page/Parent 2 0 R/MediaBox[0 0 24 20]/Contents 4 0 R>> endobj
+                4 0 obj <</Length 20>> stream
+                1 0 0 rg 2 2 9 7 re f
+                endstream endobj
+                trailer <</Root 1 0 R>>
+                %%EOF
+                """
+            files.append(File(name: "pdf", format: .pdf, bytes: Array(pdf.utf8)))
+        #endif
+        return files
     }
 
     private static func little(_ value: Int, _ count: Int) -> [UInt8] {

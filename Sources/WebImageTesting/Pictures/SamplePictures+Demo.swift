@@ -1,4 +1,4 @@
-import WebImageCodecs
+public import WebImageCodecs
 import WebImageCore
 
 extension SamplePictures {
@@ -44,5 +44,26 @@ extension SamplePictures {
         SamplePicture("gray-ramp", "PNG of grey pixels", width: 640, height: 320, as: .png, drawing: grayRamp),
         SamplePicture("icon", "small PNG with alpha", width: 48, height: 48, as: .png, drawing: logo),
         SamplePicture("test-card", "opaque PNG", width: 1280, height: 720, as: .png, drawing: testCard),
+    ]
+
+    /// A picture in every format that `coders` write and read and that ``demo`` has none of, in the order of the
+    /// formats' names.
+    public static func gallery(of coders: CoderRegistry = .standard) -> [SamplePicture] {
+        let missing = Set(coders.encodableFormats).intersection(coders.decodableFormats)
+            .subtracting(demo.map(\.format))
+        return missing.sorted { $0.rawValue < $1.rawValue }.enumerated().map { index, format in
+            let motif = motifs[index % motifs.count]
+            // An icon's sides are at most 256 pixels.
+            let side = [.ico, .cur].contains(format) ? 256 : nil
+            return SamplePicture(
+                "\(motif.name)-\(format.rawValue)", "\(motif.name) as \(format.rawValue)", width: side ?? 640,
+                height: side ?? 480, as: format, drawing: motif.drawing)
+        }
+    }
+
+    /// In turn what lossy formats are made for, what lossless ones are, and what shows alpha.
+    private static let motifs: [(name: String, drawing: SamplePicture.Drawing)] = [
+        ("sunset", sunset), ("wheel", colorWheel), ("nebula", nebula), ("logo", logo), ("dawn", dawn),
+        ("julia", julia), ("night", night),
     ]
 }

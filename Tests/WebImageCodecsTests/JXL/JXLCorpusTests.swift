@@ -36,7 +36,9 @@
             let most = row.byteCount < 10_000 ? max(row.byteCount / 8, 2) : row.byteCount / 6
             let pieces = decode(
                 bytes, keepsWhole: false, previewEvery: 5, length: randomLengths(seed: 3, most: most))
-            #expect(pieces.error == nil && pieces.wasComplete)
+            // Behind the picture of a boxed file EXIF or XMP may still come: only its end is the end.
+            let isBoxed = bytes.starts(with: [0, 0, 0, 12])
+            #expect(pieces.error == nil && (pieces.wasComplete || isBoxed))
             #expect(pieces.pixels == whole.pixels)
         }
 

@@ -19,13 +19,15 @@ import WebImageTesting
         var tile: Int?
         /// The offset of the next page, 0 for none.
         var next = 0
+        /// How many bytes of other pages the file is to be put behind.
+        var base = 0
         /// One value for each pixel and sample.
         var values: [Int]
 
         /// The header, the pixels and the tags, in this order.
         func file() -> [UInt8] {
             let header = number(isBigEndian ? 0x4D4D : 0x4949, 2) + number(isBig ? 43 : 42, 2)
-            let start = isBig ? 16 : 8
+            let start = base + (isBig ? 16 : 8)
             let blocks = tile.map { tiles(of: $0) } ?? [packed(values)]
             let data = blocks.flatMap { $0 }
             let offsets = blocks.indices.map { start + $0 * blocks[0].count }
@@ -65,6 +67,9 @@ import WebImageTesting
             return out + number(next, wordBytes) + outside
         }
 
+        /// Where an uncompressed page without tiles has its tags.
+        var directoryOffset: Int { base + (isBig ? 16 : 8) + values.count * depth / 8 }
+
         private func tiles(of side: Int) -> [[UInt8]] {
             stride(from: 0, to: height, by: side).flatMap { top in
                 stride(from: 0, to: width, by: side).map { left in
@@ -93,6 +98,19 @@ import WebImageTesting
             let values = (0..<width * height * samples).map { _ in Int.random(in: 0..<1 << depth, using: &generator) }
             return TIFFMaker(
                 width: width, height: height, depth: depth, photometric: photometric, samples: samples, values: values)
+        }
+
+        /// A file of several pages.
+        ///
+        /// - Parameter last: what follows the last page: the number of a page, or nothing.
+        static func pages(_ makers: [TIFFMaker], last: Int? = nil) -> [UInt8] {
+            var makers = makers
+            for index in makers.indices.dropFirst() {
+                makers[index].base = makers[index - 1].base + makers[index - 1].file().count
+                makers[index - 1].next = makers[index].directoryOffset
+            }
+            if let last { makers[makers.count - 1].next = makers[last].directoryOffset }
+            return makers.flatMap { $0.file() }
         }
     }
 #endif

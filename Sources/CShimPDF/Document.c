@@ -1,0 +1,107 @@
+#include "CShimPDF.h"
+#include "CShimSystem.h"
+#include <poppler.h>
+#include <stdlib.h>
+
+/* poppler calls itself for what is nested; it limits that to some hundred levels, which this is ample for. */
+static const size_t stack_size = 64 << 20;
+
+struct wi_pdf {
+    PopplerDocument *document;
+    PopplerPage *page;
+    cairo_surface_t *surface;
+    char message[256];
+};
+
+wi_pdf *wi_pdf_create(void) { return calloc(1, sizeof(wi_pdf)); }
+
+void wi_pdf_destroy(wi_pdf *pdf) {
+    if (pdf->surface != NULL) cairo_surface_destroy(pdf->surface);
+    if (pdf->page != NULL) g_object_unref(pdf->page);
+    if (pdf->document != NULL) g_object_unref(pdf->document);
+    free(pdf);
+}
+
+const char *wi_pdf_message(const wi_pdf *pdf) { return pdf->message; }
+
+typedef struct {
+    wi_pdf *pdf;
+    const uint8_t *bytes;
+    size_t count;
+    double width, height;
+    uint32_t page_count;
+    const wi_pdf_drawing *drawing;
+    int result;
+} work;
+
+static int fail(wi_pdf *pdf, const char *message, int code) {
+    g_strlcpy(pdf->message, message, sizeof pdf->message);
+    g_strdelimit(pdf->message, "\r\n", ' ');
+    return code;
+}
+
+static int open_page(work *work) {
+    wi_pdf *pdf = work->pdf;
+    GError *error = NULL;
+    GBytes *bytes = g_bytes_new_static(work->bytes, work->count);
+    pdf->document = poppler_document_new_from_bytes(bytes, NULL, &error);
+    g_bytes_unref(bytes);
+    if (pdf->document == NULL) {
+        int is_encrypted = g_error_matches(error, POPPLER_ERROR, POPPLER_ERROR_ENCRYPTED);
+        int code = fail(pdf, error->message, is_encrypted ? WI_PDF_ENCRYPTED : WI_PDF_CORRUPT);
+        g_error_free(error);
+        return code;
+    }
+    int pages = poppler_document_get_n_pages(pdf->document);
+    /* Asking for a page that is not there would be logged. */
+    if (pages < 1) return fail(pdf, "there are no pages", WI_PDF_CORRUPT);
+    work->page_count = (uint32_t)pages;
+    pdf->page = poppler_document_get_page(pdf->document, 0);
+    if (pdf->page == NULL) return fail(pdf, "the first page is damaged", WI_PDF_CORRUPT);
+    poppler_page_get_size(pdf->page, &work->width, &work->height);
+    return WI_PDF_OK;
+}
+
+static void *run_open(void *context) {
+    ((work *)context)->result = open_page(context);
+    return NULL;
+}
+
+int wi_pdf_open(
+    wi_pdf *pdf, const uint8_t *bytes, size_t count, double *width, double *height, uint32_t *page_count) {
+    work work = {.pdf = pdf, .bytes = bytes, .count = count, .result = WI_PDF_NO_MEMORY};
+    if (pdf->document != NULL) return WI_PDF_CORRUPT;
+    wi_run_on_stack(stack_size, run_open, &work);
+    *width = work.width;
+    *height = work.height;
+    *page_count = work.page_count;
+    return work.result;
+}
+
+static void *run_draw(void *context) {
+    work *work = context;
+    cairo_t *canvas = cairo_create(work->pdf->surface);
+    cairo_set_source_rgb(canvas, 1, 1, 1);
+    cairo_paint(canvas);
+    cairo_translate(canvas, work->drawing->x_offset, work->drawing->y_offset);
+    cairo_scale(canvas, work->drawing->x_scale, work->drawing->y_scale);
+    poppler_page_render(work->pdf->page, canvas);
+    /* What is wrong within a page makes cairo fail, too: then there is what was drawn until then, as in any viewer. */
+    work->result = cairo_status(canvas) == CAIRO_STATUS_NO_MEMORY ? WI_PDF_NO_MEMORY : WI_PDF_OK;
+    cairo_destroy(canvas);
+    return NULL;
+}
+
+int wi_pdf_draw(wi_pdf *pdf, const wi_pdf_drawing *drawing, const uint8_t **pixels, size_t *bytes_per_row) {
+    work work = {.pdf = pdf, .drawing = drawing, .result = WI_PDF_NO_MEMORY};
+    if (pdf->page == NULL || pdf->surface != NULL) return WI_PDF_CORRUPT;
+    pdf->surface = cairo_image_surface_create(
+        CAIRO_FORMAT_RGB24, (int)drawing->canvas_width, (int)drawing->canvas_height);
+    if (cairo_surface_status(pdf->surface) != CAIRO_STATUS_SUCCESS) return WI_PDF_NO_MEMORY;
+    wi_run_on_stack(stack_size, run_draw, &work);
+    if (work.result != WI_PDF_OK) return work.result;
+    cairo_surface_flush(pdf->surface);
+    *pixels = cairo_image_surface_get_data(pdf->surface);
+    *bytes_per_row = (size_t)cairo_image_surface_get_stride(pdf->surface);
+    return *pixels != NULL ? WI_PDF_OK : WI_PDF_NO_MEMORY;
+}

@@ -1,0 +1,17 @@
+#pragma once
+#include "CShimSVG.h"
+#include "Librsvg.h"
+
+struct wi_svg {
+    RsvgHandle *handle;
+    cairo_surface_t *surface;
+    uint8_t *inflated;
+    char message[256];
+};
+
+/// Remembers a message; frees `error`.
+int wi_svg_fail(wi_svg *svg, int code, GError *error);
+
+/// Until `wi_svg_bitmaps_end`, bitmaps that librsvg loads on this thread take their pixels from `room`.
+void wi_svg_bitmaps_begin(uint64_t room);
+void wi_svg_bitmaps_end(void);

@@ -1,0 +1,184 @@
+/* SwiftPM compiles this folder in every build of the package itself, also of one without the trait TIFF, for which
+   libtiff need not be installed. */
+#if __has_include(<tiffio.h>)
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tiff.h>
+#include <tiffio.h>
+
+#include "CShimTIFF.h"
+
+typedef struct {
+    wi_tiff_output *output;
+    uint64_t capacity, position;
+    int has_no_memory;
+} file;
+
+// MARK: the file, in memory
+
+static int reserve(file *f, uint64_t count) {
+    if (count <= f->capacity) return 1;
+    uint64_t capacity = count > SIZE_MAX / 2 ? count : count + count / 2 + 4096;
+    uint8_t *bigger = realloc(f->output->bytes, (size_t)capacity);
+    if (bigger == NULL) return 0;
+    f->output->bytes = bigger;
+    f->capacity = capacity;
+    return 1;
+}
+
+static tmsize_t write_bytes(thandle_t handle, void *input, tmsize_t wanted) {
+    file *f = handle;
+    uint64_t count = wanted < 0 ? 0 : (uint64_t)wanted;
+    if (count == 0) return 0;
+    if (f->position > SIZE_MAX - count || !reserve(f, f->position + count)) {
+        f->has_no_memory = 1;
+        return 0;
+    }
+    // libtiff may seek past the end, to keep a table at an even place; what lies between must not be chance.
+    if (f->position > f->output->count) {
+        memset(f->output->bytes + f->output->count, 0, (size_t)(f->position - f->output->count));
+    }
+    memcpy(f->output->bytes + f->position, input, (size_t)count);
+    f->position += count;
+    if (f->position > f->output->count) f->output->count = (size_t)f->position;
+    return wanted;
+}
+
+static tmsize_t read_bytes(thandle_t handle, void *output, tmsize_t wanted) {
+    file *f = handle;
+    uint64_t left = f->position < f->output->count ? f->output->count - f->position : 0;
+    uint64_t count = wanted < 0 ? 0 : (uint64_t)wanted;
+    if (count > left) count = left;
+    if (count > 0) memcpy(output, f->output->bytes + f->position, (size_t)count);
+    f->position += count;
+    return (tmsize_t)count;
+}
+
+static toff_t seek(thandle_t handle, toff_t offset, int whence) {
+    file *f = handle;
+    uint64_t base = whence == SEEK_CUR ? f->position : whence == SEEK_END ? f->output->count : 0;
+    f->position = base + offset;
+    return f->position;
+}
+
+static int close_nothing(thandle_t handle) {
+    (void)handle;
+    return 0;
+}
+
+static toff_t size(thandle_t handle) { return ((file *)handle)->output->count; }
+
+static int keep_error(TIFF *tiff, void *context, const char *module, const char *format, va_list arguments) {
+    (void)tiff, (void)module;
+    wi_tiff_output *output = ((file *)context)->output;
+    // The first of several tells the cause.
+    if (output->message[0] == 0) vsnprintf(output->message, sizeof output->message, format, arguments);
+    return 1;
+}
+
+static int ignore_warning(TIFF *tiff, void *context, const char *module, const char *format, va_list arguments) {
+    (void)tiff, (void)context, (void)module, (void)format, (void)arguments;
+    return 1;
+}
+
+// MARK: the picture
+
+static unsigned divided(unsigned value, unsigned alpha, unsigned limit) {
+    if (alpha == 0) return 0;
+    uint64_t straight = ((uint64_t)value * limit + alpha / 2) / alpha;
+    return straight > limit ? limit : (unsigned)straight;
+}
+
+/// A row as the file has it: without the alpha of opaque pictures, and never multiplied by it.
+static void pack_row(const wi_tiff_picture *p, const uint8_t *row, uint8_t *out) {
+    size_t sample = p->is_16_bit ? 2 : 1, samples = p->alpha == WI_TIFF_ALPHA_NONE ? 3 : 4;
+    if (p->alpha == WI_TIFF_ALPHA_STRAIGHT) {
+        memcpy(out, row, p->width * samples * sample);
+        return;
+    }
+    for (size_t x = 0; x < p->width; x++, row += 4 * sample, out += samples * sample) {
+        memcpy(out, row, samples * sample);
+        if (p->alpha == WI_TIFF_ALPHA_NONE) continue;
+        if (p->is_16_bit) {
+            uint16_t pixel[4];
+            memcpy(pixel, row, sizeof pixel);
+            for (int color = 0; color < 3; color++) pixel[color] = (uint16_t)divided(pixel[color], pixel[3], 65535);
+            memcpy(out, pixel, sizeof pixel);
+        } else {
+            for (int color = 0; color < 3; color++) out[color] = (uint8_t)divided(row[color], row[3], 255);
+        }
+    }
+}
+
+static int write_tags(TIFF *tiff, const wi_tiff_picture *p, uint32_t rows_per_strip) {
+    int has_alpha = p->alpha != WI_TIFF_ALPHA_NONE;
+    uint16_t kind = EXTRASAMPLE_UNASSALPHA;
+    int is_well = TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, p->width) && TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, p->height)
+        && TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, p->is_16_bit ? 16 : 8)
+        && TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, has_alpha ? 4 : 3)
+        && TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_RGB)
+        && TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG)
+        && TIFFSetField(tiff, TIFFTAG_ORIENTATION, p->orientation)
+        && TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, rows_per_strip)
+        // A baseline TIFF must have a resolution (TIFF 6.0, section 6).
+        && TIFFSetField(tiff, TIFFTAG_XRESOLUTION, 72.0) && TIFFSetField(tiff, TIFFTAG_YRESOLUTION, 72.0)
+        && TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH)
+        && TIFFSetField(tiff, TIFFTAG_COMPRESSION, p->level > 0 ? COMPRESSION_ADOBE_DEFLATE : COMPRESSION_NONE);
+    if (is_well && has_alpha) is_well = TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &kind);
+    if (is_well && p->level > 0) {
+        is_well = TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL)
+            && TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, p->level);
+    }
+    if (is_well && p->icc != NULL && p->icc_count > 0) {
+        is_well = TIFFSetField(tiff, TIFFTAG_ICCPROFILE, (uint32_t)p->icc_count, p->icc);
+    }
+    return is_well;
+}
+
+static int write_picture(TIFF *tiff, const wi_tiff_picture *p) {
+    size_t row_size = (size_t)p->width * (p->alpha == WI_TIFF_ALPHA_NONE ? 3 : 4) * (p->is_16_bit ? 2 : 1);
+    // Long enough to compress well, short enough that a reader of one strip has little to decode.
+    uint32_t rows = row_size > 65536 ? 1 : (uint32_t)(131072 / row_size);
+    if (rows > p->height) rows = p->height;
+    uint8_t *strip = malloc(row_size * rows);
+    if (strip == NULL) return WI_TIFF_NO_MEMORY;
+    int is_well = write_tags(tiff, p, rows);
+    for (uint32_t top = 0, number = 0; is_well && top < p->height; number++) {
+        uint32_t count = p->height - top < rows ? p->height - top : rows;
+        for (uint32_t index = 0; index < count; index++) {
+            pack_row(p, p->pixels + (size_t)(top + index) * p->stride, strip + index * row_size);
+        }
+        is_well = TIFFWriteEncodedStrip(tiff, number, strip, (tmsize_t)(row_size * count)) >= 0;
+        top += count;
+    }
+    free(strip);
+    return is_well && TIFFWriteDirectory(tiff) ? WI_TIFF_OK : WI_TIFF_CORRUPT;
+}
+
+int wi_tiff_encode(const wi_tiff_picture *p, wi_tiff_output *output) {
+    memset(output, 0, sizeof *output);
+    file f = {.output = output};
+    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+    if (options == NULL) return WI_TIFF_NO_MEMORY;
+    TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, &f);
+    TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, &f);
+    // "l": the same bytes on every machine; "8": BigTIFF.
+    TIFF *tiff = TIFFClientOpenExt(
+        "", p->is_big ? "w8l" : "wl", &f, read_bytes, write_bytes, seek, close_nothing, size, NULL, NULL, options);
+    TIFFOpenOptionsFree(options);
+    int result = tiff != NULL ? write_picture(tiff, p) : WI_TIFF_CORRUPT;
+    if (tiff != NULL) TIFFClose(tiff);
+    if (f.has_no_memory) result = WI_TIFF_NO_MEMORY;
+    if (result != WI_TIFF_OK) wi_tiff_free(output);
+    return result;
+}
+
+void wi_tiff_free(wi_tiff_output *output) {
+    free(output->bytes);
+    output->bytes = NULL;
+}
+
+#endif

@@ -1,0 +1,49 @@
+#if AVIF
+    import CSysAVIF
+    import WebImageCore
+
+    /// Reads EXIF and XMP of an AVIF with a decoder of their own, so that the picture neither waits for them nor fails by
+    /// them.
+    enum AVIFMetadata {
+        enum Answer {
+            case found(ImageMetadata)
+            /// More bytes may tell.
+            case tooShort
+        }
+
+        static func read(_ bytes: CollectedBytes, _ limits: DecodeLimits) -> Answer {
+            guard let handle = avifDecoderCreate() else { return .found(ImageMetadata()) }
+            let io = bytes.makeIO(limit: limits.bytes)
+            defer {
+                avifDecoderDestroy(handle)
+                io.deallocate()
+            }
+            limits.apply(to: handle)
+            avifDecoderSetIO(handle, io)
+            switch avifDecoderParse(handle) {
+            case AVIF_RESULT_OK: break
+            case AVIF_RESULT_WAITING_ON_IO: return .tooShort
+            default: return .found(ImageMetadata())
+            }
+            let image = handle.pointee.image.pointee
+            let limit = limits.metadata.bytes
+            return .found(
+                ImageMetadata(readingEXIF: copy(image.exif, limit), xmp: copy(image.xmp, limit)))
+        }
+
+        private static func copy(_ data: avifRWData, _ limit: Int) -> [UInt8]? {
+            guard let bytes = data.data, data.size > 0, data.size <= limit else { return nil }
+            return [UInt8](UnsafeBufferPointer(start: bytes, count: data.size))
+        }
+    }
+
+    extension DecodeLimits {
+        func apply(to decoder: UnsafeMutablePointer<avifDecoder>) {
+            decoder.pointee.strictFlags = AVIF_STRICT_DISABLED.rawValue
+            // libavif refuses a higher limit than its own default.
+            decoder.pointee.imageSizeLimit = UInt32(min(max(pixels, 1), 16_384 * 16_384))
+            decoder.pointee.imageDimensionLimit = 65_536
+            decoder.pointee.imageCountLimit = UInt32(clamping: max(frames, 1))
+        }
+    }
+#endif

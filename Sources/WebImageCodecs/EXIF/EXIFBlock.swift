@@ -1,0 +1,207 @@
+package import WebImageCore
+
+/// An EXIF block (EXIF 2.3, section 4.5; a small TIFF file) that is read, and changed without moving anything in it:
+/// values are changed in place, and what is added goes to its end, with a new first directory.
+///
+/// Total: any bytes give an answer, nothing outside them is read, and no directory is read twice, so that one that
+/// refers to itself is no loop.
+package struct EXIFBlock: Hashable, Sendable {
+    enum Tag: UInt16 {
+        case orientation = 0x0112
+        case horizontalResolution = 0x011A
+        case verticalResolution = 0x011B
+        case resolutionUnit = 0x0128
+        case thumbnailOffset = 0x0201
+        case thumbnailLength = 0x0202
+        case details = 0x8769
+        case colorSpace = 0xA001
+        case width = 0xA002
+        case height = 0xA003
+    }
+
+    private static let short: UInt16 = 3
+    private static let long: UInt16 = 4
+    private static let rational: UInt16 = 5
+    /// What JPEG, and some writers of PNG and WebP, put before the block.
+    private static let name = Array("Exif".utf8) + [0, 0]
+    private static let entryLength = 12
+
+    package private(set) var bytes: [UInt8]
+    let isBigEndian: Bool
+
+    /// - Parameter block: with or without JPEG's name before it.
+    /// - Returns: nil for bytes that do not begin as a TIFF block.
+    package init?(_ block: [UInt8]) {
+        let block = block.starts(with: Self.name) ? Array(block.dropFirst(Self.name.count)) : block
+        guard block.count >= 8, let order = block.withUnsafeBytes({ TIFFBytes($0)?.isBigEndian }) else { return nil }
+        bytes = block
+        isBigEndian = order
+    }
+
+    /// A block that says nothing.
+    init() {
+        bytes = [0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0]
+        isBigEndian = true
+    }
+
+    package var orientation: Orientation { bytes.withUnsafeBytes { EXIFOrientation.read($0) } }
+
+    /// The resolution tags (TIFF 6.0, section 8); nil without them, or when they have no unit.
+    package var density: PixelDensity? {
+        guard let horizontal = rationalValue(.horizontalResolution) else { return nil }
+        let vertical = rationalValue(.verticalResolution) ?? horizontal
+        let unit = entries(of: mainDirectory).first { $0.tag == Tag.resolutionUnit.rawValue }
+        let factor: Double
+        switch unit.flatMap({ shortNumber(at: $0.offset + 8) }) ?? 2 {
+        case 2: factor = 1
+        case 3: factor = 2.54
+        default: return nil
+        }
+        return PixelDensity(horizontal: horizontal * factor, vertical: vertical * factor)
+    }
+
+    // MARK: reading
+
+    private func shortNumber(at offset: Int) -> Int? {
+        bytes.withUnsafeBytes { TIFFBytes($0)?.short(at: offset).map { Int($0) } }
+    }
+
+    private func longNumber(at offset: Int) -> Int? {
+        bytes.withUnsafeBytes { TIFFBytes($0)?.long(at: offset).map { Int($0) } }
+    }
+
+    private var mainDirectory: Int? { longNumber(at: 4) }
+
+    /// Tags of a directory, and where their entries stand, as far as they lie within the block.
+    private func entries(of directory: Int?) -> [(tag: UInt16, offset: Int)] {
+        bytes.withUnsafeBytes { block in
+            guard let directory, let bytes = TIFFBytes(block), let count = bytes.short(at: directory) else { return [] }
+            let there = min(Int(count), max(block.count - directory - 2, 0) / Self.entryLength)
+            return (0..<there).compactMap { index in
+                let offset = directory + 2 + index * Self.entryLength
+                return bytes.short(at: offset).map { ($0, offset) }
+            }
+        }
+    }
+
+    /// Where a directory says which directory is next.
+    private func nextLink(of directory: Int) -> Int? {
+        shortNumber(at: directory).map { directory + 2 + $0 * Self.entryLength }
+    }
+
+    private func rationalValue(_ tag: Tag) -> Double? {
+        guard let entry = entries(of: mainDirectory).first(where: { $0.tag == tag.rawValue })?.offset,
+            shortNumber(at: entry + 2) == Int(Self.rational), longNumber(at: entry + 4) == 1,
+            let place = longNumber(at: entry + 8), let above = longNumber(at: place),
+            let below = longNumber(at: place + 4), below != 0
+        else { return nil }
+        return Double(above) / Double(below)
+    }
+
+    /// A single whole number, in either of the types that writers choose.
+    private func number(_ tag: Tag, in directory: Int?) -> Int? {
+        guard let entry = entries(of: directory).first(where: { $0.tag == tag.rawValue })?.offset,
+            longNumber(at: entry + 4) == 1
+        else { return nil }
+        switch shortNumber(at: entry + 2) {
+        case Int(Self.short): return shortNumber(at: entry + 8)
+        case Int(Self.long): return longNumber(at: entry + 8)
+        default: return nil
+        }
+    }
+}
+
+// MARK: - Changing
+
+extension EXIFBlock {
+    /// Says how the pixels must be turned; a tag that is not there is added only for pixels that are not upright.
+    mutating func set(_ orientation: Orientation) {
+        let value = ordered(UInt16(orientation.rawValue)) + [0, 0]
+        let places = entries(of: mainDirectory).filter { $0.tag == Tag.orientation.rawValue }
+        for place in places {
+            put(ordered(Self.short) + ordered(UInt32(1)) + value, at: place.offset + 2)
+        }
+        if places.isEmpty, orientation != .up { add([(.orientation, Self.short, value)]) }
+    }
+
+    /// Adds the resolution tags; for a block without them.
+    mutating func add(_ density: PixelDensity) {
+        let places = [density.horizontal, density.vertical].map { value in
+            if bytes.count % 2 == 1 { bytes.append(0) }
+            let place = UInt32(truncatingIfNeeded: bytes.count)
+            bytes += ordered(UInt32((min(value, 4_000_000) * 1000).rounded())) + ordered(UInt32(1000))
+            return ordered(place)
+        }
+        let known = [Tag.horizontalResolution, .verticalResolution, .resolutionUnit].map(\.rawValue)
+        add(
+            [
+                (.horizontalResolution, Self.rational, places[0]), (.verticalResolution, Self.rational, places[1]),
+                (.resolutionUnit, Self.short, ordered(UInt16(2)) + [0, 0]),
+            ], replacing: Set(known))
+    }
+
+    /// Changes what the block says of the picture's size, where it says anything.
+    mutating func set(_ size: PixelSize) {
+        let details = number(.details, in: mainDirectory)
+        for entry in entries(of: details) {
+            let value: Int
+            switch entry.tag {
+            case Tag.width.rawValue: value = size.width
+            case Tag.height.rawValue: value = size.height
+            default: continue
+            }
+            guard let value = UInt32(exactly: value) else { continue }
+            put(ordered(Self.long) + ordered(UInt32(1)) + ordered(value), at: entry.offset + 2)
+        }
+    }
+
+    /// Says that the colours are sRGB, where the block says anything of them.
+    mutating func setStandardColors() {
+        for entry in entries(of: number(.details, in: mainDirectory)) where entry.tag == Tag.colorSpace.rawValue {
+            put(ordered(Self.short) + ordered(UInt32(1)) + ordered(UInt16(1)) + [0, 0], at: entry.offset + 2)
+        }
+    }
+
+    /// Takes the thumbnail out: it may show what the picture no longer does.
+    mutating func removeThumbnail() {
+        guard let link = mainDirectory.flatMap({ nextLink(of: $0) }), let second = longNumber(at: link), second != 0
+        else { return }
+        if let start = number(.thumbnailOffset, in: second), let count = number(.thumbnailLength, in: second),
+            start >= 8, start < bytes.count
+        {
+            let end = min(start + count, bytes.count)
+            for index in start..<end { bytes[index] = 0 }
+            if end == bytes.count, link + 4 <= start { bytes.removeLast(end - start) }
+        }
+        put(ordered(UInt32(0)), at: link)
+    }
+
+    /// Writes a new first directory, with these entries too, at the end of the block.
+    private mutating func add(
+        _ fields: [(tag: Tag, type: UInt16, value: [UInt8])], replacing replaced: Set<UInt16> = []
+    ) {
+        guard bytes.count < Int(Int32.max) else { return }
+        let directory = mainDirectory
+        var lines = entries(of: directory).filter { !replaced.contains($0.tag) }.map { entry in
+            (tag: entry.tag, bytes: Array(bytes[entry.offset..<entry.offset + Self.entryLength]))
+        }
+        for (tag, type, value) in fields {
+            lines.append((tag.rawValue, ordered(tag.rawValue) + ordered(type) + ordered(UInt32(1)) + value))
+        }
+        lines.sort { $0.tag < $1.tag }
+        guard let count = UInt16(exactly: lines.count) else { return }
+        let next = directory.flatMap { nextLink(of: $0) }.flatMap { longNumber(at: $0) } ?? 0
+        if bytes.count % 2 == 1 { bytes.append(0) }
+        put(ordered(UInt32(bytes.count)), at: 4)
+        bytes += ordered(count) + lines.flatMap(\.bytes) + ordered(UInt32(truncatingIfNeeded: next))
+    }
+
+    private mutating func put(_ value: [UInt8], at offset: Int) {
+        guard offset >= 0, offset <= bytes.count - value.count else { return }
+        bytes.replaceSubrange(offset..<offset + value.count, with: value)
+    }
+
+    private func ordered<Number: FixedWidthInteger>(_ number: Number) -> [UInt8] {
+        withUnsafeBytes(of: isBigEndian ? number.bigEndian : number.littleEndian) { Array($0) }
+    }
+}

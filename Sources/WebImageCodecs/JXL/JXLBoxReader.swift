@@ -1,0 +1,103 @@
+#if JXL
+    import WebImageCore
+
+    /// Walks over the boxes of a JPEG XL file (ISO/IEC 18181-2) as its bytes come and keeps those that hold EXIF and XMP.
+    ///
+    /// libjxl can tell them too, but then the decode of the picture would wait for them.
+    struct JXLBoxReader {
+        private enum State {
+            case signature
+            case header
+            case keeping(name: String, rest: Int)
+            case skipping(rest: Int)
+            /// A bare codestream, a box without an end, or something that is no box.
+            case ended
+        }
+
+        private(set) var exif: [UInt8]?
+        private(set) var xmp: [UInt8]?
+        private var state = State.signature
+        private var collected: [UInt8] = []
+        private let limit: Int
+        private static let signature: [UInt8] = [0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]
+
+        init(limit: Int) { self.limit = limit }
+
+        /// Whether further boxes may come.
+        var isOpen: Bool { if case .ended = state { false } else { true } }
+
+        mutating func push(_ bytes: UnsafeBufferPointer<UInt8>) {
+            var input = bytes
+            while isOpen, !input.isEmpty {
+                switch state {
+                case .ended: return
+                case .signature:
+                    guard collect(Self.signature.count, &input) else { return }
+                    state = collected == Self.signature ? .header : .ended
+                    collected = []
+                case .header: readHeader(&input)
+                case .keeping(let name, let rest):
+                    let taken = UnsafeBufferPointer(rebasing: input.prefix(rest))
+                    collected.append(contentsOf: taken)
+                    input = UnsafeBufferPointer(rebasing: input.dropFirst(taken.count))
+                    state = .keeping(name: name, rest: rest - taken.count)
+                    if taken.count == rest { endBox(name) }
+                case .skipping(let rest):
+                    let count = min(rest, input.count)
+                    input = UnsafeBufferPointer(rebasing: input.dropFirst(count))
+                    state = count == rest ? .header : .skipping(rest: rest - count)
+                }
+            }
+        }
+
+        /// The length and name of a box, of 8 or 16 bytes.
+        private mutating func readHeader(_ input: inout UnsafeBufferPointer<UInt8>) {
+            guard collect(8, &input) else { return }
+            var length = UInt64(number(0, 4))
+            if length == 1 {
+                guard collect(16, &input) else { return }
+                length = number(8, 8)
+            }
+            let (name, header) = (String(decoding: collected[4..<8], as: UTF8.self), UInt64(collected.count))
+            collected = []
+            guard length >= header, let rest = Int(exactly: length - header) else {
+                state = .ended
+                return
+            }
+            let isWanted = ["Exif", "xml ", "brob"].contains(name) && rest <= limit
+            state = isWanted ? .keeping(name: name, rest: rest) : .skipping(rest: rest)
+            if rest == 0 { state = .header }
+        }
+
+        private mutating func endBox(_ name: String) {
+            let contents = collected
+            collected = []
+            state = .header
+            var (name, plain) = (name, contents)
+            if name == "brob" {
+                name = String(decoding: contents.prefix(4), as: UTF8.self)
+                guard ["Exif", "xml "].contains(name) else { return }
+                plain = JXLCompressedBox.contents(of: contents, limit: limit) ?? []
+            }
+            if name == "xml " { if xmp == nil { xmp = plain } } else { takeEXIF(plain) }
+        }
+
+        /// The block begins where the first four bytes say, counted from behind them.
+        private mutating func takeEXIF(_ bytes: [UInt8]) {
+            guard exif == nil, bytes.count > 4 else { return }
+            let offset = bytes[..<4].reduce(0) { $0 << 8 | Int($1) }
+            if offset < bytes.count - 4 { exif = Array(bytes[(4 + offset)...]) }
+        }
+
+        private func number(_ start: Int, _ count: Int) -> UInt64 {
+            collected[start..<start + count].reduce(0) { $0 << 8 | UInt64($1) }
+        }
+
+        private mutating func collect(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) -> Bool {
+            let taken = input.prefix(max(count - collected.count, 0))
+            collected.append(contentsOf: taken)
+            input = UnsafeBufferPointer(rebasing: input.dropFirst(taken.count))
+            return collected.count >= count
+        }
+    }
+#endif

@@ -1,0 +1,21 @@
+#if PDF
+    public import WebImageCore
+
+    /// The first page of a PDF through poppler, drawn at the size that is asked for (SDWebImage row E-24).
+    ///
+    /// The natural size is the page's at 72 dpi, turned as the page says. Paper is white, as ISO 32000-1, 11.4.7, has it,
+    /// so that text can be read on any ground; SDWebImage leaves it transparent. `frameCount` is the number of pages.
+    /// Encrypted files are refused with `unsupportedFeature`. All bytes must be there before anything is known, and a
+    /// drawing cannot be interrupted.
+    public struct PDFCoder: ImageCoder {
+        public init() {}
+
+        public var decodableFormats: Set<ImageFormat> { [.pdf] }
+
+        public func makeDecoder(
+            _ options: DecodeOptions, plan: @escaping DecodePlanner
+        ) throws(WebImageError) -> any ImageDecoder {
+            PDFDecoder(options, plan: plan)
+        }
+    }
+#endif

@@ -1,0 +1,21 @@
+#if SVG
+    public import WebImageCore
+
+    /// SVG and SVGZ through librsvg: static pictures, drawn at the size that is asked for.
+    ///
+    /// The natural size is the root element's width and height at 96 dpi; a side that it does not say follows from its
+    /// viewBox; without one it is 300x150, as in browsers (CSS 2.1, section 10.3.2). Nothing outside of the file is
+    /// ever loaded: of links, only `data:` bitmaps are drawn. Scripts and animations are not run. All bytes must be
+    /// there before anything is known, and a drawing cannot be interrupted.
+    public struct SVGCoder: ImageCoder {
+        public init() {}
+
+        public var decodableFormats: Set<ImageFormat> { [.svg, .svgz] }
+
+        public func makeDecoder(
+            _ options: DecodeOptions, plan: @escaping DecodePlanner
+        ) throws(WebImageError) -> any ImageDecoder {
+            SVGDecoder(options, plan: plan)
+        }
+    }
+#endif

@@ -1,0 +1,112 @@
+#if TIFF
+    import CShimTIFF
+    import WebImageCore
+    import WebImageSystem
+
+    /// Decodes one page of a TIFF whose bytes are all there.
+    final class TIFFPageDecoder {
+        /// Rows are handed on in runs of so many, where the file's strips and tiles do not ask for more.
+        private static let bandRows = 16
+        /// What libtiff may allocate for one tag or strip, besides what the pixels of a picture take.
+        private static let leastMemory = 64 << 20
+
+        private(set) var header: ImageHeader?
+        private let options: DecodeOptions
+        private let planner: DecodePlanner
+
+        init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
+            self.options = options
+            planner = plan
+        }
+
+        /// - Parameters:
+        ///   - directory: where the page's tags are; 0: the first page.
+        ///   - pageCount: what the header is to say.
+        func decode(
+            _ bytes: UnsafeRawBufferPointer, directory: UInt64, pageCount: Int
+        ) throws(WebImageError) {
+            guard let base = bytes.bindMemory(to: UInt8.self).baseAddress else {
+                throw WebImageError(.truncatedData, "there is no data", format: .tiff)
+            }
+            guard let reader = wi_tiff_create(base, bytes.count) else { throw noMemory() }
+            defer { wi_tiff_destroy(reader) }
+            var info = wi_tiff_info()
+            let memory = max(Self.leastMemory, options.limits.pixels.multipliedReportingOverflow(by: 8).partialValue)
+            try check(wi_tiff_open(reader, memory, directory, &info), reader)
+            let size = PixelSize(width: Int(info.width), height: Int(info.height))
+            let format = ImageFormat(sniffing: bytes) == .bigTIFF ? ImageFormat.bigTIFF : .tiff
+            try options.limits.check(size, of: format)
+            let isDeep = options.keepsBitDepth && info.has_deep_rows != 0
+            try check(wi_tiff_begin(reader, isDeep ? 1 : 0, UInt64(max(options.limits.pixels, 0)), &info), reader)
+            var header = ImageHeader(
+                format: format, size: size, orientation: Orientation(tag: Int(info.orientation)),
+                hasAlpha: Int(info.alpha) != WI_TIFF_ALPHA_NONE, bitDepth: Int(info.bit_depth),
+                iccProfile: profile(reader))
+            header.metadata = metadata(reader, info)
+            header.frameCount = pageCount
+            self.header = header
+            guard let sink = try planner(header).sink else { return }
+            let rows = RowFormat(
+                size: size, layout: isDeep ? .rgba16 : .rgba8, alpha: header.hasAlpha ? .straight : .opaque)
+            try sink.begin(rows)
+            try read(reader, info, rows, into: sink)
+        }
+
+        private func read(
+            _ reader: OpaquePointer, _ info: wi_tiff_info, _ format: RowFormat, into sink: any RowSink
+        ) throws(WebImageError) {
+            let run = Int(info.run) == 1 ? Self.bandRows : min(Int(info.run), format.size.height)
+            var row = 0
+            while row < format.size.height {
+                try options.checkpoint?()
+                let count = min(run, format.size.height - row)
+                let band = sink.band(at: row, count: count)
+                var done: UInt32 = 0
+                let result = wi_tiff_read(
+                    reader, band.assumingMemoryBound(to: UInt8.self), UInt32(row), UInt32(count), &done)
+                if done > 0 { try sink.commit(at: row, count: Int(done)) }
+                row += Int(done)
+                guard Int(result) != WI_TIFF_TRUNCATED else {
+                    let there = "\(row) of \(format.size.height) rows are there"
+                    throw WebImageError(.truncatedData, "the TIFF's data ends early: \(there)", format: header?.format)
+                }
+                try check(result, reader)
+            }
+        }
+
+        private func check(_ result: Int32, _ reader: OpaquePointer) throws(WebImageError) {
+            let message = "libtiff: \(String(cString: wi_tiff_message(reader)))"
+            switch Int(result) {
+            case WI_TIFF_OK: return
+            case WI_TIFF_NO_MEMORY: throw noMemory()
+            case WI_TIFF_TRUNCATED: throw WebImageError(.truncatedData, message, format: .tiff)
+            case WI_TIFF_UNSUPPORTED: throw WebImageError(.unsupportedFeature, message, format: .tiff)
+            default: throw WebImageError(.corruptData, message, format: .tiff)
+            }
+        }
+
+        private func noMemory() -> WebImageError {
+            WebImageError(.limitExceeded, "there is no memory to decode the TIFF", format: .tiff)
+        }
+
+        private func profile(_ reader: OpaquePointer) -> [UInt8]? {
+            var count = 0
+            return copy(wi_tiff_icc(reader, &count), count)
+        }
+
+        /// Not EXIF: a TIFF's own tags are what a block of EXIF would hold.
+        private func metadata(_ reader: OpaquePointer, _ info: wi_tiff_info) -> ImageMetadata {
+            var count = 0
+            let xmp = copy(wi_tiff_xmp(reader, &count), count)
+            let density = [2: 1, 3: 2.54][info.density_unit].flatMap {
+                PixelDensity(horizontal: Double(info.density_x) * $0, vertical: Double(info.density_y) * $0)
+            }
+            return ImageMetadata(readingEXIF: nil, xmp: xmp, density: density)
+        }
+
+        private func copy(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8]? {
+            guard let bytes, count > 0, count <= options.limits.metadata.bytes else { return nil }
+            return [UInt8](UnsafeBufferPointer(start: bytes, count: count))
+        }
+    }
+#endif

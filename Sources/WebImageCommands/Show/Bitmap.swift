@@ -1,0 +1,35 @@
+import WebImage
+
+/// The pixels of a picture of 8 bits with straight alpha, for drawing.
+struct Bitmap: Sendable {
+    /// Below this alpha, a pixel is not drawn and the terminal's own background shows.
+    static let leastAlpha = 16
+
+    let width: Int
+    let height: Int
+    private let bytes: [UInt8]
+    private let background: RGBColor
+
+    /// - Parameter background: what half-transparent pixels are mixed with.
+    init(_ image: Image, background: RGBColor) throws(WebImageError) {
+        let straight = try image.alpha == .premultiplied ? image.with(alpha: .straight) : image
+        let pixels = try straight.pixels.narrowed()
+        (width, height) = (pixels.size.width, pixels.size.height)
+        bytes = pixels.withBytes { Array($0) }
+        self.background = background
+    }
+
+    /// The colour that is drawn; nil where nothing is, and below the picture.
+    func color(_ x: Int, _ y: Int) -> RGBColor? {
+        guard y < height else { return nil }
+        let place = (y * width + x) * 4
+        let alpha = Int(bytes[place + 3])
+        guard alpha >= Self.leastAlpha else { return nil }
+        func mixed(_ value: UInt8, _ under: UInt8) -> UInt8 {
+            UInt8((Int(value) * alpha + Int(under) * (255 - alpha) + 127) / 255)
+        }
+        return RGBColor(
+            red: mixed(bytes[place], background.red), green: mixed(bytes[place + 1], background.green),
+            blue: mixed(bytes[place + 2], background.blue))
+    }
+}

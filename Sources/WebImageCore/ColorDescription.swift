@@ -1,0 +1,51 @@
+/// Which colours pixels are in, by the code points of ITU-T H.273, as `cICP` of PNG and `nclx` of AVIF say them.
+public struct ColorDescription: Hashable, Sendable {
+    /// ColourPrimaries: 1 BT.709 and sRGB, 9 BT.2020, 12 Display P3; 2 when nothing is said.
+    public var primaries: UInt8
+    /// TransferCharacteristics: 1 BT.709, 8 linear, 13 sRGB, 16 PQ, 18 HLG; 2 when nothing is said.
+    public var transfer: UInt8
+    /// MatrixCoefficients of the file; decoded pixels are RGB whatever it says.
+    public var matrix: UInt8
+    public var isFullRange: Bool
+
+    public init(primaries: UInt8, transfer: UInt8, matrix: UInt8 = 0, isFullRange: Bool = true) {
+        self.primaries = primaries
+        self.transfer = transfer
+        self.matrix = matrix
+        self.isFullRange = isFullRange
+    }
+
+    public static let sRGB = ColorDescription(primaries: 1, transfer: 13)
+
+    /// Whether values stand for light far above white: PQ or HLG (ITU-R BT.2100).
+    public var isHighDynamicRange: Bool { transfer == 16 || transfer == 18 }
+}
+
+/// Which colours pixels are in, as the `gAMA` and `cHRM` chunks of PNG say it.
+public struct ColorCalibration: Hashable, Sendable {
+    /// The exponent that makes light of a pixel's value; nil: sRGB's curve.
+    public var decodingExponent: Double?
+    /// x and y of white, red, green and blue; nil: sRGB's.
+    public var chromaticities: [Double]?
+
+    public init(decodingExponent: Double? = nil, chromaticities: [Double]? = nil) {
+        self.decodingExponent = decodingExponent
+        self.chromaticities = chromaticities
+    }
+}
+
+/// In which of the ways that there are a picture says its colours.
+package enum PixelColors: Hashable, Sendable {
+    case profile([UInt8])
+    case described(ColorDescription)
+    case calibrated(ColorCalibration)
+}
+
+extension ImageHeader {
+    /// What says the picture's colours: a profile before code points before a calibration; nil is sRGB.
+    package var colors: PixelColors? {
+        if let iccProfile { return .profile(iccProfile) }
+        if let colorDescription { return .described(colorDescription) }
+        return colorCalibration.map { .calibrated($0) }
+    }
+}

@@ -1,0 +1,101 @@
+/// How many pixels of a picture are meant to lie on an inch.
+public struct PixelDensity: Hashable, Sendable {
+    /// Pixels an inch from left to right.
+    public let horizontal: Double
+    /// Pixels an inch from top to bottom.
+    public let vertical: Double
+
+    /// - Returns: nil for what is no density: not finite, not positive, or over a million.
+    public init?(horizontal: Double, vertical: Double) {
+        let allowed = 0.01...1_000_000.0
+        guard allowed.contains(horizontal), allowed.contains(vertical) else { return nil }
+        self.horizontal = horizontal
+        self.vertical = vertical
+    }
+
+    /// The same in both directions.
+    public init?(_ dotsPerInch: Double) { self.init(horizontal: dotsPerInch, vertical: dotsPerInch) }
+
+    /// From pixels a metre, as PNG and BMP say it.
+    package init?(perMetre horizontal: Int, _ vertical: Int) {
+        self.init(horizontal: Double(horizontal) * 0.0254, vertical: Double(vertical) * 0.0254)
+    }
+
+    /// Left to right and top to bottom exchanged, as by a quarter turn.
+    package var transposed: PixelDensity { Self(unchecked: vertical, horizontal) }
+
+    private init(unchecked horizontal: Double, _ vertical: Double) {
+        (self.horizontal, self.vertical) = (horizontal, vertical)
+    }
+}
+
+/// What a picture's file says besides what its pixels need: EXIF, XMP, density.
+///
+/// A small value over shared, unchanging memory; copies are free and any thread may use it. Each piece is at most
+/// ``DecodeLimits/metadata`` long when it was read from a file.
+public struct ImageMetadata: Hashable, Sendable {
+    private final class Storage: Sendable {
+        let exif: [UInt8]?
+        let xmp: [UInt8]?
+        let density: PixelDensity?
+
+        init(_ exif: [UInt8]?, _ xmp: [UInt8]?, _ density: PixelDensity?) {
+            self.exif = exif
+            self.xmp = xmp
+            self.density = density
+        }
+    }
+
+    /// One reference, so that a header costs no more to copy for it; nil: there is nothing.
+    private var storage: Storage?
+
+    public init(exif: [UInt8]? = nil, xmp: [UInt8]? = nil, density: PixelDensity? = nil) {
+        set(exif, xmp, density)
+    }
+
+    /// The TIFF block of EXIF, without the name that JPEG puts before it. As stored: its orientation tag may differ from
+    /// the picture's ``Image/Info-swift.struct/orientation``, which is the one that counts.
+    public var exif: [UInt8]? {
+        get { storage?.exif }
+        set { set(newValue, xmp, density) }
+    }
+
+    /// The XMP packet: XML, nearly always in UTF-8.
+    public var xmp: [UInt8]? {
+        get { storage?.xmp }
+        set { set(exif, newValue, density) }
+    }
+
+    /// From EXIF's resolution tags, else from where the format itself tells it (JFIF, `pHYs`, a bitmap's header).
+    public var density: PixelDensity? {
+        get { storage?.density }
+        set { set(exif, xmp, newValue) }
+    }
+
+    /// For pixels that were turned as `orientation` says.
+    package func turned(by orientation: Orientation) -> ImageMetadata {
+        guard orientation.swapsSides, let density else { return self }
+        return ImageMetadata(exif: exif, xmp: xmp, density: density.transposed)
+    }
+
+    public var isEmpty: Bool { storage == nil }
+
+    /// What EXIF and XMP take in memory.
+    package var byteCount: Int { (exif?.count ?? 0) + (xmp?.count ?? 0) }
+
+    private mutating func set(_ exif: [UInt8]?, _ xmp: [UInt8]?, _ density: PixelDensity?) {
+        let isNothing = exif == nil && xmp == nil && density == nil
+        storage = isNothing ? nil : Storage(exif, xmp, density)
+    }
+
+    public static func == (left: ImageMetadata, right: ImageMetadata) -> Bool {
+        left.storage === right.storage
+            || (left.exif == right.exif && left.xmp == right.xmp && left.density == right.density)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(exif)
+        hasher.combine(xmp)
+        hasher.combine(density)
+    }
+}

@@ -1,0 +1,68 @@
+import CSysLCMS2
+package import WebImageCore
+
+extension ICCProfile {
+    /// A profile for colours that a file says in another way; nil for sRGB, for high dynamic range, which profiles do not
+    /// describe well, and for what is not understood.
+    ///
+    /// The curves of BT.709 and BT.2020 count as sRGB's, as browsers have it: pictures that say so were made to be seen
+    /// on a screen, not by a camera's law.
+    package static func bytes(for colors: PixelColors) -> [UInt8]? {
+        switch colors {
+        case .profile(let bytes): return bytes
+        case .described(let description):
+            guard !description.isHighDynamicRange, let primaries = RGBPrimaries(codePoint: description.primaries)
+            else { return nil }
+            switch description.transfer {
+            case 0, 1, 2, 6, 13, 14, 15: return bytes(primaries, exponent: nil)
+            case 4: return bytes(primaries, exponent: 2.2)
+            case 5: return bytes(primaries, exponent: 2.8)
+            case 8: return bytes(primaries, exponent: 1)
+            default: return nil
+            }
+        case .calibrated(let calibration):
+            let primaries = calibration.chromaticities.map { RGBPrimaries($0) } ?? .sRGB
+            // Within five percent, libpng's threshold too, a pure power law is taken for sRGB's curve.
+            let isStandard = calibration.decodingExponent.map { abs($0 / 2.2 - 1) <= 0.05 } ?? true
+            return bytes(primaries, exponent: isStandard ? nil : calibration.decodingExponent)
+        }
+    }
+
+    /// - Parameter exponent: nil: sRGB's curve.
+    private static func bytes(_ primaries: RGBPrimaries, exponent: Double?) -> [UInt8]? {
+        guard primaries.points.count == 4, primaries.isSound, exponent.map({ (0.1...10).contains($0) }) ?? true,
+            exponent != nil || !primaries.isNearly(.sRGB), let context = cmsCreateContext(nil, nil)
+        else { return nil }
+        defer { cmsDeleteContext(context) }
+        cmsSetLogErrorHandlerTHR(context, { _, _, _ in })
+        func point(_ index: Int) -> cmsCIExyY {
+            cmsCIExyY(x: primaries.points[index].x, y: primaries.points[index].y, Y: 1)
+        }
+        var white = point(0)
+        var colorants = cmsCIExyYTRIPLE(Red: point(1), Green: point(2), Blue: point(3))
+        // lcms2's kinds of curve: 1 is a power, 4 that of IEC 61966-2-1.
+        let parameters = exponent.map { [$0] } ?? [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045]
+        guard let curve = cmsBuildParametricToneCurve(context, exponent == nil ? 4 : 1, parameters) else { return nil }
+        defer { cmsFreeToneCurve(curve) }
+        var curves: [OpaquePointer?] = [curve, curve, curve]
+        guard let profile = cmsCreateRGBProfileTHR(context, &white, &colorants, &curves) else { return nil }
+        defer { cmsCloseProfile(profile) }
+        var count: UInt32 = 0
+        guard cmsSaveProfileToMem(profile, nil, &count) != 0, count > 0 else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int(count))
+        return cmsSaveProfileToMem(profile, &bytes, &count) != 0 ? bytes : nil
+    }
+}
+
+extension ImageHeader {
+    /// What says the colours of pixels that stay as they are stored, for a picture made of them: a profile, or code
+    /// points where no profile would do. A grey or CMYK profile says nothing of the RGB that decoders give.
+    package var colorsOfPixels: (profile: [UInt8]?, description: ColorDescription?) {
+        if let iccProfile {
+            let isRGB = iccProfile.count >= 128 && iccProfile[16..<20].elementsEqual("RGB ".utf8)
+            return (isRGB ? iccProfile : nil, nil)
+        }
+        if let colorDescription, colorDescription.isHighDynamicRange { return (nil, colorDescription) }
+        return (colors.flatMap { ICCProfile.bytes(for: $0) }, nil)
+    }
+}

@@ -1,0 +1,25 @@
+import CShimSystem
+
+/// Asks the terminal what it is.
+package enum TerminalQuestion {
+    /// What a terminal says of its abilities: the numbers of its answer to DA1, the "primary device attributes"
+    /// (ECMA-48, 8.3.24; what the numbers mean: DEC STD 070).
+    ///
+    /// Blocks the caller until the answer is there. The terminal's settings are as before afterwards, also when a signal
+    /// ends the process meanwhile. What a person types while it waits is lost.
+    ///
+    /// - Parameters:
+    ///   - input: where the answer comes from; a terminal, else there is none.
+    ///   - output: where the question goes.
+    ///   - milliseconds: how long to wait.
+    /// - Returns: nil without an answer in time, or in the background.
+    package static func deviceAttributes(input: Int32, output: Int32, milliseconds: Int) -> [Int]? {
+        var answer = [CChar](repeating: 0, count: 128)
+        let count = wi_ask_terminal(
+            input, output, "\u{1B}[c", CChar(bitPattern: UInt8(ascii: "c")), Int32(clamping: milliseconds), &answer,
+            Int32(answer.count))
+        guard count >= 0 else { return nil }
+        let text = String(decoding: answer.prefix(Int(count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        return text.split(separator: ";").compactMap { Int($0) }
+    }
+}

@@ -1,0 +1,145 @@
+import Testing
+import WebImageCodecs
+import WebImageCore
+
+/// Files that our encoders do not write.
+@Suite struct MetadataReadingTests {
+    private static let xmp = XMPMaker.packet(orientation: 1)
+
+    private static func png(
+        before: [(name: String, data: [UInt8])] = [], after: [(name: String, data: [UInt8])] = []
+    ) -> PNGMaker {
+        var maker = PNGMaker.random(.rgb, depth: 8, size: (5, 4), isInterlaced: false, isKeyed: false, seed: 1)
+        maker.before = before
+        maker.after = after
+        return maker
+    }
+
+    private static func text(_ packet: [UInt8], isCompressed: Bool = false, name: String = "XML:com.adobe.xmp")
+        -> [UInt8]
+    {
+        Array(name.utf8) + [0, isCompressed ? 1 : 0, 0, 0, 0] + (isCompressed ? PNGMaker.zlib(packet) : packet)
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func aPNGsXMPMayBeCompressedAndComeLast(isCompressed: Bool, isLast: Bool) {
+        let chunk = (name: "iTXt", data: Self.text(Self.xmp, isCompressed: isCompressed))
+        let file = (isLast ? Self.png(after: [chunk]) : Self.png(before: [chunk])).file()
+        for length in [Int.max, 1] {
+            let result = decode(file, length: { length })
+            #expect(result.error == nil && result.header?.metadata == ImageMetadata(xmp: Self.xmp))
+        }
+    }
+
+    @Test func compressedXMPThatInflatesBeyondTheLimitIsLeftOut() {
+        let long = [UInt8](repeating: 0x20, count: 60_000)
+        let file = Self.png(before: [("iTXt", Self.text(long, isCompressed: true))]).file()
+        #expect(decode(file).header?.metadata.xmp == long)
+        // More than the limit, but less than the chunk: stored blocks do not shrink.
+        let result = decode(file, options: DecodeOptions(limits: DecodeLimits(metadata: 59_000)))
+        #expect(result.error == nil && result.header?.metadata == ImageMetadata())
+    }
+
+    @Test func otherTextAndDamagedChunksAreLeftOut() {
+        let others = [
+            ("iTXt", Self.text(Self.xmp, name: "XML:com.adobe.xmq")), ("tEXt", Self.text(Self.xmp)), ("iTXt", []),
+            ("iTXt", Array("XML:com.adobe.xmp".utf8) + [0]), ("eXIf", []), ("eXIf", [1, 2, 3, 4, 5, 6, 7, 8, 9]),
+            ("pHYs", [0, 0, 1]), ("pHYs", big(0, 4) + big(72, 4) + [1]), ("pHYs", big(3000, 4) + big(3000, 4) + [0]),
+        ]
+        for (name, data) in others {
+            let result = decode(Self.png(before: [(name, data)]).file())
+            #expect(result.error == nil && result.header?.metadata == ImageMetadata(), "\(name) \(data.count)")
+        }
+        let exif = EXIFMaker(orientation: 6).block()
+        var file = Self.png(before: [("eXIf", exif)]).file()
+        #expect(decode(file).header?.orientation == .right)
+        let place = file.indices.first { file[$0...].starts(with: "cam".utf8) }
+        file[place ?? 0] ^= 1
+        #expect(decode(file).header?.metadata == ImageMetadata() && decode(file).header?.orientation == .up)
+    }
+
+    @Test func aPNGsDensityIsInMetres() throws {
+        let chunk = big(11_811, 4) + big(5906, 4) + [1]
+        let density = try #require(decode(Self.png(before: [("pHYs", chunk)]).file()).header?.metadata.density)
+        #expect(abs(density.horizontal - 300) < 0.01 && abs(density.vertical - 150) < 0.02)
+        #expect(decode(Self.png(after: [("pHYs", chunk)]).file()).header?.metadata.density == nil)
+    }
+
+    @Test(arguments: [(UInt8(0), nil), (1, 118.0), (2, 118 * 2.54), (3, nil)] as [(UInt8, Double?)])
+    func aJPEGsDensityHasAUnit(_ unit: UInt8, _ expected: Double?) throws {
+        var jpeg = try Drawings.jpeg(16, 8)
+        let place = try #require(jpeg.indices.first { jpeg[$0...].starts(with: Array("JFIF".utf8) + [0]) })
+        jpeg.replaceSubrange(place + 7..<place + 12, with: [unit, 0, 118, 0, 118])
+        #expect(decode(jpeg).header?.metadata.density == expected.flatMap { PixelDensity($0) })
+        // EXIF counts more, as with the peers.
+        let exif = Array("Exif".utf8) + [0, 0] + EXIFMaker(density: (240, 240)).block()
+        jpeg.insert(contentsOf: JPEGMaker.marker(0xE1, exif), at: 2)
+        #expect(decode(jpeg).header?.metadata.density == PixelDensity(240))
+    }
+
+    @Test func theFirstOfSeveralBlocksCounts() throws {
+        var jpeg = try Drawings.jpeg(16, 8)
+        let name = Array("http://ns.adobe.com/xap/1.0/".utf8) + [0]
+        let blocks = [
+            name, Array("Exif".utf8), name + Self.xmp, name + Array("<second/>".utf8),
+            Array("http://ns.adobe.com/xmp/extension/".utf8) + [0] + Self.xmp,
+        ]
+        jpeg.insert(contentsOf: blocks.flatMap { JPEGMaker.marker(0xE1, $0) }, at: 2)
+        for length in [Int.max, 1] {
+            #expect(decode(jpeg, length: { length }).header?.metadata.xmp == Self.xmp)
+        }
+    }
+
+    @Test func aGIFsXMPStandsWhereBlocksShouldBe() {
+        let trailer: [UInt8] = [1] + (0...255).reversed().map { UInt8($0) } + [0]
+        let start = Array("GIF89a".utf8) + [2, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+        let image: [UInt8] = [0x2C, 0, 0, 0, 0, 2, 0, 1, 0, 0, 2, 2, 0x44, 0x0A, 0, 0x3B]
+        let xmp: [UInt8] = [0x21, 0xFF, 11] + Array("XMP DataXMP".utf8) + Self.xmp
+        for length in [Int.max, 1, 7] {
+            let result = decode(start + xmp + trailer + image, length: { length })
+            #expect(result.error == nil && result.header?.metadata == ImageMetadata(xmp: Self.xmp))
+        }
+        // Without the row of numbers it is no packet.
+        let other: [UInt8] = [0x21, 0xFF, 11] + Array("XMP DataXMP".utf8) + [3, 65, 66, 67, 0]
+        #expect(decode(start + other + image).header?.metadata == ImageMetadata())
+        let limits = DecodeLimits(metadata: ByteCount(Self.xmp.count - 1))
+        let short = decode(start + xmp + trailer + image, options: DecodeOptions(limits: limits))
+        #expect(short.error == nil && short.header?.metadata == ImageMetadata())
+    }
+
+    @Test func aBitmapTellsItsDensity() throws {
+        var bytes = try CoderRegistry.standard.encoder(for: .bmp).encode(
+            Drawings.picture(6, 4), as: .bmp, EncodeOptions())
+        bytes.replaceSubrange(38..<46, with: WebPMaker.little(3780, 4) + WebPMaker.little(3780, 4))
+        let density = try #require(decode(bytes).header?.metadata.density)
+        #expect(abs(density.horizontal - 96) < 0.02)
+        bytes.replaceSubrange(38..<42, with: [0xFF, 0xFF, 0xFF, 0xFF])
+        #expect(decode(bytes).header?.metadata.density == nil)
+    }
+
+    #if JXL
+        @Test func aJPEGXLsBoxesMayComeLastAndBeWithoutLength() throws {
+            let bare = try CoderRegistry.standard.encoder(for: .jxl).encode(
+                Drawings.picture(16, 8), as: .jxl, EncodeOptions())
+            func box(_ name: String, _ contents: [UInt8]) -> [UInt8] {
+                big(contents.count + 8, 4) + Array(name.utf8) + contents
+            }
+            let start =
+                box("JXL ", [0x0D, 0x0A, 0x87, 0x0A]) + box("ftyp", Array("jxl ".utf8) + big(0, 4) + Array("jxl ".utf8))
+            let exif = EXIFMaker(orientation: 6, density: (50, 50)).block()
+            let boxes = box("jumb", [1, 2, 3]) + box("Exif", big(2, 4) + [9, 9] + exif) + box("xml ", Self.xmp)
+            let picture = box("jxlc", bare)
+            for file in [start + boxes + picture, start + picture + boxes] {
+                for length in [Int.max, 1, 50] {
+                    let result = decode(file, length: { length })
+                    #expect(result.error == nil && result.header?.orientation == .up)
+                    let expected = ImageMetadata(exif: exif, xmp: Self.xmp, density: PixelDensity(50))
+                    #expect(result.header?.metadata == expected)
+                }
+            }
+            // A cut after the picture is no loss of the picture.
+            let cut = decode(Array((start + picture + boxes).dropLast(5)))
+            #expect(cut.error == nil && cut.rows == 8 && cut.header?.metadata.exif == exif)
+        }
+    #endif
+}
