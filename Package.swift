@@ -178,7 +178,8 @@ if Context.environment["FUZZ"] != nil {
         if instrumented.contains(target.name) {
             target.swiftSettings = swiftSettings + [.unsafeFlags(["-sanitize=fuzzer,address"])]
         } else if target.name.hasPrefix("CShim") || target.name == "CPixels" {
-            target.cSettings = cSettings + [.unsafeFlags(["-fsanitize=fuzzer-no-link,address"])]
+            let sanitizers = ["-fsanitize=fuzzer-no-link,address,undefined", "-fsanitize-trap=undefined"]
+            target.cSettings = cSettings + [.unsafeFlags(sanitizers)]
         }
     }
     package.targets.append(

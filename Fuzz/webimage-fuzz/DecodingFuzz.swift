@@ -15,8 +15,10 @@ struct DecodingFuzz {
     /// bytes come.
     private static let ownParsers: Set<ImageFormat> = [.gif, .bmp, .ico, .cur, .qoi, .pnm]
 
-    func run(_ bytes: [UInt8]) {
-        var random = SeededGenerator(seed: Self.hash(bytes))
+    func run(_ input: [UInt8]) {
+        var random = SeededGenerator(seed: Self.hash(input))
+        let isPNG = format == .png || format == .apng
+        let bytes = isPNG && random.below(4) > 0 ? PNGChecksums.mend(input) : input
         let options = DecodeOptions(limits: Self.limits, keepsBitDepth: random.below(4) == 0)
         let whole = DecodeOutcome(coder, bytes, options, keepsWhole: random.below(2) == 0)
         let cut = random.below(bytes.count + 1)

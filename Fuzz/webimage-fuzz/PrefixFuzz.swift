@@ -23,12 +23,29 @@ enum MetadataFuzz {
         if let block = EXIFBlock(bytes) {
             precondition(block.orientation == block.orientation && block.density == block.density)
         }
-        _ = ImageMetadata(exif: bytes, xmp: bytes).turned(by: .left)
+        rewrite(bytes)
         _ = ICCProfile.name(of: bytes)
         guard bytes.count >= 128, let pixels = try? PixelBuffer(size: PixelSize(width: 4, height: 1), layout: .rgba8)
         else { return }
         pixels.row(0).initializeMemory(as: UInt8.self, repeating: 77, count: pixels.bytesPerRow)
         ColorConverter(iccProfile: bytes, layout: .rgba8)?.convert(pixels)
+    }
+
+    /// A block that came with a picture is changed when the picture is written again, and must then say the new truth.
+    private static func rewrite(_ block: [UInt8]) {
+        let size = PixelSize(width: 4, height: 1)
+        let plain = try? Image(size: size, layout: .rgba8, alpha: .opaque) {
+            $0.initializeMemory(as: UInt8.self, repeating: 200)
+        }
+        guard let plain else { return }
+        let image = plain.with {
+            $0.metadata = ImageMetadata(exif: block)
+            $0.orientation = .left
+        }
+        let options = EncodeOptions(keepsMetadata: true)
+        guard let file = try? PNGCoder().encode(image, as: .png, options) else { return }
+        let header = file.withUnsafeBytes { try? CoderRegistry.standard.readHeader(of: $0) }
+        precondition(header?.size == size && header?.orientation == .left, "the block says what is not so")
     }
 
     /// The colour profile of a picture, to start from.

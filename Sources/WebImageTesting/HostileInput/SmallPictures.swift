@@ -83,8 +83,9 @@ package enum SmallPictures {
     // MARK: Formats without compression
 
     private static var pnms: [File] {
+        // Of a last number with several digits nobody could say that it was cut.
         let texts = [
-            "P1 # plain\n3 2\n1 0 1 0 1 0\n", "P2\n3 2\n15\n0 3 7 9 11 15\n", "P3\n2 1\n255\n1 2 3 250 251 252\n",
+            "P1 # plain\n3 2\n1 0 1 0 1 0\n", "P2\n3 2\n15\n0 3 7 9 11 5\n", "P3\n2 1\n255\n1 2 3 250 251 2\n",
             "P4\n9 2\nabcd", "P5\n3 2\n255\nabcdef", "P5\n2 1\n65535\nabcd", "P6\n2 1\n255\nabcdef",
             "P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcdefgh",
         ]

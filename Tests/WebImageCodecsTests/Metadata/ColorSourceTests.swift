@@ -20,7 +20,9 @@ import WebImageProcessing
     }
 
     private static let gamma = ("gAMA", big(100_000, 4))
-    private static let white = ("cHRM", [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6000].flatMap { big($0, 4) })
+    private static let white = (
+        "cHRM", [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6000].flatMap { big($0, 4) }
+    )
     private static let standard = ("sRGB", [UInt8(0)])
     private static let cicp = ("cICP", [9, 16, 0, 1] as [UInt8])
     private static let profile = (
@@ -75,7 +77,8 @@ import WebImageProcessing
         let profile = try #require(linear.colorsOfPixels.profile)
         #expect(profile.count > 128 && profile[16..<20].elementsEqual("RGB ".utf8))
         #expect(try Self.header([Self.cicp]).colorsOfPixels.description == Self.pq)
-        #expect(try Self.header([]).colorsOfPixels == (profile: nil, description: nil))
+        let plain = try Self.header([]).colorsOfPixels
+        #expect(plain.profile == nil && plain.description == nil)
     }
 
     #if AVIF

@@ -21,7 +21,7 @@ struct SweepPlan: Sendable {
             ? SweepPlan(cuts: 50, flips: 200, pieces: 3, frames: 4) : SweepPlan(cuts: 5, flips: 5, pieces: 1, frames: 1)
     }
 
-    static let sample = SweepPlan(cuts: 3, flips: 5, pieces: 1, frames: 2)
+    static let sample = SweepPlan(cuts: 12, flips: 30, pieces: 2, frames: 3)
 }
 
 /// Damages one good file in every way, and holds each decode to its promises. What any coder of the registry reads can
@@ -114,11 +114,14 @@ struct Sweep {
         for place in places(&random).shuffled(using: &random).prefix(rounds) {
             guard let cut = readFrames(Array(bytes.prefix(place)), &report) else { continue }
             #expect(cut.agrees(with: whole), "\(name): frames cut at \(place)")
-            #expect(cut.error != nil || cut.delays == whole.delays, "\(name): frames cut at \(place)")
+            // Some GIFs have no trailer, so that one that ends behind a block is taken for whole.
+            let isBehindBlock = format == .gif && bytes[..<place].last == 0
+            #expect(
+                cut.error != nil || isBehindBlock || cut.delays == whole.delays, "\(name): frames cut at \(place)")
         }
         for _ in 0..<min(plan.flips, rounds) {
             let damaged = bytes.withFlippedBits(1 + random.below(4), by: &random)
-            _ = readFrames(damaged, DecodeLimits(pixels: 1 << 20, frames: 1000), &report)
+            _ = readFrames(damaged, limits: DecodeLimits(pixels: 1 << 20, frames: 1000), &report)
         }
     }
 
@@ -135,7 +138,7 @@ struct Sweep {
     }
 
     private func readFrames(
-        _ bytes: [UInt8], _ limits: DecodeLimits = .default, _ report: inout Report
+        _ bytes: [UInt8], limits: DecodeLimits = .default, _ report: inout Report
     ) -> AnimationOutcome? {
         let start = ContinuousClock.now
         let options = DecodeOptions(limits: limits)

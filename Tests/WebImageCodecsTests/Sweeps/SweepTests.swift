@@ -12,8 +12,8 @@ import WebImageTesting
         #expect(sweep.format == file.format)
         let report = sweep.run()
         #expect(report.decodes > 90)
-        // Little of a file is end marks.
-        #expect(report.cutsByCode["complete", default: 0] < 25, "\(report.cutsByCode)")
+        // Little of a still is end marks; of an animation the later frames are behind the picture.
+        #expect(report.cutsByCode["complete", default: 0] < 35, "\(report.cutsByCode)")
     }
 
     /// One that is added to the registry without a fixture would not be swept.
@@ -30,7 +30,7 @@ import WebImageTesting
         arguments: SweepRows.readable.filter { $0.byteCount < 30_000 && $0.width * $0.height <= 50_000 })
     func aSampleOfTheCorpusSurvivesAFewCutsAndFlips(_ row: CorpusRow) throws {
         let bytes = try #require(Corpus.read(row.path))
-        #expect(try Sweep(row.path, bytes, .sample).run().decodes >= 9)
+        #expect(try Sweep(row.path, bytes, .sample).run().decodes >= 44)
     }
 }
 
@@ -70,6 +70,6 @@ private enum SweepRows {
     static var peakMemory: Int {
         var usage = rusage()
         // On Linux in KiB.
-        return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss << 10 : 0
+        return getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 ? usage.ru_maxrss << 10 : 0
     }
 }
