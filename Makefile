@@ -2,7 +2,12 @@
 TRAITS := --traits AllFormats
 SWIFT_TEST := scripts/run-tests
 
-.PHONY: demo quick test soak bench bench-peers libraries check clean help
+# What `make fuzz` fuzzes, and for how long; what `make soak` gives each target.
+TARGET ?=
+SECONDS ?= 600
+SOAK_SECONDS ?= 120
+
+.PHONY: demo quick test soak fuzz bench bench-peers libraries check clean help
 
 help:             ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -22,8 +27,12 @@ test: libraries   ## every check that CI runs
 	$(SWIFT_TEST)
 	scripts/check-builds
 
-soak: libraries   ## the long versions: kill -9 rounds, random walks
+soak: libraries   ## the long versions: kill -9 rounds, random walks, all damage to all files, two minutes a fuzzer
 	WEBIMAGE_SOAK=1 $(SWIFT_TEST) --filter Soak --filter KillNine
+	scripts/fuzz --all $(SOAK_SECONDS)
+
+fuzz: libraries   ## make fuzz TARGET=gif SECONDS=600; without a target: which there are
+	@scripts/fuzz $(TARGET) $(if $(TARGET),$(SECONDS))
 
 bench: libraries  ## against the bare C libraries, in one run, as ratios
 	swift build $(TRAITS) -c release --product webimage-bench

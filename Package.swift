@@ -145,7 +145,7 @@ let package = Package(
         .executableTarget(
             name: "kill-worker", dependencies: ["WebImageTesting"], path: "Tests/KillWorker",
             swiftSettings: swiftSettings),
-        tests("WebImageCoreTests", ["WebImageCore"]),
+        tests("WebImageCoreTests", ["WebImageCore", "WebImageTesting"]),
         tests("WebImageProcessingTests", ["WebImageProcessing", "WebImageCore", "WebImageTesting"]),
         tests(
             "WebImageCodecsTests",
@@ -170,3 +170,23 @@ let package = Package(
     ],
     swiftLanguageModes: [.v6]
 )
+
+// Fuzzers need unsafe flags, which no package may have that others depend on: `scripts/fuzz` sets FUZZ.
+if Context.environment["FUZZ"] != nil {
+    let instrumented = ["WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs"]
+    for target in package.targets where target.type == .regular {
+        if instrumented.contains(target.name) {
+            target.swiftSettings = swiftSettings + [.unsafeFlags(["-sanitize=fuzzer,address"])]
+        } else if target.name.hasPrefix("CShim") || target.name == "CPixels" {
+            let sanitizers = ["-fsanitize=fuzzer-no-link,address,undefined", "-fsanitize-trap=undefined"]
+            target.cSettings = cSettings + [.unsafeFlags(sanitizers)]
+        }
+    }
+    package.targets.append(
+        .executableTarget(
+            name: "webimage-fuzz",
+            dependencies: ["WebImageCore", "WebImageProcessing", "WebImageCodecs", "WebImageTesting"],
+            path: "Fuzz/webimage-fuzz",
+            swiftSettings: swiftSettings + [.unsafeFlags(["-sanitize=fuzzer,address", "-parse-as-library"])],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]))
+}

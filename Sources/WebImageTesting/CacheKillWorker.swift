@@ -22,7 +22,7 @@ package enum CacheKillWorker {
     /// Stores, replaces, changes and removes entries until the process is killed.
     package static func run(directory: String, seed: UInt64) -> Never {
         let cache = makeCache(directory)
-        var random = SplitMix(seed)
+        var random = SeededGenerator(seed: seed)
         while true {
             let number = random.next() % keyCount
             let generation = random.next() % 1000
@@ -77,7 +77,7 @@ package enum CacheKillWorker {
     }
 
     private static func body(_ number: UInt64, _ generation: UInt64) -> [UInt8] {
-        var random = SplitMix(number << 32 | generation)
+        var random = SeededGenerator(seed: number << 32 | generation)
         let count = Int(random.next() % 100_000)
         var bytes = [UInt8]()
         bytes.reserveCapacity(count)
@@ -94,20 +94,5 @@ package enum CacheKillWorker {
         var metadata = DiskMetadata()
         metadata.extendedData = [UInt8(generation >> 8), UInt8(generation & 255)]
         return metadata
-    }
-}
-
-/// Sebastiano Vigna's splitmix64: numbers that are the same in every process for the same seed.
-private struct SplitMix {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -70,7 +70,7 @@ struct DiskCacheDamageTests {
 
     @Test func aLargeEntryIsHeldToTheSameChecks() throws {
         let bench = try Bench()
-        var random = SeededRandom(1)
+        var random = SeededGenerator(seed: 1)
         let body = random.bytes(3 << 20)
         try bench.cache.store(other, [9], metadata(9))
         try bench.cache.store(key, body, metadata(200))

@@ -126,7 +126,7 @@ struct DiskCacheLimitTests {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             for seed in 0..<4 as Range<UInt64> {
                 pool.run(.normal) {
-                    var random = SeededRandom(seed)
+                    var random = SeededGenerator(seed: seed)
                     for number in 0..<250 {
                         let key = CacheKey("\(random.next() % 50)")
                         _ = try? bench.cache.store(key, body(Int(random.next() % 40_000)), DiskMetadata())

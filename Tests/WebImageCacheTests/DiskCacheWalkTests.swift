@@ -8,7 +8,7 @@ import WebImageTesting
 struct DiskCacheWalkTests {
     @Test(arguments: [11, 12, 13, 14, 15, 16] as [UInt64])
     func aRandomWalkAgreesWithANaiveModel(seed: UInt64) throws {
-        var random = SeededRandom(seed)
+        var random = SeededGenerator(seed: seed)
         var model = NaiveDiskCache()
         let bench = try Bench(bytes: ByteCount(NaiveDiskCache.limit), age: .seconds(50_000))
         var current = bench

@@ -3,6 +3,7 @@ import Testing
 import WebImageCache
 import WebImageCore
 import WebImageSystem
+import WebImageTesting
 
 struct MemoryCacheTests {
     private let overhead = MemoryCache.entryOverhead.bytes
@@ -88,7 +89,7 @@ struct MemoryCacheTests {
     /// Small numbers of keys, so that replacing, evicting and clashing happen all the time.
     @Test(arguments: [1, 2, 3, 4, 5, 6, 7, 8] as [UInt64])
     func aRandomWalkAgreesWithANaiveModel(seed: UInt64) throws {
-        var random = SeededRandom(seed)
+        var random = SeededGenerator(seed: seed)
         var model = NaiveMemoryCache(limits: .init(cost: 20_000, count: 12), overhead: overhead)
         let cache = MemoryCache(limits: model.limits)
         let images = try (1...40).map { try makeImage(bytes: $0 * 100) }
@@ -141,7 +142,7 @@ struct MemoryCacheTests {
         await withTaskGroup { group in
             for seed in 0..<4 as Range<UInt64> {
                 group.addTask {
-                    var random = SeededRandom(seed)
+                    var random = SeededGenerator(seed: seed)
                     for _ in 0..<2000 {
                         let key = CacheKey("\(Int.random(in: 0..<100, using: &random))")
                         if Bool.random(using: &random) {

@@ -6,26 +6,6 @@ import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
-/// Sebastiano Vigna's splitmix64: the same walk for the same seed.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func bytes(_ count: Int) -> [UInt8] {
-        let words = (0..<(count + 7) / 8).map { _ in next() }
-        return words.withUnsafeBytes { Array($0.prefix(count)) }
-    }
-}
-
 /// Keeps work until the test runs it, on the test's thread.
 final class HeldExecutor: WorkExecutor {
     private let waiting = Guarded<[@Sendable () -> Void]>([])

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 @Suite(.enabled(if: Corpus.isThere)) struct CorpusTests {
     @Test(arguments: Corpus.rows.filter { $0.isOurs && $0.expected == "ok" })
@@ -94,4 +95,16 @@ func premultipliedMeans(of pixels: UnsafeRawBufferPointer) -> [Double] {
         index &+= 1
     }
     return [red, green, blue].map { Double($0) / 255 / Double(count) } + [Double(sum) / Double(count)]
+}
+
+extension CorpusRow {
+    fileprivate var isOurs: Bool { ["jpeg", "png", "apng"].contains(format) }
+    /// libpng does not give out a profile that cannot be one.
+    fileprivate var hasProfileThatIsNone: Bool { path.contains("garbage-icc") }
+
+    /// Whether the file's first bytes say JPEG or PNG.
+    fileprivate var looksLikeOurs: Bool {
+        guard let bytes = Corpus.read(path), let format = ImageFormat(sniffing: bytes) else { return false }
+        return [.jpeg, .png, .apng].contains(format)
+    }
 }

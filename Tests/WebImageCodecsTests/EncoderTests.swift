@@ -1,6 +1,7 @@
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 @Suite struct EncoderTests {
     @Test(arguments: [PixelLayout.rgba8, .rgba16], [AlphaMode.opaque, .straight])

@@ -1,5 +1,6 @@
 import Testing
 import WebImageCore
+import WebImageTesting
 
 @Suite struct SniffingTests {
     private static func box(_ type: String, _ brands: [String]) -> [UInt8] {
@@ -75,7 +76,7 @@ import WebImageCore
     }
 
     @Test func randomBytesBehindEverySignatureAreSurvived() {
-        var random = SplitMix(state: 7)
+        var random = SeededGenerator(seed: 7)
         for (_, bytes, _) in Self.cases {
             for _ in 0..<200 {
                 var mutated = bytes + (0..<64).map { _ in UInt8(truncatingIfNeeded: random.next()) }
@@ -94,17 +95,5 @@ import WebImageCore
         #expect(ImageFormat(name: "avif-sequence") == .avifSequence)
         #expect(ImageFormat(name: "exe") == nil)
         #expect(ImageFormat.png.fileExtension == "png" && ImageFormat.png.mimeType == "image/png")
-    }
-}
-
-struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -99,7 +99,7 @@ extension ByteLog.End {
     /// Random appends, reads and spills over a file, against an array.
     @Test(arguments: 1...12)
     func cursorsAgreeWithAnArrayWhereverTheBytesLie(_ seed: Int) throws {
-        var random = SplitMix(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let body = pattern(600_000, seed: UInt64(seed))
         let budget = TransferMemoryBudget(limit: seed % 3 == 0 ? 300_000 : 64 << 20)
         var log: ByteLog? = log(memory: [0, 100_000, 400_000][seed % 3], budget: budget)
@@ -357,7 +357,7 @@ extension ByteLog.End {
                 }
             }
             group.addTask {
-                var random = SplitMix(seed: 3)
+                var random = SeededGenerator(seed: 3)
                 var start = 0
                 while start < body.count {
                     let end = min(start + Int.random(in: 1...50_000, using: &random), body.count)

@@ -2,6 +2,7 @@ import Testing
 import WebImageCore
 
 @testable import WebImageDownload
+import WebImageTesting
 
 @Suite struct DataURLTests {
     @Test(arguments: [
@@ -35,7 +36,7 @@ import WebImageCore
 
     @Test func base64ComesBackAsItWas() {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var random = SplitMix(seed: 5)
+        var random = SeededGenerator(seed: 5)
         for length in 0..<200 {
             let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
             var text: [UInt8] = []
@@ -49,7 +50,7 @@ import WebImageCore
     }
 
     @Test func anyBytesAreDecodedOrRefused() {
-        var random = SplitMix(seed: 6)
+        var random = SeededGenerator(seed: 6)
         var decoded = 0
         for _ in 0..<5000 {
             let text =

@@ -1,6 +1,7 @@
 import Synchronization
 import WebImageCore
 import WebImageSystem
+import WebImageTesting
 
 /// Work that waits until a test runs it, on the test's thread.
 final class HeldExecutor: WorkExecutor {
@@ -37,7 +38,7 @@ final class Counter: Sendable {
 
 /// Bytes in which no two places nearby look alike.
 func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-    var random = SplitMix(seed: seed)
+    var random = SeededGenerator(seed: seed)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(count + 8)
     while bytes.count < count { withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) } }

@@ -2,6 +2,7 @@ import HTTPTypes
 import Testing
 
 @testable import WebImageDownload
+import WebImageTesting
 
 @Suite struct ResponseHeadTests {
     private let lines =
@@ -27,7 +28,7 @@ import Testing
     }
 
     @Test func anyBytesAreAHead() {
-        var random = SplitMix(seed: 9)
+        var random = SeededGenerator(seed: 9)
         for _ in 0..<2000 {
             let bytes = (0..<40).map { _ in [13, 10, 58, 32, 65, 200, 0].randomElement(using: &random) ?? UInt8(0) }
             let head = ResponseHead(status: 200, lines: bytes, version: .http11, remoteAddress: nil)

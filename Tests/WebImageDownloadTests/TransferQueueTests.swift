@@ -2,6 +2,7 @@ import Testing
 import WebImageCore
 
 @testable import WebImageDownload
+import WebImageTesting
 
 @Suite struct TransferQueueTests {
     private func drain(_ queue: inout TransferQueue) -> [Int] {
@@ -109,7 +110,7 @@ import WebImageCore
             var host: String
             var priority: LoadPriority
         }
-        var random = SplitMix(seed: order == .firstInFirstOut ? 1 : 2)
+        var random = SeededGenerator(seed: order == .firstInFirstOut ? 1 : 2)
         var queue = TransferQueue(limits: .init(total: 5, perHost: 2), order: order)
         var waiting: [Waiting] = []
         var running: [Int: String] = [:]

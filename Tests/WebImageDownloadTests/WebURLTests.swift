@@ -2,6 +2,7 @@ import Testing
 import WebImageCore
 
 @testable import WebImageDownload
+import WebImageTesting
 
 @Suite struct WebURLTests {
     /// RFC 3986 section 5.4, with the base's host of one letter as there; nil for references that leave HTTP.
@@ -76,7 +77,7 @@ import WebImageCore
 
     /// Nothing that a server can put into `Location` stops the program.
     @Test func anyTextIsEitherAURLOrAnError() {
-        var random = SplitMix(seed: 11)
+        var random = SeededGenerator(seed: 11)
         let pieces = [
             "http", "https", ":", "/", "//", "?", "#", "@", "[", "]", ".", "..", "%", "%2", "ä", "\u{0}", " ", "h",
             "80",

@@ -2,6 +2,7 @@ import Glibc
 import Testing
 import WebImageCore
 import WebImageProcessing
+import WebImageTesting
 
 @Suite struct ColorConverterTests {
     private func linear(_ value: Double) -> Double {
@@ -19,7 +20,7 @@ import WebImageProcessing
         #expect(!converter.isIdentity)
         // Linear Display P3 to linear sRGB (both D65).
         let matrix = [[1.2249, -0.2247, 0], [-0.0420, 1.0419, 0], [-0.0197, -0.0786, 1.0979]]
-        var random = SeededRandom(1)
+        var random = SeededGenerator(seed: 1)
         let pixels = try PixelBuffer.random(PixelSize(40, 25), layout, alpha: .straight, seed: 2)
         let top = Double(layout.top)
         // Muted colours are within both: nothing is clipped, on which engines may differ.
@@ -115,7 +116,7 @@ import WebImageProcessing
     }
 
     @Test func damagedProfilesNeverCrash() throws {
-        var random = SeededRandom(5)
+        var random = SeededGenerator(seed: 5)
         let good = [
             ICCProfileBytes.rgb(ICCProfileBytes.displayP3Colorants, .sRGB), ICCProfileBytes.gray(.gamma(1.8)),
         ]

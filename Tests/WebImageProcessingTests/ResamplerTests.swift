@@ -1,6 +1,7 @@
 import Testing
 import WebImageCore
 import WebImageProcessing
+import WebImageTesting
 
 @Suite struct ResamplerTests {
     struct Case: CustomTestStringConvertible, Sendable {
@@ -41,7 +42,7 @@ import WebImageProcessing
 
     @Test(arguments: Case.all) func aFractionalPartIsScaledAsOnTheBlackboard(_ test: Case) throws {
         let reference = ResampleReference(filter: test.filter)
-        var random = SeededRandom(7)
+        var random = SeededGenerator(seed: 7)
         for seed in 0..<12 {
             let size = PixelSize(Int.random(in: 2...40, using: &random), Int.random(in: 2...40, using: &random))
             let x = Double.random(in: 0..<Double(size.width) - 1, using: &random)
@@ -78,7 +79,7 @@ import WebImageProcessing
     }
 
     @Test(arguments: Case.all) func rowsInAnyBandsGiveTheSamePixels(_ test: Case) throws {
-        var random = SeededRandom(11)
+        var random = SeededGenerator(seed: 11)
         for (seed, (size, output)) in Self.sizes.enumerated() {
             let pixels = try PixelBuffer.random(size, test.layout, alpha: test.alpha, seed: UInt64(seed))
             let crop = PixelRect(

@@ -1,6 +1,7 @@
 import Testing
 import WebImageCore
 import WebImageProcessing
+import WebImageTesting
 
 @Suite struct ResizePlanTests {
     struct Row: CustomTestStringConvertible, Sendable {
@@ -94,7 +95,7 @@ import WebImageProcessing
     }
 
     @Test func randomTargetsKeepEveryRule() {
-        var random = SeededRandom(3)
+        var random = SeededGenerator(seed: 3)
         for _ in 0..<2000 {
             let stored = PixelSize(Int.random(in: 1...3000, using: &random), Int.random(in: 1...3000, using: &random))
             let target = TargetSize(

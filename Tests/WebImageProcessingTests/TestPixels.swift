@@ -1,19 +1,5 @@
 import WebImageCore
-
-/// Random numbers that are the same in every run (SplitMix64).
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
+import WebImageTesting
 
 extension PixelSize {
     init(_ width: Int, _ height: Int) { self.init(width: width, height: height) }
@@ -58,7 +44,7 @@ extension PixelBuffer {
     static func random(
         _ size: PixelSize, _ layout: PixelLayout = .rgba8, alpha: AlphaMode, seed: UInt64
     ) throws -> PixelBuffer {
-        var random = SeededRandom(seed)
+        var random = SeededGenerator(seed: seed)
         let top = layout.top
         var channels: [Int] = []
         for _ in 0..<size.width * size.height {

@@ -11,7 +11,7 @@ struct KillNineTests {
 
     @Test func aKilledProcessLeavesNoWrongEntryAndNothingForGood() async throws {
         let folder = try TemporaryFolder()
-        var random = SeededNumbers(state: 2026)
+        var random = SeededGenerator(seed: 2026)
         var (intact, missing, unfinished) = (0, 0, 0)
         for round in 0..<Self.rounds {
             let worker = try KillWorker(directory: folder.path, seed: random.next() >> 1)
@@ -101,18 +101,5 @@ private struct KillWorker {
         let names = try files.names(in: temporaryDirectory).filter { $0.hasPrefix("\(process)-") }
         for name in names { try files.touch("\(temporaryDirectory)/\(name)", at: Int64(time(nil)) - 7200) }
         return names.count
-    }
-}
-
-/// Sebastiano Vigna's splitmix64.
-private struct SeededNumbers {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

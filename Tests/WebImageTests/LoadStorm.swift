@@ -80,7 +80,7 @@ final class Storm: Sendable {
         var gates: [Gate] = []
         var tokens: [LoadToken] = []
         var tasks: [Task<Void, Never>] = []
-        var random: SplitMix
+        var random: SeededGenerator
     }
 
     private let held: Guarded<Held>
@@ -101,7 +101,7 @@ final class Storm: Sendable {
         configuration.download.maxConcurrentPerHost = 32
         let manager = ImageManager(
             configuration, coders: .standard, transport: transport, clock: clock, files: PosixFileSystem())
-        held = Guarded(Held(manager: manager, random: SplitMix(seed: seed)))
+        held = Guarded(Held(manager: manager, random: SeededGenerator(seed: seed)))
         shutsDown = seed % 3 == 1
         let jpeg = try Fixture.jpeg(320, 200)
         let progressive = try Fixture.jpeg(300, 220, progressive: true)
@@ -278,21 +278,4 @@ final class Storm: Sendable {
         if roll(4) == 0 { task.cancel() }
         held.withLock { $0.tasks.append(task) }
     }
-}
-
-/// A seeded source of randomness, so that a failing walk can be walked again.
-struct SplitMix: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
-    mutating func below(_ count: Int) -> Int { Int.random(in: 0..<count, using: &self) }
 }

@@ -9,7 +9,7 @@ import WebImageTesting
 /// The loader's values and locks, against models that cannot go wrong.
 @Suite struct LoadTableTests {
     @Test(arguments: 1...8 as ClosedRange<UInt64>) func theTableNeverLosesACaller(seed: UInt64) throws {
-        var random = SplitMix(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let loader = TestBench().manager.loader
         var table = LoadTable()
         // The model: who waits for which picture.
@@ -114,7 +114,7 @@ import WebImageTesting
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>) func memoryIsGivenOutInOrderAndWithinTheBudget(seed: UInt64) {
-        var random = SplitMix(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let admission = DecodeAdmission(budget: 100)
         let admitted = Admitted()
         var running: [(number: Int, bytes: Int)] = []

@@ -11,6 +11,9 @@ final class CanvasAnimationDecoder: AnimationDecoder {
     /// The frame that the canvas shows.
     private var shown: Int?
     private var snapshots = CanvasSnapshots()
+    /// Whether a frame had fewer rows than it said: what was on the canvas shows through it, so that no frame of the file
+    /// is taken to hide those before it.
+    private var hasShortFrames = false
 
     init(_ reader: any FramePatchReader, _ options: DecodeOptions) {
         self.reader = reader
@@ -46,16 +49,30 @@ final class CanvasAnimationDecoder: AnimationDecoder {
             preconditionFailure("a frame was asked for that is not there")
         }
         let canvas = try openCanvas(size)
-        if shown != index {
-            let start = start(for: index)
-            // Until the frame is done the canvas shows none.
-            shown = nil
-            if let snapshot = start.snapshot { canvas.show(snapshot) }
-            // A snapshot of the frame itself leaves nothing to draw.
-            for next in start.first..<index + 1 { try draw(next, on: canvas, after: start) }
-            shown = index
+        if shown != index, try !draw(upTo: index, on: canvas) {
+            // Once and for all frames, or a file of many short ones would be begun anew for each of them.
+            hasShortFrames = true
+            snapshots = CanvasSnapshots()
+            _ = try draw(upTo: index, on: canvas)
         }
         return try canvas.copy()
+    }
+
+    /// Brings a frame on the canvas, from the nearest one on.
+    ///
+    /// - Returns: whether the frame that this began with hides those before it, as was supposed.
+    private func draw(upTo index: Int, on canvas: FrameCanvas) throws(WebImageError) -> Bool {
+        let start = start(for: index)
+        // Until the frame is done the canvas shows none.
+        shown = nil
+        if let snapshot = start.snapshot { canvas.show(snapshot) }
+        // A snapshot of the frame itself leaves nothing to draw.
+        for next in start.first..<index + 1 {
+            let isWhole = try draw(next, on: canvas, after: start)
+            if !isWhole, next == start.first, start.isFresh, next > 0, !hasShortFrames { return false }
+        }
+        shown = index
+        return true
     }
 
     private func openCanvas(_ size: PixelSize) throws(WebImageError) -> FrameCanvas {
@@ -93,10 +110,11 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         guard let size = reader.header?.size, index > 0 else { return true }
         let before = patches[index - 1]
         if before.disposal == .clear, before.covers(size) { return true }
-        return patches[index].hides(size) && patches[index].disposal != .restore
+        return !hasShortFrames && patches[index].hides(size) && patches[index].disposal != .restore
     }
 
-    private func draw(_ index: Int, on canvas: FrameCanvas, after start: Start) throws(WebImageError) {
+    /// - Returns: whether the frame has all its rows.
+    private func draw(_ index: Int, on canvas: FrameCanvas, after start: Start) throws(WebImageError) -> Bool {
         let patches = reader.patches
         if index == start.first, start.isFresh {
             canvas.clear()
@@ -105,8 +123,11 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         }
         let patch = patches[index]
         if patch.disposal == .restore { try canvas.remember(patch) }
-        if !patch.size.isEmpty { try reader.decode(index, into: PatchSink(canvas, patch)) }
+        let sink = PatchSink(canvas, patch)
+        if !patch.size.isEmpty { try reader.decode(index, into: sink) }
+        let isWhole = patch.size.isEmpty || sink.rows >= patch.size.height
         if patch.disposal != .restore, snapshots.wants(index) { snapshots.keep(try canvas.copy(), of: index) }
+        return isWhole
     }
 }
 

@@ -59,6 +59,8 @@ final class FrameCanvas {
 final class PatchSink: RowSink {
     private let canvas: FrameCanvas
     private let patch: FramePatch
+    /// How many rows from the top are drawn.
+    private(set) var rows = 0
     private var band = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var format: RowFormat?
 
@@ -90,6 +92,7 @@ final class PatchSink: RowSink {
         let width = patch.size.width
         let replaces = patch.blend == .replace || format?.alpha == .opaque
         guard let base = band.baseAddress else { return }
+        rows = max(rows, row + count)
         for index in 0..<count {
             let source = base + index * width * PixelLayout.rgba8.bytesPerPixel
             if replaces {

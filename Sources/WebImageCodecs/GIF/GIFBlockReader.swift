@@ -67,6 +67,14 @@ struct GIFBlockReader {
 
     init(metadataLimit: Int = DecodeLimits.default.metadata.bytes) { self.metadataLimit = metadataLimit }
 
+    /// Whether the bytes so far end where a block does: some files have no trailer, but none ends within a block.
+    var isBetweenBlocks: Bool {
+        switch state {
+        case .introducer, .ended: true
+        default: false
+        }
+    }
+
     /// Red, green and blue of the present frame's colours.
     var colors: [UInt8] { localTable ?? globalTable }
 

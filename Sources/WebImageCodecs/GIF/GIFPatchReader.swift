@@ -39,7 +39,7 @@ final class GIFPatchReader: FramePatchReader {
     func finish() throws(WebImageError) {
         learnLoops()
         header?.frameCount = patches.count
-        guard !patches.isEmpty, current == nil else {
+        guard !patches.isEmpty, current == nil, reader.isBetweenBlocks else {
             throw WebImageError(
                 .truncatedData, "the GIF's data ends early: \(patches.count) of its frames are there", format: .gif)
         }

@@ -2,6 +2,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageTesting
 
     @Suite(.enabled(if: Corpus.isThere)) struct AVIFCorpusTests {
         static var rows: [CorpusRow] { Corpus.rows.filter { $0.format.hasPrefix("avif") } }

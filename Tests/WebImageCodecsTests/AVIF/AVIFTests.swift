@@ -2,6 +2,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageTesting
 
     @Suite(.enabled(if: !AVIFCoder().encodableFormats.isEmpty)) struct AVIFTests {
         static func file(_ image: Image, _ options: EncodeOptions = EncodeOptions()) throws -> [UInt8] {

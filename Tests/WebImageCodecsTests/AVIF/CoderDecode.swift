@@ -1,6 +1,7 @@
 #if AVIF || HEIF || SVG || PDF
     import WebImageCodecs
     import WebImageCore
+    import WebImageTesting
 
     /// A decode by one coder, whatever the registry has.
     struct CoderDecode {

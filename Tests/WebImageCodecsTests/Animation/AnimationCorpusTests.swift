@@ -1,6 +1,7 @@
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 /// Animated files of the corpus against a reference compositor's frames.
 @Suite(.enabled(if: Corpus.isThere)) struct AnimationCorpusTests {

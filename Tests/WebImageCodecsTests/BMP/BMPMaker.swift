@@ -1,4 +1,5 @@
 import WebImageCore
+import WebImageTesting
 
 /// Writes bitmaps of every kind without runs, and says what they show.
 struct BMPMaker {

@@ -1,6 +1,7 @@
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 @Suite(.enabled(if: Corpus.isThere)) struct GIFAndBMPCorpusTests {
     private static let rows = Corpus.rows.filter { ["gif", "bmp"].contains($0.format) }
@@ -13,7 +14,7 @@ import WebImageCore
         let header = try #require(whole.header)
         #expect(header.format.rawValue == row.format)
         #expect(header.size == PixelSize(width: row.width, height: row.height))
-        #expect(header.frameCount == row.listedFrames && header.loopCount == row.listedLoops)
+        #expect(header.frameCount == row.frames && header.loopCount == row.loopCount)
         // The manifest speaks of all frames; in this file only later ones have transparency.
         let isLate = row.path.hasSuffix("/dispose_bgnd.gif")
         #expect(header.hasAlpha == (row.hasAlpha && !isLate))
@@ -40,19 +41,6 @@ import WebImageCore
         if let error = result.error { #expect(codes.contains(error.code), "\(error)") }
         #expect(row.expected == "partial" || result.error != nil)
     }
-}
-
-/// Frames and loop count of each path, which stand before the manifest's first quoted field.
-private let animations: [String: (frames: Int?, loops: Int?)] = {
-    let lines = String(decoding: Corpus.read("MANIFEST.csv") ?? [], as: UTF8.self).split(separator: "\n")
-    let fields = lines.map { $0.split(separator: ",", maxSplits: 13, omittingEmptySubsequences: false) }
-    let pairs = fields.filter { $0.count == 14 }.map { (String($0[0]), (Int($0[6]), Int($0[12]))) }
-    return Dictionary(pairs) { first, _ in first }
-}()
-
-extension CorpusRow {
-    fileprivate var listedFrames: Int? { animations[path]?.frames }
-    fileprivate var listedLoops: Int? { animations[path]?.loops }
 }
 
 extension Pixels {

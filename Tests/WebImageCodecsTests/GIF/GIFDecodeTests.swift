@@ -1,6 +1,7 @@
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 @Suite struct GIFDecodeTests {
     private static let colors: [[UInt8]] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [9, 8, 7]]

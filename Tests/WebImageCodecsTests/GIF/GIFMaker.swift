@@ -1,3 +1,5 @@
+import WebImageTesting
+
 /// Writes GIFs, with a plain LZW coder, and says what a browser would show of their first frame.
 struct GIFMaker {
     struct Frame {

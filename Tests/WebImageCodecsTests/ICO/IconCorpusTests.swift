@@ -1,6 +1,7 @@
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 @Suite(.enabled(if: Corpus.isThere)) struct IconCorpusTests {
     private static let rows = Corpus.rows.filter { ["ico", "cur"].contains($0.format) }

@@ -3,6 +3,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageTesting
 
     @Suite(.enabled(if: Corpus.isThere)) struct JXLCorpusTests {
         private static let rows = Corpus.rows.filter { $0.format == "jxl" }

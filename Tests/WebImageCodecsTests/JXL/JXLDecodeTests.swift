@@ -2,6 +2,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageTesting
 
     @Suite struct JXLDecodeTests {
         private static func encoded(_ image: Image, quality: Int? = nil) throws -> [UInt8] {

@@ -2,6 +2,7 @@ import Testing
 import WebImageCore
 
 @testable import WebImageCodecs
+import WebImageTesting
 
 @Suite struct EXIFBlockTests {
     static let facts = EXIFBlock.Facts(

@@ -1,6 +1,7 @@
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 /// Decodes with one coder, whatever the registry has, in pieces of the lengths that `length` gives.
 func decode(

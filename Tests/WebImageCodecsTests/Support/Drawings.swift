@@ -1,5 +1,6 @@
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 enum Drawings {
     /// Smooth colours with a few hard edges: something that a lossy format keeps well, but not exactly.

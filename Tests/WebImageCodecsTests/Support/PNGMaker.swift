@@ -1,3 +1,5 @@
+import WebImageTesting
+
 /// Makes PNG files of every kind, without compression and without libpng.
 struct PNGMaker {
     enum Color: Int { case grey = 0, rgb = 2, palette = 3, greyAlpha = 4, rgba = 6 }

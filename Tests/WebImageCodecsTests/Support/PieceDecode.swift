@@ -1,5 +1,6 @@
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 /// What came out of a decode whose bytes came in pieces.
 struct PieceDecode {

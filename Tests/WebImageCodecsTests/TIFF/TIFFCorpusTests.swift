@@ -2,6 +2,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageTesting
 
     @Suite(.enabled(if: Corpus.isThere)) struct TIFFCorpusTests {
         private static let rows = Corpus.rows.filter { ["tiff", "bigtiff"].contains($0.format) }

@@ -1,3 +1,5 @@
+import WebImageTesting
+
 #if TIFF
     /// Makes uncompressed TIFF files of one strip or of tiles, and without libtiff.
     struct TIFFMaker {

@@ -2,6 +2,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageTesting
 
     /// Pages on request.
     @Suite struct TIFFPageTests {

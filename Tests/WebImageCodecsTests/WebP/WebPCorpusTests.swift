@@ -1,6 +1,7 @@
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 @Suite(.enabled(if: Corpus.isThere)) struct WebPCorpusTests {
     private static let sound = Corpus.rows.filter { $0.format == "webp" && $0.expected == "ok" }

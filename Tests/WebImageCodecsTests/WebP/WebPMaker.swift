@@ -1,4 +1,5 @@
 import WebImageCore
+import WebImageTesting
 
 /// Makes WebP files that our encoder does not write: lossless pictures of up to two values a channel, and whatever
 /// chunks a test wants.

@@ -1,0 +1,69 @@
+import WebImageCodecs
+import WebImageCore
+import WebImageTesting
+
+/// Decodes the same bytes in one piece and in several, stills and frames, and compares.
+struct DecodingFuzz {
+    let format: ImageFormat
+    let coder: any ImageCoder
+
+    /// Small, so that what takes memory by a header's numbers shows.
+    private static let limits = DecodeLimits(
+        pixels: 1 << 16, animationPixels: 1 << 22, frames: 200, bytes: .mebibytes(1), metadata: .kibibytes(64))
+
+    /// The formats whose bytes no library reads before us: there, damage must be found at the same place however the
+    /// bytes come.
+    private static let ownParsers: Set<ImageFormat> = [.gif, .bmp, .ico, .cur, .qoi, .pnm]
+
+    func run(_ input: [UInt8]) {
+        var random = SeededGenerator(seed: Self.hash(input))
+        let isPNG = format == .png || format == .apng
+        let bytes = isPNG && random.below(4) > 0 ? PNGChecksums.mend(input) : input
+        let options = DecodeOptions(limits: Self.limits, keepsBitDepth: random.below(4) == 0)
+        let whole = DecodeOutcome(coder, bytes, options, keepsWhole: random.below(2) == 0)
+        let cut = random.below(bytes.count + 1)
+        var lengths = [cut, bytes.count]
+        if random.below(4) == 0 { lengths = (0..<8).map { _ in random.below(bytes.count / 4 + 1) } + lengths }
+        lengths.reverse()
+        let pieces = DecodeOutcome(coder, bytes, options, keepsWhole: random.below(2) == 0, previews: true) {
+            lengths.popLast() ?? bytes.count
+        }
+        check(whole.faults.isEmpty, "in one piece: \(whole.faults)")
+        check(pieces.faults.isEmpty, "in pieces: \(pieces.faults)")
+        compare(whole, pieces)
+        runFrames(bytes, options, cut: cut)
+    }
+
+    private func compare(_ whole: DecodeOutcome, _ pieces: DecodeOutcome) {
+        if whole.error == nil, pieces.error == nil {
+            check(whole.header == pieces.header, "\(whole.header as Any) in one, \(pieces.header as Any) in pieces")
+            check(whole.hasSamePixels(as: pieces), "other pixels in pieces")
+        }
+        guard Self.ownParsers.contains(format) else { return }
+        let errors = "\(whole.error as Any) in one piece, \(pieces.error as Any) in several"
+        check(whole.error?.code == pieces.error?.code, errors)
+        check(whole.agrees(with: pieces), "other rows in pieces; \(errors)")
+    }
+
+    private func runFrames(_ bytes: [UInt8], _ options: DecodeOptions, cut: Int) {
+        guard let whole = AnimationOutcome(coder, format, bytes, options, most: 6) else { return }
+        var lengths = [bytes.count, cut]
+        let pieces = AnimationOutcome(coder, format, bytes, options, most: 6, backwards: true) {
+            lengths.popLast() ?? bytes.count
+        }
+        guard let pieces else { return check(false, "no animation decoder the second time") }
+        check(whole.faults.isEmpty && pieces.faults.isEmpty, "frames: \(whole.faults + pieces.faults)")
+        check(whole.agrees(with: pieces), "other frames backwards and in pieces")
+        guard Self.ownParsers.contains(format) else { return }
+        check(whole.delays == pieces.delays, "\(whole.delays) in one piece, \(pieces.delays) in several")
+    }
+
+    private func check(_ isRight: Bool, _ message: @autoclosure () -> String) {
+        if !isRight { fatalError("\(format.rawValue): \(message())") }
+    }
+
+    /// FNV-1a: the choices follow from the bytes, so that a finding can be run again.
+    private static func hash(_ bytes: [UInt8]) -> UInt64 {
+        bytes.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
+    }
+}

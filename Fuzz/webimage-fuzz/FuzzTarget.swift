@@ -1,0 +1,91 @@
+import Glibc
+import WebImageCodecs
+import WebImageCore
+import WebImageTesting
+
+/// What is fuzzed: sniffing, metadata, or the decoder of a format.
+struct FuzzTarget {
+    private enum Kind {
+        case sniffing
+        case metadata
+        case decoding(ImageFormat, any ImageCoder)
+    }
+
+    let name: String
+    private let kind: Kind
+
+    /// Every target of this build. A coder that is registered becomes one by that.
+    static var names: [String] { ["sniffing", "metadata"] + coders.keys.map(\.rawValue).sorted() }
+
+    private static var coders: [ImageFormat: any ImageCoder] {
+        var coders = CoderRegistry.builtIn
+        #if HEIF
+            // Whether it is registered or not.
+            coders.append(HEIFCoder())
+        #endif
+        let pairs = coders.flatMap { coder in coder.decodableFormats.map { ($0, coder) } }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
+    init?(_ name: String) {
+        self.name = name
+        switch name {
+        case "sniffing": kind = .sniffing
+        case "metadata": kind = .metadata
+        default:
+            let format = ImageFormat(rawValue: name)
+            guard let coder = Self.coders[format] else { return nil }
+            kind = .decoding(format, coder)
+        }
+    }
+
+    func run(_ bytes: [UInt8]) {
+        switch kind {
+        case .sniffing: SniffingFuzz.run(bytes)
+        case .metadata: MetadataFuzz.run(bytes)
+        case .decoding(let format, let coder): DecodingFuzz(format: format, coder: coder).run(bytes)
+        }
+    }
+}
+
+extension FuzzTarget {
+    /// Longer ones make every round slow.
+    private static let longestSeed = 40_000
+
+    /// Writes files to start from.
+    ///
+    /// - Returns: how many.
+    func writeSeeds(to directory: String) -> Int {
+        let small = SmallPictures.all().filter { wants($0.format) }.map { ($0.name, $0.bytes) }
+        let corpus = Corpus.rows.filter { $0.byteCount <= Self.longestSeed }.compactMap { row in
+            Corpus.read(row.path).flatMap { bytes in
+                ImageFormat(sniffing: bytes).map(wants) == true ? (row.path, bytes) : nil
+            }
+        }
+        var count = 0
+        for (name, bytes) in seeds(of: small + corpus) {
+            let file = String(name.map { $0 == "/" || $0 == " " ? "-" : $0 })
+            guard let stream = fopen("\(directory)/\(file)", "wb") else { continue }
+            if fwrite(bytes, 1, bytes.count, stream) == bytes.count { count += 1 }
+            fclose(stream)
+        }
+        return count
+    }
+
+    private func wants(_ format: ImageFormat) -> Bool {
+        guard case .decoding(let own, let coder) = kind else { return true }
+        // One coder's formats (TIFF and BigTIFF, HEIC and HEIF) are good for each other, but APNG's are PNG's own.
+        return format == own || own != .png && own != .apng && coder.decodableFormats.contains(format)
+    }
+
+    private func seeds(of pictures: [(String, [UInt8])]) -> [(String, [UInt8])] {
+        switch kind {
+        case .decoding: pictures
+        case .sniffing: pictures.map { ($0.0, Array($0.1.prefix(600))) }
+        case .metadata:
+            Orientation.allCases.map { ("orientation-\($0.rawValue)", EXIFOrientation.block($0)) }
+                + pictures.filter { $0.0.contains("tif") }
+                + pictures.flatMap { picture in MetadataFuzz.profile(in: picture.1).map { [(picture.0, $0)] } ?? [] }
+        }
+    }
+}

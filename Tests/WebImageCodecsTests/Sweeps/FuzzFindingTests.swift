@@ -1,0 +1,39 @@
+import Testing
+import WebImageCodecs
+import WebImageCore
+import WebImageTesting
+
+/// What the fuzzers found, each with its story.
+@Suite struct FuzzFindingTests {
+    /// The second frame says that it covers the canvas, but its data ends in the first row. Shown after the first frame
+    /// that one showed through below; shown first, nothing did, because a frame that covers all was begun on an empty
+    /// canvas.
+    @Test func aFrameWithTooFewRowsLooksTheSameInWhateverOrder() throws {
+        let head = Array("GIF89a".utf8) + [4, 0, 4, 0, 0x80, 0, 0, 255, 0, 0, 0, 0, 255]
+        let first: [UInt8] = [0x2C, 0, 0, 0, 0, 4, 0, 4, 0, 0, 2, 4, 0x84, 0x8F, 0x09, 0x05, 0]
+        let short: [UInt8] = [0x2C, 0, 0, 0, 0, 252, 0, 4, 0, 0, 2, 4, 0x8C, 0x8F, 0x19, 0x05, 0]
+        let file = head + first + short + short + [0x3B]
+        let forwards = try #require(AnimationOutcome(GIFCoder(), .gif, file, most: 3))
+        let backwards = try #require(AnimationOutcome(GIFCoder(), .gif, file, most: 3, backwards: true))
+        #expect(forwards.delays.count == 3 && forwards.frames.allSatisfy { $0 != nil })
+        #expect(forwards.agrees(with: backwards))
+        // The last row is the first frame's.
+        #expect(backwards.frames[2]?.suffix(4) == forwards.frames[0]?.suffix(4))
+        #expect(backwards.frames[2]?.last == 255)
+    }
+
+    /// The sweep's own: an animation that was cut within an extension, before the next frame's descriptor, was whole.
+    @Test func aGIFThatEndsWithinABlockIsTruncated() throws {
+        let file = try #require(SmallPictures.all().first { $0.name == "gif" }).bytes
+        let frames = try #require(AnimationOutcome(GIFCoder(), .gif, file, most: 0))
+        #expect(frames.error == nil && frames.delays.count == 3)
+        let second = try #require((file.indices.dropFirst(60)).first { file[$0...].starts(with: [0x21, 0xF9, 4]) })
+        for length in second + 1..<second + 17 where length != second + 8 {
+            let cut = try #require(AnimationOutcome(GIFCoder(), .gif, Array(file.prefix(length)), most: 0))
+            #expect(cut.error?.code == .truncatedData && cut.delays.count == 1, "\(length)")
+        }
+        // Without the trailer nothing is missing.
+        let whole = try #require(AnimationOutcome(GIFCoder(), .gif, Array(file.dropLast()), most: 0))
+        #expect(whole.error == nil && whole.delays.count == 3)
+    }
+}

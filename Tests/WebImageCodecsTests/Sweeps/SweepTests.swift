@@ -1,0 +1,75 @@
+import Glibc
+import Testing
+import WebImageCodecs
+import WebImageCore
+import WebImageTesting
+
+/// Damaged files of every format that the registry reads: the answer is a picture, a part of one, or a typed error.
+@Suite struct SweepTests {
+    @Test(arguments: SmallPictures.all())
+    func smallPicturesSurviveAllDamage(_ file: SmallPictures.File) throws {
+        let sweep = try Sweep(file.name, file.bytes, SweepPlan(cuts: 50, flips: 40, pieces: 2, frames: 4))
+        #expect(sweep.format == file.format)
+        let report = sweep.run()
+        #expect(report.decodes > 90)
+        // Little of a still is end marks; of an animation the later frames are behind the picture.
+        #expect(report.cutsByCode["complete", default: 0] < 35, "\(report.cutsByCode)")
+    }
+
+    /// One that is added to the registry without a fixture would not be swept.
+    @Test func everyFormatThatIsReadHasAFixture() {
+        let formats = Set(SmallPictures.all().map(\.format)).union(
+            Corpus.rows.filter { $0.expected == "ok" }.map { ImageFormat(rawValue: $0.format) })
+        let missing = CoderRegistry.standard.decodableFormats.filter { !formats.contains($0) }
+        #expect(missing.isEmpty || !Corpus.isThere, "\(missing)")
+    }
+
+    /// A sample of what `make soak` does to all.
+    @Test(
+        .enabled(if: Corpus.isThere),
+        arguments: SweepRows.readable.filter { $0.byteCount < 30_000 && $0.width * $0.height <= 50_000 })
+    func aSampleOfTheCorpusSurvivesAFewCutsAndFlips(_ row: CorpusRow) throws {
+        let bytes = try #require(Corpus.read(row.path))
+        #expect(try Sweep(row.path, bytes, .sample).run().decodes >= 44)
+    }
+}
+
+/// The whole of it: `make soak`.
+@Suite(.serialized, .enabled(if: Corpus.isThere && getenv("WEBIMAGE_SOAK") != nil)) struct SweepSoakTests {
+    @Test func everyFileOfTheCorpusSurvivesAllCutsAndFlips() throws {
+        var total = Sweep.Report()
+        for row in SweepRows.readable {
+            let bytes = try #require(Corpus.read(row.path))
+            let report = try Sweep(row.path, bytes, .full(pixels: row.width * row.height)).run()
+            // No file of the corpus may hold a decoder up, however damaged; whole ones take under a second.
+            #expect(report.slowest < .seconds(10), "\(row.path)")
+            if report.slowest > .seconds(1) { print("\(row.path): \(report.slowest) for the slowest decode") }
+            total.add(report)
+        }
+        // Whatever a damaged header says: the largest picture here has 24 megapixels, decoded twice.
+        let peak = SweepRows.peakMemory
+        #expect(peak < 1 << 30, "\(peak >> 20) MiB")
+        print(
+            "\(SweepRows.readable.count) files, \(total.decodes) decodes, slowest \(total.slowest), "
+                + "peak \(peak >> 20) MiB; cuts: \(total.cutsByCode.sorted { $0.key < $1.key })")
+    }
+}
+
+private enum SweepRows {
+    /// The good files that a coder of this build reads.
+    static var readable: [CorpusRow] {
+        let formats = Set(CoderRegistry.standard.decodableFormats)
+        return Corpus.rows.filter { row in
+            row.expected == "ok"
+                && Corpus.read(row.path).flatMap { ImageFormat(sniffing: $0) }.map(formats.contains)
+                    == true
+        }
+    }
+
+    /// The most memory that the process had so far, in bytes.
+    static var peakMemory: Int {
+        var usage = rusage()
+        // On Linux in KiB.
+        return getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 ? usage.ru_maxrss << 10 : 0
+    }
+}
