@@ -154,6 +154,7 @@ import WebImageTesting
         #expect(image.size == PixelSize(width: 20, height: 5) && image.info.format?.rawValue == "grey")
         #expect(image.withPixels { Array($0.prefix(4)) } == [77, 77, 77, 255])
         request.limits.pixels = 399
+        request.cachePolicy = .reload
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
         #expect((error?.cause as? WebImageError)?.code == .limitExceeded)
     }

@@ -19,7 +19,8 @@ enum PNGChunk {
         ~bytes.reduce(~UInt32(0)) { sum, byte in checksums[Int((sum ^ UInt32(byte)) & 0xFF)] ^ (sum >> 8) }
     }
 
-    private static let checksums: [UInt32] = (0..<256).map { byte in (0..<8).reduce(byte) { value, _ in timesX(value) } }
+    private static let checksums: [UInt32] = (0..<256).map { byte in (0..<8).reduce(byte) { value, _ in timesX(value) }
+    }
 
     /// The checksum that `old` becomes when the same data comes behind other bytes, without a look at the data; where
     /// `old` was wrong, so is the new one.

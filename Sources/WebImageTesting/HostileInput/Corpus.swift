@@ -1,4 +1,5 @@
 import Glibc
+package import WebImageCore
 
 /// The picture corpus, which lies beside the project or where `WEBIMAGE_CORPUS` says; tests with it are left out when
 /// it is not there.

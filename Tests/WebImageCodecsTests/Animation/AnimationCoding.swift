@@ -1,6 +1,7 @@
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 /// A decoder of all frames of `bytes`, which come in pieces of the lengths that `length` gives.
 func animationDecoder(

@@ -2,6 +2,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageTesting
 
     /// Animations whose libraries give whole frames, written by our own encoders.
     @Suite(.enabled(if: !AVIFCoder().encodableFormats.isEmpty)) struct WholeFrameAnimationTests {

@@ -2,6 +2,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageTesting
 
     @Suite(.enabled(if: !HEIFCoder().encodableFormats.isEmpty)) struct HEICEncoderTests {
         static func file(_ image: Image, _ options: EncodeOptions = EncodeOptions()) throws -> [UInt8] {

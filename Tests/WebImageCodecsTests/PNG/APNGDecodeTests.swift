@@ -1,6 +1,7 @@
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 @Suite struct APNGDecodeTests {
     @Test(arguments: 1...60 as ClosedRange<UInt64>)

@@ -1,3 +1,5 @@
+import WebImageTesting
+
 /// Makes APNG files of every kind, and says what each frame looks like, by a compositor of its own.
 struct APNGMaker {
     struct Frame {

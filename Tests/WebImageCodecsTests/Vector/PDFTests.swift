@@ -2,6 +2,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageTesting
 
     @Suite struct PDFTests {
         @Test func theFirstPageIsDrawnOnWhitePaper() throws {

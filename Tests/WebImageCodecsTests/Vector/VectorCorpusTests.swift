@@ -2,6 +2,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageTesting
 
     @Suite(.enabled(if: Corpus.isThere)) struct VectorCorpusTests {
         private static let rows = Corpus.rows.filter { ["svg", "svgz", "pdf"].contains($0.format) }

@@ -1,6 +1,7 @@
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 @Suite struct WebPAnimationDecodeTests {
     private static let typed: Set<WebImageError.Code> = [

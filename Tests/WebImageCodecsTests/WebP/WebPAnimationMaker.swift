@@ -1,6 +1,7 @@
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageTesting
 
 /// Makes an animation of stills that our encoder wrote, and says what each frame has to look like.
 struct WebPAnimationMaker {
