@@ -28,6 +28,11 @@ final class AnimationTarget {
     /// Says that no more bytes come.
     func finish() throws(WebImageError) { try buffer.finishBytes() }
 
+    var beginsWithStill: Bool { buffer.beginsWithStill }
+
+    /// The first frame, with all that the request makes of it, where the still in the file is another picture.
+    func firstFrameBesideStill() throws(WebImageError) -> Image? { try buffer.firstFrameBesideStill() }
+
     /// The animation whose first frame is `first`; nil for what is a still after all, and before a frame is known.
     func animation(first: Image) -> ImageAnimation? {
         let timeline = buffer.timeline

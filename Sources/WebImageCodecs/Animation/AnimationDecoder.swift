@@ -11,6 +11,10 @@ public protocol AnimationDecoder: AnyObject {
     /// The frames whose bytes are all there, in order: how long each is shown, as stored.
     var storedDelays: [Duration] { get }
 
+    /// Whether the picture that a decoder of stills finds is the first frame. Default true. False for an APNG whose still
+    /// is for programs that know no animations.
+    var beginsWithStill: Bool { get }
+
     /// All bytes so far.
     var encodedBytes: [UInt8] { get }
 
@@ -37,6 +41,8 @@ public protocol AnimationDecoder: AnyObject {
 }
 
 extension AnimationDecoder {
+    public var beginsWithStill: Bool { true }
+
     public func firstFrameNeeded(for index: Int) -> Int { index }
 }
 

@@ -23,6 +23,7 @@ final class CanvasAnimationDecoder: AnimationDecoder {
     var header: ImageHeader? { reader.header }
     var storedDelays: [Duration] { reader.patches.map(\.delay) }
     var encodedBytes: [UInt8] { reader.bytes }
+    var beginsWithStill: Bool { reader.beginsWithStill }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
         try reader.push(bytes)

@@ -46,10 +46,16 @@ protocol FramePatchReader: AnyObject {
     var patches: [FramePatch] { get }
     /// All bytes so far.
     var bytes: [UInt8] { get }
+    /// See ``AnimationDecoder/beginsWithStill``. Default true.
+    var beginsWithStill: Bool { get }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError)
     func finish() throws(WebImageError)
 
     /// Gives a patch's rows to a sink, as a decoder does: begin with the patch's size, 8 bits a channel.
     func decode(_ index: Int, into sink: any RowSink) throws(WebImageError)
+}
+
+extension FramePatchReader {
+    var beginsWithStill: Bool { true }
 }

@@ -43,6 +43,8 @@
             boxes = JXLBoxReader(limit: max(options.limits.metadata.bytes, 0))
         }
 
+        var mayLearnMore: Bool { header != nil && header?.frameCount == nil && stage != .ended }
+
         func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
             var rest = bytes.bindMemory(to: UInt8.self)
             while stage != .ended, !rest.isEmpty {

@@ -37,6 +37,11 @@ final class PNGPatchReader: FramePatchReader {
     private var current: Frame?
     private var isAtEnd = false
 
+    /// Known with the still picture's data: a control chunk stands before it or not.
+    var beginsWithStill: Bool {
+        frames.first?.isStill ?? current?.isStill ?? (announced == nil || header == nil)
+    }
+
     init(_ options: DecodeOptions) {
         var options = options
         options.keepsBitDepth = false

@@ -48,6 +48,8 @@ import WebImageTesting
         let decoder = try animationDecoder(bytes)
         #expect(try decoder.storedDelays.count == 1 && decoder.pixels(at: 0) == blue.expectedBytes())
         #expect(decode(bytes).pixels == red.expectedBytes())
+        #expect(!decoder.beginsWithStill)
+        #expect(try animationDecoder(APNGMaker(frames: [.init(picture: blue)]).file()).beginsWithStill)
     }
 
     @Test func aPNGWithoutAnAnimationIsOneFrame() throws {
