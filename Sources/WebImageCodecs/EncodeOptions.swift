@@ -20,6 +20,11 @@ public struct EncodeOptions: Hashable, Sendable {
     public var embedsICCProfile: Bool
     /// Writes a still of an animation's first frame also where the format holds animations. Default false.
     public var firstFrameOnly = false
+    /// Larger pictures are scaled down to fit into it, aspect kept (row E-14). Default nil.
+    public var maxPixelSize: PixelSize?
+    /// The quality of a lossy format is lowered until the file is not longer (row E-14); `cannotEncode` when it cannot be.
+    /// For stills. Default nil.
+    public var maxFileSize: ByteCount?
     /// Whether EXIF, XMP and density of ``Image/Info-swift.struct/metadata`` are written; default false. Orientation,
     /// size and colour space in them are then those of the new file, and EXIF's thumbnail goes. JPEG, PNG, WebP, AVIF and
     /// JPEG XL hold all three, BMP and the other formats none of them.

@@ -30,14 +30,12 @@ final class AnimationTarget {
 
     var beginsWithStill: Bool { buffer.beginsWithStill }
 
-    /// The first frame, with all that the request makes of it, where the still in the file is another picture.
-    func firstFrameBesideStill() throws(WebImageError) -> Image? { try buffer.firstFrameBesideStill() }
-
-    /// The animation whose first frame is `first`; nil for what is a still after all, and before a frame is known.
+    /// The animation of the picture `first`, its first frame unless the file keeps a still beside its frames; nil for
+    /// what is a still after all, and before a frame is known.
     func animation(first: Image) -> ImageAnimation? {
         let timeline = buffer.timeline
         guard timeline.delays.count > 1 || !timeline.isComplete && !timeline.delays.isEmpty else { return nil }
-        buffer.keep(first, at: 0)
+        if beginsWithStill { buffer.keep(first, at: 0) }
         return ImageAnimation(buffer)
     }
 }

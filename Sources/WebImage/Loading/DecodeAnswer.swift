@@ -35,11 +35,7 @@ struct DecodeAnswer {
                 throw failure
             }
             let transformBegin = loader.clock.now
-            if let first = try target.frames?.firstFrameBesideStill() {
-                image = first
-            } else {
-                image = try request.transformed(image)
-            }
+            image = try request.transformed(image)
             if let animation = target.frames?.animation(first: image) { image = image.with(animation: animation) }
             let end = loader.clock.now
             if failure == nil, mayStore { loader.memory.store(image, for: request.variantKey) }

@@ -45,8 +45,7 @@ final class DecodeTarget {
 
     /// Sees to it that the other frames are found too, where the file may have some and they are wanted.
     func beginAnimation(_ coder: any ImageCoder, executor: any WorkExecutor) {
-        // An APNG of one frame may show another picture to programs that know no animations.
-        guard header.frameCount != 1 || header.format == .apng, !job.request.firstFrameOnly else { return }
+        guard header.frameCount != 1, !job.request.firstFrameOnly else { return }
         let style = FrameStyle(plan: plan, converter: converter, header: header, request: job.request)
         frames = AnimationTarget(coder, header.format, style, limits: job.request.limits, executor: executor)
     }
@@ -75,7 +74,7 @@ final class DecodeTarget {
         guard let frames, !hasShownFirstFrame, let (buffer, format) = try? made(), rowsDone == buffer.size.height
         else { return nil }
         hasShownFirstFrame = true
-        guard frames.beginsWithStill, let copy = copy(buffer, rows: rowsDone) else { return nil }
+        guard let copy = copy(buffer, rows: rowsDone) else { return nil }
         if case .scaled = rows { convert(copy) }
         guard
             let image = try? finished(copy, format.alpha, isPartial: false, orientation: plan.orientation),

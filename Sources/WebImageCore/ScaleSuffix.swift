@@ -1,0 +1,16 @@
+/// The scale that a name tells: `"icon@2x.png"` is drawn for two pixels a point (SDWebImage's `SDImageScaleFactorForKey`,
+/// row E-20).
+public enum ScaleSuffix {
+    /// 2 or 3 for keys with `@2x.` or `@3x.`, in URLs also as `%402x.`; else 1, also for keys of less than 8 bytes.
+    public static func scale(ofKey key: String) -> Int {
+        guard key.utf8.count >= 8 else { return 1 }
+        let isURL = key.hasPrefix("http://") || key.hasPrefix("https://")
+        return [2, 3].first { scale in has("@\(scale)x.", key) || isURL && has("%40\(scale)x.", key) } ?? 1
+    }
+
+    private static func has(_ part: String, _ key: String) -> Bool {
+        let (bytes, part) = (Array(key.utf8), Array(part.utf8))
+        return bytes.count >= part.count
+            && (0...bytes.count - part.count).contains { bytes[$0..<$0 + part.count].elementsEqual(part) }
+    }
+}
