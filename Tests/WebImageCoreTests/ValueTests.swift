@@ -90,7 +90,8 @@ import WebImageCore
 @Suite struct ScaleSuffixTests {
     @Test(arguments: [
         ("icon@2x.png", 2), ("icon@3x.png", 3), ("icon.png", 1), ("a@2x.p", 1), ("icon@4x.png", 1), ("icon@2xpng", 1),
-        ("https://example.com/icon%402x.png?v=1", 2), ("icon%402x.png", 1), ("http://example.com/a@3x.webp", 3), ("", 1),
+        ("https://example.com/icon%402x.png?v=1", 2), ("icon%402x.png", 1), ("http://example.com/a@3x.webp", 3),
+        ("", 1),
     ])
     func aNameTellsItsScale(key: String, scale: Int) {
         #expect(ScaleSuffix.scale(ofKey: key) == scale)

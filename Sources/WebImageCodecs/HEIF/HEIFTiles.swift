@@ -75,6 +75,8 @@
             guard let settings = heif_decoding_options_alloc() else { throw Self.noMemory }
             defer { heif_decoding_options_free(settings) }
             settings.pointee.ignore_transformations = 1
+            // What libde265 conceals of damaged data may be memory that was never written.
+            settings.pointee.strict_decoding = 1
             settings.pointee.convert_hdr_to_8bit = kind == .rgba8 ? 1 : 0
             let wanted: (heif_colorspace, heif_chroma, heif_channel)
             switch kind {
