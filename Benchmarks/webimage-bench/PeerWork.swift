@@ -12,23 +12,59 @@ enum PeerWork {
         try write(photo.encoded(as: .jpeg, EncodeOptions(quality: 88)), to: "\(directory)/p12.jpg")
         try write(photo.encoded(as: .jpeg, EncodeOptions(quality: 88, progressive: true)), to: "\(directory)/p12p.jpg")
         try write(noisy.encoded(as: .png), to: "\(directory)/p4.png")
+        try write(photo.encoded(as: .webp), to: "\(directory)/p12.webp")
+        if let avif = try? noisy.encoded(as: .avif) { try write(avif, to: "\(directory)/p4.avif") }
+        try write(movingGIF(photo), to: "\(directory)/anim.gif")
     }
 
-    /// Prints the CPU milliseconds of the process for one decode or thumbnail (256 pixels wide), the median of several.
+    /// Sixty frames of 480 x 360 that pan over a photo, with every pixel changing from one to the next.
+    private static func movingGIF(_ photo: Image) throws -> [UInt8] {
+        let size = PixelSize(width: 480, height: 360)
+        let encoder = try GIFCoder().makeAnimationEncoder(
+            .gif, AnimationDescription(size: size, loopCount: 0), EncodeOptions())
+        for index in 0..<60 {
+            let frame = try Image(size: size, alpha: .opaque) { output in
+                photo.withPixels { input in
+                    for row in 0..<size.height {
+                        let start = ((row + 1200) * photo.size.width + 600 + index * 20) * 4
+                        let line = UnsafeRawBufferPointer(rebasing: input[start..<start + size.width * 4])
+                        let place = row * size.width * 4
+                        UnsafeMutableRawBufferPointer(rebasing: output[place..<place + size.width * 4])
+                            .copyMemory(from: line)
+                    }
+                }
+            }
+            try encoder?.add(frame, delay: .milliseconds(40))
+        }
+        return try encoder?.finish() ?? []
+    }
+
+    /// Prints the CPU milliseconds of the process for one decode, thumbnail (256 pixels wide) or thumbnail of
+    /// all frames written as WebP, the median of several, and by how many KiB the process's peak memory grew.
     static func work(_ operation: String, _ path: String, rounds: Int) async throws {
         let bytes = try read(path)
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         let manager = ImageManager(configuration: configuration)
         var times: [Double] = []
+        let before = peakMemory
         for _ in 0..<rounds {
             var request = ImageRequest(data: bytes, name: path)
-            if operation == "thumb" { request.size = TargetSize(width: 256) }
+            if operation != "decode" { request.size = TargetSize(width: 256) }
+            request.firstFrameOnly = operation != "twebp"
             let begin = Measure.processCPU
-            _ = try await manager.image(for: request)
+            let image = try await manager.image(for: request).image
+            if operation == "twebp" { _ = try await manager.encode(image, as: .webp) }
             times.append((Measure.processCPU - begin) / 1000)
         }
-        print(Measure.text(Measure.median(times), 1))
+        print(Measure.text(Measure.median(times), 1), peakMemory - before)
+    }
+
+    /// In KiB.
+    private static var peakMemory: Int {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        return usage.ru_maxrss
     }
 
     private static func write(_ bytes: [UInt8], to path: String) throws {

@@ -1,6 +1,7 @@
 public import ArgumentParser
 import Foundation
 import WebImage
+import WebImageSystem
 
 /// The command `webimage`.
 public struct WebImageCommand: AsyncParsableCommand {
@@ -31,6 +32,7 @@ public struct WebImageCommand: AsyncParsableCommand {
     /// Runs the command with the process's arguments and ends the process.
     public static func runAndExit() async -> Never {
         Console.prepare()
+        ProcessMemory.returnEarly()
         let code = await run(Array(CommandLine.arguments.dropFirst()))
         if let fault = Console.outputFault {
             Console.err("error: \(fault)")

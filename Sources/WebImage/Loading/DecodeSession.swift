@@ -106,9 +106,15 @@ extension DecodeSession {
     private func push(_ chunk: ByteChunk) throws {
         if turn == .needed { return }
         guard decoder == nil else { return try chunk.withUnsafeBytes { bytes in try push(bytes) } }
-        chunk.withUnsafeBytes { prefix.append(contentsOf: $0) }
+        // Only what tells the format is copied: a chunk from a file may be all of it.
+        let head = chunk.withUnsafeBytes { bytes in
+            let head = bytes.prefix(ImageFormat.sniffingLength)
+            prefix.append(contentsOf: head)
+            return head.count
+        }
         guard try openDecoder(isLast: false) else { return }
         try pushPrefix()
+        try chunk.withUnsafeBytes { bytes in try push(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(head))) }
     }
 
     /// Gives animations all bytes so far, from the first on: they begin when the header is known.

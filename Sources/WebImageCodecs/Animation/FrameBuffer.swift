@@ -10,7 +10,7 @@ package final class FrameBuffer: FrameSource {
     /// Makes of a composited frame what the viewer wants: its size, colours and orientation.
     package typealias Finish = @Sendable (_ frame: PixelBuffer, _ index: Int) throws(WebImageError) -> Image
 
-    /// How a decoder of the file is made, once more for each pass over all frames; nil where there are none but stills.
+    /// How a decoder of the file is made; nil where there are none but stills.
     package typealias MakeDecoder = @Sendable (DecodeOptions) throws(WebImageError) -> (any AnimationDecoder)?
 
     /// Frames that are decoded ahead of the one asked for.
@@ -28,11 +28,9 @@ package final class FrameBuffer: FrameSource {
     package let frameSize: PixelSize
     private let state = Guarded(State())
     private let decoder: Guarded<DecoderBox>
-    private let makeDecoder: MakeDecoder
     private let finish: Finish
     private let executor: any WorkExecutor
     private let budget: FrameBudget
-    private let options: DecodeOptions
     private let deadline: FrameDeadline
 
     /// nil when there is no decoder.
@@ -48,10 +46,8 @@ package final class FrameBuffer: FrameSource {
         var options = options
         options.checkpoint = { () throws(WebImageError) in try deadline.check() }
         self.frameSize = frameSize
-        self.options = options
         self.executor = executor
         self.budget = budget
-        self.makeDecoder = makeDecoder
         self.finish = finish
         self.deadline = deadline
         guard let first = try makeDecoder(options) else { return nil }
@@ -191,6 +187,7 @@ package final class FrameBuffer: FrameSource {
     }
 
     private func decoded(_ index: Int) throws(WebImageError) -> Image {
+        deadline.begin()
         var result = Result<PixelBuffer, WebImageError>.failure(.cancelled)
         decoder.withLock { box in
             do throws(WebImageError) { result = .success(try box.decoder.frame(at: index)) } catch {
@@ -206,23 +203,9 @@ package final class FrameBuffer: FrameSource {
     package func forEachFrame(
         _ body: (Image, Duration) throws(WebImageError) -> Void
     ) throws(WebImageError) {
-        let bytes = decoder.withLock { $0.decoder.encodedBytes }
-        let delays = timeline.delays
-        guard let decoder = try makeDecoder(options) else { return }
-        deadline.begin()
-        try bytes.withUnsafeBufferPointer { (buffer) throws(WebImageError) in
-            do throws(WebImageError) {
-                try decoder.push(UnsafeRawBufferPointer(buffer))
-                try decoder.finish()
-            } catch {
-                // What was found before the damage is what this animation has.
-                guard decoder.storedDelays.count >= delays.count else { throw error }
-            }
-        }
-        for (index, delay) in decoder.storedDelays.prefix(delays.count).enumerated() {
-            deadline.begin()
-            try body(try finish(try decoder.frame(at: index), index), delay)
-        }
+        // By the one decoder that there is: another one would need the encoded bytes once more.
+        let delays = decoder.withLock { $0.decoder.storedDelays }
+        for (index, delay) in delays.enumerated() { try body(try decoded(index), delay) }
     }
 
     /// What is kept now.

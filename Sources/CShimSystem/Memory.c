@@ -1,0 +1,15 @@
+#include "CShimSystem.h"
+
+// Tells which libc it is.
+#include <stdlib.h>
+
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
+void wi_return_memory_early(void) {
+#if defined(__GLIBC__)
+    mallopt(M_TRIM_THRESHOLD, 128 << 10);
+    mallopt(M_ARENA_MAX, 1);
+#endif
+}
