@@ -120,6 +120,7 @@
                 format: format, size: picture.frame.size, orientation: picture.frame.transforms.orientation,
                 hasAlpha: picture.alpha != nil, bitDepth: picture.colors.parameters.lumaDepth,
                 iccProfile: picture.iccProfile)
+            header.colorDescription = picture.colorNumbers.flatMap { ColorDescription(nclx: $0) }
             if picture.colors.size != header.size { header.sizeBeforeCrop = picture.colors.size }
             header.frameCount = items.pictureCount
             self.header = header

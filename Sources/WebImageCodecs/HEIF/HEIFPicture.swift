@@ -143,4 +143,15 @@
             return start..<start + length
         }
     }
+
+    extension ColorDescription {
+        /// The contents of a `colr` box that says code points (ISO/IEC 23000-22, "nclx"): its name, three numbers of 16
+        /// bits, and whether the range is full.
+        init?(nclx bytes: [UInt8]) {
+            guard bytes.count >= 11, bytes.starts(with: "nclx".utf8) else { return nil }
+            func number(_ place: Int) -> UInt8 { bytes[place] == 0 ? bytes[place + 1] : 2 }
+            self.init(
+                primaries: number(4), transfer: number(6), matrix: number(8), isFullRange: bytes[10] & 0x80 != 0)
+        }
+    }
 #endif
