@@ -24,7 +24,7 @@
 
         var header: ImageHeader? { file.header }
         var storedDelays: [Duration] { Array(delays.prefix(readyCount)) }
-        var encodedBytes: [UInt8] { [UInt8](file.bytes.all) }
+        var encodedByteCount: Int { file.bytes.count }
 
         func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
             try file.bytes.append(bytes)

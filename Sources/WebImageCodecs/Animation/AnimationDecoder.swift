@@ -15,8 +15,14 @@ public protocol AnimationDecoder: AnyObject {
     /// is for programs that know no animations.
     var beginsWithStill: Bool { get }
 
-    /// All bytes so far.
-    var encodedBytes: [UInt8] { get }
+    /// How many bytes there are so far.
+    var encodedByteCount: Int { get }
+
+    /// What it keeps decoded between two frames, in bytes. Default 0.
+    var workingByteCount: Int { get }
+
+    /// Gives that up; the next frame may cost more. Default: nothing.
+    func releaseWorkingMemory()
 
     /// Takes the next bytes.
     ///
@@ -41,6 +47,10 @@ public protocol AnimationDecoder: AnyObject {
 }
 
 extension AnimationDecoder {
+    public var workingByteCount: Int { 0 }
+
+    public func releaseWorkingMemory() {}
+
     public var beginsWithStill: Bool { true }
 
     public func firstFrameNeeded(for index: Int) -> Int { index }

@@ -22,8 +22,15 @@ final class CanvasAnimationDecoder: AnimationDecoder {
 
     var header: ImageHeader? { reader.header }
     var storedDelays: [Duration] { reader.patches.map(\.delay) }
-    var encodedBytes: [UInt8] { reader.bytes }
+    var encodedByteCount: Int { reader.bytes.count }
+    var workingByteCount: Int { (canvas?.pixels.byteCount.bytes ?? 0) + snapshots.byteCount }
     var beginsWithStill: Bool { reader.beginsWithStill }
+
+    func releaseWorkingMemory() {
+        canvas = nil
+        shown = nil
+        snapshots = CanvasSnapshots()
+    }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
         try reader.push(bytes)
@@ -144,6 +151,8 @@ private struct CanvasSnapshots {
     func nearest(upTo index: Int) -> (Int, PixelBuffer)? {
         kept.keys.filter { $0 <= index }.max().flatMap { frame in kept[frame].map { (frame, $0) } }
     }
+
+    var byteCount: Int { kept.values.reduce(0) { $0 + $1.byteCount.bytes } }
 
     func wants(_ index: Int) -> Bool { index > 0 && index % step == 0 && kept[index] == nil }
 

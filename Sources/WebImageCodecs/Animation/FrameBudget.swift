@@ -2,7 +2,7 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// The memory that the kept frames of all animations may take together. When it is passed, the animations that were
+/// The memory that the kept frames and canvases of all animations may take together. When it is passed, the animations that were
 /// looked at least lately give theirs up. Any thread may use it.
 package final class FrameBudget: Sendable {
     /// For all animations of the process: 256 MiB.

@@ -20,6 +20,8 @@ package final class FrameBuffer: FrameSource {
         var timeline = AnimationTimeline()
         var encodedByteCount: ByteCount = .zero
         var kept = KeptFrames()
+        /// What the decoder keeps between two frames; changed under the decoder's lock.
+        var workingByteCount = 0
         var work = FrameWork()
         /// The frame asked for last.
         var position: Int?
@@ -82,7 +84,7 @@ package final class FrameBuffer: FrameSource {
         let (delays, loopCount, count) = decoder.withLock { box in
             do throws(WebImageError) { try change(box.decoder) } catch { failure = error }
             let decoder = box.decoder
-            return (decoder.storedDelays, decoder.header?.loopCount, decoder.encodedBytes.count)
+            return (decoder.storedDelays, decoder.header?.loopCount, decoder.encodedByteCount)
         }
         state.withLock { state in
             let known = state.timeline.delays.count
@@ -111,10 +113,7 @@ package final class FrameBuffer: FrameSource {
         }
     }
 
-    package func removeKeptFrames() {
-        let freed = state.withLock { $0.kept.removeAll() }
-        budget.changed(self, by: -freed)
-    }
+    package func removeKeptFrames() { budget.changed(self, by: -giveUpFrames()) }
 
     // MARK: frames
 
@@ -172,7 +171,6 @@ package final class FrameBuffer: FrameSource {
     /// Decodes a frame, and keeps it and those that had to be decoded for it.
     private func decode(_ index: Int) throws(WebImageError) -> Image {
         if let kept = state.withLock({ $0.kept.peek(index) }) { return kept }
-        deadline.begin()
         let (first, room) = (
             decoder.withLock { $0.decoder.firstFrameNeeded(for: index) },
             state.withLock { $0.kept.room(of: frameBytes) }
@@ -189,11 +187,17 @@ package final class FrameBuffer: FrameSource {
     private func decoded(_ index: Int) throws(WebImageError) -> Image {
         deadline.begin()
         var result = Result<PixelBuffer, WebImageError>.failure(.cancelled)
-        decoder.withLock { box in
+        let grown = decoder.withLock { box in
             do throws(WebImageError) { result = .success(try box.decoder.frame(at: index)) } catch {
                 result = .failure(error)
             }
+            let working = box.decoder.workingByteCount
+            return state.withLock { state in
+                defer { state.workingByteCount = working }
+                return working - state.workingByteCount
+            }
         }
+        budget.changed(self, by: grown)
         return try finish(try result.get(), index)
     }
 
@@ -211,8 +215,18 @@ package final class FrameBuffer: FrameSource {
     /// What is kept now.
     var keptBytes: Int { state.withLock { $0.kept.bytes } }
 
-    /// Gives up frames for others' sake.
-    func giveUpFrames() -> Int { state.withLock { $0.kept.removeAll() } }
+    /// Gives up all that can be decoded again, for others' sake. Waits while a frame is being decoded.
+    ///
+    /// - Returns: how many bytes that were.
+    func giveUpFrames() -> Int {
+        decoder.withLock { box in
+            box.decoder.releaseWorkingMemory()
+            return state.withLock { state in
+                defer { state.workingByteCount = 0 }
+                return state.kept.removeAll() + state.workingByteCount
+            }
+        }
+    }
 }
 
 /// Sendable by the lock that it stands behind.

@@ -11,7 +11,8 @@
         /// libjxl is given so many bytes between two checkpoints.
         private static let pieceLength = 64 << 10
 
-        private(set) var encodedBytes: [UInt8] = []
+        private var encodedBytes: [UInt8] = []
+        var encodedByteCount: Int { encodedBytes.count }
         private let options: DecodeOptions
         private let scout: JXLFrameScout
         /// The last frame's bytes are all there: libjxl passes it over without looking at them.

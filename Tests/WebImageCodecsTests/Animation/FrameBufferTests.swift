@@ -67,14 +67,27 @@ import WebImageTesting
     }
 
     @Test func animationsShareOneBudget() async throws {
-        let budget = FrameBudget(limit: ByteCount(FrameBench.frameBytes * 6))
+        let budget = FrameBudget(limit: ByteCount(FrameBench.frameBytes * 6 + FrameBench.workingBytes))
         let benches = try (0..<3).map { _ in try FrameBench(frames: 4, budget: budget) }
         for bench in benches {
             for index in 0..<4 { _ = try await bench.shown(index) }
             await bench.executor.idle()
-            #expect(budget.used <= ByteCount(FrameBench.frameBytes * 6))
+            #expect(budget.used <= ByteCount(FrameBench.frameBytes * 6 + FrameBench.workingBytes))
         }
         #expect(benches[0].buffer.keptBytes == 0 && benches[2].buffer.keptBytes == FrameBench.frameBytes * 4)
+    }
+
+    /// Once only the frames counted, and every animation that had been played kept its canvases besides.
+    @Test func whatTheDecoderKeepsCountsToo() async throws {
+        let bench = try FrameBench(frames: 10)
+        bench.buffer.bufferLimit = .zero
+        for index in [4, 1] {
+            _ = try await bench.shown(index)
+            await bench.executor.idle()
+            #expect(bench.budget.used == ByteCount(FrameBench.frameBytes + FrameBench.workingBytes))
+        }
+        bench.buffer.removeKeptFrames()
+        #expect(bench.budget.used == .zero)
     }
 
     @Test func aBudgetForgetsWhatIsGone() async throws {
@@ -138,6 +151,8 @@ import WebImageTesting
 private final class FrameBench: Sendable {
     static let size = PixelSize(width: 4, height: 2)
     static let frameBytes = 4 * 2 * 4
+    /// What the decoder says it keeps besides frames.
+    static let workingBytes = 20
 
     let buffer: FrameBuffer
     let budget: FrameBudget
@@ -193,7 +208,9 @@ private final class NumberedFrames: AnimationDecoder {
     private let damaged: Int?
     private let buildsOnOthers: Bool
     private let delays: [Duration]
-    private(set) var encodedBytes: [UInt8] = []
+    private var encodedBytes: [UInt8] = []
+    var encodedByteCount: Int { encodedBytes.count }
+    private(set) var workingByteCount = 0
 
     init(_ counts: SharedCounts, damaged: Int?, buildsOnOthers: Bool, delays: [Duration]) {
         self.counts = counts
@@ -208,11 +225,14 @@ private final class NumberedFrames: AnimationDecoder {
     func push(_ bytes: UnsafeRawBufferPointer) { encodedBytes.append(contentsOf: bytes) }
     func finish() {}
 
+    func releaseWorkingMemory() { workingByteCount = 0 }
+
     func firstFrameNeeded(for index: Int) -> Int { buildsOnOthers ? 0 : index }
 
     func frame(at index: Int) throws(WebImageError) -> PixelBuffer {
         if index == damaged { throw WebImageError(.corruptData, "damaged") }
         counts.count(index)
+        workingByteCount = FrameBench.workingBytes
         let pixels = try PixelBuffer(size: FrameBench.size)
         pixels.mutableBytes.initializeMemory(as: UInt8.self, repeating: UInt8(index))
         return pixels

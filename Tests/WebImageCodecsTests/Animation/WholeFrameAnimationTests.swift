@@ -77,7 +77,7 @@
             let decoder = reading.decoder
             #expect(decoder.storedDelays == Self.delays)
             #expect(decoder.header?.size == Self.size && decoder.header?.frameCount == Self.delays.count)
-            #expect(decoder.header?.hasAlpha == true && decoder.encodedBytes == bytes)
+            #expect(decoder.header?.hasAlpha == true && decoder.encodedByteCount == bytes.count)
             let expected = try Self.frames().map { Self.pixels($0) }
             var random = SeededGenerator(seed: 11)
             let indices = Array(expected.indices)
