@@ -14,11 +14,14 @@ uint64_t cb_checksum(const uint8_t *pixels, size_t count) {
     return sum ? sum : 1;
 }
 
-uint64_t cb_thread_cpu_nanoseconds(void) {
+static uint64_t nanoseconds(clockid_t clock) {
     struct timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    clock_gettime(clock, &time);
     return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
 }
+
+uint64_t cb_thread_cpu_nanoseconds(void) { return nanoseconds(CLOCK_THREAD_CPUTIME_ID); }
+uint64_t cb_process_cpu_nanoseconds(void) { return nanoseconds(CLOCK_PROCESS_CPUTIME_ID); }
 
 typedef struct {
     struct jpeg_error_mgr errors;

@@ -1,90 +1,114 @@
-"""CPU milliseconds of one decode to RGBA, one 256 pixel thumbnail, and one animation scaled to 256 pixels and written as
-WebP, from memory, and by how many MiB each program's peak memory grew: ours against the peers that are installed. Every figure is the median of several in a process of its own; the programs take turns."""
+"""One table: ours, the bare C library, Pillow, pillow-simd and libvips, for each format a full decode to RGBA, a thumbnail 256
+pixels wide and an encode of the decoded pixels; an animation scaled and written as WebP; resampling alone; and how close
+each thumbnail is to a full decode reduced with Lanczos.
+
+A cell is CPU milliseconds of all threads, the median of several runs in a process of its own, and in brackets by how many MiB
+that process's peak memory grew. Programs take turns within a row; the last columns are ratios of ours to the others of that
+row. "system" peers are built on this machine's libraries as we are, the others bring libraries of their own.
+
+usage: compare.py BENCH DATA VENVS [ROW...]   where a row is a file, or file:operation
+"""
+import json
 import os
 import statistics
 import subprocess
 import sys
 
-ROUNDS = 7
-
-PILLOW = """
-import io, resource, statistics, sys
-from PIL import Image, ImageSequence
-def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-before = peak()
-data = open(sys.argv[2], 'rb').read()
-def cpu():
-    r = resource.getrusage(resource.RUSAGE_SELF); return (r.ru_utime + r.ru_stime) * 1000
-times = []
-for _ in range(int(sys.argv[3])):
-    begin = cpu()
-    image = Image.open(io.BytesIO(data))
-    if sys.argv[1] == 'twebp':
-        size = (256, round(256 * image.height / image.width))
-        frames = [f.convert('RGBA').resize(size, Image.LANCZOS, reducing_gap=2.0) for f in ImageSequence.Iterator(image)]
-        frames[0].save(io.BytesIO(), 'WEBP', save_all=True, append_images=frames[1:], quality=80, method=4, duration=40)
-    elif sys.argv[1] == 'thumb':
-        image.draft('RGB', (256, 256)); image.thumbnail((256, 100000), Image.LANCZOS, reducing_gap=2.0)
-    else:
-        image.convert('RGBA').load()
-    times.append(cpu() - begin)
-print(statistics.median(times), peak() - before)
-"""
-VIPS = """
-import os, resource, statistics, sys
-os.environ['VIPS_CONCURRENCY'] = '1'
-import pyvips
-pyvips.cache_set_max(0)
-def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-before = peak()
-data = open(sys.argv[2], 'rb').read()
-def cpu():
-    r = resource.getrusage(resource.RUSAGE_SELF); return (r.ru_utime + r.ru_stime) * 1000
-times = []
-for _ in range(int(sys.argv[3])):
-    begin = cpu()
-    if sys.argv[1] == 'twebp':
-        image = pyvips.Image.thumbnail_buffer(data, 256, height=10000000, size='down', option_string='n=-1')
-        image.webpsave_buffer(Q=80)
-    elif sys.argv[1] == 'thumb':
-        pyvips.Image.thumbnail_buffer(data, 256, height=100000, size='down').write_to_memory()
-    else:
-        image = pyvips.Image.new_from_buffer(data, '')
-        (image if image.hasalpha() else image.addalpha()).write_to_memory()
-    times.append(cpu() - begin)
-print(statistics.median(times), peak() - before)
-"""
+WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
+BENCH, DATA, VENVS = sys.argv[1:4]
+TURNS, SECONDS = 3, "0.7"
+DECODED = ["p12.jpg", "p12p.jpg", "p4.png", "p12.webp", "p4.avif", "p4.heic", "p4.jxl", "p4.tif", "p4.bmp", "p4.qoi",
+           "p4.ppm", "anim.gif"]
+ENCODED = ["jpeg", "png", "webp", "avif", "heic", "jxl", "tiff"]
 
 
-def run(command):
-    result = subprocess.run(command, capture_output=True, text=True)
-    return [float(word) for word in result.stdout.split()[-2:]] if result.returncode == 0 else None
+def rows():
+    for name in DECODED:
+        yield name, "decode"
+        yield name, "thumb"
+    yield "anim.gif", "twebp"
+    for format in ENCODED:
+        yield ("p4.png" if format in ("jpeg", "png", "webp", "tiff") else "p1.png"), f"encode-{format}"
+    for width in (2000, 1000, 256):
+        yield "p12.jpg", f"resample-{width}"
 
 
-def main(bench, folder):
-    engines = {
-        "webimage": lambda op, path: run([bench, "work", op, path, str(ROUNDS)]),
-        "pillow": lambda op, path: run([sys.executable, "-c", PILLOW, op, path, str(ROUNDS)]),
-        "libvips": lambda op, path: run([sys.executable, "-c", VIPS, op, path, str(ROUNDS)]),
-    }
-    print(f"{'input':10} {'work':7}" + "".join(f"{name:>13}" for name in engines) + "   ours / best peer")
-    for name in ["p12.jpg", "p12p.jpg", "p4.png", "p12.webp", "p4.avif", "anim.gif"]:
-        if not os.path.exists(f"{folder}/{name}"):
+def engines():
+    found = {"ours": [BENCH, "work"], "bare": [BENCH, "work"]}
+    for name, kind in [("pillow", "pillow"), ("pillow-simd", "pillow"), ("vips", "vips"), ("system-vips", "vips")]:
+        python = f"{VENVS}/{name}/bin/python"
+        if os.path.exists(python):
+            found[name] = [python, WORKER, kind]
+    return found
+
+
+def measure(command, path, operation):
+    try:
+        result = subprocess.run(command + [path, operation, "t1", SECONDS], capture_output=True, text=True, timeout=300)
+        return json.loads(result.stdout.strip().splitlines()[-1])
+    except (subprocess.TimeoutExpired, ValueError, IndexError):
+        return None
+
+
+def table():
+    found = engines()
+    system = [name for name in ("pillow-simd", "system-vips") if name in found]
+    print(f"{'':10}{'':15}" + "".join(f"{name:>16}" for name in found) + "   ours / bare, best system peer, best peer")
+    for name, operation in rows():
+        path = f"{DATA}/{name}"
+        wanted = sys.argv[4:]
+        if not os.path.exists(path) or wanted and name not in wanted and f"{name}:{operation}" not in wanted:
             continue
-        for operation in ["decode", "thumb"] + (["twebp"] if name == "anim.gif" else []):
-            figures = {engine: [] for engine in engines}
-            for _ in range(3):
-                for engine, measure in engines.items():
-                    value = measure(operation, f"{folder}/{name}")
-                    if value is not None:
-                        figures[engine].append(value)
-            medians = {engine: statistics.median(cpu for cpu, _ in v) for engine, v in figures.items() if v}
-            memory = {engine: statistics.median(kib for _, kib in v) / 1024 for engine, v in figures.items() if v}
-            peers = [value for engine, value in medians.items() if engine != "webimage"]
-            ratio = f"{medians['webimage'] / min(peers):.2f}" if peers else "-"
-            cells = "".join(
-                f"{medians[e]:7.1f} {'(%.0f)' % memory[e]:>5}" if e in medians else f"{'-':>13}" for e in engines)
-            print(f"{name:10} {operation:7}{cells}   {ratio}")
+        cpu, memory = {}, {}
+        for _ in range(TURNS):
+            for engine, command in found.items():
+                if engine == "bare" and (operation in ("thumb", "twebp") or operation.startswith("resample")):
+                    continue
+                result = measure(command, path, ("bare-" if engine == "bare" else "") + operation)
+                if result and result["out"] > 0:
+                    cpu.setdefault(engine, []).append(result["cpu_ms"])
+                    memory.setdefault(engine, []).append(result["rss_mb"] - result["base_mb"])
+        median = {engine: statistics.median(values) for engine, values in cpu.items()}
+        if "ours" not in median:
+            print(f"{name:10}{operation:15} ours failed")
+            continue
+
+        def ratio(others):
+            there = [median[engine] for engine in others if engine in median]
+            return f"{median['ours'] / min(there):.2f}" if there else "-"
+
+        cells = "".join(
+            f"{median[e]:9.1f} {'(%.0f)' % statistics.median(memory[e]):>6}" if e in median else f"{'-':>16}" for e in found)
+        peers = [engine for engine in found if engine not in ("ours", "bare")]
+        print(f"{name:10}{operation:15}{cells}   {ratio(['bare'])}, {ratio(system)}, {ratio(peers)}", flush=True)
 
 
-main(*sys.argv[1:])
+def fidelity():
+    """PSNR of luma against a full decode by Pillow, reduced with Lanczos in one step."""
+    python = f"{VENVS}/pillow/bin/python"
+    if not os.path.exists(python) or len(sys.argv) > 4:
+        return
+    print("\nthumbnails: PSNR of luma in dB against a full decode reduced with Lanczos")
+    for name in ["p12.jpg", "p12p.jpg", "p4.png", "p12.webp"]:
+        cells = []
+        for engine, command in engines().items():
+            if engine == "bare":
+                continue
+            raw = subprocess.run(command + [f"{DATA}/{name}", "raw", "t1", "0"], capture_output=True).stdout
+            result = subprocess.run([python, WORKER, "psnr", f"{DATA}/{name}"], input=raw, capture_output=True)
+            cells.append(f"{engine} {result.stdout.decode().strip() or '-'}")
+        print(f"{name:10}" + ", ".join(cells))
+    print("\nresampling: PSNR against a reduction in float64 of the same Lanczos filter; the filters are Lanczos with 3 lobes")
+    for width in ("1000", "256"):
+        cells = []
+        for engine, command in engines().items():
+            if engine == "bare":
+                continue
+            raw = subprocess.run(command + [f"{DATA}/p4.png", f"raw-{width}", "t1", "0"], capture_output=True).stdout
+            result = subprocess.run([python, WORKER, "psnr64", f"{DATA}/p4.png", width], input=raw, capture_output=True)
+            cells.append(f"{engine} {result.stdout.decode().strip() or '-'}")
+        print(f"p4.png to {width:5}" + ", ".join(cells))
+
+
+table()
+fidelity()

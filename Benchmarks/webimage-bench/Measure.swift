@@ -6,6 +6,9 @@ enum Measure {
     /// CPU that this thread has used, in nanoseconds.
     static var threadCPU: UInt64 { UInt64(cb_thread_cpu_nanoseconds()) }
 
+    /// CPU that all threads have used, in nanoseconds.
+    static var processCPUNanoseconds: UInt64 { cb_process_cpu_nanoseconds() }
+
     /// CPU that the process has used, in microseconds.
     static var processCPU: Double {
         var usage = rusage()

@@ -9,6 +9,7 @@ enum OverlapBench {
         let photo = try SamplePictures.grainySunset(PixelSize(width: 4000, height: 3000))
         let noisy = try SamplePictures.nebula(PixelSize(width: 4000, height: 3000))
         try await measure("12 MP baseline JPEG", photo.encoded(as: .jpeg, EncodeOptions(quality: 88)))
+        try await measure("12 MP WebP", photo.encoded(as: .webp))
         try await measure("12 MP PNG", noisy.encoded(as: .png, EncodeOptions(compressionLevel: 2)))
     }
 

@@ -1,5 +1,8 @@
+import CBench
 import Glibc
 import WebImage
+import WebImageCore
+import WebImageProcessing
 import WebImageSystem
 import WebImageTesting
 
@@ -11,9 +14,16 @@ enum PeerWork {
         let noisy = try SamplePictures.nebula(PixelSize(width: 2304, height: 1728))
         try write(photo.encoded(as: .jpeg, EncodeOptions(quality: 88)), to: "\(directory)/p12.jpg")
         try write(photo.encoded(as: .jpeg, EncodeOptions(quality: 88, progressive: true)), to: "\(directory)/p12p.jpg")
-        try write(noisy.encoded(as: .png), to: "\(directory)/p4.png")
         try write(photo.encoded(as: .webp), to: "\(directory)/p12.webp")
-        if let avif = try? noisy.encoded(as: .avif) { try write(avif, to: "\(directory)/p4.avif") }
+        for (format, name) in [
+            (ImageFormat.png, "png"), (.avif, "avif"), (.heic, "heic"), (.jxl, "jxl"), (.tiff, "tif"), (.bmp, "bmp"),
+            (.qoi, "qoi"), (.pnm, "ppm"),
+        ] {
+            guard let bytes = try? noisy.encoded(as: format) else { continue }
+            try write(bytes, to: "\(directory)/p4.\(name)")
+        }
+        let small = try SamplePictures.nebula(PixelSize(width: 1152, height: 864))
+        try write(small.encoded(as: .png), to: "\(directory)/p1.png")
         try write(movingGIF(photo), to: "\(directory)/anim.gif")
     }
 
@@ -39,25 +49,113 @@ enum PeerWork {
         return try encoder?.finish() ?? []
     }
 
-    /// Prints the CPU milliseconds of the process for one decode, thumbnail (256 pixels wide) or thumbnail of
-    /// all frames written as WebP, the median of several, and by how many KiB the process's peak memory grew.
-    static func work(_ operation: String, _ path: String, rounds: Int) async throws {
+    /// One cell of the table: an operation on a picture in memory, again and again for `seconds`, and one JSON line of medians.
+    ///
+    /// Operations: `decode` (all pixels, of an animation all frames), `thumb` (256 pixels wide), `tjpeg` and `twebp`
+    /// (that, encoded at quality 80), `raw` (that, its RGB bytes to standard output and no JSON), `resample-W` and
+    /// `raw-W` (of decoded pixels, to a width of W), `encode-FORMAT` (of decoded pixels), and `bare-decode` and `bare-encode-FORMAT`, the
+    /// same by the bare library.
+    /// Modes: `t1` one at a time, `t2` two at once (times are for one).
+    static func work(_ path: String, _ operation: String, _ mode: String, seconds: Double) async throws {
         let bytes = try read(path)
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         let manager = ImageManager(configuration: configuration)
-        var times: [Double] = []
-        let before = peakMemory
-        for _ in 0..<rounds {
-            var request = ImageRequest(data: bytes, name: path)
-            if operation != "decode" { request.size = TargetSize(width: 256) }
-            request.firstFrameOnly = operation != "twebp"
-            let begin = Measure.processCPU
-            let image = try await manager.image(for: request).image
-            if operation == "twebp" { _ = try await manager.encode(image, as: .webp) }
-            times.append((Measure.processCPU - begin) / 1000)
+        let isAnimation = path.split(separator: "/").last?.hasPrefix("anim") ?? false
+        let words = operation.split(separator: "-").map(String.init)
+        let isOfPixels = words.first == "resample" || words.dropLast().last == "encode"
+        let picture = isOfPixels ? try await manager.image(for: ImageRequest(data: bytes, name: path)).image : nil
+        let format = ImageFormat(name: words.last ?? "") ?? ImageFormat(sniffing: bytes)
+        let once: @Sendable () async throws -> Int = {
+            switch (words.first, picture, format) {
+            case ("resample", let picture?, _): try scaled(picture, toWidth: Int(words[1]) ?? 256).byteCount.bytes
+            case ("encode", let picture?, let format?):
+                try await manager.encode(picture, as: format, EncodeOptions()).count
+            case ("bare", let picture?, let format?): try BareLibrary.encode(format, picture) ?? 0
+            case ("bare", nil, let format?): try BareLibrary.decode(format, bytes) ?? 0
+            default: try await run(operation, bytes, name: path, isAnimation: isAnimation, with: manager)
+            }
         }
-        print(Measure.text(Measure.median(times), 1), peakMemory - before)
+        if words.first == "raw" {
+            guard words.count > 1, let width = Int(words[1]) else {
+                return try await writePixels(bytes, name: path, with: manager)
+            }
+            let picture = try await manager.image(for: ImageRequest(data: bytes, name: path)).image
+            return try write(scaled(picture, toWidth: width))
+        }
+
+        let before = peakMemory
+        let output = try await once()
+        var (walls, cpus) = ([Double](), [Double]())
+        let atOnce = mode == "t2" ? 2 : 1
+        let start = ContinuousClock.now
+        while walls.count < 3 || (ContinuousClock.now - start < .seconds(seconds) && walls.count < 60) {
+            let (cpu, began) = (Measure.processCPU, ContinuousClock.now)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<atOnce { group.addTask { _ = try await once() } }
+                try await group.waitForAll()
+            }
+            walls.append((ContinuousClock.now - began) / .milliseconds(1) / Double(atOnce))
+            cpus.append((Measure.processCPU - cpu) / 1000 / Double(atOnce))
+        }
+        print(
+            """
+            {"ver": "own", "n": \(walls.count), "wall_ms": \(Measure.median(walls)), "min_ms": \(walls.min() ?? 0), \
+            "cpu_ms": \(Measure.median(cpus)), "rss_mb": \(Double(peakMemory) / 1024), \
+            "base_mb": \(Double(before) / 1024), "out": \(output)}
+            """)
+    }
+
+    /// Does it once. Returns how many bytes came out.
+    private static func run(
+        _ operation: String, _ bytes: [UInt8], name: String, isAnimation: Bool, with manager: ImageManager
+    ) async throws -> Int {
+        var request = ImageRequest(data: bytes, name: name)
+        if operation != "decode" { request.size = TargetSize(width: 256) }
+        request.firstFrameOnly = !isAnimation
+        let image = try await manager.image(for: request).image
+        switch operation {
+        case "tjpeg": return try await manager.encode(image, as: .jpeg, EncodeOptions(quality: 80)).count
+        case "twebp": return try await manager.encode(image, as: .webp, EncodeOptions(quality: 80)).count
+        default: break
+        }
+        guard let animation = image.animation else { return image.size.width * image.size.height * 4 }
+        var count = 0
+        for index in 0..<animation.frameCount {
+            let frame = try await animation.frame(at: index)
+            count += frame.size.width * frame.size.height * 4
+        }
+        return count
+    }
+
+    private static func scaled(_ image: Image, toWidth width: Int) throws -> PixelBuffer {
+        let height = (Double(image.size.height * width) / Double(image.size.width)).rounded()
+        let size = PixelSize(width: width, height: Int(height))
+        return try Resampler.resample(image.pixels, alpha: image.alpha, to: size)
+    }
+
+    private static func writePixels(_ bytes: [UInt8], name: String, with manager: ImageManager) async throws {
+        var request = ImageRequest(data: bytes, name: name)
+        request.size = TargetSize(width: 256)
+        try write(await manager.image(for: request).image.pixels)
+    }
+
+    /// Writes RGB to standard output.
+    private static func write(_ pixels: PixelBuffer) throws {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(pixels.size.width * pixels.size.height * 3)
+        let source = pixels.base.assumingMemoryBound(to: UInt8.self)
+        for index in 0..<pixels.byteCount.bytes where index % 4 != 3 { bytes.append(source[index]) }
+        withExtendedLifetime(pixels) {
+            bytes.withUnsafeBytes { bytes in
+                var rest = bytes[...]
+                while !rest.isEmpty {
+                    let count = Glibc.write(1, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                    guard count > 0 else { return }
+                    rest = rest.dropFirst(count)
+                }
+            }
+        }
     }
 
     /// In KiB.

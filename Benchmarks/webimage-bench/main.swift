@@ -1,15 +1,16 @@
 // Benchmarks: each claim beside what it is measured against, in one run, as ratios. Names choose some of them.
-let known = ["decode", "warm", "cold", "overlap"]
+let known = ["formats", "warm", "cold", "overlap"]
 let arguments = Array(CommandLine.arguments.dropFirst())
 
 switch (arguments.first, arguments.count) {
 case ("draw", 2): try PeerWork.draw(into: arguments[1])
-case ("work", 4): try await PeerWork.work(arguments[1], arguments[2], rounds: Int(arguments[3]) ?? 7)
+case ("work", 5):
+    try await PeerWork.work(arguments[1], arguments[2], arguments[3], seconds: Double(arguments[4]) ?? 1.5)
 default:
     for name in arguments.isEmpty ? known : arguments {
         print("\n== \(name)")
         switch name {
-        case "decode": try DecodeBench.run()
+        case "formats": try FormatBench.run()
         case "warm": try WarmBench.run()
         case "cold": try await ColdBench.run()
         case "overlap": try await OverlapBench.run()

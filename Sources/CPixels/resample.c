@@ -1,15 +1,18 @@
 // The two passes of the resampler: weighted rows, then weighted pixels of the row that they gave.
 #include "CPixels.h"
 #include "clones.h"
+#include "resample_avx2.h"
+#include <math.h>
+
+// The plain loops run where there is no AVX2, which has kernels of its own: a compiler does not find `vpmaddwd` in them.
 
 // Runs of columns small enough that four rows and the sums stay in the first-level cache: in channels, and in pixels.
 enum { WI_RUN = 512, WI_FLOAT_RUN = 128 };
 
-WI_CLONES
-void wi_add_rows_8(
+static void wi_add_rows_8_plain(
     int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count,
-    const uint8_t *_Nonnull const *_Nonnull rows, size_t count) {
-    for (size_t at = 0; at < count; at += WI_RUN) {
+    const uint8_t *_Nonnull const *_Nonnull rows, size_t from, size_t count) {
+    for (size_t at = from; at < count; at += WI_RUN) {
         size_t run = count - at < WI_RUN ? count - at : WI_RUN;
         const uint8_t *restrict r0 = rows[0] + at, *restrict r1 = rows[1] + at;
         const uint8_t *restrict r2 = rows[2] + at, *restrict r3 = rows[3] + at;
@@ -34,8 +37,7 @@ void wi_sums_to_row(int16_t *row, const int32_t *sums, size_t count) {
 typedef int16_t wi_short4 __attribute__((vector_size(8), aligned(2)));
 typedef int32_t wi_int4 __attribute__((vector_size(16)));
 
-WI_CLONES
-void wi_filter_row_8(
+static void wi_filter_row_8_plain(
     uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
     for (size_t x = 0; x < width; x++) {
         const int16_t *pixel = row + 4 * (ptrdiff_t)starts[x];
@@ -52,6 +54,31 @@ void wi_filter_row_8(
     }
 }
 
+#ifdef WI_AVX2
+void wi_add_rows_8(
+    int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count,
+    const uint8_t *_Nonnull const *_Nonnull rows, size_t count) {
+    size_t done = WI_HAS_AVX2 ? wi_add_rows_8_avx2(sums, weights, sum_count, rows, count) : 0;
+    if (done < count) wi_add_rows_8_plain(sums, weights, sum_count, rows, done, count);
+}
+
+void wi_filter_row_8(
+    uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
+    (WI_HAS_AVX2 ? wi_filter_row_8_avx2 : wi_filter_row_8_plain)(output, row, starts, weights, taps, width);
+}
+#else
+void wi_add_rows_8(
+    int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count,
+    const uint8_t *_Nonnull const *_Nonnull rows, size_t count) {
+    wi_add_rows_8_plain(sums, weights, sum_count, rows, 0, count);
+}
+
+void wi_filter_row_8(
+    uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
+    wi_filter_row_8_plain(output, row, starts, weights, taps, width);
+}
+#endif
+
 typedef float wi_float4 __attribute__((vector_size(16), aligned(4)));
 
 WI_CLONES_FMA
@@ -66,6 +93,29 @@ void wi_filter_row_float(
             odd += *(const wi_float4 *)(pixel + 4 * k + 4) * weight[k + 1];
         }
         *(wi_float4 *)(output + 4 * x) = even + odd;
+    }
+}
+
+// To linear light by a table; colours that are premultiplied are taken apart for it.
+WI_INLINE void wi_load_linear(
+    float *restrict out, const void *row, size_t at, size_t count, wi_pixel_kind kind, const float *linear) {
+    const uint8_t *restrict bytes = (const uint8_t *)row + 4 * at;
+    const uint16_t *restrict words = (const uint16_t *)row + 4 * at;
+    int wide = kind == WI_PIXEL_16 || kind == WI_PIXEL_16_STRAIGHT;
+    int straight = kind == WI_PIXEL_8_STRAIGHT || kind == WI_PIXEL_16_STRAIGHT;
+    uint32_t top = wide ? 65535 : 255;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t alpha = wide ? words[4 * i + 3] : bytes[4 * i + 3];
+        float scale = (float)alpha / (float)top;
+        for (size_t c = 0; c < 3; c++) {
+            uint32_t value = wide ? words[4 * i + c] : bytes[4 * i + c];
+            if (!straight && alpha < top) {
+                value = alpha ? (value * top + alpha / 2) / alpha : 0;
+                value = value > top ? top : value;
+            }
+            out[4 * i + c] = linear[value] * scale;
+        }
+        out[4 * i + 3] = (float)alpha;
     }
 }
 
@@ -100,11 +150,14 @@ WI_INLINE void wi_load(float *restrict out, const void *row, size_t at, size_t c
 WI_CLONES_FMA
 void wi_add_rows_float(
     float *_Nonnull const *_Nonnull sums, const float *weights, size_t sum_count, const void *_Nonnull const *_Nonnull rows, size_t count,
-    wi_pixel_kind kind) {
+    wi_pixel_kind kind, const float *_Nullable linear) {
     float loaded[WI_ROWS_AT_ONCE][4 * WI_FLOAT_RUN];
     for (size_t at = 0; at < count; at += WI_FLOAT_RUN) {
         size_t run = count - at < WI_FLOAT_RUN ? count - at : WI_FLOAT_RUN;
-        for (size_t r = 0; r < WI_ROWS_AT_ONCE; r++) wi_load(loaded[r], rows[r], at, run, kind);
+        for (size_t r = 0; r < WI_ROWS_AT_ONCE; r++) {
+            if (linear) wi_load_linear(loaded[r], rows[r], at, run, kind, linear);
+            else wi_load(loaded[r], rows[r], at, run, kind);
+        }
         for (size_t s = 0; s < sum_count; s++) {
             float *restrict sum = sums[s] + 4 * at;
             const float w0 = weights[4 * s], w1 = weights[4 * s + 1];
@@ -129,20 +182,33 @@ WI_INLINE void wi_finish(float out[4], const float *in, float top, int straight)
     out[3] = alpha + 0.5f;
 }
 
+// From linear light, `top` being the maximum: by a table over the square root, between two of its entries.
+WI_INLINE void wi_encode(float pixel[4], float top, const float *encoded, int straight) {
+    float alpha = pixel[3] - 0.5f;
+    float whole = straight || alpha <= 0 ? top : alpha;
+    for (int c = 0; c < 3; c++) {
+        float place = sqrtf(wi_clamp((pixel[c] - 0.5f) / whole, 0, 1)) * WI_ENCODE_STEPS;
+        int index = (int)place;
+        pixel[c] = (encoded[index] + (encoded[index + 1] - encoded[index]) * (place - (float)index)) * whole + 0.5f;
+    }
+}
+
 WI_CLONES_FMA
-void wi_store_row_8(uint8_t *output, const float *row, size_t width, int straight) {
+void wi_store_row_8(uint8_t *output, const float *row, size_t width, int straight, const float *_Nullable encoded) {
     for (size_t x = 0; x < width; x++) {
         float pixel[4];
         wi_finish(pixel, row + 4 * x, 255, straight);
+        if (encoded) wi_encode(pixel, 255, encoded, straight);
         for (int c = 0; c < 4; c++) output[4 * x + c] = (uint8_t)wi_clamp(pixel[c], 0, 255);
     }
 }
 
 WI_CLONES_FMA
-void wi_store_row_16(uint16_t *output, const float *row, size_t width, int straight) {
+void wi_store_row_16(uint16_t *output, const float *row, size_t width, int straight, const float *_Nullable encoded) {
     for (size_t x = 0; x < width; x++) {
         float pixel[4];
         wi_finish(pixel, row + 4 * x, 65535, straight);
+        if (encoded) wi_encode(pixel, 65535, encoded, straight);
         for (int c = 0; c < 4; c++) output[4 * x + c] = (uint16_t)wi_clamp(pixel[c], 0, 65535);
     }
 }

@@ -86,6 +86,13 @@ extension ImageRequest {
         set { self[\.bitmapLimit] = newValue }
     }
 
+    /// Whether a picture is scaled by the light of its pixels rather than by their stored values. Fine detail then keeps its
+    /// brightness; it takes longer, since no codec can help. Default false, as in browsers and other loaders.
+    public var scalesInLinearLight: Bool {
+        get { storage.fields.scalesInLinearLight }
+        set { self[\.scalesInLinearLight] = newValue }
+    }
+
     /// Makes a still of an animation's first frame: `image.animation` is then nil. Default false.
     public var firstFrameOnly: Bool {
         get { storage.fields.firstFrameOnly }

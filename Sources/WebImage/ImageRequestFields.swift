@@ -10,6 +10,7 @@ struct ImageRequestFields: Sendable {
     var keepsBitDepth = false
     var convertsToSRGB = true
     var bitmapLimit: ByteCount?
+    var scalesInLinearLight = false
     var firstFrameOnly = false
     var page = 0
     var transformers: [any ImageTransformer] = []

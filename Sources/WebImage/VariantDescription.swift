@@ -19,6 +19,7 @@ enum VariantDescription {
         if !request.appliesOrientation { text += field("o", "keep") }
         if request.keepsBitDepth { text += field("d", "16") }
         if !request.convertsToSRGB { text += field("c", "keep") }
+        if request.scalesInLinearLight { text += field("l", "1") }
         if let limit = request.bitmapLimit { text += field("b", "\(limit.bytes)") }
         if request.firstFrameOnly { text += field("1", "1") }
         if request.page != 0 { text += field("p", "\(request.page)") }

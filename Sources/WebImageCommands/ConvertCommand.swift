@@ -89,6 +89,7 @@ struct ConvertCommand: AsyncParsableCommand {
         request.cachePolicy = .noStore
         request.size = try? picture.targetSize
         request.firstFrameOnly = picture.firstFrame
+        request.scalesInLinearLight = picture.linearLight
         request.appliesOrientation = orientation == "apply"
         request.convertsToSRGB = color == "srgb"
         request.keepsBitDepth = true

@@ -40,6 +40,7 @@ struct FetchJob: Sendable {
         request.size = try? options.targetSize
         request.allowsPartial = true
         request.firstFrameOnly = options.firstFrame
+        request.scalesInLinearLight = options.linearLight
         request.includesData = output != nil && !options.changesPicture
         var previewNumber = 0
         for await event in manager.events(for: request) {

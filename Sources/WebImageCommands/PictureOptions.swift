@@ -13,6 +13,9 @@ struct PictureOptions: ParsableArguments {
     @Flag(help: "Allow a result that is larger than the original; vector pictures always may be.")
     var upscale = false
 
+    @Flag(help: "Scale by the light of the pixels, not by their stored values: truer for fine detail, and slower.")
+    var linearLight = false
+
     @Option(
         help: ArgumentHelp(
             "Format of the output: jpeg, png, webp, bmp, qoi, pnm, or avif, jxl and tiff where they are built in.",
@@ -58,7 +61,9 @@ struct PictureOptions: ParsableArguments {
     var targetSize: TargetSize? {
         get throws {
             guard let (width, height) = try Self.sides(of: size) else {
-                if fit != nil || upscale { throw ValidationError("--fit and --upscale need --size") }
+                if fit != nil || upscale || linearLight {
+                    throw ValidationError("--fit, --upscale and --linear-light need --size")
+                }
                 return nil
             }
             let fit = fit.flatMap(ImageFit.init(rawValue:)) ?? .contain

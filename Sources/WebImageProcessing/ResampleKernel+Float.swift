@@ -9,11 +9,13 @@ final class FloatResampleKernel: ResampleKernel {
     private let firstByte: Int
     private let layout: PixelLayout
     private let isStraight: Bool
+    /// To linear light and back; nil when values are weighted as they are stored.
+    private let linear: LinearLight?
 
     /// - Parameter columns: the input columns that are used.
     init(
         vertical: ResampleWindows<Double>, horizontal: ResampleWindows<Double>, columns: Range<Int>, slots: Int,
-        layout: PixelLayout, alpha: AlphaMode
+        layout: PixelLayout, alpha: AlphaMode, inLinearLight: Bool
     ) {
         sums = ResampleSums(vertical: vertical.floats(), slots: slots, length: columns.count * 4)
         row = ResampleRow(horizontal: horizontal.floats(), columns: columns)
@@ -21,6 +23,7 @@ final class FloatResampleKernel: ResampleKernel {
         firstByte = columns.lowerBound * layout.bytesPerPixel
         self.layout = layout
         isStraight = alpha == .straight
+        linear = inLinearLight ? LinearLight.of(layout) : nil
     }
 
     deinit { result.deallocate() }
@@ -39,7 +42,7 @@ final class FloatResampleKernel: ResampleKernel {
         withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: 4) { starts in
             for index in 0..<4 { starts.initializeElement(at: index, to: rows[index] + firstByte) }
             guard let starts = starts.baseAddress else { return }
-            wi_add_rows_float(batch.sums, batch.weights, outputs.count, starts, sums.length / 4, kind)
+            wi_add_rows_float(batch.sums, batch.weights, outputs.count, starts, sums.length / 4, kind, linear?.values)
         }
     }
 
@@ -50,9 +53,11 @@ final class FloatResampleKernel: ResampleKernel {
         wi_filter_row_float(result, row.pixels, row.starts, row.weights, row.taps, width)
         switch layout {
         case .rgba8:
-            wi_store_row_8(memory.assumingMemoryBound(to: UInt8.self), result, width, isStraight ? 1 : 0)
+            wi_store_row_8(
+                memory.assumingMemoryBound(to: UInt8.self), result, width, isStraight ? 1 : 0, linear?.encoded)
         case .rgba16:
-            wi_store_row_16(memory.assumingMemoryBound(to: UInt16.self), result, width, isStraight ? 1 : 0)
+            wi_store_row_16(
+                memory.assumingMemoryBound(to: UInt16.self), result, width, isStraight ? 1 : 0, linear?.encoded)
         }
     }
 }

@@ -11,6 +11,7 @@ struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
     private var weights: [Weight] = []
 
     var count: Int { starts.count }
+    var weightCount: Int { weights.count }
 
     /// All inputs that any output needs.
     var inputs: Range<Int> { (starts.first ?? 0)..<(ends.last ?? 0) }
@@ -38,10 +39,10 @@ struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
         return result
     }
 
-    /// A table whose rows all have the same, even number of weights, with starts counted from `origin`.
+    /// A table whose rows all have the same number of weights, a multiple of four, with starts counted from `origin`.
     func table(from origin: Int) -> (starts: [Int32], weights: [Weight], taps: Int) {
         let longest = (0..<count).map { ends[$0] - starts[$0] }.max() ?? 0
-        let taps = longest + longest % 2
+        let taps = (longest + 3) & ~3
         var table = [Weight](repeating: 0, count: taps * count)
         for output in 0..<count {
             for tap in 0..<ends[output] - starts[output] {

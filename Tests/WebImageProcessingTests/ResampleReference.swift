@@ -5,6 +5,16 @@ import WebImageProcessing
 /// The resampler as one would write it on a blackboard: every weight of every pixel, in floating point, nothing skipped.
 struct ResampleReference {
     var filter: ResampleFilter
+    var inLinearLight = false
+
+    /// sRGB's curve, 0 to 1.
+    private func light(_ value: Double) -> Double {
+        value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+    }
+
+    private func value(_ light: Double) -> Double {
+        light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
+    }
 
     private func weight(_ x: Double) -> Double {
         let x = abs(x)
@@ -41,6 +51,9 @@ struct ResampleReference {
     func resample(_ pixels: PixelBuffer, alpha: AlphaMode, crop: PixelRect, to output: PixelSize) -> [Double] {
         let (width, height, top) = (pixels.size.width, pixels.size.height, Double(pixels.layout.top))
         var planes = pixels.channels.map(Double.init)
+        if inLinearLight {
+            for index in planes.indices where index % 4 != 3 { planes[index] = light(planes[index] / top) * top }
+        }
         if alpha == .straight {
             for index in planes.indices where index % 4 != 3 { planes[index] *= planes[index | 3] / top }
         }
@@ -59,8 +72,10 @@ struct ResampleReference {
                 }
                 let a = min(max(sum[3], 0), top)
                 for c in 0..<3 {
-                    let color = min(max(sum[c], 0), a)
-                    result[(y * output.width + x) * 4 + c] = alpha == .straight && a > 0 ? color * top / a : color
+                    var color = min(max(sum[c], 0), a)
+                    if alpha == .straight, a > 0 { color *= top / a }
+                    if inLinearLight { color = value(color / top) * top }
+                    result[(y * output.width + x) * 4 + c] = color
                 }
                 result[(y * output.width + x) * 4 + 3] = a
             }

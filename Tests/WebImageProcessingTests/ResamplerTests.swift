@@ -40,6 +40,57 @@ import WebImageTesting
         }
     }
 
+    @Test(arguments: Case.all) func linearLightIsWithinALevelOfTheBlackboard(_ test: Case) throws {
+        let reference = ResampleReference(filter: test.filter, inLinearLight: true)
+        for (seed, (size, output)) in Self.sizes.enumerated() {
+            let pixels = try PixelBuffer.random(size, test.layout, alpha: test.alpha, seed: UInt64(seed))
+            let result = try Resampler.resample(
+                pixels, alpha: test.alpha, to: output, filter: test.filter, inLinearLight: true)
+            let expected = reference.resample(pixels, alpha: test.alpha, crop: PixelRect(size), to: output)
+            // Near black a level of 16 bits is a thirteenth of that in linear light: 32-bit floating point is a few off.
+            let allowed = test.layout == .rgba8 ? 1.0 : 8
+            #expect(reference.worstDifference(of: result, from: expected) <= allowed, "\(size) to \(output)")
+        }
+    }
+
+    /// Half black and half white is a grey of half the light, which is stored as 188; averaging stored values gives 128.
+    @Test(arguments: [AlphaMode.opaque, .straight, .premultiplied]) func fineDetailKeepsItsBrightness(
+        _ alpha: AlphaMode
+    ) throws {
+        let pixels = try PixelBuffer(size: PixelSize(8, 8))
+        let bytes = pixels.base.assumingMemoryBound(to: UInt8.self)
+        for index in 0..<64 {
+            let value: UInt8 = (index % 8 + index / 8) % 2 == 0 ? 255 : 0
+            for channel in 0..<3 { bytes[index * 4 + channel] = value }
+            bytes[index * 4 + 3] = 255
+        }
+        let light = try Resampler.resample(
+            pixels, alpha: alpha, to: PixelSize(4, 4), filter: .box, inLinearLight: true)
+        let stored = try Resampler.resample(pixels, alpha: alpha, to: PixelSize(4, 4), filter: .box)
+        #expect(light.channels == [Int](repeating: 0, count: 16).flatMap { _ in [188, 188, 188, 255] })
+        #expect(stored.channels == [Int](repeating: 0, count: 16).flatMap { _ in [128, 128, 128, 255] })
+    }
+
+    @Test(arguments: [PixelLayout.rgba8, .rgba16]) func everyLevelComesBackFromLinearLight(_ layout: PixelLayout) throws
+    {
+        for level in stride(from: 0, through: layout.top, by: layout == .rgba8 ? 1 : 251) {
+            let pixels = try PixelBuffer.constant(PixelSize(4, 4), layout, [level, level, level, layout.top])
+            let result = try Resampler.resample(
+                pixels, alpha: .opaque, to: PixelSize(2, 2), filter: .box, inLinearLight: true)
+            #expect(result.channels.allSatisfy { $0 == level || $0 == layout.top }, "\(level)")
+        }
+    }
+
+    /// The colours of premultiplied pixels are taken apart before their light is, and put together again.
+    @Test func premultipliedColoursKeepTheirLight() throws {
+        let pixels = try PixelBuffer.constant(PixelSize(4, 4), .rgba8, [100, 50, 0, 200])
+        let result = try Resampler.resample(
+            pixels, alpha: .premultiplied, to: PixelSize(2, 2), filter: .box, inLinearLight: true)
+        let worst = zip(result.channels, [Int](repeating: 0, count: 4).flatMap { _ in [100, 50, 0, 200] })
+            .map { abs($0 - $1) }.max()
+        #expect(worst ?? 9 <= 1)
+    }
+
     @Test(arguments: Case.all) func aFractionalPartIsScaledAsOnTheBlackboard(_ test: Case) throws {
         let reference = ResampleReference(filter: test.filter)
         var random = SeededGenerator(seed: 7)

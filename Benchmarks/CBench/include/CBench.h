@@ -12,6 +12,10 @@ extern "C" {
 uint64_t cb_decode_jpeg(const uint8_t *_Nonnull bytes, size_t count, int *_Nonnull width, int *_Nonnull height);
 /// Decodes a PNG to 8-bit RGBA. A checksum of the pixels, 0 after an error.
 uint64_t cb_decode_png(const uint8_t *_Nonnull bytes, size_t count, int *_Nonnull width, int *_Nonnull height);
+/// Writes an RGBX picture as JPEG, 4:2:0 with optimal Huffman tables. How many bytes it took.
+size_t cb_encode_jpeg(const uint8_t *_Nonnull pixels, int width, int height, int quality);
+/// Writes an RGBX picture as RGB PNG. How many bytes it took.
+size_t cb_encode_png(const uint8_t *_Nonnull pixels, int width, int height, int level);
 /// The checksum that both give: samples some of the pixels, so that it costs next to nothing.
 uint64_t cb_checksum(const uint8_t *_Nonnull pixels, size_t count);
 
@@ -19,6 +23,8 @@ uint64_t cb_checksum(const uint8_t *_Nonnull pixels, size_t count);
 uint64_t cb_malloc_count(void);
 /// The CPU time of this thread in nanoseconds.
 uint64_t cb_thread_cpu_nanoseconds(void);
+/// The CPU time of the process in nanoseconds.
+uint64_t cb_process_cpu_nanoseconds(void);
 
 #ifdef __cplusplus
 }

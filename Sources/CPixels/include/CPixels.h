@@ -14,6 +14,8 @@
 #define WI_ROWS_AT_ONCE 4
 // Binary digits behind the point of an integer weight.
 #define WI_WEIGHT_BITS 14
+// A table from linear light has one entry more than this, and another one behind it.
+#define WI_ENCODE_STEPS 4096
 
 /// How the channels of a row are stored, and what must happen to them on the way to premultiplied floats.
 typedef enum wi_pixel_kind {
@@ -30,25 +32,27 @@ void wi_add_rows_8(
     int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count, const uint8_t *_Nonnull const *_Nonnull rows,
     size_t count);
 
-/// As above for any kind of pixel, premultiplied on the way where it is straight; `count` is in pixels.
+/// As above for any kind of pixel, premultiplied on the way where it is straight; `count` is in pixels. `linear` has for
+/// each stored value that of linear light, with the same maximum; without it values are weighted as they are stored.
 void wi_add_rows_float(
     float *_Nonnull const *_Nonnull sums, const float *weights, size_t sum_count, const void *_Nonnull const *_Nonnull rows, size_t count,
-    wi_pixel_kind kind);
+    wi_pixel_kind kind, const float *_Nullable linear);
 
 /// Vertical sums to 16 bits with six of them behind the point, which has room for the overshoot of any filter.
 void wi_sums_to_row(int16_t *row, const int32_t *sums, size_t count);
 
 /// Horizontal pass: output pixel `x` is the sum of `taps` pixels from `starts[x]` on, weighted by
-/// `weights[x * taps ...]`; `taps` is even.
+/// `weights[x * taps ...]`; `taps` is a multiple of 4.
 void wi_filter_row_8(
     uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width);
 
 void wi_filter_row_float(
     float *output, const float *row, const int32_t *starts, const float *weights, size_t taps, size_t width);
 
-/// Rounds and clamps; colour is held below alpha for straight and premultiplied results alike.
-void wi_store_row_8(uint8_t *output, const float *row, size_t width, int straight);
-void wi_store_row_16(uint16_t *output, const float *row, size_t width, int straight);
+/// Rounds and clamps; colour is held below alpha for straight and premultiplied results alike. `encoded` has the stored
+/// value, 0 to 1, of the squares of 0, 1 / WI_ENCODE_STEPS ... 1 in linear light, for rows that are in it.
+void wi_store_row_8(uint8_t *output, const float *row, size_t width, int straight, const float *_Nullable encoded);
+void wi_store_row_16(uint16_t *output, const float *row, size_t width, int straight, const float *_Nullable encoded);
 
 // Moving pixels about: output pixel (x, y) is `input[x * x_step + y * y_step]`. In tiles, so that a turn by a quarter
 // does not miss the cache at every pixel.

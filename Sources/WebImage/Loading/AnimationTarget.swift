@@ -57,7 +57,9 @@ struct FrameStyle: Sendable {
         let alpha: AlphaMode = frame.isOpaque ? .opaque : .straight
         var pixels = frame
         if !plan.isIdentity {
-            pixels = try Resampler.resample(frame, alpha: alpha, crop: plan.crop, to: plan.outputStored)
+            pixels = try Resampler.resample(
+                frame, alpha: alpha, crop: plan.crop, to: plan.outputStored,
+                inLinearLight: request.scalesInLinearLight)
         }
         if let converter, converter.layout == pixels.layout { converter.convert(pixels) }
         if request.appliesOrientation, header.orientation != .up {

@@ -35,7 +35,8 @@ struct DecodeGroup {
             var scale = Scale()
             if header.isVector {
                 scale.raster = VectorRaster(part: plan.crop, size: plan.outputStored)
-            } else if !plan.isIdentity {
+            } else if !plan.isIdentity, !job.request.scalesInLinearLight {
+                // What a codec scales is averaged as it is stored.
                 scale.denominator = plan.scaleDenominator(from: allowed, margin: coder.scalingMargin)
             }
             if members[scale] == nil { order.append(scale) }

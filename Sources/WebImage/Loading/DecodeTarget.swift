@@ -37,7 +37,8 @@ final class DecodeTarget {
             // Converted row by row, so that it overlaps the transfer as the decode does.
             if let converter { sink = ConvertingSink(whole, converter) } else { sink = whole }
         } else {
-            let scaled = Resampler(plan, scaleDenominator: scaleDenominator)
+            let scaled = Resampler(
+                plan, scaleDenominator: scaleDenominator, inLinearLight: job.request.scalesInLinearLight)
             rows = .scaled(scaled)
             sink = scaled
         }
@@ -99,7 +100,8 @@ final class DecodeTarget {
                 converter == nil ? pixels : copy(pixels, rows: pixels.size.height)
             } else {
                 try? Resampler.resample(
-                    pixels, alpha: alpha, crop: plan.crop(dividedBy: scaleDenominator), to: plan.outputStored)
+                    pixels, alpha: alpha, crop: plan.crop(dividedBy: scaleDenominator), to: plan.outputStored,
+                    inLinearLight: job.request.scalesInLinearLight)
             }
         guard let sized else { return nil }
         convert(sized)

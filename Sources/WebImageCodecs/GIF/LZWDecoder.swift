@@ -14,40 +14,49 @@ final class LZWDecoder {
     private static let codes = 4096
     private static let longestCode = 12
     private static let outputLength = 16 << 10
+    /// How many indices are written at a time.
+    private static let chunk = MemoryLayout<UInt64>.size
+
+    /// The indices that a code stands for. Kept in chunks, so that writing them takes a store for each eight and no loop
+    /// for most codes.
+    private struct Entry {
+        /// The last one to eight of them, the first in the lowest byte.
+        var tail: UInt64
+        /// The code of those before the tail, where there are any.
+        var before: UInt16
+        var length: UInt16
+        var first: UInt8
+    }
 
     private(set) var state = State.running
-    /// For each code the code of all but its last index << 16, its first index << 8, its last index.
-    private let entries: UnsafeMutablePointer<UInt32>
-    /// How many indices each code stands for.
-    private let lengths: UnsafeMutablePointer<UInt16>
-    private let output: UnsafeMutablePointer<UInt8>
+    private let entries: UnsafeMutablePointer<Entry>
+    private let output: UnsafeMutableRawPointer
     private let clear: Int
     private let firstWidth: Int
     private var width: Int
     private var next: Int
     /// The code before; negative after a clear code.
     private var previous = -1
-    private var bits: UInt32 = 0
+    private var bits: UInt64 = 0
     private var bitCount = 0
 
     /// - Parameter codeSize: one of ``codeSizes``.
     init(codeSize: Int) {
         entries = .allocate(capacity: Self.codes)
-        lengths = .allocate(capacity: Self.codes)
-        output = .allocate(capacity: Self.outputLength)
-        entries.initialize(repeating: 0, count: Self.codes)
-        lengths.initialize(repeating: 1, count: Self.codes)
-        output.initialize(repeating: 0, count: Self.outputLength)
+        entries.initialize(repeating: Entry(tail: 0, before: 0, length: 1, first: 0), count: Self.codes)
+        output = .allocate(byteCount: Self.outputLength, alignment: 64)
         clear = 1 << codeSize
         firstWidth = codeSize + 1
         width = firstWidth
         next = clear + 2
-        for index in 0..<clear { entries[index] = UInt32(index & 255) << 8 | UInt32(index & 255) }
+        for index in 0..<clear {
+            entries[index].tail = UInt64(index & 255)
+            entries[index].first = UInt8(index & 255)
+        }
     }
 
     deinit {
         entries.deallocate()
-        lengths.deallocate()
         output.deallocate()
     }
 
@@ -58,24 +67,34 @@ final class LZWDecoder {
         guard let source = input.baseAddress, state == .running else {
             return UnsafeBufferPointer(start: nil, count: 0)
         }
-        let (count, room) = (input.count, Self.outputLength - Self.codes)
+        let (count, room) = (input.count, Self.outputLength - Self.codes - Self.chunk)
         var (position, written) = (0, 0)
         var (bits, bitCount, width, next, previous) = (self.bits, self.bitCount, self.width, self.next, self.previous)
         decoding: while written <= room {
-            while bitCount < width {
-                guard position < count else { break decoding }
-                bits |= UInt32(source[position]) << UInt32(truncatingIfNeeded: bitCount)
-                bitCount &+= 8
-                position &+= 1
+            if bitCount < width {
+                if count &- position >= 8 {
+                    // Fills up to 56 bits and more; what lies above `bitCount` comes again with the next load, the same.
+                    let word = UnsafeRawPointer(source + position).loadUnaligned(as: UInt64.self).littleEndian
+                    bits |= word &<< UInt64(truncatingIfNeeded: bitCount)
+                    position &+= (63 &- bitCount) &>> 3
+                    bitCount |= 56
+                } else {
+                    while bitCount < 56, position < count {
+                        bits |= UInt64(source[position]) &<< UInt64(truncatingIfNeeded: bitCount)
+                        bitCount &+= 8
+                        position &+= 1
+                    }
+                    guard bitCount >= width else { break decoding }
+                }
             }
-            let code = Int(bits & (1 &<< UInt32(truncatingIfNeeded: width) &- 1))
-            bits &>>= UInt32(truncatingIfNeeded: width)
+            let code = Int(bits & (1 &<< UInt64(truncatingIfNeeded: width) &- 1))
+            bits &>>= UInt64(truncatingIfNeeded: width)
             bitCount &-= width
-            if code == clear {
+            if code &- clear == 0 {
                 (width, next, previous) = (firstWidth, clear + 2, -1)
                 continue
             }
-            if code == clear + 1 {
+            if code &- clear == 1 {
                 state = .ended
                 break
             }
@@ -84,11 +103,9 @@ final class LZWDecoder {
                 break
             }
             if previous >= 0, next < Self.codes {
-                let first = entries[previous] >> 8 & 255
                 // A code may stand for what it is just being made of: the string before and its first index again.
-                let last = code == next ? first : entries[code] >> 8 & 255
-                entries[next] = UInt32(truncatingIfNeeded: previous) &<< 16 | first &<< 8 | last
-                lengths[next] = lengths[previous] &+ 1
+                let last = code == next ? entries[previous].first : entries[code].first
+                entries[next] = entry(previous, and: last)
                 next &+= 1
                 if next == 1 &<< width, width < Self.longestCode { width &+= 1 }
             }
@@ -97,20 +114,36 @@ final class LZWDecoder {
         }
         (self.bits, self.bitCount, self.width, self.next, self.previous) = (bits, bitCount, width, next, previous)
         input = UnsafeBufferPointer(rebasing: input[position...])
-        return UnsafeBufferPointer(start: output, count: written)
+        return UnsafeBufferPointer(start: UnsafePointer(output.assumingMemoryBound(to: UInt8.self)), count: written)
     }
 
-    /// Writes a code's indices, the last one first, and returns where they end.
+    /// What a code stands for, and one index more.
+    @inline(__always)
+    private func entry(_ code: Int, and last: UInt8) -> Entry {
+        var entry = entries[code]
+        let used = Int(entry.length) & (Self.chunk - 1)
+        if used == 0 {
+            entry.tail = UInt64(last)
+            entry.before = UInt16(truncatingIfNeeded: code)
+        } else {
+            entry.tail |= UInt64(last) &<< UInt64(truncatingIfNeeded: used &* 8)
+        }
+        entry.length &+= 1
+        return entry
+    }
+
+    /// Writes a code's indices, the last ones first, and returns where they end. Up to seven bytes behind them change.
     @inline(__always)
     private func write(_ code: Int, at start: Int) -> Int {
-        let end = start &+ Int(lengths[code])
-        var (at, walk) = (end, code)
-        repeat {
-            at &-= 1
-            let entry = entries[walk]
-            output[at] = UInt8(truncatingIfNeeded: entry)
-            walk = Int(entry >> 16)
-        } while at > start
+        var entry = entries[code]
+        let end = start &+ Int(entry.length)
+        var at = start &+ (Int(entry.length) &- 1) & ~(Self.chunk - 1)
+        output.storeBytes(of: entry.tail.littleEndian, toByteOffset: at, as: UInt64.self)
+        while at > start {
+            at &-= Self.chunk
+            entry = entries[Int(entry.before)]
+            output.storeBytes(of: entry.tail.littleEndian, toByteOffset: at, as: UInt64.self)
+        }
         return end
     }
 }

@@ -20,7 +20,7 @@ final class WebPAnimationEncoder: AnimationEncoder {
     init(_ animation: AnimationDescription, _ options: EncodeOptions) throws(WebImageError) {
         size = animation.size
         self.options = options
-        config = try WebPEncoder(options).config
+        config = try WebPEncoder(options, method: WebPEncoder.animationMethod).config
         var settings = WebPAnimEncoderOptions()
         guard WebPAnimEncoderOptionsInit(&settings) != 0 else {
             throw WebPEncoder.failed("its version is another one than was built with")
