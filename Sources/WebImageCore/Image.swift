@@ -52,6 +52,8 @@ public struct Image: Sendable {
 
     package let storage: Storage
 
+    package init(_ storage: Storage) { self.storage = storage }
+
     package init(pixels: PixelBuffer, info: Info, animation: ImageAnimation? = nil) {
         storage = Storage(pixels: pixels, info: info, animation: animation)
     }

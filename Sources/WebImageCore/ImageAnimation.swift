@@ -22,6 +22,11 @@ public final class ImageAnimation: Sendable {
     public var isComplete: Bool { source.timeline.isComplete }
     /// What the file takes in memory, encoded, besides the frames that are kept.
     public var encodedByteCount: ByteCount { source.encodedByteCount }
+    /// What the kept frames take in memory now, with what their decoder keeps.
+    public var keptByteCount: ByteCount { source.keptByteCount }
+
+    /// Calls that whenever ``keptByteCount`` changed: on any thread, under no lock. The last one set is called.
+    package func onKeptBytesChange(_ action: (@Sendable () -> Void)?) { source.onKeptBytesChange(action) }
 
     /// A frame as it is shown: composited, in the size and colours of the image.
     ///
@@ -68,6 +73,8 @@ package protocol FrameSource: AnyObject, Sendable {
     var frameSize: PixelSize { get }
     var timeline: AnimationTimeline { get }
     var encodedByteCount: ByteCount { get }
+    var keptByteCount: ByteCount { get }
+    func onKeptBytesChange(_ action: (@Sendable () -> Void)?)
     var bufferLimit: ByteCount { get set }
     func frame(at index: Int) async throws(WebImageError) -> Image
     func keptFrame(at index: Int) -> Image?

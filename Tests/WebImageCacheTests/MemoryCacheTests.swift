@@ -9,7 +9,7 @@ struct MemoryCacheTests {
     private let overhead = MemoryCache.entryOverhead.bytes
 
     @Test func aStoredPictureIsFoundUntilItIsRemoved() throws {
-        let cache = MemoryCache(limits: .init(cost: .mebibytes(1)))
+        let cache = MemoryCache(limits: .init(cost: .mebibytes(1)), policy: .leastRecentlyUsed)
         let image = try makeImage(bytes: 400)
         #expect(cache.image(for: CacheKey("a")) == nil)
         #expect(cache.store(image, for: CacheKey("a")))
@@ -23,41 +23,42 @@ struct MemoryCacheTests {
     }
 
     @Test func theLeastRecentlyUsedGoesFirst() throws {
-        let cache = MemoryCache(limits: .init(cost: ByteCount(3 * (400 + overhead))))
+        let cache = MemoryCache(
+            limits: .init(cost: ByteCount(3 * (400 + overhead))), policy: .leastRecentlyUsed)
         for name in ["a", "b", "c"] { cache.store(try makeImage(bytes: 400), for: CacheKey(name)) }
         _ = cache.image(for: CacheKey("a"))
         _ = cache.contains(CacheKey("b"))
         cache.store(try makeImage(bytes: 400), for: CacheKey("d"))
-        #expect(cache.keysByUse.map(\.text) == ["c", "a", "d"])
+        #expect(cache.keysInOrder.map(\.text) == ["c", "a", "d"])
         #expect(cache.statistics.evictions == 1)
     }
 
     @Test func aPictureOverTheLimitIsNotKeptAndTheOldOneOfItsKeyGoes() throws {
-        let cache = MemoryCache(limits: .init(cost: ByteCount(1000 + overhead)))
+        let cache = MemoryCache(limits: .init(cost: ByteCount(1000 + overhead)), policy: .leastRecentlyUsed)
         cache.store(try makeImage(bytes: 400), for: CacheKey("a"))
         cache.store(try makeImage(bytes: 400), for: CacheKey("b"))
         #expect(!cache.store(try makeImage(bytes: 1004), for: CacheKey("a")))
         #expect(!cache.contains(CacheKey("a")))
         #expect(cache.store(try makeImage(bytes: 1000), for: CacheKey("c")))
-        #expect(cache.keysByUse.map(\.text) == ["c"])
+        #expect(cache.keysInOrder.map(\.text) == ["c"])
     }
 
     @Test func lowerLimitsHoldAtOnce() throws {
-        let cache = MemoryCache(limits: .init(cost: .mebibytes(1)))
+        let cache = MemoryCache(limits: .init(cost: .mebibytes(1)), policy: .leastRecentlyUsed)
         for number in 0..<10 { cache.store(try makeImage(bytes: 400), for: CacheKey("\(number)")) }
         cache.limits.count = 4
-        #expect(cache.keysByUse.map(\.text) == ["6", "7", "8", "9"])
+        #expect(cache.keysInOrder.map(\.text) == ["6", "7", "8", "9"])
         cache.limits.cost = ByteCount(2 * (400 + overhead))
-        #expect(cache.keysByUse.map(\.text) == ["8", "9"])
+        #expect(cache.keysInOrder.map(\.text) == ["8", "9"])
         cache.trim(toCost: ByteCount(400 + overhead))
-        #expect(cache.keysByUse.map(\.text) == ["9"])
+        #expect(cache.keysInOrder.map(\.text) == ["9"])
         cache.limits.count = 0
         #expect(cache.count == 0)
         #expect(!cache.store(try makeImage(bytes: 4), for: CacheKey("x")))
     }
 
     @Test func anEvictedPictureIsReleased() throws {
-        let cache = MemoryCache(limits: .init(cost: ByteCount(400 + overhead)))
+        let cache = MemoryCache(limits: .init(cost: ByteCount(400 + overhead)), policy: .leastRecentlyUsed)
         var image: Image? = try makeImage(bytes: 400)
         weak let pixels = image?.pixels
         cache.store(try #require(image), for: CacheKey("a"))
@@ -69,7 +70,7 @@ struct MemoryCacheTests {
 
     @Test(arguments: ["remove", "removeAll", "limits", "deinit"])
     func aPictureThatLeavesIsReleased(by way: String) throws {
-        var cache: MemoryCache? = MemoryCache(limits: .init(cost: .mebibytes(1)))
+        var cache: MemoryCache? = MemoryCache(limits: .init(cost: .mebibytes(1)), policy: .leastRecentlyUsed)
         weak var pixels: PixelBuffer?
         do {
             let image = try makeImage(bytes: 400)
@@ -91,7 +92,7 @@ struct MemoryCacheTests {
     func aRandomWalkAgreesWithANaiveModel(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var model = NaiveMemoryCache(limits: .init(cost: 20_000, count: 12), overhead: overhead)
-        let cache = MemoryCache(limits: model.limits)
+        let cache = MemoryCache(limits: model.limits, policy: .leastRecentlyUsed, remembersHeld: false)
         let images = try (1...40).map { try makeImage(bytes: $0 * 100) }
         for _ in 0..<3000 {
             let key = CacheKey("key \(Int.random(in: 0..<30, using: &random))")
@@ -118,7 +119,7 @@ struct MemoryCacheTests {
                 model.entries = []
             }
             #expect(cache.fault() == nil)
-            #expect(cache.keysByUse == model.entries.map(\.key))
+            #expect(cache.keysInOrder == model.entries.map(\.key))
             #expect(cache.cost.bytes == model.cost)
             #expect(cache.cost <= cache.limits.cost && cache.count <= cache.limits.count)
         }
@@ -126,7 +127,7 @@ struct MemoryCacheTests {
     }
 
     @Test func aTableThatGrowsKeepsEverything() throws {
-        let cache = MemoryCache(limits: .init(cost: .mebibytes(64)))
+        let cache = MemoryCache(limits: .init(cost: .mebibytes(64)), policy: .leastRecentlyUsed)
         let image = try makeImage(bytes: 4)
         for number in 0..<5000 { cache.store(image, for: CacheKey("\(number)")) }
         #expect(cache.fault() == nil && cache.count == 5000)
@@ -137,7 +138,7 @@ struct MemoryCacheTests {
     }
 
     @Test func manyThreadsKeepTheSumsRight() async throws {
-        let cache = MemoryCache(limits: .init(cost: ByteCount(50 * (400 + overhead))))
+        let cache = MemoryCache(limits: .init(cost: ByteCount(50 * (400 + overhead))), policy: .leastRecentlyUsed)
         let image = try makeImage(bytes: 400)
         await withTaskGroup { group in
             for seed in 0..<4 as Range<UInt64> {

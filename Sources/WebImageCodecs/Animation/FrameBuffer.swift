@@ -23,6 +23,8 @@ package final class FrameBuffer: FrameSource {
         /// What the decoder keeps between two frames; changed under the decoder's lock.
         var workingByteCount = 0
         var work = FrameWork()
+        /// Who is told when more or fewer bytes are kept.
+        var onKeptBytesChange: (@Sendable () -> Void)?
         /// The frame asked for last.
         var position: Int?
     }
@@ -105,11 +107,25 @@ package final class FrameBuffer: FrameSource {
     package var timeline: AnimationTimeline { state.withLock { $0.timeline } }
     package var encodedByteCount: ByteCount { state.withLock { $0.encodedByteCount } }
 
+    package var keptByteCount: ByteCount { state.withLock { ByteCount($0.kept.bytes + $0.workingByteCount) } }
+
+    package func onKeptBytesChange(_ action: (@Sendable () -> Void)?) {
+        state.withLock { $0.onKeptBytesChange = action }
+    }
+
+    /// Tells budget and observer; under no lock.
+    private func keptBytesChanged(by change: Int) {
+        budget.changed(self, by: change)
+        if change != 0 { tellObserver() }
+    }
+
+    private func tellObserver() { state.withLock { $0.onKeptBytesChange }?() }
+
     package var bufferLimit: ByteCount {
         get { state.withLock { $0.kept.limit } }
         set {
             let freed = state.withLock { $0.kept.setLimit(newValue) }
-            budget.changed(self, by: -freed)
+            keptBytesChanged(by: -freed)
         }
     }
 
@@ -122,7 +138,7 @@ package final class FrameBuffer: FrameSource {
     /// Keeps a frame that was decoded elsewhere, such as the first.
     package func keep(_ image: Image, at index: Int) {
         let grown = state.withLock { $0.kept.insert(image, index) }
-        budget.changed(self, by: grown)
+        keptBytesChanged(by: grown)
     }
 
     package func frame(at index: Int) async throws(WebImageError) -> Image {
@@ -197,7 +213,7 @@ package final class FrameBuffer: FrameSource {
                 return working - state.workingByteCount
             }
         }
-        budget.changed(self, by: grown)
+        keptBytesChanged(by: grown)
         return try finish(try result.get(), index)
     }
 
@@ -219,13 +235,15 @@ package final class FrameBuffer: FrameSource {
     ///
     /// - Returns: how many bytes that were.
     func giveUpFrames() -> Int {
-        decoder.withLock { box in
+        let freed = decoder.withLock { box in
             box.decoder.releaseWorkingMemory()
             return state.withLock { state in
                 defer { state.workingByteCount = 0 }
                 return state.kept.removeAll() + state.workingByteCount
             }
         }
+        if freed != 0 { tellObserver() }
+        return freed
     }
 }
 

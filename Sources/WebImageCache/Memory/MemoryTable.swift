@@ -1,19 +1,24 @@
 import WebImageCore
 
-/// The memory cache's store: a hash table over flat memory whose entries also form a list by last use.
+/// The memory cache's store: a hash table over flat memory.
 ///
-/// Entries lie in one array and are linked by index; the table of slots (open addressing, linear probing, never more
+/// Entries lie in one array and keep their index; the table of slots (open addressing, linear probing, never more
 /// than half full) holds their indices beside 32 bits of their hash, so that a probe touches an entry only when it is
 /// all but certain to be the one. Every operation is O(1), and a look-up allocates nothing. Not thread-safe.
 struct MemoryTable: ~Copyable, @unchecked Sendable {
     // Sendable: it owns all the memory that it points to, alone.
     struct Entry {
         let key: CacheKey
-        let image: Image
-        let cost: Int
-        /// The entry used just before and just after this one; `none` at the ends.
-        var older: Int32
-        var newer: Int32
+        /// What an `Image` is; the only reference of the table.
+        var storage: Image.Storage
+        var cost: Int
+        /// On the cache's clock; nil for ever.
+        let expires: Duration?
+        let variant: ImageVariant?
+        /// How often it was hit since the order asked, at most 3.
+        var uses: UInt8 = 0
+
+        func isExpired(at now: Duration) -> Bool { expires.map { $0 <= now } ?? false }
     }
 
     private struct Slot {
@@ -28,26 +33,21 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
     private var mask: Int
     private var entries: UnsafeMutablePointer<Entry>
     private var capacity: Int
+    /// Which entries are in use: an order of somebody's own may ask for others.
+    private var live: [Bool]
     /// Indices of unused entries; as many as `capacity - count`.
     private var free: UnsafeMutablePointer<Int32>
     private(set) var count = 0
-    private(set) var cost = 0
-    private(set) var oldest = MemoryTable.none
-    private(set) var newest = MemoryTable.none
 
     init() {
         capacity = 16
         mask = capacity * 2 - 1
+        live = Array(repeating: false, count: capacity)
         (slots, entries, free) = Self.allocate(capacity)
     }
 
     deinit {
-        var index = oldest
-        while index != Self.none {
-            let next = entries[Int(index)].newer
-            (entries + Int(index)).deinitialize(count: 1)
-            index = next
-        }
+        forEachIndex { (entries + Int($0)).deinitialize(count: 1) }
         slots.deallocate()
         entries.deallocate()
         free.deallocate()
@@ -59,36 +59,58 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         return slots[slot].entry
     }
 
-    func image(at index: Int32) -> Image { entries[Int(index)].image }
-
-    /// Makes the entry the most recently used.
-    mutating func touch(_ index: Int32) {
-        guard index != newest else { return }
-        unlink(index)
-        linkNewest(index)
+    /// The entry at an index that ``find(_:)`` gave.
+    subscript(index: Int32) -> Entry {
+        _read { yield entries[Int(index)] }
+        nonmutating _modify { yield &entries[Int(index)] }
     }
 
-    /// Adds an entry for a key that has none, as the most recently used.
-    mutating func insert(_ image: Image, for key: CacheKey, cost: Int) {
+    /// Adds an entry for a key that has none.
+    ///
+    /// - Returns: its index.
+    mutating func insert(_ entry: consuming Entry) -> Int32 {
         if count == capacity { grow() }
         let index = free[capacity - count - 1]
-        (entries + Int(index)).initialize(
-            to: Entry(key: key, image: image, cost: cost, older: Self.none, newer: Self.none))
-        slots[findSlot(key)] = Slot(entry: index, tag: Self.tag(key))
+        slots[findSlot(entry.key)] = Slot(entry: index, tag: Self.tag(entry.key))
+        (entries + Int(index)).initialize(to: entry)
+        live[Int(index)] = true
         count += 1
-        self.cost += cost
-        linkNewest(index)
+        return index
     }
+
+    func isLive(_ index: Int) -> Bool { live.indices.contains(index) && live[index] }
 
     /// Takes an entry out and hands it over, so that the caller decides when its memory goes.
     mutating func remove(_ index: Int32) -> Entry {
-        unlink(index)
         let entry = (entries + Int(index)).move()
         clearSlot(of: entry.key, index)
+        live[Int(index)] = false
         count -= 1
-        cost -= entry.cost
         free[capacity - count - 1] = index
         return entry
+    }
+
+    /// Takes all entries out, and gives the table's memory back.
+    mutating func removeAll(into taken: inout [Entry]) {
+        forEachIndex { taken.append(entries[Int($0)]) }
+        self = MemoryTable()
+    }
+
+    /// Every index in use, in no order; O(capacity).
+    func forEachIndex(_ body: (Int32) -> Void) {
+        for slot in 0...mask where slots[slot].entry != Self.none { body(slots[slot].entry) }
+    }
+
+    /// What is wrong with the slots, or nil. For tests; O(n).
+    func fault() -> String? {
+        var used = 0
+        var wrong: Int32?
+        forEachIndex { index in
+            used += 1
+            if find(entries[Int(index)].key) != index { wrong = index }
+        }
+        if let wrong { return "entry \(wrong) is not found by its key" }
+        return used == count ? nil : "\(used) slots are in use for \(count) entries"
     }
 
     // MARK: - Slots
@@ -130,6 +152,7 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         let (oldSlots, oldEntries, oldFree, oldCapacity) = (slots, entries, free, capacity)
         capacity *= 2
         mask = capacity * 2 - 1
+        live += Array(repeating: false, count: oldCapacity)
         (slots, entries, free) = Self.allocate(capacity)
         // The table is full: every entry is in use, and keeps its index.
         entries.moveInitialize(from: oldEntries, count: oldCapacity)
@@ -150,50 +173,5 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         let free = UnsafeMutablePointer<Int32>.allocate(capacity: capacity)
         for index in 0..<capacity { (free + index).initialize(to: Int32(capacity - 1 - index)) }
         return (slots, .allocate(capacity: capacity), free)
-    }
-
-    // MARK: - Order of use
-
-    private mutating func unlink(_ index: Int32) {
-        let (older, newer) = (entries[Int(index)].older, entries[Int(index)].newer)
-        if older == Self.none { oldest = newer } else { entries[Int(older)].newer = newer }
-        if newer == Self.none { newest = older } else { entries[Int(newer)].older = older }
-    }
-
-    private mutating func linkNewest(_ index: Int32) {
-        entries[Int(index)].older = newest
-        entries[Int(index)].newer = Self.none
-        if newest == Self.none { oldest = index } else { entries[Int(newest)].newer = index }
-        newest = index
-    }
-}
-
-extension MemoryTable {
-    /// Every entry from the least to the most recently used.
-    func forEach(_ body: (Entry) -> Void) {
-        var index = oldest
-        while index != Self.none {
-            body(entries[Int(index)])
-            index = entries[Int(index)].newer
-        }
-    }
-
-    /// What is wrong with sums, links and slots, or nil. For tests; O(n).
-    func fault() -> String? {
-        var (seen, sum, previous, index) = (0, 0, Self.none, oldest)
-        while index != Self.none {
-            let entry = entries[Int(index)]
-            if entry.older != previous { return "entry \(index) does not link back to \(previous)" }
-            if find(entry.key) != index { return "entry \(index) is not found by its key" }
-            seen += 1
-            sum += entry.cost
-            if seen > count { return "the list of \(count) entries does not end" }
-            (previous, index) = (index, entry.newer)
-        }
-        if newest != previous { return "newest is \(newest), the list ends in \(previous)" }
-        if seen != count { return "count is \(count), the list has \(seen)" }
-        if sum != cost { return "cost is \(cost), the entries' sum is \(sum)" }
-        let used = (0...mask).count { slots[$0].entry != Self.none }
-        return used == count ? nil : "\(used) slots are in use for \(count) entries"
     }
 }

@@ -1,0 +1,100 @@
+package import WebImageCore
+
+/// What a cache knows of a picture that it has in several sizes.
+package struct ImageVariant: Hashable, Sendable {
+    /// The same for all sizes of one picture: its original key and all that changes pixels but the size.
+    package var group: CacheKey
+    /// In display orientation, as all sizes here.
+    package var size: PixelSize
+    package var fit: ImageFit
+    /// The size of the whole picture, before scaling.
+    package var originalSize: PixelSize
+
+    package init(group: CacheKey, size: PixelSize, fit: ImageFit, originalSize: PixelSize) {
+        self.group = group
+        self.size = size
+        self.fit = fit
+        self.originalSize = originalSize
+    }
+
+    /// Whether nothing was scaled or cut away.
+    var isComplete: Bool { size == originalSize }
+}
+
+/// How well a picture of one size serves where another size is asked for, the best last.
+///
+/// Coil's rule: what covers both sides within a pixel, and is at most twice as large on each, will do.
+package enum VariantFitness: Int, Comparable, Sendable {
+    /// Too small: to be shown until the right one is there.
+    case placeholder
+    /// Covers what is asked for, and is much larger: scaling it down costs less than to read and decode the original.
+    case source
+    /// Covers what is asked for and is at most twice as large on each side: does where the size need not be exact.
+    case covering
+    /// The size that is asked for, within a pixel.
+    case exact
+
+    package static func < (left: VariantFitness, right: VariantFitness) -> Bool { left.rawValue < right.rawValue }
+
+    /// How `have` serves where the same picture is wanted at a size; nil when it shows another part of it.
+    package init?(_ have: ImageVariant, wanted: PixelSize, fit: ImageFit) {
+        guard !have.size.isEmpty, !wanted.isEmpty else { return nil }
+        let (width, height) = (have.size.width, have.size.height)
+        if !Self.showsSamePart(have, wanted, fit) {
+            // Of the whole picture, any part can be made.
+            guard have.isComplete, width >= wanted.width - 1, height >= wanted.height - 1 else { return nil }
+            self = .source
+        } else if abs(width - wanted.width) <= 1, abs(height - wanted.height) <= 1 {
+            self = .exact
+        } else if width < wanted.width - 1 || height < wanted.height - 1 {
+            self = .placeholder
+        } else {
+            let isNear = (width + 1) / 2 <= wanted.width && (height + 1) / 2 <= wanted.height
+            self = isNear ? .covering : .source
+        }
+    }
+
+    private static func showsSamePart(_ have: ImageVariant, _ wanted: PixelSize, _ fit: ImageFit) -> Bool {
+        switch (have.fit, fit) {
+        case (.contain, .contain): true
+        case (.fill, .fill), (.cover, .cover): hasAspect(have.size, of: wanted)
+        default: hasAspect(have.size, of: have.originalSize) && hasAspect(wanted, of: have.originalSize)
+        }
+    }
+
+    /// Whether `size` scaled to the other's width has its height, within a pixel.
+    private static func hasAspect(_ size: PixelSize, of other: PixelSize) -> Bool {
+        abs(Double(size.height) / Double(size.width) * Double(other.width) - Double(other.height)) <= 1
+    }
+}
+
+/// Which entries are sizes of one picture: at most four.
+struct VariantIndex {
+    struct Member {
+        let variant: ImageVariant
+        let key: CacheKey
+    }
+
+    static let most = 4
+    /// By group, the oldest first.
+    private var groups: [CacheKey: [Member]] = [:]
+
+    var count: Int { groups.values.reduce(0) { $0 + $1.count } }
+
+    func members(of group: CacheKey) -> [Member] { groups[group] ?? [] }
+
+    /// Whose entry leaves before one more is added.
+    func surplus(for variant: ImageVariant) -> CacheKey? {
+        guard let members = groups[variant.group], members.count >= Self.most else { return nil }
+        return members.first?.key
+    }
+
+    mutating func insert(_ variant: ImageVariant, _ key: CacheKey) {
+        groups[variant.group, default: []].append(Member(variant: variant, key: key))
+    }
+
+    mutating func remove(_ variant: ImageVariant, _ key: CacheKey) {
+        groups[variant.group]?.removeAll { $0.key == key }
+        if groups[variant.group]?.isEmpty == true { groups[variant.group] = nil }
+    }
+}

@@ -1,0 +1,154 @@
+import Synchronization
+public import WebImageCore
+import WebImageSystem
+
+/// How pictures leave. What left is handed out in `departed`, which the callers release after the locks.
+extension MemoryCache {
+    public func remove(_ key: CacheKey) {
+        var departed: [MemoryTable.Entry] = []
+        ledger.withLock { takeOut(key, remembers: false, &$0, into: &departed) }
+    }
+
+    /// Forgets everything, also what somebody holds.
+    public func removeAll() {
+        var departed: [MemoryTable.Entry] = []
+        ledger.withLock { forgetAll(&$0, into: &departed) }
+    }
+
+    /// Lets pictures go, those that the policy gives first, until the rest costs no more than that: when memory is short.
+    /// What somebody holds is still found.
+    public func trim(toCost cost: ByteCount) {
+        var departed: [MemoryTable.Entry] = []
+        ledger.withLock { makeRoom(cost: $0.limits.room - max(cost.bytes, 0), places: 0, &$0, into: &departed) }
+    }
+
+    /// Lets pictures go whose lifetime is over: when a timer says so. Without it they leave when they are asked for, or
+    /// when room is needed. O(n).
+    public func removeExpired() {
+        let now = clock.now
+        var departed: [MemoryTable.Entry] = []
+        ledger.withLock { ledger in
+            for key in shards.flatMap({ $0.keys { $0.isExpired(at: now) } }) {
+                takeOut(key, remembers: false, &ledger, into: &departed)
+            }
+        }
+    }
+
+    /// The entry may be another one by now.
+    func removeExpired(_ key: CacheKey) {
+        var departed: [MemoryTable.Entry] = []
+        ledger.withLock { ledger in
+            guard !contains(key) else { return }
+            takeOut(key, remembers: false, &ledger, into: &departed)
+        }
+    }
+
+    // MARK: - Under the ledger's lock
+
+    /// Takes a picture that somebody holds back into the cache, unless it was removed or replaced meanwhile.
+    func adopt(_ image: Image, _ key: CacheKey) -> Image? {
+        var departed: [MemoryTable.Entry] = []
+        return ledger.withLock { ledger in
+            let (now, entry) = shard(of: key).state.withLock { state -> (Image?, MemoryTable.Entry?) in
+                let index = state.table.find(key)
+                if index != MemoryTable.none { return (Image(state.table[index].storage), nil) }
+                return (nil, state.held.entry(of: image, for: key))
+            }
+            guard now != nil || entry != nil else { return nil }
+            ledger.heldHits += 1
+            if let entry { insert(entry, &ledger, into: &departed) }
+            return now ?? image
+        }
+    }
+
+    /// Makes room for an entry whose key has none, and adds it.
+    ///
+    /// - Returns: whether it was kept.
+    @discardableResult
+    func insert(
+        _ new: MemoryTable.Entry, _ ledger: inout MemoryLedger, into departed: inout [MemoryTable.Entry]
+    ) -> Bool {
+        var entry = new
+        entry.cost = Self.cost(of: Image(entry.storage))
+        let limits = ledger.limits
+        guard entry.cost <= limits.room, limits.places >= 1 else {
+            if remembersHeld, limits.room > 0, limits.places > 0 {
+                shard(of: entry.key).state.withLock { $0.held.insert(entry) }
+            }
+            return false
+        }
+        if let variant = entry.variant, let surplus = ledger.variants.surplus(for: variant) {
+            ledger.evictions += 1
+            takeOut(surplus, remembers: remembersHeld, &ledger, into: &departed)
+        }
+        makeRoom(cost: entry.cost, places: 1, &ledger, into: &departed)
+        let index = shard(of: entry.key).state.withLock { state in
+            state.held.remove(entry.key)
+            return state.table.insert(entry)
+        }
+        ledger.entered(id(index, entry.key), entry.key, cost: entry.cost, variant: entry.variant)
+        return true
+    }
+
+    /// Evicts until there is room for so much more.
+    func makeRoom(cost: Int, places: Int, _ ledger: inout MemoryLedger, into departed: inout [MemoryTable.Entry]) {
+        let (most, entries) = (max(ledger.limits.room - cost, 0), max(ledger.limits.places - places, 0))
+        while ledger.cost > most || ledger.count > entries {
+            let id = ledger.order.takeVictim(limit: ledger.limits.room) { id in
+                id < 0 ? 0 : shards[id % Self.shardCount].takeUses(of: id / Self.shardCount)
+            }
+            guard let id, id >= 0, let entry = takeOut(id) else {
+                // A policy of somebody's own is wrong about its entries: the limits hold all the same.
+                ledger.evictions += ledger.count
+                return forgetAll(&ledger, into: &departed)
+            }
+            ledger.left(entry)
+            ledger.evictions += 1
+            departed.append(entry)
+        }
+    }
+
+    private func takeOut(_ id: Int) -> MemoryTable.Entry? {
+        shards[id % Self.shardCount].state.withLock { state in
+            let index = id / Self.shardCount
+            guard state.table.isLive(index) else { return nil }
+            return state.takeOut(Int32(index), remembers: remembersHeld)
+        }
+    }
+
+    private func forgetAll(_ ledger: inout MemoryLedger, into departed: inout [MemoryTable.Entry]) {
+        for shard in shards {
+            shard.state.withLock { state in
+                state.held.removeAll()
+                state.table.removeAll(into: &departed)
+            }
+        }
+        (ledger.cost, ledger.count) = (0, 0)
+        ledger.order.removeAll()
+        ledger.variants = VariantIndex()
+    }
+
+    func takeOut(
+        _ key: CacheKey, remembers: Bool, _ ledger: inout MemoryLedger, into departed: inout [MemoryTable.Entry]
+    ) {
+        let found = shard(of: key).state.withLock { state -> (Int32, MemoryTable.Entry)? in
+            state.held.remove(key)
+            let index = state.table.find(key)
+            return index == MemoryTable.none ? nil : (index, state.takeOut(index, remembers: remembers))
+        }
+        guard let (index, entry) = found else { return }
+        ledger.order.remove(id(index, key))
+        ledger.left(entry)
+        departed.append(entry)
+    }
+
+    // MARK: - Shards
+
+    func shard(of key: CacheKey) -> MemoryShard { shards[Self.shardIndex(of: key)] }
+
+    /// Bits that the tables' slots do not use.
+    private static func shardIndex(of key: CacheKey) -> Int { (key.hashCode >> 24) & (shardCount - 1) }
+
+    /// The order's name of an entry.
+    func id(_ index: Int32, _ key: CacheKey) -> Int { Int(index) * Self.shardCount + Self.shardIndex(of: key) }
+}

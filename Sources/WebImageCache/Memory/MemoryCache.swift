@@ -1,0 +1,194 @@
+import Synchronization
+public import WebImageCore
+import WebImageSystem
+
+/// Decoded pictures in memory, by key; which leave first is up to an ``EvictionPolicy``.
+///
+/// Synchronous and safe to use from any thread: a hit is one lock, one look-up, no allocation. The limits hold at every
+/// moment, and the memory of an evicted picture is given back after the locks are released. A picture that left while
+/// somebody still held it is found again as long as it is held. Pictures of which a part is missing do not belong here;
+/// that is up to the caller.
+///
+/// SDWebImage's rows MC-01 to MC-03, CC-03, CC-10, CC-11 and CC-15.
+public final class MemoryCache: Sendable {
+    /// How much the cache may hold. Both limits are strict.
+    public struct Limits: Hashable, Sendable {
+        /// Bytes of pixels, with ``MemoryCache/entryOverhead`` for each picture. Default: ``MemoryBudget``.
+        public var cost: ByteCount
+        /// Pictures. Default: as many as `cost` allows.
+        public var count: Int
+
+        public init(cost: ByteCount, count: Int = .max) {
+            self.cost = cost
+            self.count = count
+        }
+
+        /// 20 % of the memory that this process may use, at most 512 MiB; read once.
+        public static let `default` = Limits(cost: MemoryBudget.ofThisProcess.cacheCost)
+
+        var room: Int { max(cost.bytes, 0) }
+        /// No more entries than the ids of one shard's 32-bit indices reach.
+        var places: Int { min(max(count, 0), 1 << 30) }
+    }
+
+    /// What the cache has done since it was made.
+    public struct Statistics: Hashable, Sendable {
+        /// Pictures found, those included that were found again while somebody held them.
+        public var hits = 0
+        public var misses = 0
+        /// Pictures that left because of a limit or to free memory.
+        public var evictions = 0
+        /// Hits on pictures that had left the cache and that somebody held.
+        public var heldHits = 0
+    }
+
+    /// What an entry costs beside its pixels: key, table slots, places in the order, the picture's own record.
+    public static let entryOverhead: ByteCount = 512
+
+    static let shardCount = 16
+
+    let shards: [MemoryShard]
+    /// Taken before a shard's lock, never after.
+    let ledger: Guarded<MemoryLedger>
+    let clock: any LoadClock
+    let remembersHeld: Bool
+    private let seesEveryHit: Bool
+
+    /// - Parameters:
+    ///   - policy: which pictures leave first.
+    ///   - remembersHeld: whether a picture that somebody holds is found after it left.
+    public convenience init(
+        limits: Limits = .default, policy: EvictionPolicy = .twoQueues, remembersHeld: Bool = true
+    ) {
+        self.init(limits: limits, policy: policy, remembersHeld: remembersHeld, clock: SystemClock.shared)
+    }
+
+    package init(limits: Limits, policy: EvictionPolicy, remembersHeld: Bool, clock: any LoadClock) {
+        shards = (0..<Self.shardCount).map { _ in MemoryShard() }
+        ledger = Guarded(MemoryLedger(order: policy.makeOrder(), limits: limits))
+        self.clock = clock
+        self.remembersHeld = remembersHeld
+        seesEveryHit = policy.seesEveryHit
+    }
+
+    // MARK: - Asking
+
+    /// The picture of that key, which counts as used now; nil when there is none.
+    public func image(for key: CacheKey) -> Image? {
+        let answer = seesEveryHit ? lookOrdering(key) : shard(of: key).look(for: key, clock: clock)
+        switch answer {
+        case .hit(let image, _): return image
+        case .held(let image): return adopt(image, key)
+        case .expired:
+            removeExpired(key)
+            return nil
+        case .miss: return nil
+        }
+    }
+
+    private func lookOrdering(_ key: CacheKey) -> MemoryShard.Answer {
+        ledger.withLock { ledger in
+            let answer = shard(of: key).look(for: key, clock: clock)
+            if case .hit(_, let index) = answer { ledger.order.use(id(index, key)) }
+            return answer
+        }
+    }
+
+    /// True when there is a picture of that key; does not count as use, nor as hit or miss.
+    public func contains(_ key: CacheKey) -> Bool {
+        shard(of: key).state.withLock { state in
+            let index = state.table.find(key)
+            return index != MemoryTable.none && !state.table[index].isExpired(at: clock.now)
+        }
+    }
+
+    // MARK: - Storing
+
+    /// Keeps a picture in place of the one of that key; others make room for it.
+    ///
+    /// A picture that is larger than the limit is not kept, and an older one of that key goes all the same.
+    /// - Parameter lifetime: after which it is no longer found; nil for ever.
+    /// - Returns: whether it was kept.
+    @discardableResult
+    public func store(_ image: Image, for key: CacheKey, lifetime: Duration? = nil) -> Bool {
+        store(image, for: key, lifetime: lifetime, variant: nil)
+    }
+
+    /// - Parameter variant: what ``variant(in:meeting:)`` is to know of it.
+    @discardableResult
+    package func store(_ image: Image, for key: CacheKey, lifetime: Duration? = nil, variant: ImageVariant?) -> Bool {
+        let expires = lifetime.map { clock.now + $0 }
+        let entry = MemoryTable.Entry(key: key, storage: image.storage, cost: 0, expires: expires, variant: variant)
+        var departed: [MemoryTable.Entry] = []
+        return ledger.withLock { ledger in
+            takeOut(key, remembers: false, &ledger, into: &departed)
+            return insert(entry, &ledger, into: &departed)
+        }
+    }
+
+    /// Counts anew what a picture costs, because its animation keeps more frames, or fewer, than before (MC-03).
+    ///
+    /// Others make room for it; when it is larger than the limit, it leaves. Does nothing when the key's picture is
+    /// another one by now.
+    public func updateCost(of image: Image, for key: CacheKey) {
+        var departed: [MemoryTable.Entry] = []
+        ledger.withLock { ledger in
+            // Counted under the lock: of two threads the later one sees the later count.
+            let cost = Self.cost(of: image)
+            guard let (index, old) = currentEntry(of: image, key) else { return }
+            guard cost <= ledger.limits.room else {
+                ledger.evictions += 1
+                return takeOut(key, remembers: remembersHeld, &ledger, into: &departed)
+            }
+            shard(of: key).state.withLock { $0.table[index].cost = cost }
+            ledger.costChanged(of: id(index, key), from: old, to: cost)
+            makeRoom(cost: 0, places: 0, &ledger, into: &departed)
+        }
+    }
+
+    private func currentEntry(of image: Image, _ key: CacheKey) -> (index: Int32, cost: Int)? {
+        shard(of: key).state.withLock { state in
+            let index = state.table.find(key)
+            guard index != MemoryTable.none, state.table[index].storage === image.storage else { return nil }
+            return (index, state.table[index].cost)
+        }
+    }
+
+    /// What a picture costs: its pixels, its metadata, its animation's bytes and kept frames, and ``entryOverhead``.
+    static func cost(of image: Image) -> Int {
+        let frames = image.animation?.keptByteCount.bytes ?? 0
+        let (sum, overflow) = image.byteCount.bytes.addingReportingOverflow(frames)
+        let (cost, overflows) = sum.addingReportingOverflow(entryOverhead.bytes)
+        return overflow || overflows ? .max : cost
+    }
+
+    // MARK: - Sums
+
+    /// What all pictures cost: their bytes, with ``entryOverhead`` for each.
+    public var cost: ByteCount { ledger.withLock { ByteCount($0.cost) } }
+    public var count: Int { ledger.withLock { $0.count } }
+
+    public var statistics: Statistics {
+        var sum = ledger.withLock { Statistics(hits: $0.heldHits, evictions: $0.evictions, heldHits: $0.heldHits) }
+        for shard in shards {
+            let (hits, misses) = shard.state.withLock { ($0.hits, $0.misses) }
+            sum.hits += hits
+            sum.misses += misses
+        }
+        // A picture that was found again was a miss of its shard.
+        sum.misses -= sum.heldHits
+        return sum
+    }
+
+    /// Lower limits hold at once.
+    public var limits: Limits {
+        get { ledger.withLock { $0.limits } }
+        set {
+            var departed: [MemoryTable.Entry] = []
+            ledger.withLock { ledger in
+                ledger.limits = newValue
+                makeRoom(cost: 0, places: 0, &ledger, into: &departed)
+            }
+        }
+    }
+}
