@@ -12,21 +12,23 @@ extension DiskCache {
         guard !state.withLock({ $0.isScanned }) else { return }
         scanTurn.withLock { _ in
             guard !state.withLock({ $0.isScanned }) else { return }
-            let (entries, strays) = (findEntries(), findStrays())
+            let (found, strays) = (findEntries(), findStrays())
             let space = existingSpace()
-            state.withLock { $0.finishScan(entries, strays: strays, freeSpace: space) }
+            noteOverhead()
+            let delay = state.withLock { state in
+                state.finishScan(found.index, shardTimes: found.times, strays: strays, freeSpace: space)
+                state.earlierCounts = found.counts
+                // A few files are looked at sooner than they are written down.
+                if found.index.count >= Self.leastIndexCount, found.scanned.count >= 8 {
+                    state.changes.note(shards: found.scanned)
+                }
+                return state.scheduleFlush()
+            }
+            scheduleFlush(after: delay)
         }
     }
 
-    /// What cannot be read is not counted: the operations will say what is wrong with it.
-    private func findEntries() -> [DiskIndex.Victim] {
-        var found: [DiskIndex.Victim] = []
-        forEachEntryFile { id, path in
-            guard let status = try? files.status(at: path), status.isRegularFile else { return }
-            found.append(.init(id: id, bytes: status.blockBytes, lastUse: status.modified))
-        }
-        return found
-    }
+    private static let leastIndexCount = 1000
 
     /// Calls `body` with every file that is named like an entry.
     func forEachEntryFile(_ body: (EntryID, String) -> Void) {
@@ -42,14 +44,8 @@ extension DiskCache {
         }
     }
 
-    /// Looks again at the temporary files of other processes: finished ones are gone, old ones are removed.
-    func lookAtStrays() {
-        let strays = findStrays()
-        state.withLock { $0.setStrays(strays) }
-    }
-
     /// Temporary files that are not this cache's own; removes those that nobody writes to any more.
-    private func findStrays() -> [String: Int64] {
+    func findStrays() -> [String: Int64] {
         let now = clock.wallTime
         var strays: [String: Int64] = [:]
         for name in (try? files.names(in: layout.temporaryDirectory)) ?? [] where !name.hasPrefix(temporaryPrefix) {
@@ -62,7 +58,7 @@ extension DiskCache {
     }
 
     /// Free space on the disk that holds, or will hold, the cache.
-    private func existingSpace() -> Int64? {
+    func existingSpace() -> Int64? {
         var path = layout.versionDirectory
         while true {
             if let space = try? files.space(at: path) { return space.free }

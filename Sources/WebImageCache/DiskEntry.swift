@@ -12,13 +12,14 @@ public struct DiskEntry: Sendable {
 
 /// An entry in a listing.
 public struct DiskEntryInfo: Hashable, Sendable {
-    public let key: CacheKey
+    /// Nil where the cache keeps hashes of keys only.
+    public let key: CacheKey?
     public let path: String
     /// The length of the body.
     public let bodyLength: ByteCount
     /// What it takes on disk.
     public let allocated: ByteCount
-    /// Seconds since 1970.
+    /// Its last use, or the other date that the limits go by, in seconds since 1970.
     public let lastUse: Int64
     /// When it will go if it is not used before, in seconds since 1970; nil: only for want of room.
     public let expires: Int64?

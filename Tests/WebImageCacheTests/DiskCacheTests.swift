@@ -153,7 +153,7 @@ struct DiskCacheTests {
         bench.clock.advance(by: .seconds(1))
         #expect(try !bench.cache.contains(CacheKey("unused")))
         #expect(try bench.cache.removeExpired() == 1)
-        #expect(try bench.cache.entries().map(\.key.text) == ["used"])
+        #expect(try bench.cache.entries().compactMap(\.key?.text) == ["used"])
         bench.clock.advance(by: .seconds(999))
         #expect(try bench.cache.read(CacheKey("used")) == nil)
         #expect(try bench.cache.entries().isEmpty)
@@ -202,12 +202,12 @@ struct DiskCacheTests {
         }
     }
 
-    @Test func aHitIsAnOpenAStatusAndARead() throws {
+    @Test func aHitIsAnOpenAndARead() throws {
         let bench = try Bench()
         try bench.cache.store(key, [UInt8](repeating: 1, count: 20_000), DiskMetadata())
         let before = bench.files.callCount
         _ = try bench.cache.read(key)
-        #expect(bench.files.callCount - before == 3)
+        #expect(bench.files.callCount - before == 2)
     }
 }
 

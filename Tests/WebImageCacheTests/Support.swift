@@ -59,6 +59,10 @@ struct Bench {
     let files: FaultyFileSystem
     let cache: DiskCache
 
+    /// What a cache's own files take: the tag and the common total, a block each.
+    static let overhead = ByteCount(2 * 4096)
+
+    /// - Parameter bytes: what is left for entries.
     init(
         bytes: ByteCount = .mebibytes(64), age: Duration? = nil, scratch: Scratch? = nil, synchronises: Bool = false,
         isMetering: Bool = false
@@ -66,7 +70,7 @@ struct Bench {
         self.scratch = try scratch ?? Scratch()
         files = FaultyFileSystem(isMetering: isMetering)
         var configuration = DiskCacheConfiguration(
-            directory: self.scratch.path + "/cache", limits: .init(bytes: bytes, age: age))
+            directory: self.scratch.path + "/cache", limits: .init(bytes: bytes + Self.overhead, age: age))
         configuration.synchronises = synchronises
         cache = DiskCache(configuration, executor: executor, clock: clock, files: files)
     }
