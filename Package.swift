@@ -151,7 +151,8 @@ let package = Package(
         tests(
             "WebImageCodecsTests",
             ["WebImageCodecs", "WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting"]),
-        tests("WebImageCacheTests", ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting"]),
+        tests(
+            "WebImageCacheTests", ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting", "kill-worker"]),
         tests(
             "WebImageDownloadTests",
             [
@@ -162,7 +163,7 @@ let package = Package(
             "WebImageTests",
             [
                 "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem", "WebImageCodecs", "WebImageCache",
-                "WebImageDownload", "WebImageProcessing", "kill-worker",
+                "WebImageDownload", "WebImageProcessing",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         tests(

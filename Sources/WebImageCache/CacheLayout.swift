@@ -5,7 +5,8 @@ import WebImageCore
 /// ```
 /// <directory>/CACHEDIR.TAG
 /// <directory>/<namespace>/v1/<aa>/<64 hexadecimal digits>   entries; <aa> are the first two digits
-/// <directory>/<namespace>/v1/tmp/<process>-<start>-<number> entries that are being written
+/// <directory>/<namespace>/v1/<aa>/.<process>-<start>-<number> entries that are being written. In one directory for all
+///                                                            of them, file systems would take ever longer to make them
 /// <directory>/<namespace>/v1/owners/<process>-<start>       one locked file for each cache that writes here
 /// <directory>/<namespace>/v1/usage                          what all of them take together
 /// <directory>/<namespace>/v1/index.sqlite                   what the shards hold, so that the next start knows at once
@@ -14,7 +15,6 @@ struct CacheLayout: Sendable {
     let directory: String
     let namespace: String
     let versionDirectory: String
-    let temporaryDirectory: String
     let ownerDirectory: String
     let usagePath: String
     let indexPath: String
@@ -23,7 +23,6 @@ struct CacheLayout: Sendable {
         self.directory = directory
         self.namespace = directory + "/" + namespace
         versionDirectory = self.namespace + "/v1"
-        temporaryDirectory = versionDirectory + "/tmp"
         ownerDirectory = versionDirectory + "/owners"
         usagePath = versionDirectory + "/usage"
         indexPath = versionDirectory + "/index.sqlite"
@@ -63,7 +62,7 @@ struct CacheLayout: Sendable {
     /// Makes every directory that entries need, and the tag. Those that are there already are left as they are.
     func makeDirectories(_ files: some FileSystem) throws(FileFault) {
         try Self.makeDirectory(directory, files)
-        for path in [namespace, versionDirectory, temporaryDirectory, ownerDirectory] { try files.makeDirectory(path) }
+        for path in [namespace, versionDirectory, ownerDirectory] { try files.makeDirectory(path) }
         writeTag(files)
     }
 

@@ -112,7 +112,7 @@ extension DiskCache {
     @discardableResult
     package func removeExpired() throws(WebImageError) -> Int {
         finishScan()
-        lookAtStrays()
+        lookAtStrays(lists: true)
         adoptChanges()
         let now = clock.wallTime
         let (count, isFine) = evictionTurn.withLock { _ in

@@ -62,7 +62,7 @@ extension DiskCache {
 
     /// The time by the clock that stamps this file system's directories, in nanoseconds.
     private func timeOfDirectory() -> Int64? {
-        let path = makeTemporaryPath()
+        let path = layout.versionDirectory + "/.clock-" + ownerName
         guard let file = try? files.open(path, .createNew) else { return nil }
         defer {
             files.close(file)
@@ -78,39 +78,51 @@ extension DiskCache {
         return stamp > now - tick
     }
 
+    /// What the directory holds.
+    struct Findings {
+        var index = DiskIndex()
+        var times = [Int64?](repeating: nil, count: 256)
+        /// Shards of which nothing true was written down.
+        var scanned: [Int] = []
+        /// Files that others were writing in those; in the rest there are none.
+        var strays: [String: Int64] = [:]
+        var counts: IndexStore.Counts
+    }
+
     /// What was written down and is still true; the rest is found in the directory.
-    func findEntries() -> (index: DiskIndex, times: [Int64?], scanned: [Int], counts: IndexStore.Counts) {
+    func findEntries() -> Findings {
         var stored: (shards: [Int: IndexStore.Shard], counts: IndexStore.Counts) = ([:], .init())
         do throws(SQLiteFault) {
             stored = try IndexStore(path: layout.indexPath, files: files).load()
         } catch {
             logger.notice("the cache's index cannot be read, the directory is scanned: \(error.message)")
         }
-        var (records, times, scanned) = ([DiskIndex.Record](), [Int64?](repeating: nil, count: 256), [Int]())
-        let names = Set((try? files.names(in: layout.versionDirectory)) ?? [])
-        for shard in 0..<256 where names.contains(CacheLayout.shardNames[shard]) {
+        var (records, found) = ([DiskIndex.Record](), Findings(counts: stored.counts))
+        for shard in existingShards() {
             guard let status = try? files.status(at: layout.shardDirectory(shard)) else { continue }
-            times[shard] = status.modifiedNanoseconds
+            found.times[shard] = status.modifiedNanoseconds
             if let known = stored.shards[shard], known.describes(status) {
                 records += known.records
             } else {
-                scanned.append(shard)
-                records += scan(shard, stored.shards[shard]?.records ?? [])
+                found.scanned.append(shard)
+                records += scan(shard, stored.shards[shard]?.records ?? [], &found.strays)
             }
         }
-        var index = DiskIndex()
-        index.adopt(records)
-        return (index, times, scanned, stored.counts)
+        found.index.adopt(records)
+        return found
     }
 
     /// What a directory holds, by looking at every file; what was known of them before says when they were used.
-    private func scan(_ shard: Int, _ before: [DiskIndex.Record]) -> [DiskIndex.Record] {
+    private func scan(
+        _ shard: Int, _ before: [DiskIndex.Record], _ strays: inout [String: Int64]
+    ) -> [DiskIndex.Record] {
         let directory = layout.shardDirectory(shard)
         var known: [EntryID: DiskIndex.Record] = [:]
         for record in before { known[record.id] = record }
         var found: [DiskIndex.Record] = []
         // What cannot be read is not counted: the operations will say what is wrong with it.
         for name in (try? files.names(in: directory)) ?? [] {
+            if name.hasPrefix(".") { noteStray(directory + "/" + name, &strays) }
             guard let id = EntryID(name: name), id.shard == shard,
                 let status = try? files.status(at: layout.path(of: id)), status.isRegularFile
             else { continue }

@@ -57,9 +57,10 @@ extension DiskCache {
             (max(state.index.record(of: id)?.date ?? .min, status.modified), state.age)
         }
         let idle = age.map { lastUse.addingReportingOverflow($0.components.seconds).partialValue }
-        let metadata = tail.trailer.metadata
+        let trailer = tail.trailer.decoded
+        let metadata = trailer?.metadata ?? DiskMetadata()
         return DiskEntryInfo(
-            key: tail.trailer.key.map { CacheKey($0) }, path: path, bodyLength: ByteCount(Int(tail.footer.bodyLength)),
+            key: trailer?.key.map { CacheKey($0) }, path: path, bodyLength: ByteCount(Int(tail.footer.bodyLength)),
             allocated: ByteCount(Int(status.blockBytes)), lastUse: lastUse,
             expires: [idle, metadata.expiresAt].compactMap(\.self).min(), metadata: metadata)
     }
@@ -96,20 +97,25 @@ extension DiskCache {
             guard let now = try? file.status(), case .passed? = try? file.readAll(now) else { return why }
             return nil
         case .passed(let content):
-            return content.trailer.id == id ? nil : "it has another key"
+            guard let trailer = content.trailer.decoded else { return "its trailer is damaged" }
+            return trailer.id == id ? nil : "it has another key"
         }
     }
 
     private func removeOrphans(_ report: inout DiskVerification) {
         let strays = state.withLock { $0.strays.count }
-        lookAtStrays()
+        lookAtStrays(lists: true)
         let gone = strays - state.withLock { $0.strays.count }
         report.orphans += max(gone, 0)
         report.repaired += max(gone, 0)
-        for shard in 0..<256 {
+        for shard in existingShards() {
             let directory = layout.shardDirectory(shard)
             for name in (try? files.names(in: directory)) ?? [] {
                 if let id = EntryID(name: name), id.shard == shard { continue }
+                // Young, or of the living.
+                if name.hasPrefix(temporaryPrefix) || state.withLock({ $0.strays[directory + "/" + name] != nil }) {
+                    continue
+                }
                 report.orphans += 1
                 if (try? files.remove(directory + "/" + name)) != nil { report.repaired += 1 }
             }

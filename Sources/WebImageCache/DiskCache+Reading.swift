@@ -21,7 +21,7 @@ extension DiskCache {
             }
         }
         guard let (trailer, body) = found else { return readElsewhere(key, id) }
-        return DiskEntry(key: key, body: body, metadata: trailer.metadata, path: path)
+        return DiskEntry(key: key, body: body, trailer: trailer, path: path)
     }
 
     /// The short way to an entry that is known and young: an open, a read and a close. Nil wherever something is not as
@@ -37,23 +37,24 @@ extension DiskCache {
         guard length > 0, let file = try? EntryFile.open(path, files) else { return nil }
         defer { file.close() }
         guard case .passed(let content)? = try? file.readAll(length: length),
-            content.trailer.isOf(key, id), content.trailer.metadata.isAlive(at: now)
+            content.trailer.isOf(key, id), content.trailer.isAlive(at: now)
         else { return nil }
-        noteUse(id, path, content.trailer.metadata)
-        return DiskEntry(key: key, body: content.body, metadata: content.trailer.metadata, path: path)
+        noteUse(id, path, content.trailer.expiresAt)
+        return DiskEntry(key: key, body: content.body, trailer: content.trailer, path: path)
     }
 
     /// What is known of the entry of that key; its body is not looked at. Blocks. Counts as a use, as ``read(_:)`` does.
     package func readMetadata(_ key: CacheKey) throws(WebImageError) -> DiskMetadata? {
         let id = EntryID(key)
         if let staged = stagedEntry(id) { return staged.metadata }
-        let found: Found<Void>? = try visit(key, id, layout.path(of: id)) { (file, status) throws(FileFault) in
+        let found: Found<DiskMetadata>? = try visit(key, id, layout.path(of: id)) { (file, status) throws(FileFault) in
             switch try file.readTail(status) {
             case .failed(let why): .failed(why)
-            case .passed(let tail): .passed((tail.trailer, ()))
+            case .passed(let tail):
+                tail.trailer.decoded.map { .passed((tail.trailer, $0.metadata)) } ?? .failed("its trailer is damaged")
             }
         }
-        return found?.trailer.metadata ?? readElsewhere(key, id)?.metadata
+        return found?.body ?? readElsewhere(key, id)?.metadata
     }
 
     /// Whether there is an entry of that key, without reading it. Blocks.
@@ -81,7 +82,7 @@ extension DiskCache {
         }
     }
 
-    private typealias Found<Body> = (trailer: DiskTrailer, body: Body)
+    private typealias Found<Body> = (trailer: EncodedTrailer, body: Body)
 
     /// Opens the entry, has it read, checks that it is the right one and still valid, and keeps the books.
     private func visit<Body>(
@@ -112,11 +113,11 @@ extension DiskCache {
             case .failed(let why): return damaged(id, path, status, why)
             case .passed(let found):
                 guard found.trailer.isOf(key, id) else { return damaged(id, path, status, "it has another key") }
-                if !found.trailer.metadata.isAlive(at: clock.wallTime) {
+                if !found.trailer.isAlive(at: clock.wallTime) {
                     drop(id, path, status)
                     return miss()
                 }
-                noteUse(id, path, found.trailer.metadata)
+                noteUse(id, path, found.trailer.expiresAt)
                 return found
             }
         } catch {
@@ -151,9 +152,9 @@ extension DiskCache {
         }
     }
 
-    private func noteUse(_ id: EntryID, _ path: String, _ metadata: DiskMetadata) {
+    private func noteUse(_ id: EntryID, _ path: String, _ expiresAt: Int64?) {
         let now = clock.wallTime
-        let (known, delay) = state.withLock { ($0.use(id, at: now, expires: metadata.expiresAt), $0.scheduleFlush()) }
+        let (known, delay) = state.withLock { ($0.use(id, at: now, expires: expiresAt), $0.scheduleFlush()) }
         scheduleFlush(after: delay)
         switch known {
         case .some(let isBehind):
@@ -164,7 +165,7 @@ extension DiskCache {
             stripe(id).lock.withLock { _ in
                 guard let current = try? files.status(at: path) else { return }
                 var record = current.record(of: id)
-                record.expires = metadata.expiresAt ?? 0
+                record.expires = expiresAt ?? 0
                 state.withLock { state in
                     if state.ageBasis == .lastUse { record.date = max(now, record.date) }
                     state.comeBack(record)

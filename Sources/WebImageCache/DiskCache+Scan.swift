@@ -12,11 +12,11 @@ extension DiskCache {
         guard !state.withLock({ $0.isScanned }) else { return }
         scanTurn.withLock { _ in
             guard !state.withLock({ $0.isScanned }) else { return }
-            let (found, strays) = (findEntries(), findStrays())
+            let found = findEntries()
             let space = existingSpace()
             noteOverhead()
             let delay = state.withLock { state in
-                state.finishScan(found.index, shardTimes: found.times, strays: strays, freeSpace: space)
+                state.finishScan(found.index, shardTimes: found.times, strays: found.strays, freeSpace: space)
                 state.earlierCounts = found.counts
                 // A few files are looked at sooner than they are written down.
                 if found.index.count >= Self.leastIndexCount, found.scanned.count >= 8 {
@@ -32,29 +32,41 @@ extension DiskCache {
 
     /// Calls `body` with every file that is named like an entry.
     func forEachEntryFile(_ body: (EntryID, String) -> Void) {
-        guard let shards = try? files.names(in: layout.versionDirectory) else { return }
-        let known = Set(CacheLayout.shardNames)
-        for shard in shards where known.contains(shard) {
-            let directory = layout.versionDirectory + "/" + shard
+        for shard in existingShards() {
+            let directory = layout.shardDirectory(shard)
             for name in (try? files.names(in: directory)) ?? [] {
-                if let id = EntryID(name: name), layout.path(of: id) == directory + "/" + name {
-                    body(id, directory + "/" + name)
-                }
+                if let id = EntryID(name: name), id.shard == shard { body(id, directory + "/" + name) }
             }
         }
     }
 
-    /// Temporary files that are not this cache's own; removes those that nobody writes to any more.
+    /// Which of the 256 directories there are, in order.
+    func existingShards() -> [Int] {
+        let names = (try? files.names(in: layout.versionDirectory)) ?? []
+        return names.compactMap { $0.utf8.count == 2 ? Int($0, radix: 16) : nil }.sorted()
+    }
+
+    /// Temporary files that are not this cache's own; removes those that nobody writes to any more. Lists every shard.
     func findStrays() -> [String: Int64] {
-        let now = clock.wallTime
         var strays: [String: Int64] = [:]
-        for name in (try? files.names(in: layout.temporaryDirectory)) ?? [] where !name.hasPrefix(temporaryPrefix) {
-            let path = layout.temporaryDirectory + "/" + name
-            guard let status = try? files.status(at: path), status.isRegularFile else { continue }
-            if now - status.modified > Self.temporaryLifetime, (try? files.remove(path)) != nil { continue }
-            strays[name] = status.blockBytes
+        for shard in existingShards() {
+            let directory = layout.shardDirectory(shard)
+            for name in (try? files.names(in: directory)) ?? [] where name.hasPrefix(".") {
+                noteStray(directory + "/" + name, &strays)
+            }
         }
         return strays
+    }
+
+    func noteStray(_ path: String, _ strays: inout [String: Int64]) {
+        guard !isOwn(path), let status = try? files.status(at: path), status.isRegularFile else { return }
+        let isOld = clock.wallTime - status.modified > Self.temporaryLifetime
+        if isOld, (try? files.remove(path)) != nil { return }
+        strays[path] = status.blockBytes
+    }
+
+    private func isOwn(_ path: String) -> Bool {
+        path.split(separator: "/").last.map { $0.hasPrefix(temporaryPrefix) } ?? false
     }
 
     /// Free space on the disk that holds, or will hold, the cache.

@@ -49,7 +49,7 @@ extension DiskCache {
             if !isThere {
                 leave(&membership)
                 state.withLock { $0.removeAll() }
-                for shard in 0..<256 { reconcile(shard) }
+                for shard in existingShards() { reconcile(shard) }
             }
         }
         guard let current = membership else {
@@ -72,15 +72,16 @@ extension DiskCache {
         do throws(FileFault) {
             _ = try files.lock(usage, wait: true)
             let total = try DiskTotal.read(usage, files)
-            let isAlone = buryTheDead() == 0
+            let (living, buried) = buryTheDead()
+            let isAlone = living == 0
             let owner = try files.open(ownerPath, .readWrite)
             _ = try files.lock(owner, wait: false)
             let inode = try files.status(of: usage).inode
-            let strays = findStrays()
+            let strays = buried ? findStrays() : nil
             adoptChanges()
             noteOverhead()
             state.withLock { state in
-                state.setStrays(strays)
+                if let strays { state.setStrays(strays) }
                 state.join(total, isAlone: isAlone)
             }
             return DiskMembership(usage: usage, usageInode: inode, owner: owner, ownerPath: ownerPath)
@@ -96,34 +97,39 @@ extension DiskCache {
         membership = nil
     }
 
-    /// Removes what dead caches have left: their marks, and the entries that they were writing.
-    /// - Returns: how many others live.
-    private func buryTheDead() -> Int {
-        var living = 0
+    /// Removes what dead caches have left: their marks, and the entries that they were writing. Only by who holds the
+    /// common file's lock, under which marks are made.
+    /// - Returns: how many others live, and whether there were dead ones.
+    private func buryTheDead() -> (living: Int, buried: Bool) {
+        var (living, dead): (Int, [String]) = (0, [])
         for name in (try? files.names(in: layout.ownerDirectory)) ?? [] where name != ownerName {
-            let path = layout.ownerDirectory + "/" + name
-            guard let file = try? files.open(path, .read) else { continue }
+            guard let file = try? files.open(layout.ownerDirectory + "/" + name, .read) else { continue }
             defer { files.close(file) }
             // Whoever lives holds its lock.
-            guard let isDead = try? files.lock(file, wait: false), isDead else {
-                living += 1
-                continue
-            }
-            for temporary in (try? files.names(in: layout.temporaryDirectory)) ?? []
-            where temporary.hasPrefix(name + "-") {
-                try? files.remove(layout.temporaryDirectory + "/" + temporary)
-            }
-            try? files.remove(path)
+            if let isDead = try? files.lock(file, wait: false), isDead { dead.append(name) } else { living += 1 }
         }
-        return living
+        guard !dead.isEmpty else { return (living, false) }
+        for shard in existingShards() {
+            let directory = layout.shardDirectory(shard)
+            for name in (try? files.names(in: directory)) ?? [] where name.hasPrefix(".") {
+                guard dead.contains(where: { name.hasPrefix(".\($0)-") }) else { continue }
+                try? files.remove(directory + "/" + name)
+            }
+        }
+        for name in dead { try? files.remove(layout.ownerDirectory + "/" + name) }
+        return (living, true)
     }
 
     /// Learns what others have done to the directory since it was last looked at. Costs a status a shard, and a listing
     /// for each that changed.
     func adoptChanges() {
-        for shard in 0..<256 {
+        let times = state.withLock { $0.shardTimes }
+        let known = times.indices.filter { times[$0] != nil }
+        let existing = existingShards()
+        for shard in Set(known).subtracting(existing) { reconcile(shard) }
+        for shard in existing {
             let modified = (try? files.status(at: layout.shardDirectory(shard)))?.modifiedNanoseconds
-            if modified != state.withLock({ $0.shardTimes[shard] }) { reconcile(shard) }
+            if modified != times[shard] { reconcile(shard) }
         }
     }
 
@@ -156,14 +162,16 @@ extension DiskCache {
 
     /// Looks again at what others were writing: of the dead nothing is left, what nobody owns goes when it is old. Finds
     /// out whether others live.
-    func lookAtStrays() {
+    /// - Parameter lists: whether every shard is listed, even where nothing calls for it.
+    func lookAtStrays(lists: Bool = false) {
         membership.withLock { membership in
             let isMember = meetOthers(&membership) != nil
             defer { if let membership { files.unlock(membership.usage) } }
-            let living = isMember ? buryTheDead() : 0
-            let strays = findStrays()
+            let (living, buried) = isMember ? buryTheDead() : (0, false)
+            let strays = lists || buried || state.withLock { !$0.strays.isEmpty } ? findStrays() : nil
             state.withLock { state in
                 if isMember { state.setOthers(living > 0) }
+                guard let strays else { return state.setStrays(state.strays) }
                 state.setStrays(strays)
                 if isMember { state.correct(otherTemporaryBytes: strays.values.reduce(0, +)) }
             }

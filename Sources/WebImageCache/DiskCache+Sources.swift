@@ -47,9 +47,9 @@ extension DiskCache {
             switch source.kind {
             case .cache:
                 guard case .passed(let content)? = try? file.readAll(status), content.trailer.isOf(key, id),
-                    content.trailer.metadata.isAlive(at: clock.wallTime)
+                    content.trailer.isAlive(at: clock.wallTime)
                 else { continue }
-                return DiskEntry(key: key, body: content.body, metadata: content.trailer.metadata, path: path)
+                return DiskEntry(key: key, body: content.body, trailer: content.trailer, path: path)
             case .files:
                 guard let body = try? file.readPlain(status) else { continue }
                 var metadata = DiskMetadata()

@@ -46,15 +46,15 @@ extension DiskCache {
         finishScan()
         let id = EntryID(key)
         unstage(id)
-        let (path, file) = try openTemporary()
+        let (path, file) = try openTemporary(id)
         let number = state.withLock { $0.writes.begin(id) }
         return DiskWriter(key, id, number: number, cache: self, path: path, file: file)
     }
 
-    private func openTemporary() throws(WebImageError) -> (path: String, file: Int32) {
-        let path = makeTemporaryPath()
+    private func openTemporary(_ id: EntryID) throws(WebImageError) -> (path: String, file: Int32) {
+        let path = makeTemporaryPath(id.shard)
         do {
-            return (path, try makingDirectories { () throws(FileFault) in try files.open(path, .createNew) })
+            return (path, try makingDirectories(for: id) { () throws(FileFault) in try files.open(path, .createNew) })
         } catch {
             throw writing(error, path)
         }
@@ -66,7 +66,7 @@ extension DiskCache {
     ) throws(WebImageError) -> Bool {
         defer { state.withLock { $0.writes.end(id) } }
         finishScan()
-        let (path, file) = try openTemporary()
+        let (path, file) = try openTemporary(id)
         let tail = makeTail(key, id, metadata, bodyLength: Int64(body.count), bodyChecksum: Checksum.of(body))
         let length = Int64(body.count + tail.count)
         let reserved = FileStatus.blocks(length)
@@ -142,13 +142,18 @@ extension DiskCache {
     /// Runs `action`; when it lacks a directory, because there never was one or someone wiped it, makes all of them and
     /// runs it again.
     private func makingDirectories<Result>(
-        _ action: () throws(FileFault) -> Result
+        for id: EntryID, _ action: () throws(FileFault) -> Result
     ) throws(FileFault) -> Result {
         do throws(FileFault) {
             return try action()
         } catch  where error.isMissing {
             if (try? files.status(at: layout.versionDirectory)) == nil { state.withLock { $0.removeAll() } }
-            try layout.makeDirectories(files)
+            do throws(FileFault) {
+                try files.makeDirectory(layout.shardDirectory(id.shard))
+            } catch  where error.isMissing {
+                try layout.makeDirectories(files)
+                try files.makeDirectory(layout.shardDirectory(id.shard))
+            }
             return try action()
         }
     }
@@ -163,12 +168,7 @@ extension DiskCache {
         do throws(FileFault) {
             isPublished = try stripe(id).lock.withLock { _ throws(FileFault) in
                 guard state.withLock({ $0.writes.wants(number, id) }) else { return false }
-                do throws(FileFault) {
-                    try files.rename(temporary, to: path)
-                } catch  where error.isMissing {
-                    try files.makeDirectory(layout.shardDirectory(id.shard))
-                    try files.rename(temporary, to: path)
-                }
+                try files.rename(temporary, to: path)
                 state.withLock { state in
                     state.fulfil(reserved, record)
                     state.writes.didPublish(number, id)

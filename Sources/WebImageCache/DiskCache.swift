@@ -41,7 +41,7 @@ public final class DiskCache: Sendable {
     let stripes = (0..<16).map { _ in Stripe() }
     /// Tells this cache's temporary files from those of another with the same process number: in a container everyone
     /// is process 1.
-    private let start = String(UInt32.random(in: .min ... .max), radix: 16)
+    let ownerName = "\(ThisProcess.number)-\(String(UInt32.random(in: .min ... .max), radix: 16))"
     private let temporaryNumber = Atomic<Int>(0)
 
     /// Returns at once; the directory is scanned in the background, and made when there is something to write.
@@ -100,14 +100,12 @@ public final class DiskCache: Sendable {
     func stripe(_ id: EntryID) -> Stripe { stripes[id.shard & 15] }
 
     /// A path for an entry that is being written.
-    func makeTemporaryPath() -> String {
+    func makeTemporaryPath(_ shard: Int) -> String {
         let number = temporaryNumber.add(1, ordering: .relaxed).newValue
-        return "\(layout.temporaryDirectory)/\(temporaryPrefix)\(number)"
+        return "\(layout.shardDirectory(shard))/\(temporaryPrefix)\(number)"
     }
 
-    /// Tells this cache from others in names of files.
-    var ownerName: String { "\(ThisProcess.number)-\(start)" }
-    var temporaryPrefix: String { ownerName + "-" }
+    var temporaryPrefix: String { ".\(ownerName)-" }
 }
 
 /// What a disk cache takes.

@@ -41,8 +41,6 @@ struct DiskTrailer: Equatable {
         (self.key, self.keyDigest, self.metadata) = (key, keyDigest, metadata)
     }
 
-    func isOf(_ key: CacheKey, _ id: EntryID) -> Bool { self.key.map { $0 == key.text } ?? (keyDigest == id.bytes) }
-
     /// The name that the entry's file should have.
     var id: EntryID? { key.map { EntryID(CacheKey($0)) } ?? keyDigest.flatMap(EntryID.init(bytes:)) }
 
@@ -94,7 +92,12 @@ struct DiskTrailer: Equatable {
     }
 
     fileprivate static func text(_ bytes: UnsafeRawBufferPointer) -> String? {
-        String(validating: bytes, as: UTF8.self)
+        // Validating is generic code, and slow; nearly every text here is ASCII.
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { return String(validating: bytes, as: UTF8.self) }
+        return String(unsafeUninitializedCapacity: bytes.count) { text in
+            UnsafeMutableRawBufferPointer(text).copyBytes(from: bytes)
+            return bytes.count
+        }
     }
 }
 
@@ -188,7 +191,7 @@ struct ByteWriter {
 /// Reads what ``ByteWriter`` wrote, and nothing beyond the end.
 struct ByteReader {
     let bytes: UnsafeRawBufferPointer
-    private var offset = 0
+    private(set) var offset = 0
 
     init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 

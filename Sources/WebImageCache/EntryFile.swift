@@ -11,7 +11,7 @@ struct EntryFile {
 
     struct Tail {
         let footer: DiskFooter
-        let trailer: DiskTrailer
+        let trailer: EncodedTrailer
     }
 
     /// An entry that is larger than this is read from its end, so that a huge file that is none is found out before
@@ -38,16 +38,16 @@ struct EntryFile {
     func status() throws(FileFault) -> FileStatus { try files.status(of: file) }
 
     /// Reads and checks everything: footer, trailer, body.
-    func readAll(_ status: FileStatus) throws(FileFault) -> Check<(trailer: DiskTrailer, body: [UInt8])> {
+    func readAll(_ status: FileStatus) throws(FileFault) -> Check<(trailer: EncodedTrailer, body: [UInt8])> {
         if status.size > Self.largeSize, case .failed(let why) = try readTail(status) { return .failed(why) }
         guard status.isRegularFile else { return .failed("it is no entry's file") }
         return try readAll(length: status.size)
     }
 
     /// The same for a file that is believed to have that length; another length is a failure.
-    func readAll(length: Int64) throws(FileFault) -> Check<(trailer: DiskTrailer, body: [UInt8])> {
+    func readAll(length: Int64) throws(FileFault) -> Check<(trailer: EncodedTrailer, body: [UInt8])> {
         guard length >= DiskFooter.length else { return .failed("it is no entry's file") }
-        var (fault, trailer, why): (FileFault?, DiskTrailer?, String) = (nil, nil, "")
+        var (fault, trailer, why): (FileFault?, EncodedTrailer?, String) = (nil, nil, "")
         // The body is the start of the file, so that one array takes the file and then is the body. One byte more than
         // there should be tells whether there is more.
         let body = [UInt8](unsafeUninitializedCapacity: Int(length) + 1) { buffer, count in
@@ -123,7 +123,7 @@ struct EntryFile {
     }
 
     private static func checkTrailer(_ bytes: UnsafeRawBufferPointer, _ footer: DiskFooter) -> Check<Tail> {
-        guard Checksum.of(bytes) == footer.trailerChecksum, let trailer = DiskTrailer.decode(bytes) else {
+        guard Checksum.of(bytes) == footer.trailerChecksum, let trailer = EncodedTrailer(bytes) else {
             return .failed("its trailer is damaged")
         }
         return .passed(Tail(footer: footer, trailer: trailer))

@@ -96,7 +96,17 @@ struct Bench {
         return sum
     }
 
-    func temporaryNames() -> [String] { (try? PosixFileSystem().names(in: versionDirectory + "/tmp")) ?? [] }
+    /// Files that are being written, or were to be.
+    func temporaryNames() -> [String] { temporaryFiles(in: versionDirectory).map(\.name) }
+}
+
+/// Files in a cache's shards that are no entries yet.
+func temporaryFiles(in versionDirectory: String) -> [(name: String, path: String)] {
+    let files = PosixFileSystem()
+    return ((try? files.names(in: versionDirectory)) ?? []).filter { $0.count == 2 }.flatMap { shard in
+        let names = (try? files.names(in: versionDirectory + "/" + shard)) ?? []
+        return names.filter { $0.hasPrefix(".") }.map { ($0, "\(versionDirectory)/\(shard)/\($0)") }
+    }
 }
 
 func readFile(_ path: String) throws -> [UInt8] {
