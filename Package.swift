@@ -61,6 +61,7 @@ let package = Package(
         system("CSysCurl", "libcurl", apt: "libcurl4-openssl-dev"),
         system("CSysXXHash", "libxxhash", apt: "libxxhash-dev"),
         system("CSysCrypto", "libcrypto", apt: "libssl-dev"),
+        system("CSysSQLite", "sqlite3", apt: "libsqlite3-dev"),
         system("CSysWebP", "libwebp libwebpmux", apt: "libwebp-dev"),
         // Without pkg-config: their .pc files hold flags that SwiftPM warns of and that nobody needs.
         system("CSysAVIF", nil, apt: "libavif-dev"),
@@ -97,7 +98,7 @@ let package = Package(
         room(
             "WebImageCache",
             [
-                "WebImageCore", "WebImageSystem", "CSysXXHash", "CSysCrypto",
+                "WebImageCore", "WebImageSystem", "CSysXXHash", "CSysCrypto", "CSysSQLite",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         room(
@@ -153,7 +154,8 @@ let package = Package(
         tests(
             "WebImageCodecsTests",
             ["WebImageCodecs", "WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting"]),
-        tests("WebImageCacheTests", ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting"]),
+        tests(
+            "WebImageCacheTests", ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting", "kill-worker"]),
         tests(
             "WebImageDownloadTests",
             [
@@ -164,7 +166,7 @@ let package = Package(
             "WebImageTests",
             [
                 "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem", "WebImageCodecs", "WebImageCache",
-                "WebImageDownload", "WebImageProcessing", "kill-worker",
+                "WebImageDownload", "WebImageProcessing",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         tests(

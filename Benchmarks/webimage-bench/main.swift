@@ -1,11 +1,14 @@
 // Benchmarks: each claim beside what it is measured against, in one run, as ratios. Names choose some of them.
-let known = ["formats", "warm", "cold", "overlap"]
+let known = ["formats", "warm", "cold", "overlap", "cache"]
 let arguments = Array(CommandLine.arguments.dropFirst())
 
 switch (arguments.first, arguments.count) {
 case ("draw", 2): try PeerWork.draw(into: arguments[1])
 case ("work", 5):
     try await PeerWork.work(arguments[1], arguments[2], arguments[3], seconds: Double(arguments[4]) ?? 1.5)
+case ("cache-work", 5):
+    try CacheWork.run(
+        arguments[1], size: Int(arguments[2]) ?? 0, count: Int(arguments[3]) ?? 0, directory: arguments[4])
 default:
     for name in arguments.isEmpty ? known : arguments {
         print("\n== \(name)")
@@ -14,6 +17,7 @@ default:
         case "warm": try WarmBench.run()
         case "cold": try await ColdBench.run()
         case "overlap": try await OverlapBench.run()
+        case "cache": try CacheBench.run()
         default: print("there are \(known.joined(separator: ", "))")
         }
     }

@@ -5,20 +5,27 @@ import WebImageCore
 /// ```
 /// <directory>/CACHEDIR.TAG
 /// <directory>/<namespace>/v1/<aa>/<64 hexadecimal digits>   entries; <aa> are the first two digits
-/// <directory>/<namespace>/v1/tmp/<process>-<start>-<number> entries that are being written
-/// <directory>/<namespace>/v1/lock, usage                    kept free for the limit that processes share
+/// <directory>/<namespace>/v1/<aa>/.<process>-<start>-<number> entries that are being written. In one directory for all
+///                                                            of them, file systems would take ever longer to make them
+/// <directory>/<namespace>/v1/owners/<process>-<start>       one locked file for each cache that writes here
+/// <directory>/<namespace>/v1/usage                          what all of them take together
+/// <directory>/<namespace>/v1/index.sqlite                   what the shards hold, so that the next start knows at once
 /// ```
 struct CacheLayout: Sendable {
     let directory: String
     let namespace: String
     let versionDirectory: String
-    let temporaryDirectory: String
+    let ownerDirectory: String
+    let usagePath: String
+    let indexPath: String
 
     init(directory: String, namespace: String) {
         self.directory = directory
         self.namespace = directory + "/" + namespace
         versionDirectory = self.namespace + "/v1"
-        temporaryDirectory = versionDirectory + "/tmp"
+        ownerDirectory = versionDirectory + "/owners"
+        usagePath = versionDirectory + "/usage"
+        indexPath = versionDirectory + "/index.sqlite"
     }
 
     /// The 256 names of the directories that hold entries.
@@ -29,7 +36,20 @@ struct CacheLayout: Sendable {
 
     func shardDirectory(_ shard: Int) -> String { versionDirectory + "/" + Self.shardNames[shard] }
 
-    func path(of id: EntryID) -> String { shardDirectory(id.shard) + "/" + id.name }
+    /// One allocation: this is on the way of every hit.
+    func path(of id: EntryID) -> String {
+        var root = versionDirectory
+        return root.withUTF8 { root in
+            String(unsafeUninitializedCapacity: root.count + 4 + EntryID.nameLength) { text in
+                _ = text.update(fromContentsOf: root)
+                let name = root.count + 4
+                id.writeName(UnsafeMutableBufferPointer(rebasing: text[name...]))
+                (text[name - 4], text[name - 1]) = (UInt8(ascii: "/"), UInt8(ascii: "/"))
+                (text[name - 3], text[name - 2]) = (text[name], text[name + 1])
+                return name + EntryID.nameLength
+            }
+        }
+    }
 
     /// Tells backup programs to leave the directory out: https://bford.info/cachedir/ (SDWebImage's row CC-01).
     static let directoryTag = """
@@ -42,7 +62,7 @@ struct CacheLayout: Sendable {
     /// Makes every directory that entries need, and the tag. Those that are there already are left as they are.
     func makeDirectories(_ files: some FileSystem) throws(FileFault) {
         try Self.makeDirectory(directory, files)
-        for path in [namespace, versionDirectory, temporaryDirectory] { try files.makeDirectory(path) }
+        for path in [namespace, versionDirectory, ownerDirectory] { try files.makeDirectory(path) }
         writeTag(files)
     }
 

@@ -2,7 +2,7 @@ import CSysXXHash
 
 /// XXH3-64, the checksum of bodies, trailers and footers on disk: against decay and torn writes, not against forgery.
 enum Checksum {
-    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 { XXH3_64bits(bytes.baseAddress, bytes.count) }
+    static func of(_ bytes: UnsafeRawBufferPointer) -> UInt64 { wi_xxh3(bytes.baseAddress, bytes.count) }
 
     static func of(_ bytes: [UInt8]) -> UInt64 { bytes.withUnsafeBytes { of($0) } }
 }
@@ -20,7 +20,7 @@ struct RunningChecksum: ~Copyable, @unchecked Sendable {
 
     deinit { XXH3_freeState(state) }
 
-    mutating func add(_ bytes: UnsafeRawBufferPointer) { XXH3_64bits_update(state, bytes.baseAddress, bytes.count) }
+    mutating func add(_ bytes: UnsafeRawBufferPointer) { wi_xxh3_update(state, bytes.baseAddress, bytes.count) }
 
     var value: UInt64 { XXH3_64bits_digest(state) }
 }

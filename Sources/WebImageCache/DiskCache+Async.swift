@@ -82,6 +82,33 @@ extension DiskCache {
         try await hop(.low) { () throws(WebImageError) in try self.entries() }
     }
 
+    /// Removes the entries that `predicate` names, for example by the beginning of their keys; returns how many went.
+    @discardableResult
+    public func remove(
+        where predicate: @escaping @Sendable (DiskEntryInfo) -> Bool
+    ) async throws(WebImageError) -> Int {
+        try await hop(.low) { () throws(WebImageError) in try self.remove(where: predicate) }
+    }
+
+    /// Writes what is staged, and writes the index down, so that the next process to open the directory need not look
+    /// at it. For the end of a program; without it nothing stored is lost but what is staged.
+    public func flush() async throws(WebImageError) {
+        try await hop(.low) { () throws(WebImageError) in
+            try self.writeAllStaged()
+            self.flushIndex()
+        }
+    }
+
+    /// Takes pictures over from a folder that SDWebImage wrote, `<caches>/com.hackemist.SDImageCache/<namespace>`. Its
+    /// files do not say their keys, so that only those are found that are asked for. The folder stays as it is.
+    /// - Returns: how many are in the cache now that were not before.
+    @discardableResult
+    public func importSDWebImage(
+        _ directory: String, keys: [CacheKey]
+    ) async throws(WebImageError) -> Int {
+        try await hop(.low) { () throws(WebImageError) in try self.importSDWebImage(directory, keys: keys) }
+    }
+
     /// Reads every entry in full and removes those that are damaged.
     public func verify() async throws(WebImageError) -> DiskVerification {
         try await hop(.low) { () throws(WebImageError) in try self.verify() }

@@ -10,20 +10,22 @@ extension DiskCache {
     /// Reserves bytes within the limit; evicts what was not used for longest when there is no room. Blocks.
     /// - Returns: false when no eviction can make that room.
     func makeRoom(_ bytes: Int64) -> Bool {
-        if state.withLock({ $0.reserveFreeRoom(bytes) }) { return true }
+        lookAtSpace(for: bytes)
+        if sharing({ $0.reserveFreeRoom(bytes) }) { return true }
         return evictionTurn.withLock { _ in
-            var lookedAtStrays = false
+            if state.withLock({ $0.hasOthers }) { adoptChanges() }
+            var hasLookedAgain = false
             while true {
-                switch state.withLock({ $0.reserve(bytes) }) {
+                switch sharing({ $0.reserve(bytes) }) {
                 case .granted: return true
                 case .evict(let victims):
                     guard unlink(victims) else { return false }
+                    lookAtSpace(for: bytes)
                 case .refused:
-                    guard !lookedAtStrays, state.withLock({ !$0.strays.isEmpty && bytes <= $0.byteLimit }) else {
-                        return false
-                    }
-                    lookedAtStrays = true
+                    guard !hasLookedAgain, state.withLock({ $0.maySucceedLater(bytes) }) else { return false }
+                    hasLookedAgain = true
                     lookAtStrays()
+                    adoptChanges()
                 }
             }
         }
@@ -31,11 +33,28 @@ extension DiskCache {
 
     func giveBack(_ bytes: Int64) { state.withLock { $0.release(bytes) } }
 
-    /// Starts background eviction when the cache is nearly full or an entry is too old.
-    func evictInBackground() {
+    /// Asks for the free space where the cache is to leave some.
+    private func lookAtSpace(for bytes: Int64) {
+        guard state.withLock({ $0.wantsSpace(for: bytes) }) else { return }
+        guard let free = existingSpace() else { return }
+        state.withLock { $0.setFreeSpace(free) }
+    }
+
+    /// Starts background eviction when the cache is nearly full or an entry is too old, and has the index written down
+    /// when it has changed.
+    func keepHouse() {
         let now = clock.wallTime
-        guard state.withLock({ $0.shouldStartEviction(at: now) }) else { return }
-        executor.run(.low) { [weak self] in self?.evictStep() }
+        let (evicts, delay) = state.withLock { ($0.shouldStartEviction(at: now), $0.scheduleFlush()) }
+        scheduleFlush(after: delay)
+        guard evicts else { return }
+        executor.run(.low) { [weak self] in
+            guard let self else { return }
+            if state.withLock({ $0.hasOthers }) {
+                lookAtStrays()
+                adoptChanges()
+            }
+            evictStep()
+        }
     }
 
     private func evictStep() {
@@ -43,7 +62,11 @@ extension DiskCache {
         let goesOn = evictionTurn.withLock { _ in
             let victims = state.withLock { $0.nextVictims(most: Self.evictionStep, at: now) }
             if victims.isEmpty { return false }
-            if unlink(victims) { return true }
+            if unlink(victims) {
+                // What is gone is told to the others.
+                sharing { _ in }
+                return true
+            }
             state.withLock { $0.stopEvicting() }
             return false
         }
@@ -62,7 +85,7 @@ extension DiskCache {
                     if !isBack { try files.remove(layout.path(of: victim.id)) }
                     state.withLock { $0.didEvict(victim) }
                 } catch  where error.isMissing {
-                    state.withLock { $0.didEvict(victim) }
+                    state.withLock { $0.didEvict(victim, byOthers: true) }
                 } catch {
                     logger.warning("a cache entry cannot be removed: \(error)")
                     state.withLock { $0.didNotEvict(victim) }
@@ -78,8 +101,9 @@ extension DiskCache {
         finishScan()
         let target = Int64(max(bytes.bytes, 0))
         let isFine = evictionTurn.withLock { _ in
-            unlink(state.withLock { $0.takeVictims { $0.used - $0.leaving > target } })
+            unlink(state.withLock { $0.takeVictims { $0.used - $0.leavingBytes > target } })
         }
+        sharing { _ in }
         if !isFine { throw cannotRemove() }
     }
 
@@ -88,12 +112,14 @@ extension DiskCache {
     @discardableResult
     package func removeExpired() throws(WebImageError) -> Int {
         finishScan()
-        lookAtStrays()
+        lookAtStrays(lists: true)
+        adoptChanges()
         let now = clock.wallTime
         let (count, isFine) = evictionTurn.withLock { _ in
             let victims = state.withLock { $0.takeExpired(most: .max, at: now) }
             return (victims.count, unlink(victims))
         }
+        sharing { _ in }
         if !isFine { throw cannotRemove() }
         return count
     }

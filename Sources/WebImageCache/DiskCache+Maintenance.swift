@@ -7,6 +7,8 @@ extension DiskCache {
     /// Removes every entry, those of other processes included; not what is being written. Blocks.
     package func removeAll() throws(WebImageError) {
         finishScan()
+        unstageAll()
+        state.withLock { $0.writes.cancelAll() }
         var failure: FileFault?
         forEachEntryFile { id, path in
             stripe(id).lock.withLock { _ in
@@ -15,11 +17,13 @@ extension DiskCache {
         }
         if let failure { throw writing(failure, layout.versionDirectory) }
         // What the index still has was stored since, or wiped by somebody else.
-        for id in state.withLock({ $0.index.idsByUse }) { forget(id) }
+        for record in state.withLock({ $0.index.recordsByDate }) { forget(record.id) }
+        sharing { _ in }
     }
 
     /// Every entry whose trailer can be read, in no order. Blocks; reads the end of every file.
     package func entries() throws(WebImageError) -> [DiskEntryInfo] {
+        try writeAllStaged()
         var found: [DiskEntryInfo] = []
         forEachEntryFile { id, path in
             guard let file = try? EntryFile.open(path, files) else { return }
@@ -30,14 +34,33 @@ extension DiskCache {
         return found
     }
 
+    /// Removes the entries that `predicate` names; returns how many went. Blocks; reads the end of every file.
+    @discardableResult
+    package func remove(where predicate: (DiskEntryInfo) -> Bool) throws(WebImageError) -> Int {
+        var count = 0
+        for entry in try entries() where predicate(entry) {
+            guard let name = entry.path.split(separator: "/").last, let id = EntryID(name: String(name)) else {
+                continue
+            }
+            do throws(FileFault) {
+                let wasThere = try stripe(id).lock.withLock { _ throws(FileFault) in try remove(id, entry.path) }
+                if wasThere { count += 1 }
+            } catch {
+                throw writing(error, entry.path)
+            }
+        }
+        return count
+    }
+
     private func info(_ id: EntryID, _ path: String, _ status: FileStatus, _ tail: EntryFile.Tail) -> DiskEntryInfo {
         let (lastUse, age) = state.withLock { state in
-            (max(state.index.lastUse(of: id) ?? .min, status.modified), state.age)
+            (max(state.index.record(of: id)?.date ?? .min, status.modified), state.age)
         }
         let idle = age.map { lastUse.addingReportingOverflow($0.components.seconds).partialValue }
-        let metadata = tail.trailer.metadata
+        let trailer = tail.trailer.decoded
+        let metadata = trailer?.metadata ?? DiskMetadata()
         return DiskEntryInfo(
-            key: CacheKey(tail.trailer.key), path: path, bodyLength: ByteCount(Int(tail.footer.bodyLength)),
+            key: trailer?.key.map { CacheKey($0) }, path: path, bodyLength: ByteCount(Int(tail.footer.bodyLength)),
             allocated: ByteCount(Int(status.blockBytes)), lastUse: lastUse,
             expires: [idle, metadata.expiresAt].compactMap(\.self).min(), metadata: metadata)
     }
@@ -45,6 +68,7 @@ extension DiskCache {
     /// Reads every entry in full, removes those that fail, and files that are no entries. Blocks, for long.
     package func verify() throws(WebImageError) -> DiskVerification {
         finishScan()
+        try writeAllStaged()
         var report = DiskVerification()
         forEachEntryFile { id, path in
             guard let file = try? EntryFile.open(path, files) else { return }
@@ -73,20 +97,25 @@ extension DiskCache {
             guard let now = try? file.status(), case .passed? = try? file.readAll(now) else { return why }
             return nil
         case .passed(let content):
-            return EntryID(CacheKey(content.trailer.key)) == id ? nil : "it has another key"
+            guard let trailer = content.trailer.decoded else { return "its trailer is damaged" }
+            return trailer.id == id ? nil : "it has another key"
         }
     }
 
     private func removeOrphans(_ report: inout DiskVerification) {
         let strays = state.withLock { $0.strays.count }
-        lookAtStrays()
+        lookAtStrays(lists: true)
         let gone = strays - state.withLock { $0.strays.count }
         report.orphans += max(gone, 0)
         report.repaired += max(gone, 0)
-        for shard in 0..<256 {
+        for shard in existingShards() {
             let directory = layout.shardDirectory(shard)
             for name in (try? files.names(in: directory)) ?? [] {
                 if let id = EntryID(name: name), id.shard == shard { continue }
+                // Young, or of the living.
+                if name.hasPrefix(temporaryPrefix) || state.withLock({ $0.strays[directory + "/" + name] != nil }) {
+                    continue
+                }
                 report.orphans += 1
                 if (try? files.remove(directory + "/" + name)) != nil { report.repaired += 1 }
             }

@@ -1,5 +1,5 @@
 import Logging
-package import WebImageCore
+public import WebImageCore
 import Synchronization
 import WebImageSystem
 
@@ -10,33 +10,66 @@ extension DiskCache {
     ///   A damaged one is removed, logged and counted.
     /// - Throws: `cacheIO` when the file system refused for a reason other than that there is no such file.
     package func read(_ key: CacheKey) throws(WebImageError) -> DiskEntry? {
-        let found: Found<(bytes: [UInt8], path: String)>? = try visit(key) { (file, status) throws(FileFault) in
+        let id = EntryID(key)
+        if let staged = stagedEntry(id) { return staged }
+        let path = layout.path(of: id)
+        if let entry = readKnown(key, id, path) { return entry }
+        let found: Found<[UInt8]>? = try visit(key, id, path) { (file, status) throws(FileFault) in
             switch try file.readAll(status) {
             case .failed(let why): .failed(why)
-            case .passed(let content): .passed((content.trailer, (content.body, file.path)))
+            case .passed(let content): .passed((content.trailer, content.body))
             }
         }
-        guard let (trailer, body) = found else { return nil }
-        return DiskEntry(key: key, body: body.bytes, metadata: trailer.metadata, path: body.path)
+        guard let (trailer, body) = found else { return readElsewhere(key, id) }
+        return DiskEntry(key: key, body: body, trailer: trailer, path: path)
+    }
+
+    /// The short way to an entry that is known and young: an open, a read and a close. Nil wherever something is not as
+    /// it should be: then the long way finds out what it is.
+    private func readKnown(_ key: CacheKey, _ id: EntryID, _ path: String) -> DiskEntry? {
+        let now = clock.wallTime
+        let length = state.withLock { state -> Int64 in
+            guard let record = state.index.record(of: id), !state.isExpired(date: record.date, at: now) else {
+                return 0
+            }
+            return record.length
+        }
+        guard length > 0, let file = try? EntryFile.open(path, files) else { return nil }
+        defer { file.close() }
+        guard case .passed(let content)? = try? file.readAll(length: length),
+            content.trailer.isOf(key, id), content.trailer.isAlive(at: now)
+        else { return nil }
+        noteUse(id, path, content.trailer.expiresAt)
+        return DiskEntry(key: key, body: content.body, trailer: content.trailer, path: path)
     }
 
     /// What is known of the entry of that key; its body is not looked at. Blocks. Counts as a use, as ``read(_:)`` does.
     package func readMetadata(_ key: CacheKey) throws(WebImageError) -> DiskMetadata? {
-        let found: Found<Void>? = try visit(key) { (file, status) throws(FileFault) in
+        let id = EntryID(key)
+        if let staged = stagedEntry(id) { return staged.metadata }
+        let found: Found<DiskMetadata>? = try visit(key, id, layout.path(of: id)) { (file, status) throws(FileFault) in
             switch try file.readTail(status) {
             case .failed(let why): .failed(why)
-            case .passed(let tail): .passed((tail.trailer, ()))
+            case .passed(let tail):
+                tail.trailer.decoded.map { .passed((tail.trailer, $0.metadata)) } ?? .failed("its trailer is damaged")
             }
         }
-        return found?.trailer.metadata
+        return found?.body ?? readElsewhere(key, id)?.metadata
     }
 
     /// Whether there is an entry of that key, without reading it. Blocks.
-    package func contains(_ key: CacheKey) throws(WebImageError) -> Bool { try path(for: key) != nil }
+    package func contains(_ key: CacheKey) throws(WebImageError) -> Bool {
+        if stagedEntry(EntryID(key), counts: false) != nil { return true }
+        return try path(for: key) != nil || pathElsewhere(key, EntryID(key)) != nil
+    }
 
-    /// The file of that key's entry; nil when there is none. Blocks.
+    /// Where that key's entry is or would be, in this cache. Does not look.
+    public func defaultPath(for key: CacheKey) -> String { layout.path(of: EntryID(key)) }
+
+    /// The file of that key's entry in this cache; nil when there is none. Blocks; what is staged is written first.
     package func path(for key: CacheKey) throws(WebImageError) -> String? {
         let id = EntryID(key)
+        try writeStaged(id)
         let path = layout.path(of: id)
         do {
             let status = try files.status(at: path)
@@ -49,15 +82,13 @@ extension DiskCache {
         }
     }
 
-    private typealias Found<Body> = (trailer: DiskTrailer, body: Body)
+    private typealias Found<Body> = (trailer: EncodedTrailer, body: Body)
 
     /// Opens the entry, has it read, checks that it is the right one and still valid, and keeps the books.
     private func visit<Body>(
-        _ key: CacheKey,
+        _ key: CacheKey, _ id: EntryID, _ path: String,
         _ read: (EntryFile, FileStatus) throws(FileFault) -> EntryFile.Check<Found<Body>>
     ) throws(WebImageError) -> Found<Body>? {
-        let id = EntryID(key)
-        let path = layout.path(of: id)
         do throws(FileFault) {
             // A missing file is opened in vain even when the index does not have it: another process may have stored it.
             guard let file = try EntryFile.open(path, files) else {
@@ -81,12 +112,12 @@ extension DiskCache {
             switch result {
             case .failed(let why): return damaged(id, path, status, why)
             case .passed(let found):
-                guard found.trailer.key == key.text else { return damaged(id, path, status, "it has another key") }
-                if let end = found.trailer.metadata.expiresAt, end <= clock.wallTime {
+                guard found.trailer.isOf(key, id) else { return damaged(id, path, status, "it has another key") }
+                if !found.trailer.isAlive(at: clock.wallTime) {
                     drop(id, path, status)
                     return miss()
                 }
-                noteUse(id, path, status)
+                noteUse(id, path, found.trailer.expiresAt)
                 return found
             }
         } catch {
@@ -113,20 +144,18 @@ extension DiskCache {
         return error
     }
 
-    /// The last use is what the index says or what the file says, whichever is later: another process may have used it.
+    /// The date is what the index says or what the file says, whichever is later: another process may have used it.
     func isExpired(_ id: EntryID, _ status: FileStatus) -> Bool {
         let now = clock.wallTime
         return state.withLock { state in
-            state.isExpired(lastUse: max(state.index.lastUse(of: id) ?? .min, status.modified), at: now)
+            state.isExpired(date: max(state.index.record(of: id)?.date ?? .min, status.modified), at: now)
         }
     }
 
-    private func noteUse(_ id: EntryID, _ path: String, _ status: FileStatus) {
+    private func noteUse(_ id: EntryID, _ path: String, _ expiresAt: Int64?) {
         let now = clock.wallTime
-        let known = state.withLock { state in
-            state.statistics.hits += 1
-            return state.index.use(id, at: now)
-        }
+        let (known, delay) = state.withLock { ($0.use(id, at: now, expires: expiresAt), $0.scheduleFlush()) }
+        scheduleFlush(after: delay)
         switch known {
         case .some(let isBehind):
             // A failure only makes the entry look older after the next start.
@@ -135,13 +164,14 @@ extension DiskCache {
             // Another process stored it, or the scan has not come to it yet.
             stripe(id).lock.withLock { _ in
                 guard let current = try? files.status(at: path) else { return }
+                var record = current.record(of: id)
+                record.expires = expiresAt ?? 0
                 state.withLock { state in
-                    if !state.index.contains(id) {
-                        state.index.set(id, bytes: current.blockBytes, lastUse: max(now, current.modified))
-                    }
+                    if state.ageBasis == .lastUse { record.date = max(now, record.date) }
+                    state.comeBack(record)
                 }
             }
-            evictInBackground()
+            keepHouse()
         }
     }
 
@@ -150,7 +180,8 @@ extension DiskCache {
         guard state.withLock({ $0.index.contains(id) }) else { return }
         stripe(id).lock.withLock { _ in
             // A store may have come in between.
-            if (try? files.status(at: layout.path(of: id))) == nil { state.withLock { $0.remove(id) } }
+            let isGone = (try? files.status(at: layout.path(of: id))) == nil
+            if isGone { state.withLock { $0.remove(id, byOthers: true) } }
         }
     }
 

@@ -12,57 +12,65 @@ extension DiskCache {
         guard !state.withLock({ $0.isScanned }) else { return }
         scanTurn.withLock { _ in
             guard !state.withLock({ $0.isScanned }) else { return }
-            let (entries, strays) = (findEntries(), findStrays())
+            let found = findEntries()
             let space = existingSpace()
-            state.withLock { $0.finishScan(entries, strays: strays, freeSpace: space) }
+            noteOverhead()
+            let delay = state.withLock { state in
+                state.finishScan(found.index, shardTimes: found.times, strays: found.strays, freeSpace: space)
+                state.earlierCounts = found.counts
+                // A few files are looked at sooner than they are written down.
+                if found.index.count >= Self.leastIndexCount, found.scanned.count >= 8 {
+                    state.changes.note(shards: found.scanned)
+                }
+                return state.scheduleFlush()
+            }
+            scheduleFlush(after: delay)
         }
     }
 
-    /// What cannot be read is not counted: the operations will say what is wrong with it.
-    private func findEntries() -> [DiskIndex.Victim] {
-        var found: [DiskIndex.Victim] = []
-        forEachEntryFile { id, path in
-            guard let status = try? files.status(at: path), status.isRegularFile else { return }
-            found.append(.init(id: id, bytes: status.blockBytes, lastUse: status.modified))
-        }
-        return found
-    }
+    private static let leastIndexCount = 1000
 
     /// Calls `body` with every file that is named like an entry.
     func forEachEntryFile(_ body: (EntryID, String) -> Void) {
-        guard let shards = try? files.names(in: layout.versionDirectory) else { return }
-        let known = Set(CacheLayout.shardNames)
-        for shard in shards where known.contains(shard) {
-            let directory = layout.versionDirectory + "/" + shard
+        for shard in existingShards() {
+            let directory = layout.shardDirectory(shard)
             for name in (try? files.names(in: directory)) ?? [] {
-                if let id = EntryID(name: name), layout.path(of: id) == directory + "/" + name {
-                    body(id, directory + "/" + name)
-                }
+                if let id = EntryID(name: name), id.shard == shard { body(id, directory + "/" + name) }
             }
         }
     }
 
-    /// Looks again at the temporary files of other processes: finished ones are gone, old ones are removed.
-    func lookAtStrays() {
-        let strays = findStrays()
-        state.withLock { $0.setStrays(strays) }
+    /// Which of the 256 directories there are, in order.
+    func existingShards() -> [Int] {
+        let names = (try? files.names(in: layout.versionDirectory)) ?? []
+        return names.compactMap { $0.utf8.count == 2 ? Int($0, radix: 16) : nil }.sorted()
     }
 
-    /// Temporary files that are not this cache's own; removes those that nobody writes to any more.
-    private func findStrays() -> [String: Int64] {
-        let now = clock.wallTime
+    /// Temporary files that are not this cache's own; removes those that nobody writes to any more. Lists every shard.
+    func findStrays() -> [String: Int64] {
         var strays: [String: Int64] = [:]
-        for name in (try? files.names(in: layout.temporaryDirectory)) ?? [] where !name.hasPrefix(temporaryPrefix) {
-            let path = layout.temporaryDirectory + "/" + name
-            guard let status = try? files.status(at: path), status.isRegularFile else { continue }
-            if now - status.modified > Self.temporaryLifetime, (try? files.remove(path)) != nil { continue }
-            strays[name] = status.blockBytes
+        for shard in existingShards() {
+            let directory = layout.shardDirectory(shard)
+            for name in (try? files.names(in: directory)) ?? [] where name.hasPrefix(".") {
+                noteStray(directory + "/" + name, &strays)
+            }
         }
         return strays
     }
 
+    func noteStray(_ path: String, _ strays: inout [String: Int64]) {
+        guard !isOwn(path), let status = try? files.status(at: path), status.isRegularFile else { return }
+        let isOld = clock.wallTime - status.modified > Self.temporaryLifetime
+        if isOld, (try? files.remove(path)) != nil { return }
+        strays[path] = status.blockBytes
+    }
+
+    private func isOwn(_ path: String) -> Bool {
+        path.split(separator: "/").last.map { $0.hasPrefix(temporaryPrefix) } ?? false
+    }
+
     /// Free space on the disk that holds, or will hold, the cache.
-    private func existingSpace() -> Int64? {
+    func existingSpace() -> Int64? {
         var path = layout.versionDirectory
         while true {
             if let space = try? files.space(at: path) { return space.free }

@@ -13,15 +13,24 @@ extension DiskCache {
     package func store(
         _ key: CacheKey, _ body: UnsafeRawBufferPointer, _ metadata: DiskMetadata
     ) throws(WebImageError) -> Bool {
-        let writer = try makeWriter(for: key)
-        try writer.append(body)
-        return try writer.commit(metadata)
+        let id = EntryID(key)
+        unstage(id)
+        let number = state.withLock { $0.writes.begin(id) }
+        return try put(key, id, body, metadata, number)
     }
 
     /// The same for a body in one array.
     @discardableResult
     package func store(_ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata) throws(WebImageError) -> Bool {
-        try store(key, [body], metadata)
+        var result: Result<Bool, WebImageError> = .success(false)
+        body.withUnsafeBytes { body in
+            do throws(WebImageError) {
+                result = .success(try store(key, body, metadata))
+            } catch {
+                result = .failure(error)
+            }
+        }
+        return try result.get()
     }
 
     /// The same for a body in parts.
@@ -35,51 +44,148 @@ extension DiskCache {
     /// Starts an entry whose body comes part by part. Blocks.
     package func makeWriter(for key: CacheKey) throws(WebImageError) -> DiskWriter {
         finishScan()
-        let path = makeTemporaryPath()
+        let id = EntryID(key)
+        unstage(id)
+        let (path, file) = try openTemporary(id)
+        let number = state.withLock { $0.writes.begin(id) }
+        return DiskWriter(key, id, number: number, cache: self, path: path, file: file)
+    }
+
+    private func openTemporary(_ id: EntryID) throws(WebImageError) -> (path: String, file: Int32) {
+        let path = makeTemporaryPath(id.shard)
         do {
-            let file = try makingDirectories { () throws(FileFault) in try files.open(path, .createNew) }
-            return DiskWriter(key, cache: self, path: path, file: file)
+            return (path, try makingDirectories(for: id) { () throws(FileFault) in try files.open(path, .createNew) })
         } catch {
             throw writing(error, path)
         }
     }
 
+    /// Writes an entry of which everything is there, as the write of that number; ends that write.
+    func put(
+        _ key: CacheKey, _ id: EntryID, _ body: UnsafeRawBufferPointer, _ metadata: DiskMetadata, _ number: UInt64
+    ) throws(WebImageError) -> Bool {
+        defer { state.withLock { $0.writes.end(id) } }
+        finishScan()
+        let (path, file) = try openTemporary(id)
+        let tail = makeTail(key, id, metadata, bodyLength: Int64(body.count), bodyChecksum: Checksum.of(body))
+        let length = Int64(body.count + tail.count)
+        let reserved = FileStatus.blocks(length)
+        guard makeRoom(reserved) else {
+            files.close(file)
+            try? files.remove(path)
+            skip()
+            return false
+        }
+        do throws(FileFault) {
+            do throws(FileFault) {
+                try write(body, tail, to: file)
+                if synchronises { try files.sync(file) }
+            } catch {
+                files.close(file)
+                try? files.remove(path)
+                throw error
+            }
+            files.close(file)
+            let record = makeRecord(id, bytes: reserved, length: length, metadata)
+            return try publish(path, as: record, reserved: reserved, number)
+        } catch {
+            giveBack(reserved)
+            throw writing(error, path)
+        }
+    }
+
+    private static let mostCopied = 32 << 10
+
+    private func write(
+        _ body: UnsafeRawBufferPointer, _ tail: [UInt8], to file: Int32
+    ) throws(FileFault) {
+        var fault: FileFault?
+        if body.count <= Self.mostCopied {
+            // A small body costs less to copy than a second call does.
+            withUnsafeTemporaryAllocation(byteCount: body.count + tail.count, alignment: 16) { bytes in
+                bytes.copyMemory(from: body)
+                UnsafeMutableRawBufferPointer(rebasing: bytes[body.count...]).copyBytes(from: tail)
+                do throws(FileFault) {
+                    try files.writeAll(file, UnsafeRawBufferPointer(bytes), at: 0)
+                } catch { fault = error }
+            }
+        } else {
+            try files.writeAll(file, body, at: 0)
+            tail.withUnsafeBytes { tail in
+                do throws(FileFault) {
+                    try files.writeAll(file, tail, at: Int64(body.count))
+                } catch { fault = error }
+            }
+        }
+        if let fault { throw fault }
+    }
+
+    /// What follows a body in its file.
+    func makeTail(
+        _ key: CacheKey, _ id: EntryID, _ metadata: DiskMetadata, bodyLength: Int64, bodyChecksum: UInt64
+    ) -> [UInt8] {
+        var metadata = metadata
+        metadata.storedAt = metadata.storedAt ?? clock.wallTime
+        let trailer = DiskTrailer(key, id, metadata, keepsKey: configuration.keepsKeys).encoded()
+        let footer = DiskFooter(
+            bodyLength: bodyLength, bodyChecksum: bodyChecksum, trailerOffset: bodyLength,
+            trailerLength: Int64(trailer.count), trailerChecksum: Checksum.of(trailer))
+        return trailer + footer.encoded()
+    }
+
+    func makeRecord(_ id: EntryID, bytes: Int64, length: Int64, _ metadata: DiskMetadata) -> DiskIndex.Record {
+        let now = clock.wallTime
+        return DiskIndex.Record(
+            id: id, bytes: bytes, length: length, date: now, recordedDate: now, expires: metadata.expiresAt ?? 0)
+    }
+
     /// Runs `action`; when it lacks a directory, because there never was one or someone wiped it, makes all of them and
     /// runs it again.
     private func makingDirectories<Result>(
-        _ action: () throws(FileFault) -> Result
+        for id: EntryID, _ action: () throws(FileFault) -> Result
     ) throws(FileFault) -> Result {
         do throws(FileFault) {
             return try action()
         } catch  where error.isMissing {
             if (try? files.status(at: layout.versionDirectory)) == nil { state.withLock { $0.removeAll() } }
-            try layout.makeDirectories(files)
+            do throws(FileFault) {
+                try files.makeDirectory(layout.shardDirectory(id.shard))
+            } catch  where error.isMissing {
+                try layout.makeDirectories(files)
+                try files.makeDirectory(layout.shardDirectory(id.shard))
+            }
             return try action()
         }
     }
 
-    /// Gives a finished file its name.
-    func publish(_ temporary: String, as id: EntryID, reserved: Int64) throws(FileFault) {
-        let path = layout.path(of: id)
+    /// Gives a finished file its name, unless it is not wanted any more.
+    /// - Returns: whether it has it now. Where not, the file is gone and the promise of room given back.
+    func publish(
+        _ temporary: String, as record: DiskIndex.Record, reserved: Int64, _ number: UInt64
+    ) throws(FileFault) -> Bool {
+        let (id, path) = (record.id, layout.path(of: record.id))
+        let isPublished: Bool
         do throws(FileFault) {
-            try stripe(id).lock.withLock { _ throws(FileFault) in
-                do throws(FileFault) {
-                    try files.rename(temporary, to: path)
-                } catch  where error.isMissing {
-                    try files.makeDirectory(layout.shardDirectory(id.shard))
-                    try files.rename(temporary, to: path)
-                }
-                let now = clock.wallTime
+            isPublished = try stripe(id).lock.withLock { _ throws(FileFault) in
+                guard state.withLock({ $0.writes.wants(number, id) }) else { return false }
+                try files.rename(temporary, to: path)
                 state.withLock { state in
-                    state.fulfil(reserved, id, bytes: reserved, at: now)
+                    state.fulfil(reserved, record)
+                    state.writes.didPublish(number, id)
                     state.statistics.stores += 1
                 }
+                return true
             }
         } catch {
             try? files.remove(temporary)
             throw error
         }
-        evictInBackground()
+        if !isPublished {
+            try? files.remove(temporary)
+            giveBack(reserved)
+        }
+        keepHouse()
+        return isPublished
     }
 
     /// Replaces the metadata of an entry; its body stays where it is. Blocks.
@@ -90,7 +196,8 @@ extension DiskCache {
     package func updateMetadata(_ key: CacheKey, _ metadata: DiskMetadata) throws(WebImageError) -> Bool {
         let id = EntryID(key)
         let path = layout.path(of: id)
-        let trailer = DiskTrailer(key: key.text, metadata: metadata).encoded()
+        try writeStaged(id)
+        let trailer = DiskTrailer(key, id, metadata, keepsKey: configuration.keepsKeys).encoded()
         finishScan()
         let growth = FileStatus.blocks(Int64(trailer.count + DiskFooter.length))
         guard makeRoom(growth) else {
@@ -100,14 +207,16 @@ extension DiskCache {
         let update: MetadataUpdate
         do throws(FileFault) {
             update = try stripe(id).lock.withLock { _ throws(FileFault) in
-                try appendTrailer(trailer, id, key, path, reserved: growth)
+                try appendTrailer(trailer, id, key, metadata, reserved: growth)
             }
         } catch {
             giveBack(growth)
             throw writing(error, path)
         }
         switch update {
-        case .done: return true
+        case .done:
+            keepHouse()
+            return true
         case .none:
             giveBack(growth)
             return false
@@ -130,8 +239,9 @@ extension DiskCache {
     private static let mostDeadBytes: Int64 = 64 << 10
 
     private func appendTrailer(
-        _ trailer: [UInt8], _ id: EntryID, _ key: CacheKey, _ path: String, reserved: Int64
+        _ trailer: [UInt8], _ id: EntryID, _ key: CacheKey, _ metadata: DiskMetadata, reserved: Int64
     ) throws(FileFault) -> MetadataUpdate {
+        let path = layout.path(of: id)
         // Opening for writing would make a file that is missing.
         do { _ = try files.status(at: path) } catch  where error.isMissing { return .none }
         let file = try files.open(path, .readWrite)
@@ -140,7 +250,7 @@ extension DiskCache {
         defer { files.unlock(file) }
         let status = try files.status(of: file)
         guard case .passed(let tail) = try EntryFile(files: files, file: file, path: path).readTail(status),
-            tail.trailer.key == key.text
+            tail.trailer.isOf(key, id)
         else { return .none }
         if status.size - tail.footer.bodyLength > Self.mostDeadBytes { return .rewrite }
         var footer = tail.footer
@@ -149,9 +259,14 @@ extension DiskCache {
         footer.trailerChecksum = Checksum.of(trailer)
         try append(trailer + footer.encoded(), to: file, path, status, id)
         // A file that grows bit by bit is given blocks ahead.
-        let bytes = try files.status(of: file).blockBytes
-        let now = clock.wallTime
-        state.withLock { $0.fulfil(reserved, id, bytes: bytes, at: now) }
+        let grown = try files.status(of: file)
+        let record = makeRecord(id, bytes: grown.blockBytes, length: grown.size, metadata)
+        let keepsPlace = state.withLock { state in
+            let keepsPlace = state.ageBasis == .creation
+            state.fulfil(reserved, record, keepsPlace: keepsPlace)
+            return keepsPlace
+        }
+        if keepsPlace { try? files.touch(path, at: status.modified) }
         return .done
     }
 
@@ -179,8 +294,9 @@ extension DiskCache {
     package func remove(_ key: CacheKey) throws(WebImageError) -> Bool {
         let id = EntryID(key)
         let path = layout.path(of: id)
+        let wasStaged = unstage(id)
         do throws(FileFault) {
-            return try stripe(id).lock.withLock { _ throws(FileFault) in try remove(id, path) }
+            return try stripe(id).lock.withLock { _ throws(FileFault) in try remove(id, path) } || wasStaged
         } catch {
             throw writing(error, path)
         }
@@ -188,13 +304,14 @@ extension DiskCache {
 
     /// Removes an entry's file, under its stripe's lock.
     func remove(_ id: EntryID, _ path: String) throws(FileFault) -> Bool {
+        state.withLock { $0.writes.cancelAll(of: id) }
         var wasThere = true
         do {
             try files.remove(path)
         } catch  where error.isMissing {
             wasThere = false
         }
-        state.withLock { $0.remove(id) }
+        state.withLock { $0.remove(id, byOthers: !wasThere) }
         return wasThere
     }
 

@@ -19,6 +19,7 @@ public final class DiskCache: Sendable {
         let lock = Guarded(())
     }
 
+    let configuration: DiskCacheConfiguration
     let layout: CacheLayout
     let files: any FileSystem
     let executor: any WorkExecutor
@@ -30,10 +31,17 @@ public final class DiskCache: Sendable {
     let evictionTurn = Guarded(())
     /// Held while the directory is scanned, so that who needs the result waits for it.
     let scanTurn = Guarded(())
-    private let stripes = (0..<16).map { _ in Stripe() }
+    /// Held while the index is written down.
+    let flushTurn = Guarded(())
+    /// Taken before the state's lock and before stripes, after the eviction's turn.
+    let membership = Guarded<DiskMembership?>(nil)
+    /// What was given for storing and is not on the disk yet.
+    let staging = Guarded(DiskStaging())
+    let stagedCount = Atomic<Int>(0)
+    let stripes = (0..<16).map { _ in Stripe() }
     /// Tells this cache's temporary files from those of another with the same process number: in a container everyone
     /// is process 1.
-    private let start = String(UInt32.random(in: .min ... .max), radix: 16)
+    let ownerName = "\(ThisProcess.number)-\(String(UInt32.random(in: .min ... .max), radix: 16))"
     private let temporaryNumber = Atomic<Int>(0)
 
     /// Returns at once; the directory is scanned in the background, and made when there is something to write.
@@ -44,6 +52,7 @@ public final class DiskCache: Sendable {
         _ configuration: DiskCacheConfiguration, executor: any WorkExecutor,
         clock: any LoadClock = SystemClock.shared, files: any FileSystem = PosixFileSystem()
     ) {
+        self.configuration = configuration
         layout = CacheLayout(directory: configuration.directory, namespace: configuration.namespace)
         self.files = files
         self.executor = executor
@@ -53,14 +62,18 @@ public final class DiskCache: Sendable {
         state = Guarded(DiskState(limits: configuration.limits))
         executor.run(.low) { [weak self] in
             self?.finishScan()
-            self?.evictInBackground()
+            self?.keepHouse()
         }
+    }
+
+    deinit {
+        membership.withLock { $0?.close(files) }
     }
 
     /// Lower limits hold for the next store; the background makes room.
     package func setLimits(_ limits: DiskCacheConfiguration.Limits) {
         state.withLock { $0.setLimits(limits) }
-        evictInBackground()
+        keepHouse()
     }
 
     /// What the cache takes on disk. O(1), from the index.
@@ -74,18 +87,25 @@ public final class DiskCache: Sendable {
 
     public var statistics: DiskStatistics { state.withLock { $0.statistics } }
 
+    /// Hits and misses of all processes that have used the directory, as far as they have written them down, and this
+    /// one's.
+    public var history: DiskHistory {
+        let counts = state.withLock { $0.allCounts }
+        return DiskHistory(hits: Int(clamping: counts.hits), misses: Int(clamping: counts.misses))
+    }
+
     /// What is wrong with the index's sums and links, or nil. For tests; O(n).
     package func fault() -> String? { state.withLock { $0.index.fault() } }
 
     func stripe(_ id: EntryID) -> Stripe { stripes[id.shard & 15] }
 
     /// A path for an entry that is being written.
-    func makeTemporaryPath() -> String {
+    func makeTemporaryPath(_ shard: Int) -> String {
         let number = temporaryNumber.add(1, ordering: .relaxed).newValue
-        return "\(layout.temporaryDirectory)/\(temporaryPrefix)\(number)"
+        return "\(layout.shardDirectory(shard))/\(temporaryPrefix)\(number)"
     }
 
-    var temporaryPrefix: String { "\(ThisProcess.number)-\(start)-" }
+    var temporaryPrefix: String { ".\(ownerName)-" }
 }
 
 /// What a disk cache takes.
@@ -98,6 +118,12 @@ public struct DiskUsage: Hashable, Sendable {
     public var limit: ByteCount
     /// False while the directory is still being scanned: then there may be more.
     public var isComplete: Bool
+}
+
+/// What all caches of a directory have answered, since the index was first written down.
+public struct DiskHistory: Hashable, Sendable {
+    public var hits: Int
+    public var misses: Int
 }
 
 /// What a disk cache has done since it was opened.

@@ -3,12 +3,29 @@ public import WebImageCore
 
 /// Where a disk cache lies and how much it may hold.
 public struct DiskCacheConfiguration: Sendable {
+    /// Which date says how old an entry is: for the limit of age, and for who leaves first (SDWebImage's row CC-12).
+    public enum AgeBasis: Hashable, Sendable {
+        /// When it was last read or written. The default.
+        case lastUse
+        /// When its body or metadata were last written.
+        case lastChange
+        /// When its body was written.
+        case creation
+    }
+
     public struct Limits: Hashable, Sendable {
-        /// Allocated bytes, temporary files included. Nil (default): 1 GiB or 10 % of the free space, whichever is less.
+        /// Allocated bytes, temporary files and the cache's own index included, for all processes that use the
+        /// directory together. Nil (default): 1 GiB or 10 % of the free space, whichever is less.
         public var bytes: ByteCount?
-        /// Time since the last use after which an entry is none any more; nil: for ever. Default: 7 days
-        /// (SDWebImage's row CC-08).
+        /// Entries; nil (default): as many as the bytes allow.
+        public var count: Int?
+        /// Age after which an entry is none any more; nil: for ever. Default: 7 days (SDWebImage's row CC-08).
         public var age: Duration?
+        /// What age counts from, and the order in which entries leave. Default: the last use.
+        public var ageBasis = AgeBasis.lastUse
+        /// Bytes of the disk that the cache leaves free for others, at the price of its own entries. It looks after
+        /// every 8 MiB that it writes. Nil (default): none.
+        public var freeSpace: ByteCount?
 
         public init(bytes: ByteCount? = nil, age: Duration? = .seconds(7 * 86_400)) {
             self.bytes = bytes
@@ -23,6 +40,15 @@ public struct DiskCacheConfiguration: Sendable {
     public var limits: Limits
     /// Whether an entry is on the disk for good before it takes its name. Default: no; a torn entry is found out anyway.
     public var synchronises = false
+    /// Whether entries and index say their keys. When false, an entry only has the SHA-256 of its key and no URL: who
+    /// can read the disk does not learn what was looked at, and a listing has no keys. Default: true.
+    public var keepsKeys = true
+    /// Where else to look for what is not in the cache itself, in this order; nothing is ever written there
+    /// (SDWebImage's row K-05).
+    public var readOnlySources: [DiskSource] = []
+    /// Bytes of bodies that may wait in memory to be written; see ``DiskCache/stage(_:_:_:priority:completion:)``. One
+    /// body may always wait. Default: 64 MiB.
+    public var mostStaged = ByteCount.mebibytes(64)
     /// Quiet by default.
     public var logger = Logger(label: "webimage.cache") { _ in SwiftLogNoOpLogHandler() }
 

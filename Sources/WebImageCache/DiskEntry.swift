@@ -5,20 +5,42 @@ public struct DiskEntry: Sendable {
     public let key: CacheKey
     /// The bytes as they were stored.
     public let body: [UInt8]
-    public let metadata: DiskMetadata
-    /// The entry's file, which starts with the body; it may go at any time.
+    /// Where the entry's file is or will be, which starts with the body; it may go at any time.
     public let path: String
+    private let known: Known
+
+    private enum Known {
+        case metadata(DiskMetadata)
+        case encoded(EncodedTrailer)
+    }
+
+    /// Decoded when it is asked for, anew each time: most hits need the body alone.
+    public var metadata: DiskMetadata {
+        switch known {
+        case .metadata(let metadata): metadata
+        case .encoded(let trailer): trailer.decoded?.metadata ?? DiskMetadata()
+        }
+    }
+
+    init(key: CacheKey, body: [UInt8], metadata: DiskMetadata, path: String) {
+        (self.key, self.body, self.path, known) = (key, body, path, .metadata(metadata))
+    }
+
+    init(key: CacheKey, body: [UInt8], trailer: EncodedTrailer, path: String) {
+        (self.key, self.body, self.path, known) = (key, body, path, .encoded(trailer))
+    }
 }
 
 /// An entry in a listing.
 public struct DiskEntryInfo: Hashable, Sendable {
-    public let key: CacheKey
+    /// Nil where the cache keeps hashes of keys only.
+    public let key: CacheKey?
     public let path: String
     /// The length of the body.
     public let bodyLength: ByteCount
     /// What it takes on disk.
     public let allocated: ByteCount
-    /// Seconds since 1970.
+    /// Its last use, or the other date that the limits go by, in seconds since 1970.
     public let lastUse: Int64
     /// When it will go if it is not used before, in seconds since 1970; nil: only for want of room.
     public let expires: Int64?

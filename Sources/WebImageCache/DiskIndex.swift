@@ -1,22 +1,36 @@
-/// The entries on disk, as far as they are known: what each takes and when it was last used, in that order.
+import WebImageSystem
+
+/// The entries on disk, as far as they are known: what each takes and the date by which it leaves, in that order.
 ///
-/// A pure value. All operations are O(1), but ``adopt(_:)``.
+/// A pure value. All operations are O(1), but ``adopt(_:)``, and those on a shard, which are linear in what it holds.
 struct DiskIndex {
+    /// What is known of one entry.
+    struct Record: Hashable {
+        let id: EntryID
+        /// Allocated bytes.
+        var bytes: Int64
+        /// The file's length; 0 when it is not known.
+        var length: Int64
+        /// The date by which it leaves: its last use or last change, or when it was made. Seconds since 1970.
+        var date: Int64
+        /// The date that the file itself tells.
+        var recordedDate: Int64
+        /// The end of its own lifetime, in seconds since 1970; 0 for none, or for one that is not known.
+        var expires: Int64 = 0
+    }
+
     struct Victim: Hashable {
         let id: EntryID
         let bytes: Int64
-        let lastUse: Int64
+        let date: Int64
     }
 
     private struct Node {
-        let id: EntryID
-        var bytes: Int64
-        /// Seconds since 1970.
-        var lastUse: Int64
-        /// The last use that the file itself tells of.
-        var recordedUse: Int64
-        var older: Int32
-        var newer: Int32
+        var record: Record
+        var older: Int32 = none
+        var newer: Int32 = none
+        var previousInShard: Int32 = none
+        var nextInShard: Int32 = none
     }
 
     private static let none: Int32 = -1
@@ -26,49 +40,74 @@ struct DiskIndex {
     private var places: [EntryID: Int32] = [:]
     private var oldestNode = DiskIndex.none
     private var newestNode = DiskIndex.none
+    private var firstInShard = [Int32](repeating: DiskIndex.none, count: 256)
+    /// Nodes with a lifetime of their own, by its end; holds stale ones, too.
+    private var lifetimes = TimeHeap<Int32>()
     private(set) var bytes: Int64 = 0
 
     var count: Int { places.count }
 
     func contains(_ id: EntryID) -> Bool { places[id] != nil }
-    func lastUse(of id: EntryID) -> Int64? { places[id].map { nodes[Int($0)].lastUse } }
-    func bytes(of id: EntryID) -> Int64? { places[id].map { nodes[Int($0)].bytes } }
+    func record(of id: EntryID) -> Record? { places[id].map { nodes[Int($0)].record } }
 
     var oldest: Victim? {
         guard oldestNode != Self.none else { return nil }
-        let node = nodes[Int(oldestNode)]
-        return Victim(id: node.id, bytes: node.bytes, lastUse: node.lastUse)
+        return victim(oldestNode)
     }
 
-    /// Enters an entry, in place of the one of that name, as the most recently used.
-    mutating func set(_ id: EntryID, bytes: Int64, lastUse: Int64) {
-        remove(id)
-        let index = makeNode(id, bytes, lastUse)
-        link(index, newerThan: newestNode)
+    private func victim(_ place: Int32) -> Victim {
+        let record = nodes[Int(place)].record
+        return Victim(id: record.id, bytes: record.bytes, date: record.date)
     }
 
-    /// Makes an entry the most recently used one.
-    /// - Returns: nil when it is not known; else whether its file is an hour behind and should be told of the use.
+    /// Enters an entry, in place of the one of that name, as the newest.
+    mutating func set(_ record: Record) {
+        remove(record.id)
+        link(makeNode(record), newerThan: newestNode)
+    }
+
+    /// The entry's file has changed; it keeps its place in the order.
+    mutating func update(_ record: Record) {
+        guard let place = places[record.id] else { return set(record) }
+        bytes += record.bytes - nodes[Int(place)].record.bytes
+        let date = nodes[Int(place)].record.date
+        nodes[Int(place)].record = record
+        nodes[Int(place)].record.date = date
+        noteLifetime(place)
+    }
+
+    /// Makes an entry the newest.
+    /// - Returns: nil when it is not known; else whether its file is an hour behind and should be told.
     mutating func use(_ id: EntryID, at time: Int64) -> Bool? {
         guard let place = places[id] else { return nil }
         let index = Int(place)
-        nodes[index].lastUse = max(nodes[index].lastUse, time)
+        nodes[index].record.date = max(nodes[index].record.date, time)
         if newestNode != place {
             unlink(place)
             link(place, newerThan: newestNode)
         }
-        guard time - nodes[index].recordedUse >= 3600 else { return false }
-        nodes[index].recordedUse = time
+        guard time - nodes[index].record.recordedDate >= 3600 else { return false }
+        nodes[index].record.recordedDate = time
         return true
     }
 
+    /// Enters the end of an entry's own lifetime, where that was not known.
+    mutating func learn(_ id: EntryID, expires: Int64) {
+        guard let place = places[id], nodes[Int(place)].record.expires != expires else { return }
+        nodes[Int(place)].record.expires = expires
+        noteLifetime(place)
+    }
+
     @discardableResult
-    mutating func remove(_ id: EntryID) -> Int64? {
+    mutating func remove(_ id: EntryID) -> Record? {
         guard let place = places.removeValue(forKey: id) else { return nil }
         unlink(place)
+        unlinkFromShard(place)
         free.append(place)
-        bytes -= nodes[Int(place)].bytes
-        return nodes[Int(place)].bytes
+        let record = nodes[Int(place)].record
+        nodes[Int(place)].record.expires = 0
+        bytes -= record.bytes
+        return record
     }
 
     mutating func takeOldest() -> Victim? {
@@ -77,31 +116,86 @@ struct DiskIndex {
         return victim
     }
 
-    /// Enters what a scan of the directory found; entries that are known already are newer and stay as they are.
-    mutating func adopt(_ found: [Victim]) {
-        for entry in found.sorted(by: { $0.lastUse > $1.lastUse }) where places[entry.id] == nil {
-            let index = makeNode(entry.id, entry.bytes, entry.lastUse)
-            link(index, newerThan: Self.none)
+    /// An entry whose own lifetime has ended.
+    mutating func takeExpired(at now: Int64) -> Victim? {
+        while let time = lifetimes.earliest, time <= .seconds(now), let place = lifetimes.removeEarliest() {
+            let expires = nodes[Int(place)].record.expires
+            guard expires != 0, .seconds(expires) == time else { continue }
+            let victim = victim(place)
+            remove(victim.id)
+            return victim
         }
+        return nil
+    }
+
+    var hasLifetimes: Bool { lifetimes.count > 0 }
+
+    func hasExpired(at now: Int64) -> Bool { lifetimes.earliest.map { $0 <= .seconds(now) } ?? false }
+
+    /// Enters what was found in the directory; entries that are known already stay as they are.
+    mutating func adopt(_ found: [Record]) {
+        if nodes.isEmpty {
+            nodes.reserveCapacity(found.count)
+            places.reserveCapacity(found.count)
+        }
+        let news = found.filter { places[$0.id] == nil }
+        if news.count > 16 {
+            let known = news.count < found.count || count > 0
+            for record in known ? news : news.sorted(by: { $0.date < $1.date }) {
+                link(makeNode(record), newerThan: newestNode)
+            }
+            if known { sortByDate() }
+        } else {
+            for record in news {
+                var older = newestNode
+                while older != Self.none, nodes[Int(older)].record.date > record.date {
+                    older = nodes[Int(older)].older
+                }
+                link(makeNode(record), newerThan: older)
+            }
+        }
+    }
+
+    /// Those entered first stay before those of the same second that were entered later.
+    private mutating func sortByDate() {
+        var order = placesByDate
+        order.sort { nodes[Int($0)].record.date < nodes[Int($1)].record.date }
+        (oldestNode, newestNode) = (Self.none, Self.none)
+        for place in order { link(place, newerThan: newestNode) }
     }
 
     mutating func removeAll() { self = DiskIndex() }
 
-    private mutating func makeNode(_ id: EntryID, _ bytes: Int64, _ lastUse: Int64) -> Int32 {
-        let node = Node(
-            id: id, bytes: bytes, lastUse: lastUse, recordedUse: lastUse, older: Self.none, newer: Self.none)
+    private mutating func makeNode(_ record: Record) -> Int32 {
         let index: Int32
         if let reused = free.popLast() {
             index = reused
-            nodes[Int(index)] = node
+            nodes[Int(index)] = Node(record: record)
         } else {
             index = Int32(nodes.count)
-            nodes.append(node)
+            nodes.append(Node(record: record))
         }
-        places[id] = index
-        self.bytes += bytes
+        places[record.id] = index
+        bytes += record.bytes
+        linkIntoShard(index)
+        noteLifetime(index)
         return index
     }
+
+    private mutating func noteLifetime(_ place: Int32) {
+        let expires = nodes[Int(place)].record.expires
+        guard expires != 0 else { return }
+        if lifetimes.count > 2 * count + 64 {
+            lifetimes = TimeHeap()
+            for place in places.values where nodes[Int(place)].record.expires != 0 {
+                lifetimes.insert(place, at: .seconds(nodes[Int(place)].record.expires))
+            }
+        } else {
+            lifetimes.insert(place, at: .seconds(expires))
+        }
+    }
+
+    // MARK: - Links
 
     private mutating func unlink(_ index: Int32) {
         let (older, newer) = (nodes[Int(index)].older, nodes[Int(index)].newer)
@@ -118,15 +212,46 @@ struct DiskIndex {
         if newer == Self.none { newestNode = index } else { nodes[Int(newer)].older = index }
     }
 
-    /// Names from the least to the most recently used. O(n).
-    var idsByUse: [EntryID] {
-        var (ids, index): ([EntryID], Int32) = ([], oldestNode)
-        while index != Self.none {
-            ids.append(nodes[Int(index)].id)
-            index = nodes[Int(index)].newer
-        }
-        return ids
+    private mutating func linkIntoShard(_ index: Int32) {
+        let shard = nodes[Int(index)].record.id.shard
+        let next = firstInShard[shard]
+        nodes[Int(index)].previousInShard = Self.none
+        nodes[Int(index)].nextInShard = next
+        if next != Self.none { nodes[Int(next)].previousInShard = index }
+        firstInShard[shard] = index
     }
+
+    private mutating func unlinkFromShard(_ index: Int32) {
+        let (previous, next) = (nodes[Int(index)].previousInShard, nodes[Int(index)].nextInShard)
+        if next != Self.none { nodes[Int(next)].previousInShard = previous }
+        if previous == Self.none {
+            firstInShard[nodes[Int(index)].record.id.shard] = next
+        } else {
+            nodes[Int(previous)].nextInShard = next
+        }
+    }
+
+    private var placesByDate: [Int32] {
+        var (places, place): ([Int32], Int32) = ([], oldestNode)
+        while place != Self.none {
+            places.append(place)
+            place = nodes[Int(place)].newer
+        }
+        return places
+    }
+
+    /// What one of the 256 directories holds.
+    func records(inShard shard: Int) -> [Record] {
+        var (records, place): ([Record], Int32) = ([], firstInShard[shard])
+        while place != Self.none {
+            records.append(nodes[Int(place)].record)
+            place = nodes[Int(place)].nextInShard
+        }
+        return records
+    }
+
+    /// From the oldest to the newest. O(n).
+    var recordsByDate: [Record] { placesByDate.map { nodes[Int($0)].record } }
 
     /// What is wrong with sums and links, or nil. For tests; O(n).
     func fault() -> String? {
@@ -134,14 +259,16 @@ struct DiskIndex {
         while index != Self.none {
             let node = nodes[Int(index)]
             if node.older != previous { return "node \(index) does not link back to \(previous)" }
-            if places[node.id] != index { return "node \(index) is not found by its name" }
+            if places[node.record.id] != index { return "node \(index) is not found by its name" }
             seen += 1
-            sum += node.bytes
+            sum += node.record.bytes
             if seen > count { return "the list of \(count) entries does not end" }
             (previous, index) = (index, node.newer)
         }
         if newestNode != previous { return "newest is \(newestNode), the list ends in \(previous)" }
         if seen != count { return "count is \(count), the list has \(seen)" }
+        let inShards = (0..<256).reduce(0) { $0 + records(inShard: $1).filter { contains($0.id) }.count }
+        if inShards != count { return "count is \(count), the shards have \(inShards)" }
         return sum == bytes ? nil : "bytes are \(bytes), the entries' sum is \(sum)"
     }
 }

@@ -19,16 +19,37 @@ struct DiskTrailer: Equatable {
         case requestTime = 9
         case responseTime = 10
         case extendedData = 11
+        /// In place of the key, where the key is not kept: its SHA-256.
+        case keyDigest = 12
+        case typedData = 13
     }
 
-    var key: String
+    /// Nil where only its digest is kept.
+    var key: String?
+    var keyDigest: [UInt8]?
     var metadata: DiskMetadata
+
+    /// - Parameter keepsKey: when false, neither key nor URL are in it.
+    init(_ key: CacheKey, _ id: EntryID, _ metadata: DiskMetadata, keepsKey: Bool) {
+        self.key = keepsKey ? key.text : nil
+        keyDigest = keepsKey ? nil : id.bytes
+        self.metadata = metadata
+        if !keepsKey { self.metadata.url = nil }
+    }
+
+    private init(key: String?, keyDigest: [UInt8]?, metadata: DiskMetadata) {
+        (self.key, self.keyDigest, self.metadata) = (key, keyDigest, metadata)
+    }
+
+    /// The name that the entry's file should have.
+    var id: EntryID? { key.map { EntryID(CacheKey($0)) } ?? keyDigest.flatMap(EntryID.init(bytes:)) }
 
     func encoded() -> [UInt8] {
         var out = ByteWriter()
         out.integer(Self.version)
         out.integer(UInt16(0))
         out.field(.key, text: key)
+        if let keyDigest { out.field(Tag.keyDigest.rawValue, keyDigest) }
         out.field(.storedAt, number: metadata.storedAt)
         out.field(.expiresAt, number: metadata.expiresAt)
         out.field(.url, text: metadata.url)
@@ -39,6 +60,7 @@ struct DiskTrailer: Equatable {
         out.field(.requestTime, number: metadata.requestTime)
         out.field(.responseTime, number: metadata.responseTime)
         if let data = metadata.extendedData { out.field(Tag.extendedData.rawValue, data) }
+        for data in metadata.typedData { out.field(.typedData, typed: data) }
         for field in metadata.unknownFields { out.field(field.tag, field.bytes) }
         return out.bytes
     }
@@ -47,7 +69,7 @@ struct DiskTrailer: Equatable {
     static func decode(_ bytes: UnsafeRawBufferPointer) -> DiskTrailer? {
         var reader = ByteReader(bytes: bytes)
         guard reader.integer(UInt16.self) == version, reader.integer(UInt16.self) != nil else { return nil }
-        var key: String?
+        var (key, keyDigest): (String?, [UInt8]?) = (nil, nil)
         var metadata = DiskMetadata()
         while !reader.isAtEnd {
             guard let tag = reader.integer(UInt16.self), let length = reader.integer(UInt32.self),
@@ -59,15 +81,23 @@ struct DiskTrailer: Equatable {
             }
             if known == .key {
                 key = text(part)
+            } else if known == .keyDigest {
+                keyDigest = Array(part)
             } else if !metadata.decode(known, part) {
                 return nil
             }
         }
-        return key.map { DiskTrailer(key: $0, metadata: metadata) }
+        guard key != nil || keyDigest != nil else { return nil }
+        return DiskTrailer(key: key, keyDigest: keyDigest, metadata: metadata)
     }
 
     fileprivate static func text(_ bytes: UnsafeRawBufferPointer) -> String? {
-        String(validating: bytes, as: UTF8.self)
+        // Validating is generic code, and slow; nearly every text here is ASCII.
+        guard bytes.allSatisfy({ $0 < 0x80 }) else { return String(validating: bytes, as: UTF8.self) }
+        return String(unsafeUninitializedCapacity: bytes.count) { text in
+            UnsafeMutableRawBufferPointer(text).copyBytes(from: bytes)
+            return bytes.count
+        }
     }
 }
 
@@ -75,7 +105,7 @@ extension DiskMetadata {
     fileprivate mutating func decode(_ tag: DiskTrailer.Tag, _ bytes: UnsafeRawBufferPointer) -> Bool {
         var reader = ByteReader(bytes: bytes)
         switch tag {
-        case .key: return false
+        case .key, .keyDigest: return false
         case .storedAt, .expiresAt, .status, .requestTime, .responseTime:
             guard let number = reader.integer(Int64.self), reader.isAtEnd else { return false }
             set(tag, number)
@@ -92,6 +122,11 @@ extension DiskMetadata {
             let field = Field(name: name, value: value)
             if tag == .header { headers.append(field) } else { varyRequestHeaders.append(field) }
         case .extendedData: extendedData = Array(bytes)
+        case .typedData:
+            guard let version = reader.integer(UInt32.self), let length = reader.integer(UInt32.self),
+                let name = reader.bytes(Int(length)).flatMap(DiskTrailer.text)
+            else { return false }
+            typedData.append(TypedData(name: name, version: version, bytes: Array(reader.rest)))
         }
         return true
     }
@@ -110,6 +145,8 @@ extension DiskMetadata {
 /// Little-endian integers and fields, one after the other.
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
+
+    init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
     mutating func integer(_ value: some FixedWidthInteger) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
@@ -133,6 +170,15 @@ struct ByteWriter {
         integer(number)
     }
 
+    mutating func field(_ tag: DiskTrailer.Tag, typed data: DiskMetadata.TypedData) {
+        var content = ByteWriter()
+        content.integer(data.version)
+        content.integer(UInt32(clamping: data.name.utf8.count))
+        content.bytes.append(contentsOf: data.name.utf8)
+        content.bytes.append(contentsOf: data.bytes)
+        field(tag.rawValue, content.bytes)
+    }
+
     mutating func field(_ tag: DiskTrailer.Tag, pair: DiskMetadata.Field) {
         var content = ByteWriter()
         content.integer(UInt32(clamping: pair.name.utf8.count))
@@ -145,7 +191,7 @@ struct ByteWriter {
 /// Reads what ``ByteWriter`` wrote, and nothing beyond the end.
 struct ByteReader {
     let bytes: UnsafeRawBufferPointer
-    private var offset = 0
+    private(set) var offset = 0
 
     init(bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 

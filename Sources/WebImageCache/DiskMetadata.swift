@@ -19,6 +19,13 @@ public struct DiskMetadata: Hashable, Sendable {
         package var bytes: [UInt8]
     }
 
+    /// A value of one of the user's types, with the name and the version of its encoding.
+    struct TypedData: Hashable, Sendable {
+        var name: String
+        var version: UInt32
+        var bytes: [UInt8]
+    }
+
     /// When the entry was stored, in seconds since 1970; the cache fills it in when it is nil.
     public var storedAt: Int64?
     /// When the entry stops being an answer at all, in seconds since 1970: our own lifetime, not HTTP's freshness.
@@ -35,11 +42,16 @@ public struct DiskMetadata: Hashable, Sendable {
     /// When the request was sent and when the response came, in seconds since 1970 (RFC 9111, section 4.2.3).
     public var requestTime: Int64?
     public var responseTime: Int64?
-    /// The user's own (SDWebImage's row K-10).
+    /// The user's own bytes (SDWebImage's row K-10). For values of one's own types, with versions, see
+    /// ``DiskExtendedData``.
     public var extendedData: [UInt8]?
+    var typedData: [TypedData] = []
     package var unknownFields: [UnknownField] = []
 
     public init() {}
+
+    /// Whether the entry's own lifetime lasts.
+    func isAlive(at now: Int64) -> Bool { expiresAt.map { now < $0 } ?? true }
 
     /// The response's header field of that name, in any case; the first one if there are several.
     public func value(of name: String) -> String? {

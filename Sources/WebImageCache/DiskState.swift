@@ -12,75 +12,157 @@ struct DiskState {
         case evict([DiskIndex.Victim])
     }
 
-    var index = DiskIndex()
+    private(set) var index = DiskIndex()
     var statistics = DiskStatistics()
     private(set) var isScanned = false
     /// Blocks promised to entries that are being written.
     private(set) var reserved: Int64 = 0
-    /// Blocks of entries that are out of the index and still on the disk.
-    private(set) var leaving: Int64 = 0
-    /// Temporary files of other processes, by name: found by the scan, looked at again until they are gone.
+    /// Entries that are out of the index and still on the disk.
+    private(set) var leaving: [EntryID: Int64] = [:]
+    private(set) var leavingBytes: Int64 = 0
+    /// Temporary files of others, by name: found by the scan, looked at again until they are gone.
     private(set) var strays: [String: Int64] = [:]
-    private var strayBytes: Int64 = 0
+    /// Blocks of what is there and of the cache's own files beside the entries.
+    var overhead: Int64 = 0
+    /// When each shard's directory was last changed, in nanoseconds, when it was last looked at.
+    var shardTimes = [Int64?](repeating: nil, count: 256)
+    /// Hits and misses of all caches of this directory before this one's that are not written down yet.
+    var earlierCounts = IndexStore.Counts()
+    private var countedHits = 0
+    private var countedMisses = 0
+    var writes = DiskWrites()
+    var changes = DiskChanges()
     private var limits: DiskCacheConfiguration.Limits
     /// The limit in bytes where the user gave none.
     private var automaticLimit: Int64 = 1 << 30
     /// Set while background eviction works its way down.
-    private var evictionTarget: Int64?
+    private var evictsToLowWater = false
     private(set) var isEvicting = false
     /// Entries removed while the scan ran, which it may have seen before.
     private var removedDuringScan: Set<EntryID> = []
 
+    // What other caches of the same directory take; see "Sharing".
+    private var foreign: Int64 = 0
+    private var toldBytes: Int64 = 0
+    private var lastTotal: Int64?
+    private(set) var hasOthers = false
+
+    /// How soon the index will be written down, where that is on its way.
+    private var flushDelay: Duration?
+
+    // The floor of free space.
+    private var spareSpace: Int64?
+    private var unlookedBytes: Int64 = 0
+
     init(limits: DiskCacheConfiguration.Limits) { self.limits = limits }
 
     var age: Duration? { limits.age }
+    var ageBasis: DiskCacheConfiguration.AgeBasis { limits.ageBasis }
     var byteLimit: Int64 { limits.bytes.map { Int64(max($0.bytes, 0)) } ?? automaticLimit }
-    /// Everything on the disk that is ours, and what is promised.
-    var used: Int64 { index.bytes + reserved + leaving + strayBytes }
+    /// What is left of the limit for entries.
+    private var capacity: Int64 { max(byteLimit - overhead, 0) }
+    /// What this cache knows of: the sum of what it did.
+    private var known: Int64 { index.bytes + reserved + leavingBytes }
+    /// Everything on the disk that counts, and what is promised.
+    var used: Int64 { known + foreign }
     /// Background eviction starts above this much and ends at ``lowWater``.
-    private var highWater: Int64 { byteLimit / 10 * 9 }
-    private var lowWater: Int64 { byteLimit / 10 * 8 }
+    private var highWater: Int64 { capacity / 10 * 9 }
+    private var lowWater: Int64 { capacity / 10 * 8 }
 
-    mutating func setLimits(_ limits: DiskCacheConfiguration.Limits) { self.limits = limits }
+    mutating func setLimits(_ limits: DiskCacheConfiguration.Limits) {
+        self.limits = limits
+        spareSpace = nil
+    }
 
-    func isExpired(lastUse: Int64, at now: Int64) -> Bool {
+    func isExpired(date: Int64, at now: Int64) -> Bool {
         guard let age = limits.age else { return false }
-        return now - lastUse >= age.components.seconds
+        return now - date >= age.components.seconds
     }
 
     // MARK: - Room
 
     /// Reserves bytes if nothing must go for them.
     mutating func reserveFreeRoom(_ bytes: Int64) -> Bool {
-        let limit = byteLimit
-        guard bytes <= limit, used <= limit - bytes else { return false }
+        guard bytes <= capacity, used <= capacity - bytes, bytes <= spareSpace ?? .max, !isOverCount else {
+            return false
+        }
         reserved += bytes
+        if let spare = spareSpace { spareSpace = spare - bytes }
+        unlookedBytes += bytes
         return true
     }
 
     mutating func reserve(_ bytes: Int64) -> Room {
-        let limit = byteLimit
-        guard bytes <= limit else { return .refused }
+        let capacity = capacity
+        guard bytes <= capacity, limits.count != 0 else { return .refused }
         if reserveFreeRoom(bytes) { return .granted }
-        let victims = takeVictims { state in state.used - state.leaving > limit - bytes }
+        let victims = takeVictims { state in
+            state.used - state.leavingBytes > capacity - bytes || state.isOverCount
+                || state.spareSpace.map { $0 + state.leavingBytes < bytes } ?? false
+        }
         return victims.isEmpty ? .refused : .evict(victims)
     }
 
-    mutating func release(_ bytes: Int64) { reserved -= bytes }
+    /// Whether room that is refused now may come about when others' doings are looked at again.
+    func maySucceedLater(_ bytes: Int64) -> Bool { bytes <= capacity && foreign != 0 }
 
-    /// A promise of `reserved` bytes has become an entry.
-    mutating func fulfil(_ reserved: Int64, _ id: EntryID, bytes: Int64, at now: Int64) {
+    mutating func release(_ bytes: Int64) {
+        reserved -= bytes
+        if let spare = spareSpace { spareSpace = spare + bytes }
+    }
+
+    /// A promise of `reserved` bytes has become an entry, or a change of one.
+    mutating func fulfil(_ reserved: Int64, _ record: DiskIndex.Record, keepsPlace: Bool = false) {
         self.reserved -= reserved
-        index.set(id, bytes: bytes, lastUse: now)
+        if keepsPlace { index.update(record) } else { index.set(record) }
+        changes.note(record.id)
+    }
+
+    /// - Returns: nil when it is not known; else whether its file should be told of the use.
+    mutating func use(_ id: EntryID, at now: Int64, expires: Int64?) -> Bool? {
+        statistics.hits += 1
+        if let expires, expires != 0 { index.learn(id, expires: expires) }
+        guard ageBasis == .lastUse else { return index.contains(id) ? false : nil }
+        guard let isBehind = index.use(id, at: now) else { return nil }
+        changes.noteUse(id)
+        return isBehind
+    }
+
+    private var isOverCount: Bool {
+        guard let limit = limits.count else { return false }
+        return index.count + max(writes.openCount, 1) > max(limit, 0) && index.count > 0
+    }
+
+    // MARK: - The floor of free space
+
+    /// Whether the free space should be asked for before that much is promised.
+    func wantsSpace(for bytes: Int64) -> Bool {
+        guard limits.freeSpace != nil else { return false }
+        guard let spareSpace else { return true }
+        return bytes > spareSpace || unlookedBytes + bytes > 8 << 20
+    }
+
+    /// - Parameter free: what may still be written on the disk; promises that are not kept yet are taken off.
+    mutating func setFreeSpace(_ free: Int64) {
+        spareSpace = limits.freeSpace.map { free - Int64($0.bytes) - reserved }
+        unlookedBytes = 0
     }
 
     // MARK: - Eviction
 
-    /// Takes the least recently used entries out of the index while `condition` holds, at most `most` of them.
+    /// Takes the first entries to leave out of the index while `condition` holds, at most `most` of them.
     mutating func takeVictims(most: Int = .max, while condition: (DiskState) -> Bool) -> [DiskIndex.Victim] {
+        takeVictims(most: most) { state in condition(state) ? state.index.takeOldest() : nil }
+    }
+
+    private mutating func takeVictims(
+        most: Int, next: (inout DiskState) -> DiskIndex.Victim?
+    ) -> [DiskIndex.Victim] {
         var victims: [DiskIndex.Victim] = []
-        while victims.count < most, condition(self), let victim = index.takeOldest() {
-            leaving += victim.bytes
+        while victims.count < most, let victim = next(&self) {
+            leaving[victim.id, default: 0] += victim.bytes
+            leavingBytes += victim.bytes
+            changes.note(victim.id)
             victims.append(victim)
         }
         return victims
@@ -88,8 +170,10 @@ struct DiskState {
 
     mutating func takeExpired(most: Int, at now: Int64) -> [DiskIndex.Victim] {
         takeVictims(most: most) { state in
-            guard let oldest = state.index.oldest else { return false }
-            return state.isExpired(lastUse: oldest.lastUse, at: now)
+            if let oldest = state.index.oldest, state.isExpired(date: oldest.date, at: now) {
+                return state.index.takeOldest()
+            }
+            return state.index.takeExpired(at: now)
         }
     }
 
@@ -97,17 +181,25 @@ struct DiskState {
     /// has none left.
     mutating func shouldStartEviction(at now: Int64) -> Bool {
         guard !isEvicting, isScanned else { return false }
-        let hasExpired = index.oldest.map { isExpired(lastUse: $0.lastUse, at: now) } ?? false
-        if used > highWater { evictionTarget = lowWater }
-        isEvicting = hasExpired || evictionTarget != nil
+        let hasExpired = index.oldest.map { isExpired(date: $0.date, at: now) } ?? false
+        if used > highWater || index.count > countAt(tenths: 9) || (spareSpace ?? 0) < 0 { evictsToLowWater = true }
+        isEvicting = hasExpired || index.hasExpired(at: now) || evictsToLowWater
         return isEvicting
+    }
+
+    private func countAt(tenths: Int) -> Int {
+        guard let count = limits.count else { return .max }
+        return (max(count, 0) * tenths + 9) / 10
     }
 
     mutating func nextVictims(most: Int, at now: Int64) -> [DiskIndex.Victim] {
         var victims = takeExpired(most: most, at: now)
-        if evictionTarget != nil {
-            let target = min(evictionTarget ?? 0, lowWater)
-            victims += takeVictims(most: most - victims.count) { state in state.used - state.leaving > target }
+        if evictsToLowWater {
+            let (target, count) = (lowWater, countAt(tenths: 8))
+            victims += takeVictims(most: most - victims.count) { state in
+                state.used - state.leavingBytes > target || state.index.count > count
+                    || (state.spareSpace ?? 0) + state.leavingBytes < 0
+            }
         }
         if victims.isEmpty { stopEvicting() }
         return victims
@@ -115,37 +207,73 @@ struct DiskState {
 
     mutating func stopEvicting() {
         isEvicting = false
-        evictionTarget = nil
+        evictsToLowWater = false
     }
 
     /// A victim's file is gone, or was replaced by a new entry in the meantime.
-    mutating func didEvict(_ victim: DiskIndex.Victim) {
-        leaving -= victim.bytes
+    /// - Parameter byOthers: it was gone already.
+    mutating func didEvict(_ victim: DiskIndex.Victim, byOthers: Bool = false) {
+        endLeaving(victim)
         statistics.evictions += 1
+        if let spare = spareSpace { spareSpace = spare + victim.bytes }
+        if byOthers, hasOthers { shiftToOthers(victim.bytes) }
     }
 
     /// A victim's file could not be removed: it still counts, and others are tried before it.
     mutating func didNotEvict(_ victim: DiskIndex.Victim) {
-        leaving -= victim.bytes
-        if !index.contains(victim.id) { index.set(victim.id, bytes: victim.bytes, lastUse: victim.lastUse) }
+        endLeaving(victim)
+        guard !index.contains(victim.id) else { return }
+        index.set(DiskIndex.Record(id: victim.id, bytes: victim.bytes, length: 0, date: victim.date, recordedDate: 0))
     }
 
-    // MARK: - Scan
+    private mutating func endLeaving(_ victim: DiskIndex.Victim) {
+        leavingBytes -= victim.bytes
+        let rest = (leaving[victim.id] ?? 0) - victim.bytes
+        leaving[victim.id] = rest > 0 ? rest : nil
+    }
 
-    mutating func remove(_ id: EntryID) {
-        index.remove(id)
+    // MARK: - What happens to the directory
+
+    /// An entry's file is gone.
+    /// - Parameter byOthers: not by this cache's doing.
+    mutating func remove(_ id: EntryID, byOthers: Bool = false) {
+        if let record = index.remove(id), byOthers, hasOthers { shiftToOthers(record.bytes) }
+        changes.note(id)
         if !isScanned { removedDuringScan.insert(id) }
+    }
+
+    /// An entry's file is there, by somebody else's doing.
+    mutating func adopt(_ record: DiskIndex.Record) {
+        guard !index.contains(record.id), leaving[record.id] == nil else { return }
+        index.adopt([record])
+        changes.note(record.id)
+        if hasOthers { shiftToOthers(-record.bytes) }
+    }
+
+    /// An entry is used whose file the index does not have: it was about to leave, or it is somebody else's.
+    mutating func comeBack(_ record: DiskIndex.Record) {
+        guard !index.contains(record.id) else { return }
+        if leaving[record.id] == nil, isScanned { return adopt(record) }
+        index.set(record)
+        changes.note(record.id)
     }
 
     /// The whole directory is gone.
     mutating func removeAll() {
+        for record in index.recordsByDate { changes.note(record.id) }
         index.removeAll()
         strays = [:]
-        strayBytes = 0
+        shardTimes = [Int64?](repeating: nil, count: 256)
+        (foreign, toldBytes, lastTotal, hasOthers) = (0, 0, nil, false)
     }
 
-    mutating func finishScan(_ found: [DiskIndex.Victim], strays: [String: Int64], freeSpace: Int64?) {
-        index.adopt(found.filter { !removedDuringScan.contains($0.id) })
+    /// - Parameter found: the index as the scan makes it; what happened since goes before it.
+    mutating func finishScan(_ found: DiskIndex, shardTimes: [Int64?], strays: [String: Int64], freeSpace: Int64?) {
+        var merged = found
+        for id in removedDuringScan { merged.remove(id) }
+        for record in index.recordsByDate { merged.set(record) }
+        index = merged
+        self.shardTimes = shardTimes
         removedDuringScan = []
         setStrays(strays)
         if let freeSpace {
@@ -157,6 +285,79 @@ struct DiskState {
 
     mutating func setStrays(_ strays: [String: Int64]) {
         self.strays = strays
-        strayBytes = strays.values.reduce(0, +)
+        if !hasOthers { setForeign(strays.values.reduce(0, +)) }
+    }
+
+    // MARK: - Writing the index down
+
+    /// How long after now the index should be written down; nil where nothing calls for it or it is on its way.
+    mutating func scheduleFlush() -> Duration? {
+        guard isScanned, !changes.isEmpty else { return nil }
+        let delay: Duration = changes.count > 0 ? .seconds(2) : .seconds(60)
+        if let flushDelay, flushDelay <= delay { return nil }
+        flushDelay = delay
+        return delay
+    }
+
+    /// Hits and misses that are not in the sum of all caches yet.
+    mutating func takeCounts() -> IndexStore.Counts {
+        defer { (countedHits, countedMisses) = (statistics.hits, statistics.misses) }
+        return uncounted
+    }
+
+    private var uncounted: IndexStore.Counts {
+        .init(hits: Int64(statistics.hits - countedHits), misses: Int64(statistics.misses - countedMisses))
+    }
+
+    var allCounts: IndexStore.Counts {
+        .init(hits: earlierCounts.hits + uncounted.hits, misses: earlierCounts.misses + uncounted.misses)
+    }
+
+    mutating func takeChanges() -> Set<Int> {
+        flushDelay = nil
+        return changes.take()
+    }
+
+    // MARK: - Sharing
+
+    // All caches of a directory keep one total in a file. Each adds to it, whenever it meets the file, what its own
+    // knowledge has changed by since the last time; what the total then has more than that knowledge is the others'.
+
+    /// Becomes one of those who share the directory.
+    /// - Parameter total: what the others say that all take together; nil when they say nothing to be trusted.
+    mutating func join(_ total: Int64?, isAlone: Bool) {
+        hasOthers = !isAlone
+        let others = isAlone ? nil : total.map { $0 - known }
+        foreign = others ?? strays.values.reduce(0, +)
+        (toldBytes, lastTotal) = (known, nil)
+    }
+
+    /// Takes the total as the file has it now.
+    mutating func meet(_ total: Int64) {
+        if let lastTotal, total != lastTotal { hasOthers = true }
+        foreign = total - toldBytes
+    }
+
+    /// The total with this cache's changes in it, for the file.
+    mutating func tellTotal() -> Int64 {
+        (toldBytes, lastTotal) = (known, used)
+        return used
+    }
+
+    mutating func setOthers(_ areThere: Bool) { hasOthers = areThere }
+
+    /// What others leave behind when they die in the middle counts for ever, unless somebody counts again: what is there
+    /// and, as nobody knows how much others are about to write, a little more.
+    mutating func correct(otherTemporaryBytes: Int64) {
+        guard hasOthers else { return }
+        let (slack, excess) = (max(byteLimit / 16, 4 << 20), foreign - otherTemporaryBytes)
+        if excess > slack || excess < 0 { setForeign(otherTemporaryBytes + byteLimit / 64) }
+    }
+
+    private mutating func setForeign(_ bytes: Int64) { shiftToOthers(bytes - foreign) }
+
+    private mutating func shiftToOthers(_ bytes: Int64) {
+        foreign += bytes
+        toldBytes -= bytes
     }
 }

@@ -16,19 +16,26 @@ package final class DiskWriter: Sendable {
     }
 
     package let key: CacheKey
+    private let id: EntryID
+    private let number: UInt64
     private let cache: DiskCache
     private let path: String
     // The lock stands for "one thread at a time", and is not contended.
     private let state: Guarded<State>
 
-    init(_ key: CacheKey, cache: DiskCache, path: String, file: Int32) {
+    init(_ key: CacheKey, _ id: EntryID, number: UInt64, cache: DiskCache, path: String, file: Int32) {
         self.key = key
+        self.id = id
+        self.number = number
         self.cache = cache
         self.path = path
         state = Guarded(State(file: file))
     }
 
-    deinit { abandon() }
+    deinit {
+        abandon()
+        cache.state.withLock { $0.writes.end(id) }
+    }
 
     /// Writes the next part of the body.
     ///
@@ -47,18 +54,14 @@ package final class DiskWriter: Sendable {
 
     /// Ends the body, adds the metadata and gives the entry its name, in place of an older one.
     ///
-    /// - Returns: false when the entry was skipped for want of room.
+    /// - Returns: false when the entry was skipped for want of room, or is not wanted any more: since this write began,
+    ///   the key was removed or another write of it began and ended.
     /// - Throws: `noSpace`, `readOnly` or `cacheIO`; the writer is abandoned then.
     package func commit(_ metadata: DiskMetadata) throws(WebImageError) -> Bool {
         try state.withLock { state throws(WebImageError) in
             guard state.file != nil else { return false }
-            var metadata = metadata
-            metadata.storedAt = metadata.storedAt ?? cache.clock.wallTime
-            let trailer = DiskTrailer(key: key.text, metadata: metadata).encoded()
-            let footer = DiskFooter(
-                bodyLength: state.length, bodyChecksum: state.checksum.value, trailerOffset: state.length,
-                trailerLength: Int64(trailer.count), trailerChecksum: Checksum.of(trailer))
-            let tail = trailer + footer.encoded()
+            let tail = cache.makeTail(
+                key, id, metadata, bodyLength: state.length, bodyChecksum: state.checksum.value)
             var failure: WebImageError?
             tail.withUnsafeBytes { bytes in
                 do throws(WebImageError) { try append(bytes, &state) } catch { failure = error }
@@ -69,9 +72,10 @@ package final class DiskWriter: Sendable {
                 if cache.synchronises { try cache.files.sync(file) }
                 cache.files.close(file)
                 state.file = nil
-                try cache.publish(path, as: EntryID(key), reserved: state.reserved)
+                let record = cache.makeRecord(id, bytes: state.reserved, length: state.length, metadata)
+                let isPublished = try cache.publish(path, as: record, reserved: state.reserved, number)
                 state.reserved = 0
-                return true
+                return isPublished
             } catch {
                 end(&state)
                 throw cache.writing(error, path)

@@ -11,7 +11,7 @@ struct EntryFile {
 
     struct Tail {
         let footer: DiskFooter
-        let trailer: DiskTrailer
+        let trailer: EncodedTrailer
     }
 
     /// An entry that is larger than this is read from its end, so that a huge file that is none is found out before
@@ -38,19 +38,32 @@ struct EntryFile {
     func status() throws(FileFault) -> FileStatus { try files.status(of: file) }
 
     /// Reads and checks everything: footer, trailer, body.
-    func readAll(_ status: FileStatus) throws(FileFault) -> Check<(trailer: DiskTrailer, body: [UInt8])> {
+    func readAll(_ status: FileStatus) throws(FileFault) -> Check<(trailer: EncodedTrailer, body: [UInt8])> {
         if status.size > Self.largeSize, case .failed(let why) = try readTail(status) { return .failed(why) }
-        guard status.isRegularFile, status.size >= DiskFooter.length else { return .failed("it is no entry's file") }
-        var (fault, trailer, why): (FileFault?, DiskTrailer?, String) = (nil, nil, "")
-        // The body is the start of the file, so that one array takes the file and then is the body.
-        let body = [UInt8](unsafeUninitializedCapacity: Int(status.size)) { buffer, count in
+        guard status.isRegularFile else { return .failed("it is no entry's file") }
+        return try readAll(length: status.size)
+    }
+
+    /// The same for a file that is believed to have that length; another length is a failure.
+    func readAll(length: Int64) throws(FileFault) -> Check<(trailer: EncodedTrailer, body: [UInt8])> {
+        guard length >= DiskFooter.length else { return .failed("it is no entry's file") }
+        var (fault, trailer, why): (FileFault?, EncodedTrailer?, String) = (nil, nil, "")
+        // The body is the start of the file, so that one array takes the file and then is the body. One byte more than
+        // there should be tells whether there is more.
+        let body = [UInt8](unsafeUninitializedCapacity: Int(length) + 1) { buffer, count in
             do throws(FileFault) {
-                let bytes = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: Int(status.size))
-                guard try files.readAll(file, into: bytes, at: 0) == bytes.count else {
-                    why = "it ended early"
+                let bytes = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: Int(length) + 1)
+                // The end of the file shows in a read that is short: no second one is needed to see it.
+                var done = try files.read(file, into: bytes, at: 0)
+                if done < Int(length), done > 0 {
+                    let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
+                    done += try files.readAll(file, into: rest, at: Int64(done))
+                }
+                guard done == Int(length) else {
+                    why = "it has another length"
                     return
                 }
-                switch Self.check(UnsafeRawBufferPointer(bytes)) {
+                switch Self.check(UnsafeRawBufferPointer(rebasing: bytes[..<done])) {
                 case .failed(let reason): why = reason
                 case .passed(let tail):
                     trailer = tail.trailer
@@ -63,6 +76,23 @@ struct EntryFile {
         if let fault { throw fault }
         guard let trailer else { return .failed(why) }
         return .passed((trailer, body))
+    }
+
+    /// Reads a file that is nothing but a body.
+    func readPlain(_ status: FileStatus) throws(FileFault) -> [UInt8] { try read(Int(status.size), at: 0) }
+
+    private func read(_ count: Int, at offset: Int64) throws(FileFault) -> [UInt8] {
+        var fault: FileFault?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(FileFault) {
+                let part = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: count)
+                filled = try files.readAll(file, into: part, at: offset)
+            } catch {
+                fault = error
+            }
+        }
+        if let fault { throw fault }
+        return bytes
     }
 
     /// Reads and checks footer and trailer, not the body.
@@ -78,19 +108,7 @@ struct EntryFile {
             return Self.checkTrailer(UnsafeRawBufferPointer(rebasing: trailer), footer)
         }
 
-        func read(last count: Int64) throws(FileFault) -> [UInt8] {
-            var fault: FileFault?
-            let bytes = [UInt8](unsafeUninitializedCapacity: Int(count)) { buffer, filled in
-                do throws(FileFault) {
-                    let part = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: Int(count))
-                    filled = try files.readAll(file, into: part, at: status.size - count)
-                } catch {
-                    fault = error
-                }
-            }
-            if let fault { throw fault }
-            return bytes
-        }
+        func read(last count: Int64) throws(FileFault) -> [UInt8] { try self.read(Int(count), at: status.size - count) }
     }
 
     private static func check(_ file: UnsafeRawBufferPointer) -> Check<Tail> {
@@ -105,7 +123,7 @@ struct EntryFile {
     }
 
     private static func checkTrailer(_ bytes: UnsafeRawBufferPointer, _ footer: DiskFooter) -> Check<Tail> {
-        guard Checksum.of(bytes) == footer.trailerChecksum, let trailer = DiskTrailer.decode(bytes) else {
+        guard Checksum.of(bytes) == footer.trailerChecksum, let trailer = EncodedTrailer(bytes) else {
             return .failed("its trailer is damaged")
         }
         return .passed(Tail(footer: footer, trailer: trailer))

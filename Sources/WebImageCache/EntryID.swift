@@ -8,23 +8,41 @@ struct EntryID: Hashable, Sendable {
 
     init(_ key: CacheKey) {
         var text = key.text
-        let bytes = text.withUTF8 { SHA256Digest.of(UnsafeRawBufferPointer($0)) }
-        self.init(bytes)
+        self = text.withUTF8 { EntryID(sha256Of: UnsafeRawBufferPointer($0)) }
     }
 
-    private init(_ bytes: [UInt8]) {
-        func word(_ start: Int) -> UInt64 {
-            bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }
+    private init(sha256Of bytes: UnsafeRawBufferPointer) {
+        var context = SHA256_CTX()
+        var digest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        SHA256_Init(&context)
+        SHA256_Update(&context, bytes.baseAddress, bytes.count)
+        withUnsafeMutableBytes(of: &digest) { bytes in
+            _ = SHA256_Final(bytes.assumingMemoryBound(to: UInt8.self).baseAddress, &context)
         }
+        words = (digest.0.bigEndian, digest.1.bigEndian, digest.2.bigEndian, digest.3.bigEndian)
+    }
+
+    /// The digest's 32 bytes.
+    init?(bytes: [UInt8]) {
+        guard bytes.count == 32 else { return nil }
+        func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
         words = (word(0), word(8), word(16), word(24))
     }
+
+    var bytes: [UInt8] {
+        var out: [UInt8] = []
+        for word in [words.0, words.1, words.2, words.3] {
+            withUnsafeBytes(of: word.bigEndian) { out.append(contentsOf: $0) }
+        }
+        return out
+    }
+
+    init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 
     /// Reads a file's name: 64 lower-case hexadecimal digits.
     init?(name: String) {
         guard name.utf8.count == 64 else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(32)
-        var high: UInt8?
+        var (words, word, place): ([4 of UInt64], UInt64, Int) = ([0, 0, 0, 0], 0, 0)
         for character in name.utf8 {
             let digit: UInt8
             switch character {
@@ -32,28 +50,33 @@ struct EntryID: Hashable, Sendable {
             case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
             default: return nil
             }
-            if let first = high {
-                bytes.append(first << 4 | digit)
-                high = nil
-            } else {
-                high = digit
-            }
+            word = word << 4 | UInt64(digit)
+            place += 1
+            if place & 15 == 0 { words[place / 16 - 1] = word }
         }
-        self.init(bytes)
+        self.words = (words[0], words[1], words[2], words[3])
     }
 
     /// The file's name.
     var name: String {
-        String(unsafeUninitializedCapacity: 64) { text in
-            var place = 0
-            for word in [words.0, words.1, words.2, words.3] {
-                for shift in stride(from: 60, through: 0, by: -4) {
-                    let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15
-                    text[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-                    place += 1
-                }
+        String(unsafeUninitializedCapacity: Self.nameLength) { text in
+            writeName(UnsafeMutableBufferPointer(rebasing: text[...]))
+            return Self.nameLength
+        }
+    }
+
+    static let nameLength = 64
+
+    /// Writes the file's name, 64 characters.
+    func writeName(_ text: UnsafeMutableBufferPointer<UInt8>) {
+        var place = 0
+        for index in 0..<4 {
+            let word = index == 0 ? words.0 : index == 1 ? words.1 : index == 2 ? words.2 : words.3
+            for shift in stride(from: 60, through: 0, by: -4) {
+                let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15
+                text[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+                place += 1
             }
-            return 64
         }
     }
 
@@ -66,20 +89,5 @@ struct EntryID: Hashable, Sendable {
         // The digest is evenly spread already; 128 bits of it tell any number of entries apart.
         hasher.combine(words.0)
         hasher.combine(words.1)
-    }
-}
-
-private enum SHA256Digest {
-    /// Fetched once: looking an algorithm up by name costs libcrypto more than hashing a key does.
-    private nonisolated(unsafe) static let algorithm = EVP_MD_fetch(nil, "SHA256", nil)
-    // Unsafe only in name: an EVP_MD never changes once it is fetched.
-
-    static func of(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
-            let result = EVP_Digest(bytes.baseAddress, bytes.count, digest.baseAddress, nil, algorithm, nil)
-            // It can only fail for want of memory or of the algorithm, and no cache can go on then.
-            precondition(result == 1, "libcrypto has no SHA-256")
-            count = 32
-        }
     }
 }

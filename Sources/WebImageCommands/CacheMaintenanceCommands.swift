@@ -21,7 +21,7 @@ struct CacheListCommand: AsyncParsableCommand {
 
     private static func json(_ entry: DiskEntryInfo) -> String {
         var line = JSONLine()
-        line.add("key", entry.key.text)
+        line.add("key", entry.key?.text)
         line.add("path", entry.path)
         line.add("bytes", entry.bodyLength.bytes)
         line.add("format", entry.metadata.format?.rawValue)
@@ -34,7 +34,7 @@ struct CacheListCommand: AsyncParsableCommand {
     private static func plain(_ entry: DiskEntryInfo) -> String {
         let used = Date(timeIntervalSince1970: Double(entry.lastUse))
         let format = entry.metadata.format?.rawValue ?? "?"
-        let key = Console.shown(entry.key.text)
+        let key = entry.key.map { Console.shown($0.text) } ?? "(key not kept)"
         return "\(ISO8601DateFormatter().string(from: used))  \(format)  \(entry.bodyLength)  \(key)"
     }
 }

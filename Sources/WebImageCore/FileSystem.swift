@@ -24,10 +24,13 @@ package struct FileStatus: Hashable, Sendable {
     /// Seconds since 1970.
     package var modified: Int64
     package var accessed: Int64
+    /// ``modified`` to the nanosecond, where the file system tells; a kernel's clock for files ticks every few
+    /// milliseconds.
+    package var modifiedNanoseconds: Int64
 
     package init(
         size: Int64, allocated: Int64, isDirectory: Bool, isRegularFile: Bool, inode: UInt64, modified: Int64,
-        accessed: Int64
+        accessed: Int64, modifiedNanoseconds: Int64
     ) {
         self.size = size
         self.allocated = allocated
@@ -36,6 +39,7 @@ package struct FileStatus: Hashable, Sendable {
         self.inode = inode
         self.modified = modified
         self.accessed = accessed
+        self.modifiedNanoseconds = modifiedNanoseconds
     }
 }
 

@@ -136,7 +136,8 @@ extension FileStatus {
         self.init(
             size: Int64(status.st_size), allocated: Int64(status.st_blocks) * 512,
             isDirectory: status.st_mode & S_IFMT == S_IFDIR, isRegularFile: status.st_mode & S_IFMT == S_IFREG,
-            inode: UInt64(status.st_ino), modified: Int64(status.st_mtim.tv_sec), accessed: Int64(status.st_atim.tv_sec)
-        )
+            inode: UInt64(status.st_ino), modified: Int64(status.st_mtim.tv_sec),
+            accessed: Int64(status.st_atim.tv_sec),
+            modifiedNanoseconds: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
     }
 }

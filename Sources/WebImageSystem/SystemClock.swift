@@ -141,3 +141,5 @@ package struct TimeHeap<Element> {
         }
     }
 }
+
+extension TimeHeap: Sendable where Element: Sendable {}

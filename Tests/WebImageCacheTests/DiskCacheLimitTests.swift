@@ -8,7 +8,7 @@ import WebImageTesting
 struct DiskCacheLimitTests {
     private func body(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
 
-    private func names(_ bench: Bench) throws -> [String] { try bench.cache.entries().map(\.key.text).sorted() }
+    private func names(_ bench: Bench) throws -> [String] { try bench.cache.entries().compactMap(\.key?.text).sorted() }
 
     @Test func theLeastRecentlyUsedGoesFirst() throws {
         let bench = try Bench(bytes: ByteCount(4 * 4096))
@@ -37,10 +37,12 @@ struct DiskCacheLimitTests {
         let bench = try Bench(bytes: ByteCount(2000 * 4096))
         bench.executor.runAll()
         for number in 0...1800 { try bench.cache.store(CacheKey("\(number)"), body(1), DiskMetadata()) }
-        let before = bench.files.callCount
+        let before = (bench.files.callCount, bench.files.count(of: .remove))
         #expect(bench.executor.runOne())
         #expect(bench.cache.statistics.evictions == 32)
-        #expect(bench.files.callCount - before == 32)
+        #expect(bench.files.count(of: .remove) - before.1 == 32)
+        // Beside the removals the common total is brought up to date, once.
+        #expect(bench.files.callCount - before.0 <= 32 + 4)
         bench.executor.runAll()
         #expect(bench.cache.usage.count == 1600)
     }
@@ -87,7 +89,7 @@ struct DiskCacheLimitTests {
         let bench = try Bench(bytes: ByteCount(100 * 4096))
         bench.executor.runAll()
         for number in 0..<50 { try bench.cache.store(CacheKey("\(number)"), body(10), DiskMetadata()) }
-        bench.cache.setLimits(.init(bytes: ByteCount(50 * 4096), age: nil))
+        bench.cache.setLimits(.init(bytes: ByteCount(50 * 4096) + Bench.overhead, age: nil))
         bench.executor.runAll()
         #expect(bench.cache.usage.count == 40)
         try bench.cache.trim(to: ByteCount(10 * 4096))
@@ -142,11 +144,11 @@ struct DiskCacheLimitTests {
                 }
             }
         }
-        // The tag in the cache's root is not an entry.
-        let peak = bench.files.peakBytes - 4096
+        // The cache's own files are no entries.
+        let peak = bench.files.peakBytes - Int64(Bench.overhead.bytes)
         #expect(peak <= Int64(limit))
         #expect(peak > Int64(limit) / 2)
-        #expect(bench.files.usedBytes - 4096 <= Int64(bench.cache.usage.bytes.bytes))
+        #expect(bench.files.usedBytes - Int64(Bench.overhead.bytes) <= Int64(bench.cache.usage.bytes.bytes))
         #expect(bench.cache.fault() == nil)
         #expect(bench.cache.statistics.faults == 0 && bench.cache.statistics.corruptEntries == 0)
         #expect(bench.cache.statistics.evictions > 100)

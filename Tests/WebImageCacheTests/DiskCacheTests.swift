@@ -97,13 +97,14 @@ struct DiskCacheTests {
     @Test func temporaryFilesOfTheDeadGoAndYoungOnesCount() throws {
         let bench = try Bench()
         try bench.cache.store(key, [1], DiskMetadata())
-        let folder = bench.versionDirectory + "/tmp/"
-        for name in ["old", "young"] { try writeFile(folder + name, [UInt8](repeating: 1, count: 5000)) }
-        try PosixFileSystem().touch(folder + "old", at: bench.clock.wallTime - 3601)
-        try PosixFileSystem().touch(folder + "young", at: bench.clock.wallTime - 3599)
+        let path = try #require(try bench.cache.path(for: key))
+        let folder = path.dropLast(64)
+        for name in [".old-1", ".young-1"] { try writeFile(folder + name, [UInt8](repeating: 1, count: 5000)) }
+        try PosixFileSystem().touch(folder + ".old-1", at: bench.clock.wallTime - 3601)
+        try PosixFileSystem().touch(folder + ".young-1", at: bench.clock.wallTime - 3599)
         let again = try bench.reopened()
         again.executor.runAll()
-        #expect(again.temporaryNames() == ["young"])
+        #expect(again.temporaryNames() == [".young-1"])
         #expect(again.cache.usage.bytes.bytes == 4096 + 8192)
         again.clock.advance(by: .seconds(10))
         try again.cache.removeExpired()
@@ -153,7 +154,7 @@ struct DiskCacheTests {
         bench.clock.advance(by: .seconds(1))
         #expect(try !bench.cache.contains(CacheKey("unused")))
         #expect(try bench.cache.removeExpired() == 1)
-        #expect(try bench.cache.entries().map(\.key.text) == ["used"])
+        #expect(try bench.cache.entries().compactMap(\.key?.text) == ["used"])
         bench.clock.advance(by: .seconds(999))
         #expect(try bench.cache.read(CacheKey("used")) == nil)
         #expect(try bench.cache.entries().isEmpty)
@@ -202,12 +203,12 @@ struct DiskCacheTests {
         }
     }
 
-    @Test func aHitIsAnOpenAStatusAndARead() throws {
+    @Test func aHitIsAnOpenAndARead() throws {
         let bench = try Bench()
         try bench.cache.store(key, [UInt8](repeating: 1, count: 20_000), DiskMetadata())
         let before = bench.files.callCount
         _ = try bench.cache.read(key)
-        #expect(bench.files.callCount - before == 3)
+        #expect(bench.files.callCount - before == 2)
     }
 }
 

@@ -59,6 +59,10 @@ struct Bench {
     let files: FaultyFileSystem
     let cache: DiskCache
 
+    /// What a cache's own files take: the tag and the common total, a block each.
+    static let overhead = ByteCount(2 * 4096)
+
+    /// - Parameter bytes: what is left for entries.
     init(
         bytes: ByteCount = .mebibytes(64), age: Duration? = nil, scratch: Scratch? = nil, synchronises: Bool = false,
         isMetering: Bool = false
@@ -66,7 +70,7 @@ struct Bench {
         self.scratch = try scratch ?? Scratch()
         files = FaultyFileSystem(isMetering: isMetering)
         var configuration = DiskCacheConfiguration(
-            directory: self.scratch.path + "/cache", limits: .init(bytes: bytes, age: age))
+            directory: self.scratch.path + "/cache", limits: .init(bytes: bytes + Self.overhead, age: age))
         configuration.synchronises = synchronises
         cache = DiskCache(configuration, executor: executor, clock: clock, files: files)
     }
@@ -92,7 +96,17 @@ struct Bench {
         return sum
     }
 
-    func temporaryNames() -> [String] { (try? PosixFileSystem().names(in: versionDirectory + "/tmp")) ?? [] }
+    /// Files that are being written, or were to be.
+    func temporaryNames() -> [String] { temporaryFiles(in: versionDirectory).map(\.name) }
+}
+
+/// Files in a cache's shards that are no entries yet.
+func temporaryFiles(in versionDirectory: String) -> [(name: String, path: String)] {
+    let files = PosixFileSystem()
+    return ((try? files.names(in: versionDirectory)) ?? []).filter { $0.count == 2 }.flatMap { shard in
+        let names = (try? files.names(in: versionDirectory + "/" + shard)) ?? []
+        return names.filter { $0.hasPrefix(".") }.map { ($0, "\(versionDirectory)/\(shard)/\($0)") }
+    }
 }
 
 func readFile(_ path: String) throws -> [UInt8] {

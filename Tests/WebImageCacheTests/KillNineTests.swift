@@ -7,20 +7,19 @@ import WebImageTesting
 
 /// A process that writes into a cache is killed, again and again, over the same directory.
 struct KillNineTests {
-    private static var rounds: Int { getenv("WEBIMAGE_SOAK") == nil ? 100 : 1000 }
+    private static var rounds: Int { getenv("WEBIMAGE_SOAK") == nil ? 100 : 2000 }
 
     @Test func aKilledProcessLeavesNoWrongEntryAndNothingForGood() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try Scratch()
         var random = SeededGenerator(seed: 2026)
         var (intact, missing, unfinished) = (0, 0, 0)
         for round in 0..<Self.rounds {
             let worker = try KillWorker(directory: folder.path, seed: random.next() >> 1)
             // Killed while it writes an entry: the first ones of its life, or later ones.
-            let isAlive = worker.waitUntilItWrites(entry: 1 + Int(random.next() % 16), random.next() % 3000)
+            let isAlive = worker.waitUntilItWrites(random.next() % 4000)
             #expect(worker.kill() && isAlive, "round \(round): the worker ended by itself")
 
-            // What the dead leave behind belongs to nobody an hour later.
-            unfinished += try worker.makeTemporaryFilesOld()
+            unfinished += worker.unfinishedCount
             let report = try CacheKillWorker.check(directory: folder.path)
             try #require(report.wrong == 0, "round \(round)")
             intact += report.intact
@@ -36,7 +35,9 @@ struct KillNineTests {
     private func expectOrder(in directory: String) async throws {
         let cache = DiskCache(DiskCacheConfiguration(directory: directory), executor: ThreadPool(name: "t", width: 1))
         try await cache.removeExpired()
-        #expect(try PosixFileSystem().names(in: directory + "/default/v1/tmp") == [])
+        #expect(temporaryFiles(in: directory + "/default/v1").isEmpty)
+        // Its own mark alone.
+        #expect(try PosixFileSystem().names(in: directory + "/default/v1/owners").count == 1)
         _ = try await cache.verify()
         let second = try await cache.verify()
         #expect(second.checked > 0)
@@ -48,10 +49,10 @@ struct KillNineTests {
 /// The program of `Tests/KillWorker`, which lies beside the tests.
 private struct KillWorker {
     private let process: pid_t
-    private let temporaryDirectory: String
+    private let versionDirectory: String
 
     init(directory: String, seed: UInt64) throws {
-        temporaryDirectory = directory + "/default/v1/tmp"
+        versionDirectory = directory + "/default/v1"
         guard let tests = realpath("/proc/self/exe", nil) else { throw WebImageError(.fileNotFound, "no executable") }
         defer { free(tests) }
         let folder = String(cString: tests).split(separator: "/").dropLast().map { "/" + $0 }.joined()
@@ -64,17 +65,16 @@ private struct KillWorker {
         process = number
     }
 
-    /// Watches until the worker writes its n-th entry or a later one, and a moment longer.
+    /// Watches until the worker has joined those who write to the directory, and for some turns more.
     ///
     /// - Returns: false when the worker has ended.
-    func waitUntilItWrites(entry number: Int, _ turns: UInt64) -> Bool {
+    func waitUntilItWrites(_ turns: UInt64) -> Bool {
         let files = PosixFileSystem()
-        while true {
-            let names = (try? files.names(in: temporaryDirectory)) ?? []
-            let newest = names.filter { $0.hasPrefix("\(process)-") }
-                .compactMap { $0.split(separator: "-").last.flatMap { Int($0) } }.max()
-            if let newest, newest >= number { break }
+        while !((try? files.names(in: versionDirectory + "/owners")) ?? []).contains(where: {
+            $0.hasPrefix("\(process)-")
+        }) {
             if hasEnded { return false }
+            _ = sched_yield()
         }
         for _ in 0..<turns { _ = sched_yield() }
         return !hasEnded
@@ -95,11 +95,8 @@ private struct KillWorker {
         return status & 0x7F == SIGKILL
     }
 
-    /// - Returns: how many there were.
-    func makeTemporaryFilesOld() throws -> Int {
-        let files = PosixFileSystem()
-        let names = try files.names(in: temporaryDirectory).filter { $0.hasPrefix("\(process)-") }
-        for name in names { try files.touch("\(temporaryDirectory)/\(name)", at: Int64(time(nil)) - 7200) }
-        return names.count
+    /// Entries that it was writing.
+    var unfinishedCount: Int {
+        temporaryFiles(in: versionDirectory).count { $0.name.hasPrefix(".\(process)-") }
     }
 }

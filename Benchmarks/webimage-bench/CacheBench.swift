@@ -1,0 +1,295 @@
+import Glibc
+import Synchronization
+import WebImageCache
+import WebImageCore
+import WebImageSystem
+
+/// The disk cache beside the bare calls that it is made of, in one run.
+///
+/// Bars: a hit at most 1.5 times a plain open, read and close of the same bytes; stores at least as fast as a file for
+/// each key, written and renamed; of 100 000 entries the first hit within 5 ms and the index within 300 ms of opening;
+/// evicting half of them at most 1.5 times the CPU of unlinking as many files; a store that evicts costs the same with
+/// 100 000 entries as with 1000.
+enum CacheBench {
+    static func run(entries: Int = 100_000) throws {
+        for size in [20_000, 200_000] { try hits(size) }
+        for (size, count) in [(10_000, 2000), (100_000, 500), (1_000_000, 60)] { try stores(size, count) }
+        try evictingStores(entries)
+        try openAndEvict(entries)
+    }
+
+    // MARK: - Hits and stores
+
+    static func hits(_ size: Int) throws {
+        let folder = try Folder()
+        let cache = makeCache(folder.path + "/cache")
+        let keys = (0..<100).map { CacheKey("https://images.example.com/photos/\($0 * 7919)/large.jpg?width=640&v=3") }
+        // The same bytes, as deep in the file system.
+        let paths = keys.map { cache.defaultPath(for: $0) + ".plain" }
+        for (number, key) in keys.enumerated() {
+            try cache.store(key, bytes(size, number), metadata(key))
+            plainStore(paths[number], bytes(size, number))
+        }
+        var total = 0
+        let turns = 20_000_000 / size / keys.count + 1
+        let (ours, theirs, ratio) = Measure.alternating(
+            31,
+            {
+                let begin = Time.threadCPU
+                for _ in 0..<turns { for key in keys { total &+= (try? cache.read(key))??.body.count ?? 0 } }
+                return (Time.threadCPU - begin) / Double(turns * keys.count)
+            },
+            {
+                let begin = Time.threadCPU
+                for _ in 0..<turns { for path in paths { total &+= plainRead(path, size).count } }
+                return (Time.threadCPU - begin) / Double(turns * keys.count)
+            })
+        precondition(total == 2 * 31 * turns * keys.count * size, "a hit missed")
+        print(
+            "hit of \(size) B: \(Measure.text(ours * 1e6)) us, open + read + close \(Measure.text(theirs * 1e6)) us, "
+                + "ratio \(Measure.text(ratio))")
+    }
+
+    static func stores(_ size: Int, _ count: Int) throws {
+        let folder = try Folder()
+        let cache = makeCache(folder.path + "/cache")
+        for name in CacheLayoutNames.shards { mkdir("\(folder.path)/\(name)", 0o700) }
+        let body = bytes(size, 1)
+        var number = 0
+        var cpu: (ours: [Double], theirs: [Double]) = ([], [])
+        func measure(_ store: (Int) -> Void) -> (wall: Double, cpu: Double) {
+            let (wall, begin) = (Time.now, Time.threadCPU)
+            for _ in 0..<count / 10 {
+                number += 1
+                store(number)
+            }
+            return ((Time.now - wall) / Double(count / 10), (Time.threadCPU - begin) / Double(count / 10))
+        }
+        let (ours, theirs, ratio) = Measure.alternating(
+            10,
+            {
+                let time = measure { number in
+                    let key = CacheKey("https://images.example.com/photos/\(number)/large.jpg")
+                    _ = try? cache.store(key, body, metadata(key))
+                }
+                cpu.ours.append(time.cpu)
+                return time.wall
+            },
+            {
+                let time = measure { number in
+                    let (shard, name) = (CacheLayoutNames.shards[number * 31 & 255], "\(number)")
+                    let temporary = "\(folder.path)/\(shard)/\(name).tmp"
+                    plainStore(temporary, body)
+                    rename(temporary, "\(folder.path)/\(shard)/\(name)")
+                }
+                cpu.theirs.append(time.cpu)
+                return time.wall
+            })
+        let cpuRatio = Measure.median(cpu.ours) / Measure.median(cpu.theirs)
+        print(
+            "store of \(size) B: \(Measure.text(ours * 1e6, 1)) us, file + rename \(Measure.text(theirs * 1e6, 1)) us, "
+                + "ratio of wall \(Measure.text(ratio)), of CPU \(Measure.text(cpuRatio))")
+    }
+
+    private static func evictingStores(_ many: Int) throws {
+        var times: [Double] = []
+        for count in [1000, many] {
+            let folder = try Folder()
+            let limit = ByteCount(count * 4096 + (1 << 20))
+            let cache = makeCache(folder.path + "/cache", limit, background: false)
+            let body = bytes(2000, 1)
+            for number in 0..<count + 200 { try cache.store(CacheKey("\(number)"), body, DiskMetadata()) }
+            let evicted = cache.statistics.evictions
+            let begin = Time.threadCPU
+            for number in 0..<2000 { try cache.store(CacheKey("n\(number)"), body, DiskMetadata()) }
+            times.append((Time.threadCPU - begin) / 2000)
+            print(
+                "a store with \(cache.statistics.evictions - evicted) evictions in 2000, among \(count) entries: "
+                    + "\(Measure.text((times.last ?? 0) * 1e6, 1)) us of CPU")
+        }
+        print("ratio \(Measure.text(times[1] / times[0]))")
+    }
+
+    // MARK: - Many entries
+
+    private static func openAndEvict(_ count: Int) throws {
+        let folder = try Folder()
+        let path = folder.path + "/cache"
+        let body = bytes(2000, 1)
+        do {
+            let cache = makeCache(path)
+            for number in 0..<count { try cache.store(CacheKey("\(number)"), body, DiskMetadata()) }
+            usleep(100_000)
+            cache.flushIndex()
+        }
+        for name in ["with its index", "without its index"] {
+            if name == "without its index" { unlink(path + "/default/v1/index.sqlite") }
+            let begin = Time.now
+            let cache = makeCache(path)
+            let hit = try cache.read(CacheKey("\(count / 2)"))
+            precondition(hit != nil)
+            let first = Time.now - begin
+            while !cache.usage.isComplete { usleep(200) }
+            let all = Time.now - begin
+            precondition(cache.usage.count == count)
+            print(
+                "opening \(count) entries \(name): first hit after \(Measure.text(first * 1e3)) ms, "
+                    + "complete after \(Measure.text(all * 1e3, 1)) ms")
+        }
+        try evictHalf(count, path, folder)
+    }
+
+    private static func evictHalf(_ count: Int, _ path: String, _ folder: Folder) throws {
+        var files: [String] = []
+        for name in CacheLayoutNames.shards { mkdir("\(folder.path)/\(name)", 0o700) }
+        for number in 0..<count / 2 {
+            files.append("\(folder.path)/\(CacheLayoutNames.shards[number & 255])/file-with-a-long-name-\(number)")
+            plainStore(files[number], bytes(2000, 1))
+        }
+        let cache = makeCache(path)
+        while !cache.usage.isComplete { usleep(200) }
+        let quiet = hitTimes(cache, count)
+        sync()
+        let half = ByteCount(cache.usage.bytes.bytes / 2)
+        let done = Flag()
+        let before = Time.processCPU
+        let wall = Time.now
+        startThread(named: "evict") {
+            try? cache.trim(to: half)
+            done.set()
+        }
+        while !done.isSet { usleep(1000) }
+        let (ours, oursWall) = (Time.processCPU - before, Time.now - wall)
+        sync()
+        let begin = (Time.processCPU, Time.now)
+        for file in files { unlink(file) }
+        let (theirs, theirsWall) = (Time.processCPU - begin.0, Time.now - begin.1)
+        print(
+            "evicting half: \(Measure.text(ours * 1e3, 0)) ms of CPU (\(Measure.text(oursWall * 1e3, 0)) wall), unlink of "
+                + "as many \(Measure.text(theirs * 1e3, 0)) ms (\(Measure.text(theirsWall * 1e3, 0)) wall), "
+                + "ratio \(Measure.text(ours / theirs))")
+
+        // Once more, with somebody reading.
+        let second = Flag()
+        let quarter = ByteCount(half.bytes / 2)
+        startThread(named: "evict") {
+            try? cache.trim(to: quarter)
+            second.set()
+        }
+        var busy: [Double] = []
+        while !second.isSet { busy += hitTimes(cache, count, samples: 200) }
+        print(
+            "99th percentile of hits: quiet \(percentile(quiet)) us, during eviction \(percentile(busy)) us "
+                + "(\(busy.count) hits)")
+    }
+
+    private static func percentile(_ times: [Double]) -> String {
+        Measure.text(times.sorted()[times.count * 99 / 100] * 1e6, 1)
+    }
+
+    /// Hits on the newest entries, which stay.
+    private static func hitTimes(_ cache: DiskCache, _ count: Int, samples: Int = 5000) -> [Double] {
+        (0..<samples).map { sample in
+            let begin = Time.now
+            _ = try? cache.read(CacheKey("\(count - 1 - sample * 7 % (count / 8))"))
+            return Time.now - begin
+        }
+    }
+
+    // MARK: - What it is made of
+
+    static func makeCache(_ path: String, _ limit: ByteCount = .gibibytes(8), background: Bool = true) -> DiskCache {
+        let limits = DiskCacheConfiguration.Limits(bytes: limit, age: nil)
+        let executor: any WorkExecutor = background ? ThreadPool(name: "wi-bench", width: 2) : NoExecutor()
+        return DiskCache(DiskCacheConfiguration(directory: path, limits: limits), executor: executor)
+    }
+
+    /// Background work that never comes.
+    private struct NoExecutor: WorkExecutor {
+        func run(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void) {}
+    }
+
+    /// As the loader keeps it.
+    private static func metadata(_ key: CacheKey) -> DiskMetadata {
+        var metadata = DiskMetadata()
+        metadata.url = key.text
+        metadata.format = .jpeg
+        metadata.status = 200
+        metadata.headers = [
+            .init(name: "content-type", value: "image/jpeg"), .init(name: "etag", value: "\"5f3c-61a\""),
+            .init(name: "cache-control", value: "max-age=86400"),
+        ]
+        metadata.requestTime = 1_700_000_000
+        metadata.responseTime = 1_700_000_001
+        return metadata
+    }
+
+    private static func bytes(_ count: Int, _ seed: Int) -> [UInt8] {
+        var state = UInt64(truncatingIfNeeded: seed) | 1
+        return (0..<count).map { _ in
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return UInt8(truncatingIfNeeded: state >> 56)
+        }
+    }
+
+    private static func plainRead(_ path: String, _ size: Int) -> [UInt8] {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
+        defer { close(file) }
+        return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            count = max(read(file, buffer.baseAddress, size), 0)
+        }
+    }
+
+    private static func plainStore(_ path: String, _ bytes: [UInt8]) {
+        let file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        _ = write(file, bytes, bytes.count)
+        close(file)
+    }
+}
+
+enum CacheLayoutNames {
+    static let shards = (0..<256).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+}
+
+/// Seconds, of several kinds.
+enum Time {
+    static var now: Double { read(CLOCK_MONOTONIC) }
+    static var threadCPU: Double { read(CLOCK_THREAD_CPUTIME_ID) }
+    static var processCPU: Double { read(CLOCK_PROCESS_CPUTIME_ID) }
+
+    private static func read(_ clock: clockid_t) -> Double {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
+/// A folder that goes with it.
+private final class Folder {
+    let path: String
+
+    init() throws {
+        let parent = getenv("BENCH_DIR").map { String(cString: $0) } ?? "/var/tmp"
+        var template = Array("\(parent)/webimage-bench-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw WebImageError(.cannotWrite, "no folder can be made", location: parent)
+        }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { Self.wipe(path) }
+
+    private static func wipe(_ path: String) {
+        let files = PosixFileSystem()
+        for name in (try? files.names(in: path)) ?? [] where (try? files.remove(path + "/" + name)) == nil {
+            wipe(path + "/" + name)
+        }
+        try? files.removeDirectory(path)
+    }
+}
+
+private final class Flag: Sendable {
+    private let value = Guarded(false)
+    var isSet: Bool { value.withLock { $0 } }
+    func set() { value.withLock { $0 = true } }
+}

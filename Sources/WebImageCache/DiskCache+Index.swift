@@ -1,0 +1,138 @@
+import Logging
+import WebImageCore
+import Synchronization
+import WebImageSystem
+
+// The index is written down in batches, some time after what changed it, and read when the cache is opened.
+extension DiskCache {
+    /// Has the index written down in a while, when it has changed.
+    func scheduleFlush(after delay: Duration?) {
+        guard let delay else { return }
+        _ = clock.schedule(at: clock.now + delay) { [weak self] in
+            guard let self else { return }
+            executor.run(.low) { [weak self] in self?.flushIndex() }
+        }
+    }
+
+    /// Writes down what the index has learnt since the last time, so that the next process to open the directory need
+    /// not look at it. Nothing is lost when it does not come to that. Blocks.
+    package func flushIndex() {
+        finishScan()
+        flushTurn.withLock { _ in
+            let changed = state.withLock { $0.takeChanges() }
+            guard !changed.isEmpty, let now = timeOfDirectory() else { return }
+            var (shards, young): ([Int: IndexStore.Shard], [Int]) = ([:], [])
+            for shard in changed.sorted() {
+                guard let status = try? files.status(at: layout.shardDirectory(shard)) else { continue }
+                // A directory may change again within the same tick of the clock that stamps it.
+                if Self.isYoung(status, now) {
+                    young.append(shard)
+                } else if let (status, records) = reconcile(shard), !Self.isYoung(status, now) {
+                    shards[shard] = IndexStore.Shard(
+                        modified: status.modifiedNanoseconds, inode: status.inode, records: records)
+                }
+            }
+            save(shards)
+            let delay = state.withLock { state in
+                state.changes.note(shards: young)
+                return young.isEmpty ? nil : state.scheduleFlush()
+            }
+            scheduleFlush(after: delay)
+        }
+    }
+
+    private func save(_ shards: [Int: IndexStore.Shard]) {
+        let counts = state.withLock { $0.takeCounts() }
+        do throws(SQLiteFault) {
+            let sum = try IndexStore(path: layout.indexPath, files: files).save(shards, adding: counts)
+            state.withLock { $0.earlierCounts = sum }
+        } catch {
+            // The next start looks at the directory itself.
+            logger.notice("the cache's index was not written down: \(error.message)")
+        }
+        noteOverhead()
+    }
+
+    /// The cache's own files count, too.
+    func noteOverhead() {
+        let own = [layout.indexPath, layout.usagePath, layout.directory + "/CACHEDIR.TAG"]
+        let bytes = own.reduce(0) { $0 + ((try? files.status(at: $1)).map { max($0.blockBytes, 4096) } ?? 0) }
+        state.withLock { $0.overhead = bytes }
+    }
+
+    /// The time by the clock that stamps this file system's directories, in nanoseconds.
+    private func timeOfDirectory() -> Int64? {
+        let path = layout.versionDirectory + "/.clock-" + ownerName
+        guard let file = try? files.open(path, .createNew) else { return nil }
+        defer {
+            files.close(file)
+            try? files.remove(path)
+        }
+        return try? files.status(of: file).modifiedNanoseconds
+    }
+
+    private static func isYoung(_ directory: FileStatus, _ now: Int64) -> Bool {
+        let stamp = directory.modifiedNanoseconds
+        // Some file systems count whole seconds.
+        let tick: Int64 = stamp % 1_000_000_000 == 0 ? 2_000_000_000 : 20_000_000
+        return stamp > now - tick
+    }
+
+    /// What the directory holds.
+    struct Findings {
+        var index = DiskIndex()
+        var times = [Int64?](repeating: nil, count: 256)
+        /// Shards of which nothing true was written down.
+        var scanned: [Int] = []
+        /// Files that others were writing in those; in the rest there are none.
+        var strays: [String: Int64] = [:]
+        var counts: IndexStore.Counts
+    }
+
+    /// What was written down and is still true; the rest is found in the directory.
+    func findEntries() -> Findings {
+        var stored: (shards: [Int: IndexStore.Shard], counts: IndexStore.Counts) = ([:], .init())
+        do throws(SQLiteFault) {
+            stored = try IndexStore(path: layout.indexPath, files: files).load()
+        } catch {
+            logger.notice("the cache's index cannot be read, the directory is scanned: \(error.message)")
+        }
+        var (records, found) = ([DiskIndex.Record](), Findings(counts: stored.counts))
+        for shard in existingShards() {
+            guard let status = try? files.status(at: layout.shardDirectory(shard)) else { continue }
+            found.times[shard] = status.modifiedNanoseconds
+            if let known = stored.shards[shard], known.describes(status) {
+                records += known.records
+            } else {
+                found.scanned.append(shard)
+                records += scan(shard, stored.shards[shard]?.records ?? [], &found.strays)
+            }
+        }
+        found.index.adopt(records)
+        return found
+    }
+
+    /// What a directory holds, by looking at every file; what was known of them before says when they were used.
+    private func scan(
+        _ shard: Int, _ before: [DiskIndex.Record], _ strays: inout [String: Int64]
+    ) -> [DiskIndex.Record] {
+        let directory = layout.shardDirectory(shard)
+        var known: [EntryID: DiskIndex.Record] = [:]
+        for record in before { known[record.id] = record }
+        var found: [DiskIndex.Record] = []
+        // What cannot be read is not counted: the operations will say what is wrong with it.
+        for name in (try? files.names(in: directory)) ?? [] {
+            if name.hasPrefix(".") { noteStray(directory + "/" + name, &strays) }
+            guard let id = EntryID(name: name), id.shard == shard,
+                let status = try? files.status(at: layout.path(of: id)), status.isRegularFile
+            else { continue }
+            var record = status.record(of: id)
+            if let earlier = known[id], earlier.length == record.length {
+                record.date = max(record.date, earlier.date)
+                record.expires = earlier.expires
+            }
+            found.append(record)
+        }
+        return found
+    }
+}

@@ -1,0 +1,78 @@
+import Synchronization
+package import WebImageCore
+import WebImageSystem
+
+// What is not in the cache itself may be in a place that is only read.
+extension DiskCache {
+    /// A picture file of somebody else's that is larger than this is not read.
+    private static let mostForeignBytes: Int64 = 256 << 20
+
+    /// Called after a miss was counted.
+    func readElsewhere(_ key: CacheKey, _ id: EntryID) -> DiskEntry? {
+        for source in configuration.readOnlySources {
+            guard let entry = read(key, id, from: source) else { continue }
+            state.withLock { state in
+                state.statistics.misses -= 1
+                state.statistics.hits += 1
+            }
+            return entry
+        }
+        return nil
+    }
+
+    func pathElsewhere(_ key: CacheKey, _ id: EntryID) -> String? {
+        for source in configuration.readOnlySources {
+            for path in paths(key, id, in: source) where (try? files.status(at: path))?.isRegularFile ?? false {
+                return path
+            }
+        }
+        return nil
+    }
+
+    private func paths(_ key: CacheKey, _ id: EntryID, in source: DiskSource) -> [String] {
+        switch source.kind {
+        case .cache(let layout): [layout.path(of: id)]
+        case .files(let paths): paths(key)
+        }
+    }
+
+    /// What cannot be read there is not there.
+    private func read(_ key: CacheKey, _ id: EntryID, from source: DiskSource) -> DiskEntry? {
+        for path in paths(key, id, in: source) {
+            guard let file = try? EntryFile.open(path, files) else { continue }
+            defer { file.close() }
+            guard let status = try? file.status(), status.isRegularFile, status.size <= Self.mostForeignBytes else {
+                continue
+            }
+            switch source.kind {
+            case .cache:
+                guard case .passed(let content)? = try? file.readAll(status), content.trailer.isOf(key, id),
+                    content.trailer.isAlive(at: clock.wallTime)
+                else { continue }
+                return DiskEntry(key: key, body: content.body, trailer: content.trailer, path: path)
+            case .files:
+                guard let body = try? file.readPlain(status) else { continue }
+                var metadata = DiskMetadata()
+                metadata.storedAt = status.modified
+                metadata.format = body.withUnsafeBytes { ImageFormat(sniffing: $0) }
+                return DiskEntry(key: key, body: body, metadata: metadata, path: path)
+            }
+        }
+        return nil
+    }
+
+    /// Takes pictures over from a folder that SDWebImage wrote. Its files do not say their keys, so that only those are
+    /// found that are asked for. The folder stays as it is. Blocks.
+    /// - Returns: how many are in the cache now that were not before.
+    /// - Throws: `noSpace`, `readOnly`, `cacheIO`.
+    package func importSDWebImage(_ directory: String, keys: [CacheKey]) throws(WebImageError) -> Int {
+        let source = DiskSource.sdWebImage(directory: directory)
+        var count = 0
+        for key in keys {
+            let id = EntryID(key)
+            guard try path(for: key) == nil, let entry = read(key, id, from: source) else { continue }
+            if try store(key, entry.body, entry.metadata) { count += 1 }
+        }
+        return count
+    }
+}

@@ -1,0 +1,106 @@
+import Synchronization
+public import WebImageCore
+import WebImageSystem
+
+extension DiskCache {
+    /// Takes an entry for storing and returns at once. It is found from this moment on, and written in the background;
+    /// what happens to its key before that decides over it: a remove beats it, a later store replaces it.
+    ///
+    /// What waits so is lost when the process ends; ``flush()`` writes it. Safe on any thread; does not block.
+    ///
+    /// - Parameter completion: called once, on the executor or here: true when it is on disk, false when it was skipped
+    ///   for want of room or is not wanted any more.
+    /// - Returns: false when too much waits already (``DiskCacheConfiguration/mostStaged``): nothing is done then.
+    @discardableResult
+    public func stage(
+        _ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata, priority: LoadPriority = .low,
+        completion: @escaping @Sendable (Result<Bool, WebImageError>) -> Void = { _ in }
+    ) -> Bool {
+        let id = EntryID(key)
+        let most = configuration.mostStaged.bytes
+        var metadata = metadata
+        metadata.storedAt = metadata.storedAt ?? clock.wallTime
+        let (staged, old): (DiskStaging.Entry?, DiskStaging.Entry?) = staging.withLock { staging in
+            guard staging.bytes == 0 || staging.bytes + body.count <= most else { return (nil, nil) }
+            let number = state.withLock { $0.writes.begin(id) }
+            let entry = DiskStaging.Entry(
+                key: key, body: body, metadata: metadata, number: number, completion: completion)
+            let old = staging.add(entry, id)
+            stagedCount.store(staging.entries.count, ordering: .releasing)
+            return (entry, old)
+        }
+        if let old { giveUp(old, id) }
+        guard let staged else { return false }
+        executor.run(priority) { self.writeStaged(id, staged.number) }
+        return true
+    }
+
+    /// The entry of that name that waits to be written.
+    func stagedEntry(_ id: EntryID, counts: Bool = true) -> DiskEntry? {
+        guard stagedCount.load(ordering: .acquiring) > 0, let entry = staging.withLock({ $0[id] }) else { return nil }
+        guard entry.metadata.isAlive(at: clock.wallTime) else { return nil }
+        if counts { state.withLock { $0.statistics.hits += 1 } }
+        return DiskEntry(key: entry.key, body: entry.body, metadata: entry.metadata, path: layout.path(of: id))
+    }
+
+    /// Lets an entry that waits go unwritten; returns whether there was one.
+    @discardableResult
+    func unstage(_ id: EntryID) -> Bool {
+        guard stagedCount.load(ordering: .acquiring) > 0 else { return false }
+        let entry = staging.withLock { staging in
+            let entry = staging.remove(id)
+            stagedCount.store(staging.entries.count, ordering: .releasing)
+            return entry
+        }
+        if let entry { giveUp(entry, id) }
+        return entry != nil
+    }
+
+    func unstageAll() {
+        let entries = staging.withLock { staging in
+            stagedCount.store(0, ordering: .releasing)
+            return staging.removeAll()
+        }
+        for (id, entry) in entries { giveUp(entry, id) }
+    }
+
+    /// One that is being written already is told by its writer.
+    private func giveUp(_ entry: DiskStaging.Entry, _ id: EntryID) {
+        guard !entry.isTaken else { return }
+        state.withLock { $0.writes.end(id) }
+        entry.completion(.success(false))
+    }
+
+    /// Writes an entry that waits, if nobody is writing it. Blocks.
+    func writeStaged(_ id: EntryID) throws(WebImageError) {
+        guard stagedCount.load(ordering: .acquiring) > 0, let entry = staging.withLock({ $0.take(id) }) else { return }
+        _ = try write(entry, id).get()
+    }
+
+    func writeAllStaged() throws(WebImageError) {
+        guard stagedCount.load(ordering: .acquiring) > 0 else { return }
+        for id in staging.withLock({ Array($0.entries.keys) }) { try writeStaged(id) }
+    }
+
+    private func writeStaged(_ id: EntryID, _ number: UInt64) {
+        guard let entry = staging.withLock({ $0.take(id, number: number) }) else { return }
+        _ = write(entry, id)
+    }
+
+    private func write(_ entry: DiskStaging.Entry, _ id: EntryID) -> Result<Bool, WebImageError> {
+        var result: Result<Bool, WebImageError> = .success(false)
+        entry.body.withUnsafeBytes { body in
+            do throws(WebImageError) {
+                result = .success(try put(entry.key, id, body, entry.metadata, entry.number))
+            } catch {
+                result = .failure(error)
+            }
+        }
+        staging.withLock { staging in
+            staging.remove(id, number: entry.number)
+            stagedCount.store(staging.entries.count, ordering: .releasing)
+        }
+        entry.completion(result)
+        return result
+    }
+}

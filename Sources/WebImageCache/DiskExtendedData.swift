@@ -1,0 +1,35 @@
+/// A type of one's own whose values are kept with an entry: SDWebImage's extended data (row K-10), typed and versioned.
+///
+/// ```
+/// struct Caption: DiskExtendedData {
+///     static let name = "org.example.caption"
+///     static let version: UInt32 = 1
+///     var text: String
+///     var encoded: [UInt8] { Array(text.utf8) }
+///     init?(_ bytes: [UInt8], version: UInt32) { ... }
+/// }
+/// ```
+public protocol DiskExtendedData: Sendable {
+    /// Tells the type from others for ever; a reverse domain name does.
+    static var name: String { get }
+    /// The version of ``encoded``.
+    static var version: UInt32 { get }
+    var encoded: [UInt8] { get }
+    /// - Parameter version: what the bytes were written with; later than ``version`` when a newer program wrote them.
+    /// - Returns: nil for what cannot be read: it is then as if there were none.
+    init?(_ bytes: [UInt8], version: UInt32)
+}
+
+extension DiskMetadata {
+    /// The value of that type that is kept with the entry; nil when there is none, or none that this type reads.
+    public func extendedData<Value: DiskExtendedData>(_ type: Value.Type) -> Value? {
+        typedData.first { $0.name == Value.name }.flatMap { Value($0.bytes, version: $0.version) }
+    }
+
+    /// Puts a value in the place of the one of its type; nil removes it.
+    public mutating func setExtendedData<Value: DiskExtendedData>(_ type: Value.Type = Value.self, _ value: Value?) {
+        typedData.removeAll { $0.name == Value.name }
+        guard let value else { return }
+        typedData.append(TypedData(name: Value.name, version: Value.version, bytes: value.encoded))
+    }
+}

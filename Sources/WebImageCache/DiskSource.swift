@@ -1,0 +1,91 @@
+internal import CSysCrypto
+public import WebImageCore
+
+/// Where a disk cache looks for what it does not have itself; nothing is written there (SDWebImage's row K-05).
+public struct DiskSource: Sendable {
+    enum Kind {
+        case cache(CacheLayout)
+        case files(@Sendable (CacheKey) -> [String])
+    }
+
+    let kind: Kind
+
+    /// Another cache of ours, such as one that came with a program.
+    public static func cache(directory: String, namespace: String = "default") -> DiskSource {
+        DiskSource(kind: .cache(CacheLayout(directory: directory, namespace: namespace)))
+    }
+
+    /// Picture files as they are; nil where there is none for a key. Called on the executor; a file that is not there is
+    /// no error.
+    public static func files(_ path: @escaping @Sendable (CacheKey) -> String?) -> DiskSource {
+        DiskSource(kind: .files { key in path(key).map { [$0] } ?? [] })
+    }
+
+    /// A folder that SDWebImage wrote, version 4 or 5: `<caches>/com.hackemist.SDImageCache/<namespace>`.
+    public static func sdWebImage(directory: String) -> DiskSource {
+        DiskSource(
+            kind: .files { key in
+                // Files from before version 3.7 have no extension.
+                let name = SDWebImageNaming.fileName(for: key.text)
+                let plain = String(name.prefix(32))
+                return (name == plain ? [name] : [name, plain]).map { directory + "/" + $0 }
+            })
+    }
+}
+
+/// SDWebImage's names for cached files (section 2.1 of its disk cache): the MD5 of the key, and the extension that the
+/// key has as a URL.
+package enum SDWebImageNaming {
+    /// 255 bytes for a name, less 32 digits and a dot.
+    private static let mostExtensionBytes = 222
+
+    package static func fileName(for key: String) -> String {
+        let digest = md5(key)
+        let text = fileExtension(of: key)
+        return text.isEmpty || text.utf16.count > mostExtensionBytes ? digest : digest + "." + text
+    }
+
+    static func fileExtension(of key: String) -> String {
+        var path = key[...]
+        if isURL(key) {
+            if let end = path.firstIndex(where: { $0 == "?" || $0 == "#" }) { path = path[..<end] }
+            if let address = path.after("://") {
+                // The host is no path.
+                guard let slash = address.firstIndex(of: "/") else { return "" }
+                path = address[slash...]
+            }
+        }
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        let name = path.split(separator: "/", omittingEmptySubsequences: true).last ?? ""
+        guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return "" }
+        let text = name[name.index(after: dot)...]
+        guard !text.contains(" ") else { return "" }
+        return String(text.filter { $0 != ":" && $0 != "\u{0}" })
+    }
+
+    /// What `NSURL(string:)` takes for a URL, as far as extensions care.
+    private static func isURL(_ key: String) -> Bool {
+        !key.isEmpty && key.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\"<>\\^`{|}".utf8.contains($0) }
+    }
+
+    private static func md5(_ text: String) -> String {
+        var text = text
+        var digest = [UInt8](repeating: 0, count: 16)
+        text.withUTF8 { bytes in _ = MD5(bytes.baseAddress, bytes.count, &digest) }
+        return digest.reduce(into: "") { name, byte in
+            name += (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+    }
+}
+
+extension Substring {
+    /// What follows `text` where it stands first.
+    fileprivate func after(_ text: String) -> Substring? {
+        var rest = self
+        while !rest.isEmpty {
+            if rest.hasPrefix(text) { return rest.dropFirst(text.count) }
+            rest = rest.dropFirst()
+        }
+        return nil
+    }
+}

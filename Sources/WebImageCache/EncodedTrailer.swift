@@ -1,0 +1,45 @@
+import WebImageCore
+
+/// An entry's trailer as it stands in the file, with its fields in order: what a hit needs is found without decoding the
+/// rest, which costs more than the read of a small picture.
+struct EncodedTrailer {
+    let bytes: [UInt8]
+    /// Which bytes are the key's, or the key's digest's.
+    private let key: Range<Int>
+    private let isDigest: Bool
+    let expiresAt: Int64?
+
+    /// Nil for what is no trailer.
+    init?(_ trailer: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes: trailer)
+        guard reader.integer(UInt16.self) == DiskTrailer.version, reader.integer(UInt16.self) != nil else { return nil }
+        var (key, isDigest, expiresAt): (Range<Int>?, Bool, Int64?) = (nil, false, nil)
+        while !reader.isAtEnd {
+            guard let tag = reader.integer(UInt16.self), let length = reader.integer(UInt32.self),
+                let part = reader.bytes(Int(length))
+            else { return nil }
+            switch DiskTrailer.Tag(rawValue: tag) {
+            case .key, .keyDigest:
+                key = reader.offset - part.count..<reader.offset
+                isDigest = tag == DiskTrailer.Tag.keyDigest.rawValue
+            case .expiresAt:
+                guard part.count == 8 else { return nil }
+                expiresAt = Int64(littleEndian: part.loadUnaligned(as: Int64.self))
+            default: continue
+            }
+        }
+        guard let key else { return nil }
+        bytes = Array(trailer)
+        (self.key, self.isDigest, self.expiresAt) = (key, isDigest, expiresAt)
+    }
+
+    func isOf(_ key: CacheKey, _ id: EntryID) -> Bool {
+        isDigest ? bytes[self.key].elementsEqual(id.bytes) : bytes[self.key].elementsEqual(key.text.utf8)
+    }
+
+    /// Whether the entry's own lifetime lasts.
+    func isAlive(at now: Int64) -> Bool { expiresAt.map { now < $0 } ?? true }
+
+    /// Nil where a field is not what it should be.
+    var decoded: DiskTrailer? { bytes.withUnsafeBytes { DiskTrailer.decode($0) } }
+}
