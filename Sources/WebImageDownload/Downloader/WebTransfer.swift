@@ -113,12 +113,7 @@ final class WebTransfer: Transfer, TransportReceiver {
     }
 
     func fail(_ error: WebImageError) {
-        let (action, preparation) = guts.withLock { guts in
-            defer { guts.preparation = nil }
-            return (guts.machine.fail(error), guts.preparation)
-        }
-        preparation?.cancel()
-        carryOut(action)
+        carryOut(guts.withLock { $0.machine.fail(error) })
     }
 
     func expire(at now: Duration) -> Duration? {
@@ -301,14 +296,16 @@ final class WebTransfer: Transfer, TransportReceiver {
     private func noteEnd(_ error: WebImageError?) {
         settleCircuit(.neither)
         let now = surroundings.clock.now
-        let (metrics, length) = guts.withLock { guts in
+        let (metrics, length, preparation) = guts.withLock { guts in
+            defer { guts.preparation = nil }
             guts.hasEnded = true
             guts.metrics.total = now - createdAt
             guts.metrics.redirects = guts.machine.chain.count
             guts.metrics.retries = guts.machine.retries
             guts.metrics.finalURL = guts.machine.chain.current.text
-            return (guts.metrics, guts.machine.received)
+            return (guts.metrics, guts.machine.received, guts.preparation)
         }
+        preparation?.cancel()
         switch error?.code {
         case nil:
             emit(.bytes(received: length, expected: length))
