@@ -135,7 +135,7 @@ struct TransferStateMachine: Sendable {
         if let location = RedirectChain.location(of: head) {
             return redirect(to: location, status: head.status, length: length, at: now)
         }
-        if head.status == 401, mayAsk {
+        if head.status == 401, mayAsk, chain.keepsSecrets {
             mayAsk = false
             return drain(.hop, length: length, at: now)
         }
