@@ -82,7 +82,13 @@ final class DownloadCenter: TransferOwner {
     // MARK: Joining and leaving
 
     func download(_ resolved: ResolvedRequest, priority: LoadPriority) -> Download {
-        if let joined = state.withLock({ join(resolved, priority, &$0) }) { return joined }
+        let (joined, startable) = state.withLock { state in
+            let joined = join(resolved, priority, &state)
+            // What has become urgent may have a slot that was kept free for such.
+            return (joined, joined == nil ? [] : state.startable())
+        }
+        begin(startable)
+        if let joined { return joined }
         let configuration = configuration
         if let refusal = refusal(of: resolved, configuration) {
             return Download(failed: refusal.at(resolved.source.shown))
@@ -92,7 +98,7 @@ final class DownloadCenter: TransferOwner {
             nextID.add(1, ordering: .relaxed).newValue, resolved, priority, configuration)
         typealias Outcome = (download: Download, begin: [any Transfer], deadline: Duration?, isNew: Bool)
         let outcome = state.withLock { state -> Outcome in
-            if let joined = join(resolved, priority, &state) { return (joined, [], nil, false) }
+            if let joined = join(resolved, priority, &state) { return (joined, state.startable(), nil, false) }
             let (download, begin, deadline) = insert(transfer, log, resolved, priority, &state)
             return (download, begin, deadline, true)
         }
