@@ -28,6 +28,16 @@ CURLcode wi_curl_set_pointer(CURL *easy, CURLoption option, void *value) {
     return curl_easy_setopt(easy, option, value);
 }
 
+CURLcode wi_curl_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t count) {
+    struct curl_blob blob = {.data = (void *)(uintptr_t)bytes, .len = count, .flags = CURL_BLOB_COPY};
+    return curl_easy_setopt(easy, option, &blob);
+}
+
+CURLcode wi_curl_set_body(CURL *easy, const void *bytes, size_t count) {
+    CURLcode result = curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
+    return result ? result : curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, count ? bytes : "");
+}
+
 CURLMcode wi_curl_set_multi_number(CURLM *multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
 }

@@ -11,13 +11,12 @@ struct Rig {
     let clock = ManualClock()
     let downloader: ImageDownloader
 
-    /// - Parameter hasManualClock: deadlines then only pass when the test says so.
-    init(_ configuration: DownloadConfiguration = DownloadConfiguration(), transport: (any HTTPTransport)? = nil) throws
-    {
+    /// Deadlines only pass when the test says so.
+    init(_ configuration: DownloadConfiguration = .with(), transport: (any HTTPTransport)? = nil) throws {
         server = try OriginServer()
         downloader = ImageDownloader(
             configuration: configuration, transport: transport, clock: clock,
-            executor: ThreadPool(name: "test-io", width: 2), files: PosixFileSystem())
+            executor: ThreadPool(name: "test-io", width: 2), files: PosixFileSystem(), jitter: { 1 })
     }
 
     func download(_ path: String, priority: LoadPriority = .normal) -> Download {
@@ -34,9 +33,10 @@ struct Rig {
 }
 
 extension DownloadConfiguration {
-    /// The default, changed.
-    static func with(_ change: (inout DownloadConfiguration) -> Void) -> DownloadConfiguration {
+    /// The default without retries, changed.
+    static func with(_ change: (inout DownloadConfiguration) -> Void = { _ in }) -> DownloadConfiguration {
         var configuration = DownloadConfiguration()
+        configuration.retry = .never
         change(&configuration)
         return configuration
     }

@@ -47,6 +47,42 @@ import WebImageTesting
         #expect(queue.runningCount == 3)
     }
 
+    @Test func slotsAreKeptFreeForTheUrgent() {
+        var queue = TransferQueue(limits: .init(total: 3, perHost: 3, reserved: 1))
+        for id in 1...5 { queue.enqueue(id, host: "a", priority: .low) }
+        #expect(drain(&queue) == [1, 2])
+        queue.enqueue(6, host: "a", priority: .normal)
+        #expect(drain(&queue) == [6])
+        queue.enqueue(7, host: "a", priority: .high)
+        #expect(drain(&queue) == [])
+        queue.remove(1)
+        #expect(drain(&queue) == [7])
+        // Neither of the two slots that low ones may have is free: 2 has one, and 6 and 7 the rest.
+        queue.remove(6)
+        #expect(drain(&queue) == [3])
+        queue.remove(7)
+        #expect(drain(&queue) == [])
+    }
+
+    @Test func aTransferThatBecomesUrgentGivesItsPlaceToAnother() {
+        var queue = TransferQueue(limits: .init(total: 3, perHost: 3, reserved: 1))
+        for id in 1...4 { queue.enqueue(id, host: "a", priority: .low) }
+        #expect(drain(&queue) == [1, 2])
+        queue.setPriority(.high, of: 1)
+        #expect(drain(&queue) == [3])
+        queue.setPriority(.low, of: 1)
+        queue.remove(2)
+        #expect(drain(&queue) == [])
+        queue.remove(1)
+        #expect(drain(&queue) == [4])
+    }
+
+    @Test func oneSlotIsLeftToThePatient() {
+        var queue = TransferQueue(limits: .init(total: 1, perHost: 1, reserved: 5))
+        queue.enqueue(1, host: "a", priority: .low)
+        #expect(drain(&queue) == [1])
+    }
+
     @Test func aChangeOfPriorityCountsWhileItWaits() {
         var queue = TransferQueue(limits: .init(total: 1, perHost: 1))
         for id in 1...3 { queue.enqueue(id, host: "h\(id)", priority: .normal) }

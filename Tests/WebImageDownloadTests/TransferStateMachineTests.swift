@@ -11,7 +11,7 @@ import WebImageCore
     ) throws -> TransferStateMachine {
         TransferStateMachine(
             RedirectChain(try WebURL(url), method: method, limit: redirects),
-            rules: .init(bodyLimit: limit, acceptableStatuses: 200..<300),
+            rules: .init(bodyLimit: limit),
             clocks: TransferClocks(deadlines, createdAt: .zero))
     }
 
@@ -29,7 +29,10 @@ import WebImageCore
         case .keep: "keep"
         case .stopTransport: "stop"
         case .abort(let error, let stops): "abort \(error.code.name)\(stops ? " and stop" : "")"
+        case .goOn: "go on"
         case .hop: "hop"
+        case .rest(let error, let until): "rest until \(until) after \(error.code.name)"
+        case .requeue: "requeue"
         case .end(.complete): "complete"
         case .end(.failed(let error)): "failed \(error.code.name)"
         case .release: "release"
@@ -46,8 +49,8 @@ import WebImageCore
         #expect(name(machine.head(head(length: 5), at: .seconds(1))) == "accept 5")
         #expect(name(machine.bytes(3, at: .seconds(1))) == "keep")
         #expect(name(machine.bytes(2, at: .seconds(1))) == "keep")
-        #expect(name(machine.finished(nil)) == "complete")
-        #expect(name(machine.finished(nil)) == "none")
+        #expect(name(machine.finished(nil, at: .zero)) == "complete")
+        #expect(name(machine.finished(nil, at: .zero)) == "none")
         #expect(machine.clocks.next == nil)
     }
 
@@ -56,28 +59,28 @@ import WebImageCore
         _ = machine.start(at: .zero)
         _ = machine.head(head(length: 5), at: .zero)
         _ = machine.bytes(4, at: .zero)
-        #expect(name(machine.finished(nil)) == "failed truncatedBody")
+        #expect(name(machine.finished(nil, at: .zero)) == "failed truncatedBody")
     }
 
     @Test func anAnswerToHEADHasNoBodyToWaitFor() throws {
         var machine = try machine(limit: 10, method: .head)
         _ = machine.start(at: .zero)
         #expect(name(machine.head(head(length: 5000), at: .zero)) == "accept unknown")
-        #expect(name(machine.finished(nil)) == "complete")
+        #expect(name(machine.finished(nil, at: .zero)) == "complete")
     }
 
     @Test func aTooLargeBodyIsRefusedWhenAnnouncedAndWhenCounted() throws {
         var announced = try machine(limit: 10)
         _ = announced.start(at: .zero)
         #expect(name(announced.head(head(length: 11), at: .zero)) == "abort bodyTooLarge and stop")
-        #expect(name(announced.finished(.cancelled)) == "release")
+        #expect(name(announced.finished(.cancelled, at: .zero)) == "release")
         var counted = try machine(limit: 10)
         _ = counted.start(at: .zero)
         #expect(name(counted.head(head(), at: .zero)) == "accept unknown")
         #expect(name(counted.bytes(10, at: .zero)) == "keep")
         #expect(name(counted.bytes(1, at: .zero)) == "abort bodyTooLarge and stop")
         #expect(name(counted.bytes(100, at: .zero)) == "none")
-        #expect(name(counted.finished(.cancelled)) == "release")
+        #expect(name(counted.finished(.cancelled, at: .zero)) == "release")
     }
 
     @Test func aBadStatusIsToldAtOnceAndItsShortBodyLeftToCome() throws {
@@ -85,7 +88,7 @@ import WebImageCore
         _ = short.start(at: .zero)
         #expect(name(short.head(head(404, length: 100), at: .zero)) == "abort badStatus")
         #expect(name(short.bytes(100, at: .zero)) == "none")
-        #expect(name(short.finished(nil)) == "release")
+        #expect(name(short.finished(nil, at: .zero)) == "release")
         var long = try machine()
         _ = long.start(at: .zero)
         #expect(name(long.head(head(500, length: 1 << 20), at: .zero)) == "abort badStatus and stop")
@@ -95,7 +98,7 @@ import WebImageCore
         #expect(name(endless.bytes(70_000, at: .zero)) == "stop")
         #expect(name(endless.expire(at: .seconds(1))) == "stop")
         #expect(name(endless.expire(at: .seconds(100))) == "none")
-        #expect(name(endless.finished(.cancelled)) == "release")
+        #expect(name(endless.finished(.cancelled, at: .zero)) == "release")
     }
 
     @Test func aRedirectIsFollowedAfterItsBody() throws {
@@ -104,12 +107,12 @@ import WebImageCore
         machine.connected(at: .zero)
         #expect(name(machine.head(head(302, length: 3, location: "b"), at: .zero)) == "none")
         #expect(name(machine.bytes(3, at: .zero)) == "none")
-        #expect(name(machine.finished(lost)) == "hop")
+        #expect(name(machine.finished(lost, at: .zero)) == "hop")
         #expect(machine.chain.current.text == "http://h/b")
         #expect(machine.start(at: .zero) == true)
         #expect(name(machine.head(head(length: 1), at: .zero)) == "accept 1")
         #expect(name(machine.bytes(1, at: .zero)) == "keep")
-        #expect(name(machine.finished(nil)) == "complete")
+        #expect(name(machine.finished(nil, at: .zero)) == "complete")
         #expect(machine.received == 1)
     }
 
@@ -136,7 +139,7 @@ import WebImageCore
             _ = machine.start(at: .zero)
             let action = machine.head(head(307, location: "/\(hop)"), at: .zero)
             #expect(name(action) == (hop <= 2 ? "none" : "abort tooManyRedirects"))
-            _ = machine.finished(nil)
+            _ = machine.finished(nil, at: .zero)
         }
         #expect(machine.chain.count == 2)
     }
@@ -179,7 +182,7 @@ import WebImageCore
         #expect(name(connecting.expire(at: .milliseconds(10_999))) == "none")
         #expect(name(connecting.expire(at: .seconds(11))) == "abort connectTimeout and stop")
         #expect(name(connecting.expire(at: .seconds(99))) == "none")
-        #expect(name(connecting.finished(.cancelled)) == "release")
+        #expect(name(connecting.finished(.cancelled, at: .zero)) == "release")
 
         var waiting = try machine(deadlines)
         _ = waiting.start(at: .zero)
@@ -206,7 +209,7 @@ import WebImageCore
         var hopping = try machine(deadlines)
         _ = hopping.start(at: .zero)
         _ = hopping.head(head(302, location: "/b"), at: .seconds(1))
-        _ = hopping.finished(nil)
+        _ = hopping.finished(nil, at: .zero)
         _ = hopping.start(at: .seconds(4))
         #expect(name(hopping.expire(at: .seconds(5))) == "abort deadlineExceeded and stop")
     }
@@ -248,7 +251,7 @@ import WebImageCore
         _ = machine.head(head(302, location: "/b"), at: .zero)
         #expect(machine.clocks.next == .seconds(1))
         #expect(name(machine.expire(at: .seconds(1))) == "stop")
-        #expect(name(machine.finished(.cancelled)) == "hop")
+        #expect(name(machine.finished(.cancelled, at: .zero)) == "hop")
     }
 
     /// A total that passed while the rest of a refused body came kept the clock's thread busy: due, but nothing to do.
@@ -270,12 +273,12 @@ import WebImageCore
         #expect(name(running.fail(.cancelled)) == "abort cancelled and stop")
         #expect(name(running.fail(.cancelled)) == "none")
         #expect(name(running.head(head(), at: .zero)) == "none")
-        #expect(name(running.finished(nil)) == "release")
+        #expect(name(running.finished(nil, at: .zero)) == "release")
     }
 
     @Test func anEndWithoutAHeadIsNoAnswer() throws {
         var machine = try machine()
         _ = machine.start(at: .zero)
-        #expect(name(machine.finished(nil)) == "failed protocolError")
+        #expect(name(machine.finished(nil, at: .zero)) == "failed protocolError")
     }
 }

@@ -8,6 +8,7 @@ import WebImageTesting
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         configuration.download.deadlines = DownloadDeadlines(connect: nil, firstByte: nil, idle: nil)
+        configuration.download.retry = .never
         return ImageManager(configuration: configuration)
     }
 

@@ -14,6 +14,8 @@ struct TestBench {
         configuration.memoryLimits = .init(cost: .mebibytes(256))
         // What a test holds may be held for long on a busy machine; deadlines have tests of their own.
         configuration.download.deadlines = DownloadDeadlines(connect: nil, firstByte: nil, idle: nil)
+        // Failures have tests of their own, too.
+        configuration.download.retry = .never
         change(&configuration)
         manager = ImageManager(
             configuration, coders: .standard, transport: transport, clock: SystemClock.shared, files: PosixFileSystem())

@@ -31,6 +31,10 @@ int wi_curl_initialise(void);
 CURLcode wi_curl_set_number(CURL *_Nonnull easy, CURLoption option, long value);
 CURLcode wi_curl_set_text(CURL *_Nonnull easy, CURLoption option, const char *_Nullable value);
 CURLcode wi_curl_set_pointer(CURL *_Nonnull easy, CURLoption option, void *_Nullable value);
+/// Copies the bytes.
+CURLcode wi_curl_set_blob(CURL *_Nonnull easy, CURLoption option, const void *_Nullable bytes, size_t count);
+/// The body of the request; copied.
+CURLcode wi_curl_set_body(CURL *_Nonnull easy, const void *_Nullable bytes, size_t count);
 /// Sets all callbacks and the private pointer. `hooks` is not copied.
 CURLcode wi_curl_set_hooks(CURL *_Nonnull easy, wi_curl_hooks *_Nonnull hooks);
 CURLMcode wi_curl_set_multi_number(CURLM *_Nonnull multi, CURLMoption option, long value);

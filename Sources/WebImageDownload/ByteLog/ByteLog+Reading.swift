@@ -97,6 +97,21 @@ extension ByteLog {
         return ByteChunk(storage: storage, start: 0, range: 0..<count)
     }
 
+    /// Whether the published bytes from `offset` on are these. May read a file.
+    func matches(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
+        var done = 0
+        while done < bytes.count {
+            guard case .chunk(let chunk) = read(at: offset + done) else { return false }
+            let count = min(chunk.count, bytes.count - done)
+            let isSame = chunk.withUnsafeBytes { known in
+                known[..<count].elementsEqual(bytes[done..<done + count])
+            }
+            guard isSame else { return false }
+            done += count
+        }
+        return true
+    }
+
     /// A copy of all bytes that have arrived. May read a file.
     package func collect() throws(WebImageError) -> [UInt8] { try contiguous().array }
 

@@ -1,4 +1,5 @@
 import CShimCurl
+import Glibc
 import HTTPTypes
 import WebImageCore
 
@@ -36,12 +37,48 @@ struct CurlOptions {
         } else {
             wi_curl_set_number(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
         }
+        try setCredentials(of: request, on: easy)
+        setProxy(of: request, on: easy)
+        if isSecure { try setTLS(request.tls, on: easy) }
+    }
+
+    private func setCredentials(of request: TransportRequest, on easy: UnsafeMutableRawPointer) throws(WebImageError) {
+        let (basic, digest) = (1, 2)  // CURLAUTH_BASIC and CURLAUTH_DIGEST, macros with a cast
         if let credentials = request.credentials {
             wi_curl_set_text(easy, CURLOPT_USERNAME, credentials.user)
             wi_curl_set_text(easy, CURLOPT_PASSWORD, credentials.password)
+            switch request.authentication {
+            case .basic: wi_curl_set_number(easy, CURLOPT_HTTPAUTH, basic)
+            case .digest: wi_curl_set_number(easy, CURLOPT_HTTPAUTH, digest)
+            case .negotiated: wi_curl_set_number(easy, CURLOPT_HTTPAUTH, basic | digest)
+            }
+        } else if let file = request.netrcFile {
+            // libcurl says nothing about a file that it cannot read.
+            guard access(file, R_OK) == 0 else {
+                let code: WebImageError.Code = errno == ENOENT ? .fileNotFound : .permissionDenied
+                throw WebImageError(code, "the file with names and passwords cannot be read", location: file)
+            }
+            wi_curl_set_text(easy, CURLOPT_NETRC_FILE, file)
+            wi_curl_set_number(easy, CURLOPT_NETRC, 1)
         }
-        if request.addressPolicy != nil { wi_curl_set_text(easy, CURLOPT_PROXY, "") }
-        if isSecure { try setTrust(request.trust, on: easy) }
+    }
+
+    private func setProxy(of request: TransportRequest, on easy: UnsafeMutableRawPointer) {
+        guard request.addressPolicy == nil else {
+            wi_curl_set_text(easy, CURLOPT_PROXY, "")
+            return
+        }
+        switch request.proxy {
+        case .environment: break
+        case .direct: wi_curl_set_text(easy, CURLOPT_PROXY, "")
+        case .server(let url, let credentials, let except):
+            wi_curl_set_text(easy, CURLOPT_PROXY, url)
+            wi_curl_set_text(easy, CURLOPT_NOPROXY, except.joined(separator: ","))
+            if let credentials {
+                wi_curl_set_text(easy, CURLOPT_PROXYUSERNAME, credentials.user)
+                wi_curl_set_text(easy, CURLOPT_PROXYPASSWORD, credentials.password)
+            }
+        }
     }
 
     private func setMethodAndFields(of transfer: CurlTransfer, on easy: UnsafeMutableRawPointer) {
@@ -52,6 +89,13 @@ struct CurlOptions {
         default: wi_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         }
         var list: UnsafeMutablePointer<curl_slist>?
+        if let body = request.body {
+            body.withUnsafeBytes { _ = wi_curl_set_body(easy, $0.baseAddress, $0.count) }
+            wi_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+            // libcurl would add both.
+            list = curl_slist_append(list, "Expect:")
+            if request.fields[.contentType] == nil { list = curl_slist_append(list, "Content-Type:") }
+        }
         for field in request.fields {
             // libcurl takes "Name:" for "do not send it", "Name;" for an empty value.
             let line = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
@@ -60,6 +104,22 @@ struct CurlOptions {
         }
         transfer.fieldList = list
         if let list { wi_curl_set_pointer(easy, CURLOPT_HTTPHEADER, list) }
+    }
+
+    private mutating func setTLS(
+        _ policy: TLSPolicy, on easy: UnsafeMutableRawPointer
+    ) throws(WebImageError) {
+        try setTrust(policy.trust, on: easy)
+        if !policy.pinnedKeys.isEmpty {
+            let keys = policy.pinnedKeys.sorted().map { $0.hasPrefix("sha256//") ? $0 : "sha256//" + $0 }
+            wi_curl_set_text(easy, CURLOPT_PINNEDPUBLICKEY, keys.joined(separator: ";"))
+        }
+        guard let own = policy.clientCertificate else { return }
+        wi_curl_set_text(easy, CURLOPT_SSLCERTTYPE, "PEM")
+        wi_curl_set_text(easy, CURLOPT_SSLKEYTYPE, "PEM")
+        own.certificate.withUnsafeBytes { _ = wi_curl_set_blob(easy, CURLOPT_SSLCERT_BLOB, $0.baseAddress, $0.count) }
+        own.key.withUnsafeBytes { _ = wi_curl_set_blob(easy, CURLOPT_SSLKEY_BLOB, $0.baseAddress, $0.count) }
+        if let password = own.password { wi_curl_set_text(easy, CURLOPT_KEYPASSWD, password) }
     }
 
     private mutating func setTrust(_ wanted: TLSTrust, on easy: UnsafeMutableRawPointer) throws(WebImageError) {

@@ -49,6 +49,8 @@ enum CurlResult {
             return (.truncatedBody, "the body ended before its announced end")
         case CURLE_URL_MALFORMAT:
             return (.invalidURL, "libcurl cannot take this URL")
+        case CURLE_RECV_ERROR where complaint.contains("HTTP code 407"):
+            return (.authenticationFailed, "the proxy does not accept these credentials")
         case CURLE_RECV_ERROR where complaint.contains("hunk"):
             return (.protocolError, "the body's chunks are broken")
         case CURLE_RECV_ERROR where complaint.contains("unexpected eof"):

@@ -93,13 +93,14 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     func becomeReady(_ address: String?) -> Bool {
         if isCancelled { return false }
         if request.addressPolicy != nil, !allow(address ?? "") { return false }
+        // A second request follows the server's challenge.
+        if !isConnected { receiver?.didConnect() }
         isConnected = true
-        receiver?.didConnect()
         return true
     }
 
     func allow(_ address: String) -> Bool {
-        guard let policy = request.addressPolicy, !policy.allows(address) else { return true }
+        guard let policy = request.addressPolicy, !policy.allows(address: address) else { return true }
         refusedAddress = address
         return false
     }

@@ -14,8 +14,10 @@ package final class Download: Sendable {
     /// Nil after leaving.
     private let share: Guarded<LoadPriority?>
 
-    init(of transfer: any Transfer, in center: DownloadCenter, priority: LoadPriority, wasJoined: Bool) {
-        log = transfer.log
+    init(
+        of transfer: any Transfer, log: ByteLog, in center: DownloadCenter, priority: LoadPriority, wasJoined: Bool
+    ) {
+        self.log = log
         self.transfer = transfer
         self.center = center
         self.wasJoined = wasJoined
@@ -35,6 +37,9 @@ package final class Download: Sendable {
 
     /// What the transfer cost, once it has ended.
     package var metrics: TransferMetrics? { transfer?.metrics }
+
+    /// The request that was answered and its answer; there from when the log has a head on. Nil for local sources.
+    package var exchange: DownloadExchange? { transfer?.exchange }
 
     /// Leaves. The last one to leave cancels the transfer, whose log then ends with `cancelled`; for others it goes on.
     package func cancel() {

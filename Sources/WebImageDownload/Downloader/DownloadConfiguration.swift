@@ -1,42 +1,6 @@
 public import HTTPTypes
+public import Logging
 public import WebImageCore
-
-/// How long a download may take. Nil switches a deadline off.
-public struct DownloadDeadlines: Hashable, Sendable {
-    /// A speed that a body must keep up.
-    public struct MinimumSpeed: Hashable, Sendable {
-        public var bytesPerSecond: Int
-        /// The time over which it is measured. Default 10 s.
-        public var window: Duration
-
-        public init(bytesPerSecond: Int, window: Duration = .seconds(10)) {
-            self.bytesPerSecond = bytesPerSecond
-            self.window = window
-        }
-    }
-
-    /// From the start to a standing connection, for each redirect anew. Default 10 s.
-    public var connect: Duration?
-    /// From there to the head of the answer. Default 15 s.
-    public var firstByte: Duration?
-    /// Between two pieces of the body. Default 15 s. Stands still while we do not read.
-    public var idle: Duration?
-    /// Default nil. Stands still while we do not read.
-    public var minimumSpeed: MinimumSpeed?
-    /// From the call to the last byte, waiting in the queue and redirects included. Default nil.
-    public var total: Duration?
-
-    public init(
-        connect: Duration? = .seconds(10), firstByte: Duration? = .seconds(15), idle: Duration? = .seconds(15),
-        minimumSpeed: MinimumSpeed? = nil, total: Duration? = nil
-    ) {
-        self.connect = connect
-        self.firstByte = firstByte
-        self.idle = idle
-        self.minimumSpeed = minimumSpeed
-        self.total = total
-    }
-}
 
 /// How an ``ImageDownloader`` works.
 public struct DownloadConfiguration: Sendable {
@@ -50,19 +14,56 @@ public struct DownloadConfiguration: Sendable {
     public var maxConcurrent = 6
     /// Transfers at a time to one host and port. Default 6.
     public var maxConcurrentPerHost = 6
+    /// Of both, so many are kept free of low-priority downloads, so that what is looked at never waits for what is only
+    /// prefetched; one is left to those in any case. Default 1.
+    public var reservedForUrgent = 1
     /// Default first in, first out.
     public var order = Order.firstInFirstOut
     public var deadlines = DownloadDeadlines()
     /// The longest body that is taken. Default 64 MiB.
     public var bodyLimit = ByteCount.mebibytes(64)
-    /// Default 10.
+    /// Redirects that are followed; one more fails with `tooManyRedirects`. Default 10.
     public var redirectLimit = 10
+    /// Whether a redirect may lead from `https` to `http`. Default false: `redirectRefused`.
+    public var allowsRedirectsToHTTP = false
+    /// Fields that do not follow a redirect to another origin. Default `Authorization`, `Cookie` and
+    /// `Proxy-Authorization`.
+    public var secretFields: Set<HTTPField.Name> = [.authorization, .cookie, .proxyAuthorization]
     /// The statuses whose bodies are taken; all others fail with `badStatus`. Default 200 to 299.
-    public var acceptableStatuses = 200..<300
+    public var acceptableStatuses = StatusSet.successful
+    /// The media types whose bodies are taken; all others fail with `badContentType`. Default nil: any.
+    public var acceptableContentTypes: ContentTypes?
+    /// When a failed download is tried again. Default: twice, what is likely to heal.
+    public var retry = RetryPolicy()
+    /// When a host that keeps failing is left alone. Default: after 10 failures in a row; nil never does.
+    public var circuit: CircuitPolicy? = CircuitPolicy()
     /// Sent with each request that does not say otherwise. Default `User-Agent` and `Accept`.
     public var fields: HTTPFields
     /// Offers HTTP/2 to `https` hosts. Default true.
     public var allowsHTTP2 = true
+    /// By which proxy. Default as the environment says.
+    public var proxy = ProxySettings.environment
+    /// For requests that do not say otherwise. Default: the system's trust, no pins, no client certificate.
+    public var tls = TLSPolicy()
+    /// For requests that have none of their own. Default nil: every server.
+    public var addressPolicy: AddressPolicy?
+    /// For requests that have neither credentials nor a provider of their own. Default nil.
+    public var credentialProvider: CredentialProvider?
+    /// How long a provider's answer is kept. Default for the session.
+    public var credentialPersistence = CredentialPersistence.session
+    /// Where the cookies of requests that handle them are kept. Default: in memory, this downloader's own.
+    public var cookieJar: any CookieJar = MemoryCookieJar()
+    /// For requests that have none of their own. Default nil.
+    public var requestModifier: RequestModifier?
+    /// For requests that have none of their own. Default nil.
+    public var responseModifier: ResponseModifier?
+    /// For requests that have none of their own. Default nil.
+    public var decryptor: BodyDecryptor?
+    /// How far the received part of a body must grow between two ``DownloadEvent/Kind/bytes(received:expected:)`` events,
+    /// 0 to 1, where the length is known. The last is always told. Default 0: each growth.
+    public var minimumProgressInterval = 0.0
+    /// Warns of what is unsafe and of hosts that are left alone. Never holds credentials.
+    public var logger = Logger(label: "webimage.download")
     /// Bytes of a body kept in memory; more goes to a temporary file while it is read. Default 4 MiB.
     public var memoryPerTransfer = ByteCount.mebibytes(4)
     /// The same for all bodies together. Default 64 MiB.

@@ -1,28 +1,56 @@
 public import HTTPTypes
 public import WebImageCore
 
-/// What to download: an `http`, `https`, `file` or `data` URL or a plain path, and how.
+/// What to download: an `http`, `https`, `file` or `data` URL or a plain path, and how. What is nil is as the
+/// downloader's ``DownloadConfiguration`` says.
 public struct DownloadRequest: Sendable {
     public var url: String
     /// Default `GET`.
     public var method = HTTPRequest.Method.get
-    /// Sent beside the configuration's, which they replace name by name.
+    /// Sent with the request and with redirects that keep its method. Default nil.
+    public var body: [UInt8]?
+    /// Sent beside the configuration's, which they replace name by name. With `If-None-Match` or `If-Modified-Since` a
+    /// 304 is an answer like others, with `Range` a 206 and a 416 are.
     public var fields: HTTPFields = [:]
-    /// For Basic authentication; nil takes the URL's own user and password. Sent to this origin only.
+    /// Nil takes the URL's own user and password. Sent to this origin only.
     public var credentials: BasicCredentials?
+    /// How ``credentials`` are told. Default Basic, with the first request.
+    public var authentication = AuthenticationScheme.basic
+    /// Asked when there are no ``credentials``.
+    public var credentialProvider: CredentialProvider?
+    /// Takes credentials for the host from this file, in the form of `.netrc`. Default nil.
+    public var netrcFile: String?
     /// Who asks, when the answer depends on it; nil takes the user of the credentials. Two requests of different scope
     /// never share an answer.
     public var credentialScope: String?
-    public var trust = TLSTrust.system
+    /// Sends and takes cookies, kept in the downloader's ``DownloadConfiguration/cookieJar``. Default false.
+    public var handlesCookies = false
+    public var tls: TLSPolicy?
     public var addressPolicy: AddressPolicy?
-    /// Nil takes the configuration's.
     public var deadlines: DownloadDeadlines?
-    /// Nil takes the configuration's.
     public var bodyLimit: ByteCount?
-    /// Nil takes the configuration's.
     public var redirectLimit: Int?
+    public var retry: RetryPolicy?
+    public var acceptableStatuses: StatusSet?
+    public var acceptableContentTypes: ContentTypes?
+    public var requestModifier: RequestModifier?
+    public var responseModifier: ResponseModifier?
+    public var decryptor: BodyDecryptor?
+    /// Whether a download that somebody waits for when the downloader is drained may go on to its end, within the
+    /// drain's time. Default false: it ends with `shutDown`. (SDWebImage rows O-04, DO-06.)
+    public var finishesWhenDrained = false
 
     public init(url: String) { self.url = url }
+
+    /// Whom TLS connections trust. Setting it leaves pins and client certificate as they are.
+    public var trust: TLSTrust {
+        get { tls?.trust ?? .system }
+        set {
+            var policy = tls ?? TLSPolicy()
+            policy.trust = newValue
+            tls = policy
+        }
+    }
 }
 
 /// What makes two requests the same: method, URL without fragment, the header fields given, and who asks.
@@ -37,16 +65,29 @@ package struct RequestFingerprint: Hashable, Sendable {
 /// A request whose source is known, ready to be joined or started. Made once and kept with what asks, since parsing a
 /// URL costs more than joining a transfer.
 package struct ResolvedRequest: Sendable {
-    /// What must agree for two requests to share one transfer: the fingerprint, and the limits that one of them may
-    /// not lift for the other.
-    struct Key: Hashable, Sendable {
+    /// What must agree for two requests to share one transfer: the fingerprint, and whatever one of them may not lift or
+    /// change for the other. Deadlines and retries are the first one's.
+    struct Key: Sendable {
         let fingerprint: RequestFingerprint
         /// The secret too: one who does not know it must not share the answer to one who does.
         let credentials: BasicCredentials?
-        let trust: TLSTrust
-        let addressPolicy: String?
+        /// Of everything but URL, fields and credentials; nil when it is as a new request has it.
+        let rest: Rest?
+    }
+
+    struct Rest: Hashable, Sendable {
+        let body: [UInt8]?
+        let authentication: AuthenticationScheme
+        let netrcFile: String?
+        let handlesCookies: Bool
+        let tls: TLSPolicy?
+        let addressPolicy: AddressPolicy?
         let bodyLimit: Int?
         let redirectLimit: Int?
+        let statuses: StatusSet?
+        let contentTypes: ContentTypes?
+        /// Names of provider, modifiers and decryptor.
+        let hooks: [String?]
     }
 
     package let request: DownloadRequest
@@ -60,9 +101,34 @@ package struct ResolvedRequest: Sendable {
         var credentials = request.credentials
         if credentials == nil, case .web(let url) = source { credentials = url.credentials }
         key = Key(
-            fingerprint: RequestFingerprint(request, source: source), credentials: credentials, trust: request.trust,
-            addressPolicy: request.addressPolicy?.name, bodyLimit: request.bodyLimit?.bytes,
-            redirectLimit: request.redirectLimit)
+            fingerprint: RequestFingerprint(request, source: source), credentials: credentials, rest: Rest(request))
+    }
+}
+
+extension ResolvedRequest.Key: Hashable {
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(fingerprint.url)
+        hasher.combine(fingerprint.credentialScope)
+    }
+}
+
+extension ResolvedRequest.Rest {
+    init?(_ request: DownloadRequest) {
+        let hooks = [
+            request.credentialProvider?.name, request.requestModifier?.name, request.responseModifier?.name,
+            request.decryptor?.name,
+        ]
+        let isPlain =
+            request.body == nil && request.authentication == .basic && request.netrcFile == nil
+            && !request.handlesCookies && request.tls == nil && request.addressPolicy == nil
+            && request.bodyLimit == nil && request.redirectLimit == nil && request.acceptableStatuses == nil
+            && request.acceptableContentTypes == nil && hooks.allSatisfy { $0 == nil }
+        if isPlain { return nil }
+        self.init(
+            body: request.body, authentication: request.authentication, netrcFile: request.netrcFile,
+            handlesCookies: request.handlesCookies, tls: request.tls, addressPolicy: request.addressPolicy,
+            bodyLimit: request.bodyLimit?.bytes, redirectLimit: request.redirectLimit,
+            statuses: request.acceptableStatuses, contentTypes: request.acceptableContentTypes, hooks: hooks)
     }
 }
 
@@ -72,8 +138,8 @@ extension RequestFingerprint {
         url = source.text
         var user = request.credentials?.user
         if user == nil, case .web(let url) = source { user = url.credentials?.user }
-        credentialScope = request.credentialScope ?? user
-        fields = request.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
+        credentialScope = request.credentialScope ?? user ?? request.credentialProvider?.name
+        fields = request.fields.isEmpty ? [] : request.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
     }
 }
 

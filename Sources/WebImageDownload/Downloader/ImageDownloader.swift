@@ -1,8 +1,9 @@
+public import HTTPTypes
 package import WebImageCore
 import WebImageSystem
 
 /// Downloads bytes: one transfer for all that ask the same thing at the same time, so many at once, the most urgent
-/// first, within deadlines and limits. It caches nothing.
+/// first, within deadlines and limits, again when that is likely to help. It caches nothing.
 ///
 /// Letting go of it shuts it down. Safe to use from any thread.
 public final class ImageDownloader: Sendable {
@@ -17,14 +18,17 @@ public final class ImageDownloader: Sendable {
             executor: ThreadPool(name: "wi-io", width: 4), files: PosixFileSystem())
     }
 
-    /// - Parameter executor: for temporary files, `file:` and `data:` URLs.
+    /// - Parameters:
+    ///   - executor: for temporary files, `file:` and `data:` URLs, decryptors.
+    ///   - jitter: 0 to 1, anew at each call: how much of a retry's longest wait is waited.
     package init(
         configuration: DownloadConfiguration, transport: (any HTTPTransport)?, clock: any LoadClock,
-        executor: any WorkExecutor, files: any FileSystem
+        executor: any WorkExecutor, files: any FileSystem,
+        jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...1) }
     ) {
         center = DownloadCenter(
             configuration: configuration, transport: transport ?? CurlTransport(), ownsTransport: transport == nil,
-            clock: clock, executor: executor, files: files)
+            clock: clock, executor: executor, files: files, jitter: jitter)
     }
 
     deinit { center.shutDown() }
@@ -43,8 +47,28 @@ public final class ImageDownloader: Sendable {
         center.download(request, priority: priority)
     }
 
-    /// How much there is to do.
-    public var counters: DownloadCounters { center.counters }
+    // MARK: Configuration
+
+    /// What new transfers go by. A change counts for those that begin from then on, limits and order at once; only
+    /// ``DownloadConfiguration/memoryForAll`` is that of the beginning. (SDWebImage row D-02.)
+    public var configuration: DownloadConfiguration {
+        get { center.configuration }
+        set { center.configuration = newValue }
+    }
+
+    /// The value of a field that is sent with each new request; setting nil takes it out (SDWebImage row D-07).
+    public subscript(field name: HTTPField.Name) -> String? {
+        get { center.configuration.fields[name] }
+        set { center.changeConfiguration { $0.fields[name] = newValue } }
+    }
+
+    /// Changes how many transfers may run at a time; those that run go on.
+    public func setLimits(maxConcurrent: Int, maxConcurrentPerHost: Int) {
+        center.changeConfiguration { configuration in
+            configuration.maxConcurrent = maxConcurrent
+            configuration.maxConcurrentPerHost = maxConcurrentPerHost
+        }
+    }
 
     /// While true no transfer starts; those that run go on. Default false.
     public var isSuspended: Bool {
@@ -52,13 +76,35 @@ public final class ImageDownloader: Sendable {
         set { center.isSuspended = newValue }
     }
 
-    /// Changes how many transfers may run at a time; those that run go on.
-    public func setLimits(maxConcurrent: Int, maxConcurrentPerHost: Int) {
-        center.limits = TransferQueue.Limits(total: maxConcurrent, perHost: maxConcurrentPerHost)
-    }
+    // MARK: What happens
+
+    /// How much there is to do.
+    public var counters: DownloadCounters { center.counters }
+
+    /// What happens to all transfers from now on. Each call gives events of its own.
+    public var events: DownloadEvents { center.events.listen() }
+
+    /// How many transfers run: now, and whenever that changes; only the newest number waits (SDWebImage row D-26).
+    public var activity: AsyncStream<Int> { center.events.gauge(startingAt: center.counters.running) }
+
+    /// The hosts, with their ports, that failed so often that they are left alone now.
+    public var openCircuits: [String] { center.openCircuits }
+
+    /// Asks every host again.
+    public func closeCircuits() { center.closeCircuits() }
+
+    /// Forgets what credential providers answered.
+    public func forgetCredentials() { center.credentials.forgetAll() }
+
+    // MARK: The end
 
     /// Ends every transfer with `cancelled`.
     public func cancelAll() { center.cancelAll() }
+
+    /// Takes nothing new (`shutDown`), ends what is not marked ``DownloadRequest/finishesWhenDrained``, and returns when
+    /// the rest has ended, or has been ended after `limit`. A cancelled task does not wait. The downloader is then shut
+    /// down.
+    public func drain(within limit: Duration) async { await center.drain(within: limit) }
 
     /// Ends every transfer, now and later, with `shutDown`.
     public func shutDown() { center.shutDown() }
@@ -72,4 +118,6 @@ public struct DownloadCounters: Hashable, Sendable {
     public var joined: Int
     public var running: Int
     public var waiting: Int
+    /// Transfers that failed and wait for their next try.
+    public var resting = 0
 }

@@ -14,9 +14,12 @@ struct RedirectChain: Sendable {
     /// False from the first hop to another origin on, also after a return.
     private(set) var keepsSecrets = true
     private let limit: Int
+    private let allowsHTTP: Bool
     private var visited: Set<String>
 
-    init(_ url: WebURL, method: HTTPRequest.Method, limit: Int) {
+    /// - Parameter allowsHTTP: whether a step from `https` to `http` is allowed.
+    init(_ url: WebURL, method: HTTPRequest.Method, limit: Int, allowsHTTP: Bool = false) {
+        self.allowsHTTP = allowsHTTP
         current = url
         previousHost = url.hostAndPort
         firstCredentials = url.credentials
@@ -45,7 +48,7 @@ struct RedirectChain: Sendable {
             throw WebImageError(
                 .redirectRefused, "a redirect leads to \(redactedURL(location)), which cannot be loaded", cause: error)
         }
-        guard current.scheme == .http || next.scheme == .https else {
+        guard allowsHTTP || current.scheme == .http || next.scheme == .https else {
             throw WebImageError(
                 .redirectRefused, "a redirect leads from https to http, to \(redactedURL(next.text))")
         }
@@ -57,5 +60,12 @@ struct RedirectChain: Sendable {
         previousHost = current.hostAndPort
         current = next
         count += 1
+    }
+
+    /// Where a request modifier sends the request.
+    mutating func replace(by url: WebURL, method: HTTPRequest.Method) {
+        current = url
+        self.method = method
+        visited.insert(url.text)
     }
 }

@@ -1,3 +1,4 @@
+package import HTTPTypes
 import WebImageCore
 
 /// One run of bytes from a source into a log, whoever wants them.
@@ -5,7 +6,9 @@ protocol Transfer: AnyObject, Sendable {
     var id: TransferQueue.ID { get }
     var log: ByteLog { get }
     var metrics: TransferMetrics? { get }
-    /// A slot is there. May be called again after a redirect to another host; does nothing when it is no longer needed.
+    var exchange: DownloadExchange? { get }
+    /// A slot is there. May be called again after a redirect to another host or a failure; does nothing when it is no
+    /// longer needed.
     func begin()
     /// Ends it with `error`, at once for its readers.
     func fail(_ error: WebImageError)
@@ -19,14 +22,41 @@ public struct TransferMetrics: Sendable {
     public var queued: Duration = .zero
     /// Of the last request, when it went well.
     public var timings: TransportTimings?
+    /// From being asked for to the end.
+    public var total: Duration = .zero
     public var redirects = 0
+    /// Tries that failed before the last one.
+    public var retries = 0
+    /// Bytes of the body that a retry did not have to load again.
+    public var resumedBytes = 0
+    /// Bytes of the body that came over the network, in all tries.
+    public var receivedBytes = 0
+    /// The status of the last answer; nil when there was none.
+    public var status: Int?
+    /// The protocol of the last answer.
+    public var version: ResponseHead.Version?
+    /// The numeric address that the last answer came from.
+    public var remoteAddress: String?
     /// The URL that answered in the end, without user, password and fragment.
     public var finalURL = ""
 
     public init() {}
 }
 
-/// What a transfer tells of itself.
+/// The request and the answer that a body came by, for those who must judge how long it may be kept (RFC 9111).
+package struct DownloadExchange: Sendable {
+    /// Of the last hop, without user, password and fragment.
+    package var url: String
+    /// The fields that were sent. May hold credentials: not for logs.
+    package var requestFields: HTTPFields
+    /// When the request was sent and when the head came, in seconds since 1970 by the downloader's clock.
+    package var requestTime: Int64
+    package var responseTime: Int64
+    package var head: ResponseHead
+    package var redirects: Int
+}
+
+/// What a transfer tells of itself, and asks.
 protocol TransferOwner: AnyObject, Sendable {
     /// Nobody may join it any longer.
     func transferWillEnd(_ id: TransferQueue.ID)
@@ -34,6 +64,11 @@ protocol TransferOwner: AnyObject, Sendable {
     func transferDidEnd(_ id: TransferQueue.ID)
     /// It needs a slot at another host; `begin` follows.
     func transfer(_ id: TransferQueue.ID, movesTo host: String)
+    /// It gives up its slot for now; ``transfer(_:movesTo:)`` follows, or the end.
+    func transferRests(_ id: TransferQueue.ID)
     /// Something may be due then.
     func transferExpects(deadline: Duration?)
+    /// Whether the host may be asked now. An outcome must be told for each time that it was.
+    func admits(host: String) -> Bool
+    func note(_ outcome: CircuitBreaker.Outcome, of host: String)
 }

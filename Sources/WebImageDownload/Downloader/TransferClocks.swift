@@ -5,11 +5,15 @@ import WebImageCore
 struct TransferClocks: Sendable {
     private enum Phase {
         case waiting
+        /// Modifiers and credential providers are asked.
+        case preparing(since: Duration)
         case connecting(since: Duration)
         case awaitingHead(since: Duration)
         case receiving
         /// The rest of a body that nobody wants.
         case draining(until: Duration)
+        /// Until the next try.
+        case resting(until: Duration)
         case stopped
     }
 
@@ -19,6 +23,8 @@ struct TransferClocks: Sendable {
         case failure(WebImageError)
         /// The rest of an unwanted body takes too long.
         case endOfDrain
+        /// The next try may begin.
+        case endOfRest
     }
 
     private let deadlines: DownloadDeadlines
@@ -35,6 +41,8 @@ struct TransferClocks: Sendable {
     }
 
     mutating func wait() { phase = .waiting }
+    mutating func prepare(at now: Duration) { phase = .preparing(since: now) }
+    mutating func rest(until end: Duration) { phase = .resting(until: end) }
     mutating func connect(at now: Duration) { phase = .connecting(since: now) }
     mutating func awaitHead(at now: Duration) { phase = .awaitingHead(since: now) }
 
@@ -68,6 +76,9 @@ struct TransferClocks: Sendable {
         windowStart += now - since
     }
 
+    /// Whether the whole may still go on at `time`.
+    func allows(_ time: Duration) -> Bool { totalDeadline.map { time < $0 } ?? true }
+
     /// When something may be due next.
     var next: Duration? {
         if case .stopped = phase { return nil }
@@ -80,10 +91,10 @@ struct TransferClocks: Sendable {
 
     private var phaseEnd: Duration? {
         switch phase {
-        case .connecting(let since): deadlines.connect.map { since + $0 }
+        case .preparing(let since), .connecting(let since): deadlines.connect.map { since + $0 }
         case .awaitingHead(let since): deadlines.firstByte.map { since + $0 }
         case .receiving where pausedSince == nil: deadlines.idle.map { lastActivity + $0 }
-        case .draining(let end): end
+        case .draining(let end), .resting(let end): end
         case .waiting, .receiving, .stopped: nil
         }
     }
@@ -95,6 +106,7 @@ struct TransferClocks: Sendable {
 
     mutating func expire(at now: Duration) -> Due {
         if case .stopped = phase { return .nothing }
+        if case .resting(let end) = phase, end <= now { return .endOfRest }
         if let end = phaseEnd, end <= now {
             guard let failure = phaseFailure else { return .endOfDrain }
             return .failure(failure)
@@ -116,13 +128,16 @@ struct TransferClocks: Sendable {
 
     private var phaseFailure: WebImageError? {
         switch phase {
+        case .preparing:
+            WebImageError(
+                .connectTimeout, "the request was not ready to be sent within \(deadlines.connect ?? .zero)")
         case .connecting:
             WebImageError(.connectTimeout, "no connection within \(deadlines.connect ?? .zero)")
         case .awaitingHead:
             WebImageError(.firstByteTimeout, "connected, but no answer within \(deadlines.firstByte ?? .zero)")
         case .receiving:
             WebImageError(.idleTimeout, "the body stood still for \(deadlines.idle ?? .zero)")
-        case .waiting, .draining, .stopped: nil
+        case .waiting, .draining, .resting, .stopped: nil
         }
     }
 }

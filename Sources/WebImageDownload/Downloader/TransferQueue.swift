@@ -14,12 +14,18 @@ package struct TransferQueue: Sendable {
     package struct Limits: Hashable, Sendable {
         package var total: Int
         package var perHost: Int
+        /// Of both, those that low-priority transfers may not take; one is left to them.
+        package var reserved: Int
 
         /// At least one each.
-        package init(total: Int = 6, perHost: Int = 6) {
+        package init(total: Int = 6, perHost: Int = 6, reserved: Int = 0) {
             self.total = max(total, 1)
             self.perHost = max(perHost, 1)
+            self.reserved = max(reserved, 0)
         }
+
+        fileprivate var lowTotal: Int { max(total - reserved, 1) }
+        fileprivate var lowPerHost: Int { max(perHost - reserved, 1) }
     }
 
     package typealias ID = Int
@@ -36,16 +42,20 @@ package struct TransferQueue: Sendable {
 
     private struct Host: Sendable {
         var running = 0
+        /// Those of them that are of low priority.
+        var lowRunning = 0
         var waiting = IndexedHeap<ID, Rank>()
     }
 
     package private(set) var limits: Limits
-    package let order: Order
+    /// Of those that come from now on; who waits keeps its turn.
+    package var order: Order
     package private(set) var isSuspended = false
     private var hosts: [String: Host] = [:]
     /// The hosts that may start one more, by their first waiter.
     private var ready = IndexedHeap<String, Rank>()
-    private var hostOfRunning: [ID: String] = [:]
+    private var running: [ID: (host: String, isLow: Bool)] = [:]
+    private var lowRunning = 0
     private var hostOfWaiting: [ID: String] = [:]
     private var turn = 0
     private var turns: [ID: Int] = [:]
@@ -55,7 +65,7 @@ package struct TransferQueue: Sendable {
         self.order = order
     }
 
-    package var runningCount: Int { hostOfRunning.count }
+    package var runningCount: Int { running.count }
     package var waitingCount: Int { hostOfWaiting.count }
 
     /// Queues a transfer. One that has run (and goes on at another host) keeps its first turn.
@@ -70,27 +80,43 @@ package struct TransferQueue: Sendable {
     }
 
     package mutating func setPriority(_ priority: LoadPriority, of id: ID) {
+        if let place = running[id] { return setLow(priority == .low, of: id, place) }
         guard let host = hostOfWaiting[id], let turn = turns[id] else { return }
         hosts[host]?.waiting.set(id, to: Rank(priority: priority, turn: turn))
         update(host)
     }
 
+    /// A running transfer that has become urgent, or no longer is, counts as what it is now.
+    private mutating func setLow(_ isLow: Bool, of id: ID, _ place: (host: String, isLow: Bool)) {
+        guard isLow != place.isLow else { return }
+        running[id]?.isLow = isLow
+        lowRunning += isLow ? 1 : -1
+        hosts[place.host]?.lowRunning += isLow ? 1 : -1
+        update(place.host)
+    }
+
     /// The next transfer that may start now; it counts as running until ``release(_:)``.
     package mutating func next() -> ID? {
-        guard !isSuspended, runningCount < limits.total, let host = ready.first?.id,
-            let id = hosts[host]?.waiting.popFirst()
-        else { return nil }
+        guard !isSuspended, runningCount < limits.total, let (host, rank) = ready.first else { return nil }
+        let isLow = rank.priority == .low
+        // When the first of all is of low priority, so is every other one.
+        if isLow, lowRunning >= limits.lowTotal { return nil }
+        guard let id = hosts[host]?.waiting.popFirst() else { return nil }
         hostOfWaiting[id] = nil
-        hostOfRunning[id] = host
+        running[id] = (host, isLow)
+        lowRunning += isLow ? 1 : 0
         hosts[host]?.running += 1
+        hosts[host]?.lowRunning += isLow ? 1 : 0
         update(host)
         return id
     }
 
     /// Gives up the slot of a running transfer, which may be queued again.
     package mutating func release(_ id: ID) {
-        guard let host = hostOfRunning.removeValue(forKey: id) else { return }
+        guard let (host, isLow) = running.removeValue(forKey: id) else { return }
+        lowRunning -= isLow ? 1 : 0
         hosts[host]?.running -= 1
+        hosts[host]?.lowRunning -= isLow ? 1 : 0
         update(host)
     }
 
@@ -119,7 +145,9 @@ package struct TransferQueue: Sendable {
     /// Brings `ready` in line with what `host` may do, and forgets hosts that have nothing.
     private mutating func update(_ name: String) {
         guard let host = hosts[name] else { return }
-        if let first = host.waiting.first, host.running < limits.perHost {
+        if let first = host.waiting.first, host.running < limits.perHost,
+            first.rank.priority != .low || host.lowRunning < limits.lowPerHost
+        {
             ready.set(name, to: first.rank)
         } else {
             ready.remove(name)

@@ -5,9 +5,18 @@ import WebImageCore
 struct TransferStateMachine: Sendable {
     struct Rules: Sendable {
         var bodyLimit: Int
-        var acceptableStatuses: Range<Int>
+        var acceptableStatuses = StatusSet.successful
+        var contentTypes: ContentTypes?
         /// Whether the request says who asks.
         var sendsCredentials = false
+        /// Whether somebody can be asked for credentials when the server wants them: once.
+        var mayAskForCredentials = false
+        /// Whether the caller asked for a 304, or for a part.
+        var takesNotModified = false
+        var takesParts = false
+        var retry = RetryPolicy.never
+        /// 0 to 1, anew at each call.
+        var jitter: @Sendable () -> Double = { 0 }
         /// Bytes of an unwanted body that are read to the end so that the connection can be used again.
         var drainLimit = 64 << 10
         var drainTime = Duration.seconds(1)
@@ -17,50 +26,95 @@ struct TransferStateMachine: Sendable {
         case none
         /// Put the head into the log; the body follows.
         case accept(expectedLength: Int?)
-        /// Put the bytes into the log.
-        case keep
+        /// The body goes on where it broke off.
+        case goOn
+        /// Put the bytes into the log, but for the first `skipping`, which are there already from `offset` on and must
+        /// be the same.
+        case keep(skipping: Int, at: Int)
         /// End the transport's transfer; `finished` follows.
         case stopTransport
         /// Tell the readers now. The slot is held until `finished`.
         case abort(WebImageError, stopsTransport: Bool)
-        /// Wait for a slot at the next hop's host and start again.
+        /// Wait for a slot at the next hop's host and start again; the slot of now is held until then.
         case hop
+        /// Give up the slot until the next try.
+        case rest(WebImageError, until: Duration)
+        /// Wait for a slot again.
+        case requeue
         /// The last: tell the readers and give up the slot.
         case end(ByteLog.End)
         /// The last, when the readers know already.
         case release
     }
 
+    /// What follows on a body that is thrown away, or on a transport that was told to stop.
+    private enum Next {
+        case hop
+        case rest(WebImageError, until: Duration)
+        case complete
+    }
+
     private enum State {
         case waiting
+        /// Has a slot; modifiers and providers are asked.
+        case preparing
         case connecting
         case awaitingHead
         case receiving
-        /// To a redirect; its body is thrown away.
-        case draining
+        /// To a redirect, a challenge or a retry; the body is thrown away.
+        case draining(Next)
+        case resting
         /// Readers know the end; the transport does not yet, or reads an unwanted rest.
         case stopping
         case ended
     }
 
-    private let rules: Rules
+    let rules: Rules
     private(set) var chain: RedirectChain
     private(set) var clocks: TransferClocks
     private var state = State.waiting
     private var expectedLength: Int?
     /// Whether the server compresses the body although nobody asked for it; the transport undoes that.
     private var isCompressed = false
-    private(set) var received = 0
+    private(set) var partial = PartialBody()
+    private var drained = 0
+    private(set) var retries = 0
+    private var mayAsk: Bool
 
     init(_ chain: RedirectChain, rules: Rules, clocks: TransferClocks) {
         self.chain = chain
         self.rules = rules
         self.clocks = clocks
+        mayAsk = rules.mayAskForCredentials
     }
+
+    /// Bytes of the body that readers have.
+    var received: Int { partial.kept }
 
     /// A slot is there. False when it is no longer needed.
     mutating func start(at now: Duration) -> Bool {
         guard case .waiting = state else { return false }
+        state = .connecting
+        clocks.connect(at: now)
+        return true
+    }
+
+    /// The same for a request that others have a say in first; ``prepared(at:)`` follows.
+    mutating func prepare(at now: Duration) -> Bool {
+        guard case .waiting = state else { return false }
+        state = .preparing
+        clocks.prepare(at: now)
+        return true
+    }
+
+    /// A modifier has changed where the request goes.
+    mutating func redirectByModifier(to url: WebURL, method: HTTPRequest.Method) {
+        chain.replace(by: url, method: method)
+    }
+
+    /// False when it is no longer needed.
+    mutating func prepared(at now: Duration) -> Bool {
+        guard case .preparing = state else { return false }
         state = .connecting
         clocks.connect(at: now)
         return true
@@ -72,39 +126,42 @@ struct TransferStateMachine: Sendable {
         clocks.awaitHead(at: now)
     }
 
-    mutating func head(_ head: ResponseHead, at now: Duration) -> Action {
+    mutating func head(_ head: ResponseHead, at now: Duration, wallTime: Int64 = 0) -> Action {
         switch state {
         case .connecting, .awaitingHead: break
-        case .waiting, .receiving, .draining, .stopping, .ended: return .none
+        case .waiting, .preparing, .receiving, .draining, .resting, .stopping, .ended: return .none
         }
         let length = head[.contentLength].flatMap { Int($0) }
         if let location = RedirectChain.location(of: head) {
             return redirect(to: location, status: head.status, length: length, at: now)
         }
-        guard rules.acceptableStatuses.contains(head.status) else {
-            return refuse(unwanted(head.status), length: length, at: now)
+        if head.status == 401, mayAsk, chain.keepsSecrets {
+            mayAsk = false
+            return drain(.hop, length: length, at: now)
         }
-        if let length, length > rules.bodyLimit, chain.method != .head {
-            return stop(tooLarge("\(length) bytes were announced"))
+        do throws(WebImageError) {
+            return try take(head, length: length, at: now)
+        } catch {
+            // Of what is wrong with an answer only its status may heal.
+            if error.code == .badStatus, let until = nextTry(after: error, head: head, at: now, wallTime: wallTime) {
+                return drain(.rest(error, until: until), length: length, at: now)
+            }
+            return error.code == .bodyTooLarge ? stop(error) : refuse(error, length: length, at: now)
         }
-        state = .receiving
-        isCompressed = head[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
-        // The length in an answer to HEAD is that of a body that does not come; that of a compressed body says nothing
-        // of what comes out of it.
-        expectedLength = chain.method == .head || isCompressed ? nil : length
-        clocks.receive(at: now)
-        return .accept(expectedLength: expectedLength)
     }
 
     mutating func bytes(_ count: Int, at now: Duration) -> Action {
-        received += count
         switch state {
         case .receiving:
             clocks.noteBytes(count, at: now)
-            if received <= rules.bodyLimit { return .keep }
+            let offset = partial.offset
+            let known = partial.take(count)
+            if partial.offset <= rules.bodyLimit { return .keep(skipping: known, at: offset) }
             return stop(isCompressed ? bomb : tooLarge("more than that arrived"))
-        case .draining, .stopping: return received > rules.drainLimit ? .stopTransport : .none
-        case .waiting, .connecting, .awaitingHead, .ended: return .none
+        case .draining, .stopping:
+            drained += count
+            return drained > rules.drainLimit ? .stopTransport : .none
+        case .waiting, .preparing, .connecting, .awaitingHead, .resting, .ended: return .none
         }
     }
 
@@ -113,27 +170,34 @@ struct TransferStateMachine: Sendable {
     mutating func resume(at now: Duration) { clocks.resume(at: now) }
 
     /// The transport's last word on this hop.
-    mutating func finished(_ failure: WebImageError?) -> Action {
+    mutating func finished(_ failure: WebImageError?, at now: Duration) -> Action {
         switch state {
-        case .waiting, .ended: return .none
+        case .waiting, .preparing, .resting, .ended: return .none
         case .stopping:
             end()
             return .release
-        case .draining:
+        case .draining(let next):
             if let failure, failure.code == .shutDown { return end(.failed(failure)) }
-            // However the unwanted body ended, the next hop was told.
-            state = .waiting
-            clocks.wait()
-            received = 0
-            return .hop
-        case .connecting, .awaitingHead:
-            return end(.failed(failure ?? WebImageError(.protocolError, "the answer has no head")))
-        case .receiving:
-            if let failure { return end(.failed(failure)) }
-            if let expectedLength, received < expectedLength {
-                let message = "the body ended after \(received) of \(expectedLength) bytes"
-                return end(.failed(WebImageError(.truncatedBody, message)))
+            // However the unwanted body ended, what follows was told before.
+            drained = 0
+            switch next {
+            case .hop:
+                state = .waiting
+                clocks.wait()
+                return .hop
+            case .rest(let error, let until): return rest(error, until: max(until, now))
+            case .complete: return end(.complete)
             }
+        case .connecting, .awaitingHead:
+            return failed(failure ?? WebImageError(.protocolError, "the answer has no head"), at: now)
+        case .receiving:
+            if let failure { return failed(failure, at: now) }
+            if let expectedLength, partial.offset < expectedLength {
+                let message = "the body ended after \(partial.offset) of \(expectedLength) bytes"
+                return failed(WebImageError(.truncatedBody, message), at: now)
+            }
+            // What came again is shorter than what came before.
+            if partial.offset < partial.kept { return end(.failed(PartialBody.changed)) }
             return end(.complete)
         }
     }
@@ -142,8 +206,16 @@ struct TransferStateMachine: Sendable {
     mutating func expire(at now: Duration) -> Action {
         switch clocks.expire(at: now) {
         case .nothing: return .none
-        case .failure(let error): return fail(error)
         case .endOfDrain:
+            clocks.wait()
+            return .stopTransport
+        case .endOfRest:
+            state = .waiting
+            clocks.wait()
+            return .requeue
+        case .failure(let error):
+            guard isRunning, let until = nextTry(after: error, at: now) else { return fail(error) }
+            state = .draining(.rest(error, until: until))
             clocks.wait()
             return .stopTransport
         }
@@ -152,10 +224,109 @@ struct TransferStateMachine: Sendable {
     /// Ends the download from outside: cancelled, shut down, no room for its bytes.
     mutating func fail(_ error: WebImageError) -> Action {
         switch state {
-        case .waiting: return end(.failed(error))
+        case .waiting, .preparing, .resting: return end(.failed(error))
         case .connecting, .awaitingHead, .receiving, .draining: return stop(error)
         case .stopping, .ended: return .none
         }
+    }
+
+    // MARK: Answers
+
+    /// - Throws: what is wrong with the answer.
+    private mutating func take(_ head: ResponseHead, length: Int?, at now: Duration) throws(WebImageError) -> Action {
+        let isContinued = head.status == 206 && partial.rangeFields != nil
+        if head.status == 416, partial.rangeFields != nil, partial.isWhole(accordingTo: head) {
+            return drain(.complete, length: length, at: now)
+        }
+        guard isContinued || accepts(head.status) else { throw unwanted(head.status) }
+        if head.status == 206, !isContinued, !rules.takesParts {
+            throw WebImageError(.protocolError, "the server sent a part that nobody asked for", status: 206)
+        }
+        if let contentTypes = rules.contentTypes, head.status != 304, !contentTypes.contains(head[.contentType]) {
+            let type = ContentTypes.essence(head[.contentType])
+            throw WebImageError(
+                .badContentType, "the content type \(type.prefix(64)) is not wanted", status: head.status)
+        }
+        if isContinued {
+            try partial.continue(head)
+            expectedLength = partial.length
+        } else {
+            // The length in an answer to HEAD is that of a body that does not come; that of a compressed body says
+            // nothing of what comes out of it.
+            isCompressed = head[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
+            let hasLength = chain.method != .head && head.status != 304 && !isCompressed
+            expectedLength = hasLength ? length : nil
+            try partial.begin(
+                head, length: expectedLength, isWhole: !isCompressed && head.status == 200 && chain.method == .get)
+        }
+        let announced = expectedLength ?? (chain.method == .head ? nil : length)
+        if let announced, announced > rules.bodyLimit { throw tooLarge("\(announced) bytes were announced") }
+        state = .receiving
+        clocks.receive(at: now)
+        return isContinued || partial.kept > 0 ? .goOn : .accept(expectedLength: expectedLength)
+    }
+
+    private func accepts(_ status: Int) -> Bool {
+        if status == 304 { return rules.takesNotModified }
+        if status == 416 { return rules.takesParts }
+        return rules.acceptableStatuses.contains(status)
+    }
+
+    private func unwanted(_ status: Int) -> WebImageError {
+        if status == 304 {
+            return WebImageError(.notModified, "the server answered 304 to a request without a condition", status: 304)
+        }
+        if status == 401 || status == 407, rules.sendsCredentials || rules.mayAskForCredentials {
+            return WebImageError(
+                .authenticationFailed, "the server answered \(status): it does not accept these credentials",
+                status: status)
+        }
+        return WebImageError(.badStatus, "the server answered \(status)", status: status)
+    }
+
+    private var bomb: WebImageError {
+        WebImageError(
+            .decompressionLimit, "the compressed body grows beyond the limit of \(ByteCount(rules.bodyLimit))")
+    }
+
+    private func tooLarge(_ what: String) -> WebImageError {
+        let limit = ByteCount(rules.bodyLimit)
+        return WebImageError(.bodyTooLarge, "the body is longer than the limit of \(limit): \(what)")
+    }
+
+    // MARK: Tries
+
+    private var isRunning: Bool {
+        switch state {
+        case .connecting, .awaitingHead, .receiving: true
+        default: false
+        }
+    }
+
+    /// When to try again after `error`, or nil when that is not to be. Counts the try.
+    private mutating func nextTry(
+        after error: WebImageError, head: ResponseHead? = nil, at now: Duration, wallTime: Int64 = 0
+    ) -> Duration? {
+        guard chain.method == .get || chain.method == .head else { return nil }
+        let asked = head.flatMap { RetryAfter.delay(of: $0, wallTime: wallTime) }
+        let jitter = rules.jitter()
+        guard let delay = rules.retry.delay(before: retries + 1, after: error, retryAfter: asked, jitter: jitter),
+            clocks.allows(now + delay)
+        else { return nil }
+        retries += 1
+        return now + delay
+    }
+
+    /// The hop has ended, with a failure.
+    private mutating func failed(_ error: WebImageError, at now: Duration) -> Action {
+        guard let until = nextTry(after: error, at: now) else { return end(.failed(error)) }
+        return rest(error, until: until)
+    }
+
+    private mutating func rest(_ error: WebImageError, until: Duration) -> Action {
+        state = .resting
+        clocks.rest(until: until)
+        return .rest(error, until: until)
     }
 
     // MARK: Steps
@@ -166,7 +337,11 @@ struct TransferStateMachine: Sendable {
         } catch {
             return refuse(error, length: length, at: now)
         }
-        state = .draining
+        return drain(.hop, length: length, at: now)
+    }
+
+    private mutating func drain(_ next: Next, length: Int?, at now: Duration) -> Action {
+        state = .draining(next)
         clocks.drain(until: now + rules.drainTime)
         return isLongDrain(length) ? .stopTransport : .none
     }
@@ -195,24 +370,5 @@ struct TransferStateMachine: Sendable {
     private mutating func end(_ end: ByteLog.End) -> Action {
         self.end()
         return .end(end)
-    }
-
-    private func unwanted(_ status: Int) -> WebImageError {
-        if status == 401 || status == 407, rules.sendsCredentials {
-            return WebImageError(
-                .authenticationFailed, "the server answered \(status): it does not accept these credentials",
-                status: status)
-        }
-        return WebImageError(.badStatus, "the server answered \(status)", status: status)
-    }
-
-    private var bomb: WebImageError {
-        WebImageError(
-            .decompressionLimit, "the compressed body grows beyond the limit of \(ByteCount(rules.bodyLimit))")
-    }
-
-    private func tooLarge(_ what: String) -> WebImageError {
-        let limit = ByteCount(rules.bodyLimit)
-        return WebImageError(.bodyTooLarge, "the body is longer than the limit of \(limit): \(what)")
     }
 }

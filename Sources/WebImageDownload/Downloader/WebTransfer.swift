@@ -10,10 +10,13 @@ final class WebTransfer: Transfer, TransportReceiver {
         let transport: any HTTPTransport
         let clock: any LoadClock
         let budget: TransferMemoryBudget
+        let events: DownloadEventHub
+        let credentials: CredentialBook
+        let jitter: @Sendable () -> Double
         let owner: any TransferOwner
     }
 
-    private struct Guts {
+    struct Guts {
         var machine: TransferStateMachine
         /// Of the hop that runs; nil until `start` has returned.
         var handle: (any TransportTransfer)?
@@ -23,78 +26,90 @@ final class WebTransfer: Transfer, TransportReceiver {
         var mustResume = false
         var metrics = TransferMetrics()
         var hasEnded = false
+        var exchange: DownloadExchange?
+        var sentFields: HTTPFields = [:]
+        var sentAt: Int64 = 0
+        /// What was sent, and what the server said to it.
+        var sentCredentials: Credentials?
+        var challenge: String?
+        /// Modifiers and providers at work.
+        var preparation: Task<Void, Never>?
+        /// The host whose circuit waits for an outcome.
+        var circuit: String?
+        var progress: ProgressGate
     }
 
     let id: TransferQueue.ID
     let log: ByteLog
-    private let request: DownloadRequest
-    private let configuration: DownloadConfiguration
-    private let surroundings: Surroundings
+    let plan: TransferPlan
+    let surroundings: Surroundings
     private let createdAt: Duration
-    private let guts: Guarded<Guts>
+    let guts: Guarded<Guts>
     /// True when the log asked for a pause that nobody watches yet. Only the transport's thread looks at it.
     private let wantsRoom = Atomic(false)
 
-    init(
-        id: TransferQueue.ID, url: WebURL, request: DownloadRequest, configuration: DownloadConfiguration, log: ByteLog,
-        surroundings: Surroundings
-    ) {
+    init(id: TransferQueue.ID, plan: TransferPlan, log: ByteLog, surroundings: Surroundings) {
         self.id = id
         self.log = log
-        self.request = request
-        self.configuration = configuration
+        self.plan = plan
         self.surroundings = surroundings
         createdAt = surroundings.clock.now
-        let limit = request.redirectLimit ?? configuration.redirectLimit
-        let rules = TransferStateMachine.Rules(
-            bodyLimit: (request.bodyLimit ?? configuration.bodyLimit).bytes,
-            acceptableStatuses: configuration.acceptableStatuses,
-            sendsCredentials: request.credentials != nil || url.credentials != nil
-                || request.fields[.authorization] != nil)
-        let clocks = TransferClocks(request.deadlines ?? configuration.deadlines, createdAt: createdAt)
         guts = Guarded(
             Guts(
-                machine: TransferStateMachine(
-                    RedirectChain(url, method: request.method, limit: limit), rules: rules, clocks: clocks)))
+                machine: plan.machine(createdAt: createdAt, jitter: surroundings.jitter),
+                progress: ProgressGate(minimumInterval: plan.configuration.minimumProgressInterval)))
     }
 
     var metrics: TransferMetrics? { guts.withLock { $0.hasEnded ? $0.metrics : nil } }
+    var exchange: DownloadExchange? { guts.withLock { $0.exchange } }
     var firstDeadline: Duration? { guts.withLock { $0.machine.clocks.next } }
 
     func begin() {
+        let (chain, hop) = guts.withLock { ($0.machine.chain, $0.hop) }
+        if let refusal = refusal(of: chain.current) { return carryOut(guts.withLock { $0.machine.fail(refusal) }) }
+        let needsPreparation = needsPreparation(chain)
         let now = surroundings.clock.now
-        let start = guts.withLock { guts -> (chain: RedirectChain, hop: Int, deadline: Duration?)? in
-            guard guts.machine.start(at: now) else { return nil }
+        let start = guts.withLock { guts -> (hop: Int, deadline: Duration?)? in
+            let isNeeded = needsPreparation ? guts.machine.prepare(at: now) : guts.machine.start(at: now)
+            guard isNeeded else { return nil }
             if guts.hop == 0 { guts.metrics.queued = now - createdAt }
             guts.hop += 1
             guts.handle = nil
             guts.mustStop = false
             guts.mustResume = false
-            return (guts.machine.chain, guts.hop, guts.machine.clocks.next)
+            guts.circuit = chain.current.hostAndPort
+            return (guts.hop, guts.machine.clocks.next)
         }
-        guard let start else { return }
+        guard let start else { return surroundings.owner.note(.neither, of: chain.current.hostAndPort) }
+        if hop == 0 { emit(.started) }
         surroundings.owner.transferExpects(deadline: start.deadline)
-        let handle = surroundings.transport.start(transportRequest(start.chain), receiver: self)
+        if needsPreparation { prepare(hop: start.hop) } else { launch(outgoing(), hop: start.hop) }
+    }
+
+    /// Why the next hop may not be made at all. Takes a place at the host's circuit when it may.
+    private func refusal(of url: WebURL) -> WebImageError? {
+        if let refusal = plan.addressPolicy?.refusal(scheme: url.scheme.rawValue, host: url.host, port: url.port) {
+            return refusal
+        }
+        if surroundings.owner.admits(host: url.hostAndPort) { return nil }
+        let message = "\(url.host) failed so often that it is left alone for a while"
+        return WebImageError(.circuitOpen, message)
+    }
+
+    /// Hands a request to the transport.
+    func launch(_ request: TransportRequest, hop: Int) {
+        let wallTime = surroundings.clock.wallTime
+        guts.withLock { guts in
+            guts.sentFields = request.fields
+            guts.sentAt = wallTime
+        }
+        let handle = surroundings.transport.start(request, receiver: self)
         let (stop, resume) = guts.withLock { guts -> (Bool, Bool) in
-            guard guts.hop == start.hop else { return (false, false) }
+            guard guts.hop == hop else { return (false, false) }
             guts.handle = handle
             return (guts.mustStop, guts.mustResume)
         }
         if stop { handle.cancel() } else if resume { handle.resume() }
-    }
-
-    private func transportRequest(_ chain: RedirectChain) -> TransportRequest {
-        var fields = configuration.fields
-        for field in request.fields { fields[field.name] = nil }
-        fields.append(contentsOf: request.fields)
-        var credentials = request.credentials ?? chain.firstCredentials
-        if !chain.keepsSecrets {
-            credentials = chain.current.credentials
-            for name in [HTTPField.Name.authorization, .cookie, .proxyAuthorization] { fields[name] = nil }
-        }
-        return TransportRequest(
-            url: chain.current.text, method: chain.method, fields: fields, credentials: credentials,
-            trust: request.trust, allowsHTTP2: configuration.allowsHTTP2, addressPolicy: request.addressPolicy)
     }
 
     func fail(_ error: WebImageError) {
@@ -102,8 +117,30 @@ final class WebTransfer: Transfer, TransportReceiver {
     }
 
     func expire(at now: Duration) -> Duration? {
-        carryOut(guts.withLock { $0.machine.expire(at: now) })
+        let (action, outcome) = guts.withLock { guts in
+            let action = guts.machine.expire(at: now)
+            return (action, Self.outcome(of: action))
+        }
+        if outcome == .failure { settleCircuit(.failure) }
+        carryOut(action)
         return guts.withLock { $0.machine.clocks.next }
+    }
+
+    /// What a deadline that has passed says about the host.
+    private static func outcome(of action: TransferStateMachine.Action) -> CircuitBreaker.Outcome {
+        switch action {
+        case .abort(let error, _): CircuitBreaker.outcome(status: nil, failure: error)
+        case .stopTransport: .failure
+        default: .neither
+        }
+    }
+
+    func settleCircuit(_ outcome: CircuitBreaker.Outcome) {
+        let host = guts.withLock { guts in
+            defer { guts.circuit = nil }
+            return guts.circuit
+        }
+        if let host { surroundings.owner.note(outcome, of: host) }
     }
 
     // MARK: From the transport
@@ -117,25 +154,47 @@ final class WebTransfer: Transfer, TransportReceiver {
         surroundings.owner.transferExpects(deadline: deadline)
     }
 
-    func didReceive(head: ResponseHead) {
-        let now = surroundings.clock.now
-        let (action, deadline) = guts.withLock { guts in
-            let action = guts.machine.head(head, at: now)
-            return (action, guts.machine.clocks.next)
+    func didReceive(head original: ResponseHead) {
+        settleCircuit(CircuitBreaker.outcome(status: original.status, failure: nil))
+        takeCookies(of: original)
+        guard let head = modified(original) else {
+            return fail(WebImageError(.responseRefused, "a response modifier refused the answer"))
         }
-        if case .accept(let length) = action { log.setHead(head, expectedLength: length) } else { carryOut(action) }
+        let (now, wallTime) = (surroundings.clock.now, surroundings.clock.wallTime)
+        let (action, deadline, redirect) = guts.withLock { guts in
+            let hops = guts.machine.chain.count
+            let action = guts.machine.head(head, at: now, wallTime: wallTime)
+            guts.note(head, answer: action, at: wallTime)
+            let redirect = guts.machine.chain.count > hops ? guts.machine.chain.current.text : nil
+            return (action, guts.machine.clocks.next, redirect)
+        }
+        if let redirect { emit(.redirected(to: redactedURL(redirect))) }
+        if case .accept(let length) = action {
+            log.setHead(head, expectedLength: length)
+            emit(.response(status: head.status, expectedLength: length))
+        } else {
+            carryOut(action)
+        }
         surroundings.owner.transferExpects(deadline: deadline)
     }
 
     func didReceive(_ bytes: UnsafeRawBufferPointer) -> TransportFlow {
         let now = surroundings.clock.now
-        let action = guts.withLock { $0.machine.bytes(bytes.count, at: now) }
-        guard case .keep = action else {
+        let action = guts.withLock { guts in
+            guts.metrics.receivedBytes += bytes.count
+            return guts.machine.bytes(bytes.count, at: now)
+        }
+        guard case .keep(let known, let offset) = action else {
             log.publish()
             carryOut(action)
             return .proceed
         }
-        switch log.append(bytes) {
+        if known > 0, !log.matches(UnsafeRawBufferPointer(rebasing: bytes[..<known]), at: offset) {
+            fail(PartialBody.changed)
+            return .proceed
+        }
+        if known == bytes.count { return .proceed }
+        switch log.append(UnsafeRawBufferPointer(rebasing: bytes[known...])) {
         case .proceed: return .proceed
         case .full(let error):
             fail(error)
@@ -149,6 +208,7 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     func didEndBatch() {
         log.publish()
+        emitProgress()
         guard wantsRoom.exchange(false, ordering: .relaxed) else { return }
         surroundings.budget.whenBelow { [weak self] in self?.resume() }
     }
@@ -171,28 +231,34 @@ final class WebTransfer: Transfer, TransportReceiver {
         case .success(let value): timings = value
         case .failure(let error): failure = error
         }
+        settleCircuit(CircuitBreaker.outcome(status: nil, failure: failure))
+        let now = surroundings.clock.now
         carryOut(
             guts.withLock { guts in
                 guts.metrics.timings = timings
                 guts.handle = nil
-                return guts.machine.finished(failure)
+                return guts.machine.finished(failure, at: now)
             })
     }
 
     // MARK: Actions
 
-    private func carryOut(_ action: TransferStateMachine.Action) {
+    func carryOut(_ action: TransferStateMachine.Action) {
         switch action {
-        case .none, .accept, .keep: break
+        case .none, .accept, .goOn, .keep: break
         case .stopTransport: stopTransport()
         case .abort(let error, let stopsTransport):
-            noteEnd()
+            let error = located(error)
+            noteEnd(error)
             surroundings.owner.transferWillEnd(id)
-            log.abort(located(error))
+            log.abort(error)
             if stopsTransport { stopTransport() }
         case .hop: hop()
+        case .rest(let error, let until): rest(after: error, until: until)
+        case .requeue:
+            surroundings.owner.transfer(id, movesTo: guts.withLock { $0.machine.chain.current.hostAndPort })
         case .end(.complete):
-            noteEnd()
+            noteEnd(nil)
             surroundings.owner.transferDidEnd(id)
             log.finish(.complete)
         case .end(.failed(let error)): end(located(error))
@@ -202,7 +268,7 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     /// A transfer that never ran has no writer, one that has just finished is on the writer's thread.
     private func end(_ error: WebImageError) {
-        noteEnd()
+        noteEnd(error)
         surroundings.owner.transferDidEnd(id)
         log.finish(.failed(error))
     }
@@ -210,6 +276,13 @@ final class WebTransfer: Transfer, TransportReceiver {
     private func hop() {
         let (from, to) = guts.withLock { ($0.machine.chain.previousHost, $0.machine.chain.current.hostAndPort) }
         if from == to { begin() } else { surroundings.owner.transfer(id, movesTo: to) }
+    }
+
+    private func rest(after error: WebImageError, until: Duration) {
+        log.publish()
+        emit(.retrying(after: until - surroundings.clock.now, located(error)))
+        surroundings.owner.transferRests(id)
+        surroundings.owner.transferExpects(deadline: until)
     }
 
     private func stopTransport() {
@@ -220,13 +293,55 @@ final class WebTransfer: Transfer, TransportReceiver {
         handle?.cancel()
     }
 
-    private func noteEnd() {
-        guts.withLock { guts in
+    private func noteEnd(_ error: WebImageError?) {
+        settleCircuit(.neither)
+        let now = surroundings.clock.now
+        let (metrics, length, preparation) = guts.withLock { guts in
+            defer { guts.preparation = nil }
             guts.hasEnded = true
+            guts.metrics.total = now - createdAt
             guts.metrics.redirects = guts.machine.chain.count
+            guts.metrics.retries = guts.machine.retries
             guts.metrics.finalURL = guts.machine.chain.current.text
+            return (guts.metrics, guts.machine.received, guts.preparation)
+        }
+        preparation?.cancel()
+        switch error?.code {
+        case nil:
+            emit(.bytes(received: length, expected: length))
+            emit(.finished(metrics))
+        case .cancelled?: emit(.cancelled)
+        default: if let error { emit(.failed(error)) }
         }
     }
 
-    private func located(_ error: WebImageError) -> WebImageError { error.at(redactedURL(request.url)) }
+    private func emitProgress() {
+        guard surroundings.events.isWanted else { return }
+        let (received, expected) = log.progress
+        guard guts.withLock({ $0.progress.admits(received: received, expected: expected) }) else { return }
+        emit(.bytes(received: received, expected: expected))
+    }
+
+    private func emit(_ kind: @autoclosure () -> DownloadEvent.Kind) {
+        surroundings.events.emit(id, redactedURL(plan.request.url), kind())
+    }
+
+    private func located(_ error: WebImageError) -> WebImageError { error.at(redactedURL(plan.request.url)) }
+}
+
+extension WebTransfer.Guts {
+    /// Takes down what an answer says.
+    fileprivate mutating func note(
+        _ head: ResponseHead, answer action: TransferStateMachine.Action, at wallTime: Int64
+    ) {
+        metrics.status = head.status
+        metrics.version = head.version
+        metrics.remoteAddress = head.remoteAddress
+        if head.status == 401 { challenge = head[.wwwAuthenticate] ?? "" }
+        if case .goOn = action { metrics.resumedBytes += machine.partial.offset }
+        guard case .accept = action else { return }
+        exchange = DownloadExchange(
+            url: machine.chain.current.text, requestFields: sentFields, requestTime: sentAt, responseTime: wallTime,
+            head: head, redirects: machine.chain.count)
+    }
 }

@@ -39,6 +39,8 @@ final class LocalTransfer: Transfer {
         return metrics
     }
 
+    var exchange: DownloadExchange? { nil }
+
     func expire(at now: Duration) -> Duration? { nil }
 
     func begin() {

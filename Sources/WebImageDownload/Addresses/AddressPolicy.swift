@@ -1,0 +1,90 @@
+import WebImageCore
+
+/// Which servers may be talked to, for programs that take URLs from strangers.
+///
+/// Scheme, host and port are looked at before each request, also after a redirect; the *resolved* address before each
+/// connection, and again before a connection that stands is used: a name that resolves to 127.0.0.1, `http://2130706433`
+/// and `[::ffff:10.0.0.1]` are found out. What is not allowed fails with `addressRefused`. With a policy no proxy is used,
+/// since it would hide the address.
+public struct AddressPolicy: Sendable {
+    /// Lower case. Default `http` and `https`; files and `data:` URLs need `file` and `data` here.
+    public var schemes: Set<String> = ["http", "https"]
+    /// When given, only these hosts: `example.com`, or `*.example.com` for all below it. Default nil: any.
+    public var allowedHosts: [String]?
+    /// Never these hosts. Default none.
+    public var deniedHosts: [String] = []
+    /// When given, only these ports. Default nil: any.
+    public var allowedPorts: Set<Int>?
+    /// Never these ports. Default none.
+    public var deniedPorts: Set<Int> = []
+    /// These addresses are allowed, whatever ``deniedAddresses`` says. Default none.
+    public var allowedAddresses: [AddressRange] = []
+    /// Never these addresses. An IPv6 address that stands for an IPv4 address is denied with it. Default none.
+    public var deniedAddresses: [AddressRange] = []
+    /// A rule of your own, beside the others.
+    private var rule: (name: String, allows: @Sendable (String) -> Bool)?
+
+    /// Every `http` and `https` server.
+    public init() {}
+
+    /// A rule of your own about numeric addresses, called on a thread of the transport: it must not block.
+    ///
+    /// - Parameter name: stands for the rule in comparisons: two rules of one name are taken to be the same.
+    public init(name: String, allows: @escaping @Sendable (String) -> Bool) { rule = (name, allows) }
+
+    /// Only the public Internet: neither this machine nor its network, and nothing that IANA set aside.
+    public static let publicOnly: AddressPolicy = {
+        var policy = AddressPolicy()
+        policy.deniedAddresses = AddressRange.notPublic
+        return policy
+    }()
+
+    /// Whether a numeric address may be connected to. False for a text that is none.
+    public func allows(address text: String) -> Bool {
+        guard let address = IPAddress(text) else { return false }
+        let all = [address] + address.embedded
+        if !allowedAddresses.contains(where: { $0.contains(address) }) {
+            if deniedAddresses.contains(where: { $0.containsAny(of: all) }) { return false }
+        }
+        return rule?.allows(text) ?? true
+    }
+
+    /// Why a request may not be made, by what its URL says; nil when it may.
+    func refusal(scheme: String, host: String = "", port: Int = 0) -> WebImageError? {
+        func refused(_ what: String) -> WebImageError {
+            WebImageError(.addressRefused, "the address policy does not allow \(what)")
+        }
+        guard schemes.contains(scheme) else { return refused("\(scheme): URLs") }
+        if host.isEmpty { return nil }
+        let host = host.last == "." ? host.dropLast() : host[...]
+        if let allowedHosts, !allowedHosts.contains(where: { Self.matches(host, $0) }) {
+            return refused("the host \(host)")
+        }
+        if deniedHosts.contains(where: { Self.matches(host, $0) }) { return refused("the host \(host)") }
+        if allowedPorts?.contains(port) == false || deniedPorts.contains(port) { return refused("port \(port)") }
+        return nil
+    }
+
+    private static func matches(_ host: Substring, _ pattern: String) -> Bool {
+        let pattern = pattern.lowercased()
+        guard pattern.hasPrefix("*.") else { return host == pattern }
+        return host.hasSuffix(pattern.dropFirst()) && host.utf8.count > pattern.utf8.count - 1
+    }
+}
+
+extension AddressPolicy: Hashable {
+    public static func == (left: AddressPolicy, right: AddressPolicy) -> Bool {
+        left.schemes == right.schemes && left.allowedHosts == right.allowedHosts
+            && left.deniedHosts == right.deniedHosts
+            && left.allowedPorts == right.allowedPorts && left.deniedPorts == right.deniedPorts
+            && left.allowedAddresses == right.allowedAddresses && left.deniedAddresses == right.deniedAddresses
+            && left.rule?.name == right.rule?.name
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(schemes)
+        hasher.combine(allowedHosts)
+        hasher.combine(deniedAddresses.count)
+        hasher.combine(rule?.name)
+    }
+}

@@ -1,0 +1,97 @@
+import WebImageCore
+
+/// A user's name and password.
+public struct BasicCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    public var user: String
+    public var password: String
+
+    public init(user: String, password: String) {
+        self.user = user
+        self.password = password
+    }
+
+    /// Tells neither.
+    public var description: String { "(credentials)" }
+    public var debugDescription: String { description }
+}
+
+/// How a name and a password are told to the server.
+public enum AuthenticationScheme: Hashable, Sendable {
+    /// RFC 7617, with the first request.
+    case basic
+    /// RFC 7616: the password itself is not sent. Costs a second round trip.
+    case digest
+    /// As the server asks, the strongest that it takes. Costs a second round trip.
+    case negotiated
+}
+
+/// What a ``CredentialProvider`` answers.
+public enum Credentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    /// - Parameter scheme: nil takes what the server asks for.
+    case password(BasicCredentials, AuthenticationScheme? = nil)
+    /// RFC 6750: a token without the word `Bearer`.
+    case bearer(String)
+
+    /// Tells nothing of it.
+    public var description: String { "(credentials)" }
+    public var debugDescription: String { description }
+}
+
+/// What a provider is asked.
+public struct CredentialQuestion: Sendable {
+    /// Scheme, host and port of the server that asks.
+    public var origin: String
+    /// `WWW-Authenticate` as it came; nil when nobody has asked yet.
+    public var challenge: String?
+    /// What the server has just refused; nil when nothing was sent.
+    public var rejected: Credentials?
+}
+
+/// Where credentials come from: asked for when a server wants them, or ahead of the first request.
+///
+/// It is asked about the origin of the request only, never about one that a redirect leads to.
+public struct CredentialProvider: Sendable {
+    /// Stands for the provider and for whom it speaks: two of one name share answers.
+    public var name: String
+    /// True asks before the first request to an origin (bearer tokens), false when it answers 401.
+    public var asksAhead: Bool
+    /// nil gives up: the download fails with `authenticationFailed`. An error is the cause of that. After a 401 it is
+    /// asked once more, and how many downloads ever have the same credentials refused, once for all of them.
+    public var credentials: @Sendable (CredentialQuestion) async throws -> Credentials?
+
+    public init(
+        name: String, asksAhead: Bool = false,
+        credentials: @escaping @Sendable (CredentialQuestion) async throws -> Credentials?
+    ) {
+        self.name = name
+        self.asksAhead = asksAhead
+        self.credentials = credentials
+    }
+
+    /// A name and a password for one origin (`https://example.com`), sent when it asks for them.
+    public static func password(_ credentials: BasicCredentials, for origin: String) -> CredentialProvider {
+        let wanted = (try? WebURL(origin))?.origin
+        return CredentialProvider(name: "\(credentials.user)@\(wanted ?? origin)") { question in
+            question.origin == wanted && question.rejected == nil ? .password(credentials) : nil
+        }
+    }
+
+    /// A bearer token, asked for ahead and once more when it is refused.
+    ///
+    /// - Parameter token: called with true when the last one was refused.
+    public static func bearer(
+        name: String, token: @escaping @Sendable (_ origin: String, _ mustRefresh: Bool) async throws -> String?
+    ) -> CredentialProvider {
+        CredentialProvider(name: name, asksAhead: true) { question in
+            try await token(question.origin, question.rejected != nil).map { .bearer($0) }
+        }
+    }
+}
+
+/// How long what a provider answered is kept (SDWebImage row DC-09).
+public enum CredentialPersistence: Hashable, Sendable {
+    /// For the download that asked.
+    case none
+    /// In memory, for as long as the downloader lives.
+    case session
+}

@@ -1,0 +1,40 @@
+/// The HTTP statuses whose bodies are taken (SDWebImage row DC-10).
+public struct StatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
+    private let ranges: [Range<Int>]
+
+    public init(_ ranges: Range<Int>...) { self.ranges = ranges }
+
+    public init(arrayLiteral statuses: Int...) { ranges = statuses.map { $0..<$0 + 1 } }
+
+    /// 200 to 299.
+    public static let successful = StatusSet(200..<300)
+    /// Every status, also 404 and the like. Redirects are followed all the same.
+    public static let any = StatusSet(100..<1000)
+
+    public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
+}
+
+/// Media types whose bodies are taken (SDWebImage row DC-11): `image/png`, `image/*` or `*/*`.
+public struct ContentTypes: Hashable, Sendable, ExpressibleByArrayLiteral {
+    private let patterns: [String]
+
+    public init(_ patterns: [String]) { self.patterns = patterns.map { $0.lowercased() } }
+
+    public init(arrayLiteral patterns: String...) { self.init(patterns) }
+
+    /// Whether a `Content-Type` value fits; its parameters do not count. No value at all counts as
+    /// `application/octet-stream`.
+    public func contains(_ contentType: String?) -> Bool {
+        let type = Self.essence(contentType)
+        return patterns.contains { pattern in
+            if pattern == "*/*" || pattern == type { return true }
+            return pattern.hasSuffix("/*") && type.hasPrefix(pattern.dropLast())
+        }
+    }
+
+    static func essence(_ contentType: String?) -> String {
+        guard let contentType else { return "application/octet-stream" }
+        let end = contentType.firstIndex { $0 == ";" || $0 == "," } ?? contentType.endIndex
+        return contentType[..<end].lowercased().split(separator: " ").joined()
+    }
+}

@@ -1,0 +1,60 @@
+import HTTPTypes
+import WebImageCore
+
+/// How one download is done: its request, and for what that leaves open the configuration of the moment it began.
+struct TransferPlan: Sendable {
+    let url: WebURL
+    let request: DownloadRequest
+    let configuration: DownloadConfiguration
+
+    var addressPolicy: AddressPolicy? { request.addressPolicy ?? configuration.addressPolicy }
+    var tls: TLSPolicy { request.tls ?? configuration.tls }
+    var requestModifier: RequestModifier? { request.requestModifier ?? configuration.requestModifier }
+    var responseModifier: ResponseModifier? { request.responseModifier ?? configuration.responseModifier }
+
+    /// Nil when the request has credentials of its own.
+    var provider: CredentialProvider? {
+        let hasOwn = request.credentials != nil || url.credentials != nil || request.fields[.authorization] != nil
+        if let provider = request.credentialProvider { return hasOwn ? nil : provider }
+        return hasOwn || request.netrcFile != nil ? nil : configuration.credentialProvider
+    }
+
+    func machine(createdAt: Duration, jitter: @escaping @Sendable () -> Double) -> TransferStateMachine {
+        let fields = request.fields
+        let chain = RedirectChain(
+            url, method: request.method, limit: request.redirectLimit ?? configuration.redirectLimit,
+            allowsHTTP: configuration.allowsRedirectsToHTTP)
+        let rules = TransferStateMachine.Rules(
+            bodyLimit: (request.bodyLimit ?? configuration.bodyLimit).bytes,
+            acceptableStatuses: request.acceptableStatuses ?? configuration.acceptableStatuses,
+            contentTypes: request.acceptableContentTypes ?? configuration.acceptableContentTypes,
+            sendsCredentials: request.credentials != nil || url.credentials != nil
+                || request.netrcFile != nil || fields[.authorization] != nil || configuration.proxy.hasCredentials,
+            mayAskForCredentials: provider != nil,
+            takesNotModified: fields[.ifNoneMatch] != nil || fields[.ifModifiedSince] != nil,
+            takesParts: fields[.range] != nil,
+            retry: request.retry ?? configuration.retry, jitter: jitter)
+        let clocks = TransferClocks(request.deadlines ?? configuration.deadlines, createdAt: createdAt)
+        return TransferStateMachine(chain, rules: rules, clocks: clocks)
+    }
+
+    /// The fields of a hop before anybody changes them.
+    func fields(for chain: RedirectChain) -> HTTPFields {
+        var fields = configuration.fields
+        for field in request.fields { fields[field.name] = nil }
+        fields.append(contentsOf: request.fields)
+        if !chain.keepsSecrets {
+            for name in configuration.secretFields { fields[name] = nil }
+        }
+        return fields
+    }
+
+    func transportRequest(_ outgoing: OutgoingRequest, for chain: RedirectChain) -> TransportRequest {
+        var credentials = request.credentials ?? chain.firstCredentials
+        if !chain.keepsSecrets { credentials = chain.current.credentials }
+        return TransportRequest(
+            url: outgoing.url, method: outgoing.method, fields: outgoing.fields, body: outgoing.body,
+            credentials: credentials, authentication: request.authentication, netrcFile: request.netrcFile, tls: tls,
+            proxy: configuration.proxy, allowsHTTP2: configuration.allowsHTTP2, addressPolicy: addressPolicy)
+    }
+}

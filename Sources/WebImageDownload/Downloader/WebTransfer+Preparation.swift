@@ -1,0 +1,167 @@
+import HTTPTypes
+import Logging
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+/// What happens between a slot and the transport: fields, modifiers, credentials, cookies.
+extension WebTransfer {
+    /// Whether somebody must be asked who may take time.
+    func needsPreparation(_ chain: RedirectChain) -> Bool {
+        if plan.requestModifier != nil { return true }
+        guard let provider = plan.provider, chain.keepsSecrets else { return false }
+        if guts.withLock({ $0.challenge }) != nil { return true }
+        return provider.asksAhead && surroundings.credentials.known(provider, origin: chain.current.origin) == nil
+    }
+
+    /// The request of this hop when nobody need be asked.
+    func outgoing() -> TransportRequest {
+        let (chain, outgoing) = draft()
+        return finished(outgoing, chain, credentials: knownCredentials(for: chain))
+    }
+
+    func prepare(hop: Int) {
+        let task = Task {
+            let result: Result<TransportRequest, WebImageError>
+            do throws(WebImageError) {
+                result = .success(try await self.prepared())
+            } catch {
+                result = .failure(error)
+            }
+            self.didPrepare(result, hop: hop)
+        }
+        let isStale = guts.withLock { guts in
+            if guts.hop == hop, !guts.hasEnded { guts.preparation = task }
+            return guts.hasEnded
+        }
+        if isStale { task.cancel() }
+    }
+
+    private func didPrepare(_ result: Result<TransportRequest, WebImageError>, hop: Int) {
+        let now = surroundings.clock.now
+        switch result {
+        case .failure(let error): fail(error)
+        case .success(let request):
+            let (isNeeded, deadline) = guts.withLock { guts in
+                guard guts.hop == hop else { return (false, nil as Duration?) }
+                guts.preparation = nil
+                return (guts.machine.prepared(at: now), guts.machine.clocks.next)
+            }
+            guard isNeeded else { return }
+            surroundings.owner.transferExpects(deadline: deadline)
+            launch(request, hop: hop)
+        }
+    }
+
+    private func prepared() async throws(WebImageError) -> TransportRequest {
+        var (chain, outgoing) = draft()
+        if let modifier = plan.requestModifier {
+            outgoing = try await modified(outgoing, by: modifier)
+            if outgoing.url != chain.current.text || outgoing.method != chain.method {
+                let url = try WebURL(outgoing.url)
+                if let refusal = plan.addressPolicy?.refusal(
+                    scheme: url.scheme.rawValue, host: url.host, port: url.port)
+                {
+                    throw refusal
+                }
+                let method = outgoing.method
+                chain = guts.withLock { guts in
+                    guts.machine.redirectByModifier(to: url, method: method)
+                    return guts.machine.chain
+                }
+                outgoing.url = url.text
+            }
+        }
+        var credentials = knownCredentials(for: chain)
+        let (challenge, sent) = guts.withLock { ($0.challenge, $0.sentCredentials) }
+        if let provider = plan.provider, chain.keepsSecrets,
+            challenge != nil || (provider.asksAhead && credentials == nil)
+        {
+            let question = CredentialQuestion(origin: chain.current.origin, challenge: challenge, rejected: sent)
+            credentials = try await surroundings.credentials.credentials(
+                of: provider, for: question, persistence: plan.configuration.credentialPersistence)
+        }
+        return finished(outgoing, chain, credentials: credentials)
+    }
+
+    private func modified(
+        _ outgoing: OutgoingRequest, by modifier: RequestModifier
+    ) async throws(WebImageError) -> OutgoingRequest {
+        let answer: OutgoingRequest?
+        do {
+            answer = try await modifier.modify(outgoing)
+        } catch {
+            throw WebImageError(
+                .requestRefused, "the request modifier \(modifier.name.prefix(64)) failed",
+                cause: WebImageError.wrapping(error, as: .requestRefused, "the modifier failed"))
+        }
+        guard let answer else {
+            throw WebImageError(.requestRefused, "the request modifier \(modifier.name.prefix(64)) refused the request")
+        }
+        return answer
+    }
+
+    private func draft() -> (RedirectChain, OutgoingRequest) {
+        let (chain, partial, retries) = guts.withLock { ($0.machine.chain, $0.machine.partial, $0.machine.retries) }
+        var fields = plan.fields(for: chain)
+        // A part that the caller asked for is asked for again as it was.
+        if fields[.range] == nil, let range = partial.rangeFields { fields.append(contentsOf: range) }
+        let outgoing = OutgoingRequest(
+            url: chain.current.text, method: chain.method, fields: fields,
+            body: chain.method == plan.request.method ? plan.request.body : nil, redirects: chain.count,
+            retries: retries)
+        return (chain, outgoing)
+    }
+
+    private func knownCredentials(for chain: RedirectChain) -> Credentials? {
+        guard let provider = plan.provider, chain.keepsSecrets else { return nil }
+        return surroundings.credentials.known(provider, origin: chain.current.origin)
+    }
+
+    private func finished(
+        _ outgoing: OutgoingRequest, _ chain: RedirectChain, credentials: Credentials?
+    ) -> TransportRequest {
+        var request = plan.transportRequest(outgoing, for: chain)
+        let challenge = guts.withLock { guts in
+            guts.sentCredentials = credentials
+            return guts.challenge
+        }
+        switch credentials {
+        case .bearer(let token)?: request.fields[.authorization] = "Bearer \(token)"
+        case .password(let password, let scheme)?:
+            request.credentials = password
+            // Without a challenge to go by, the server is asked.
+            let asked: AuthenticationScheme = challenge?.lowercased().contains("digest") == true ? .digest : .basic
+            request.authentication = scheme ?? (challenge == nil ? .negotiated : asked)
+        case nil: break
+        }
+        if plan.request.handlesCookies, chain.keepsSecrets || plan.request.fields[.cookie] == nil,
+            let cookies = plan.configuration.cookieJar.cookies(for: request.url)
+        {
+            let own = request.fields[.cookie]
+            request.fields[.cookie] = own.map { "\($0); \(cookies)" } ?? cookies
+        }
+        if request.tls.trust == .anyone, chain.current.scheme == .https {
+            plan.configuration.logger.warning(
+                "certificates are NOT checked: anyone may answer in place of this host",
+                metadata: ["host": "\(chain.current.host)"])
+        }
+        return request
+    }
+
+    // MARK: Answers
+
+    func takeCookies(of head: ResponseHead) {
+        guard plan.request.handlesCookies else { return }
+        let values = head.fields[values: .setCookie]
+        if values.isEmpty { return }
+        plan.configuration.cookieJar.store(values, from: guts.withLock { $0.machine.chain.current.text })
+    }
+
+    /// The answer as the modifier wants it; nil when it refuses. Redirects and the rests of bodies are not its business.
+    func modified(_ head: ResponseHead) -> ResponseHead? {
+        guard let modifier = plan.responseModifier, RedirectChain.location(of: head) == nil else { return head }
+        let isRest = head.status == 206 && guts.withLock { $0.machine.partial.rangeFields } != nil
+        return isRest ? head : modifier.modify(head)
+    }
+}

@@ -1,0 +1,20 @@
+/// Lets progress through when it has grown enough (SDWebImage rows DC-04, DO-09). A value for one body.
+package struct ProgressGate: Sendable {
+    private let interval: Double
+    private var last = 0.0
+    private var hasTold = false
+
+    /// - Parameter minimumInterval: how far the received part must have grown, 0 to 1.
+    package init(minimumInterval: Double) { interval = min(max(minimumInterval, 0), 1) }
+
+    /// Whether so much is worth telling: the first bytes, the last, and what grew by the interval; all where the length is
+    /// not known.
+    package mutating func admits(received: Int, expected: Int?) -> Bool {
+        guard let expected, expected > 0, interval > 0 else { return true }
+        let part = Double(received) / Double(expected)
+        guard !hasTold || part - last >= interval || received >= expected else { return false }
+        hasTold = true
+        last = part
+        return true
+    }
+}

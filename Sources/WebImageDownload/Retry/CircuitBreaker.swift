@@ -1,0 +1,96 @@
+import WebImageCore
+
+/// When a host that keeps failing is left alone, so that what is asked of it fails at once (`circuitOpen`) and neither
+/// our slots nor the host are kept busy with what cannot succeed.
+public struct CircuitPolicy: Hashable, Sendable {
+    /// Failures in a row after which a host is left alone. Default 10.
+    ///
+    /// Names that do not resolve, connections that are refused or late, answers that do not come and the statuses 502,
+    /// 503 and 504 count; a picture that is missing or damaged does not.
+    public var failures: Int
+    /// How long the host is left alone at first; each probe that fails doubles it. Default 10 s.
+    public var firstPause: Duration
+    /// Default 2 min.
+    public var longestPause: Duration
+
+    public init(failures: Int = 10, firstPause: Duration = .seconds(10), longestPause: Duration = .seconds(120)) {
+        self.failures = max(failures, 1)
+        self.firstPause = firstPause
+        self.longestPause = longestPause
+    }
+}
+
+/// The circuits of all hosts. A pure value; a host that works costs nothing, and no more than ``hostLimit`` are kept.
+struct CircuitBreaker: Sendable {
+    enum Outcome {
+        case success
+        case failure
+        /// Says nothing about the host.
+        case neither
+    }
+
+    private struct Circuit {
+        var failures = 0
+        var pause: Duration = .zero
+        /// Nil while requests go through.
+        var closedUntil: Duration?
+        var isProbing = false
+        var touched: Duration = .zero
+    }
+
+    static let hostLimit = 1024
+    var policy: CircuitPolicy?
+    private var circuits: [String: Circuit] = [:]
+
+    init(policy: CircuitPolicy?) { self.policy = policy }
+
+    /// Whether a request may go to `host` now. After the pause one may, as a probe: its outcome must be told.
+    mutating func admits(_ host: String, at now: Duration) -> Bool {
+        guard policy != nil, var circuit = circuits[host], let until = circuit.closedUntil else { return true }
+        guard now >= until, !circuit.isProbing else { return false }
+        circuit.isProbing = true
+        circuits[host] = circuit
+        return true
+    }
+
+    mutating func note(_ outcome: Outcome, of host: String, at now: Duration) {
+        guard let policy else { return circuits.removeAll() }
+        switch outcome {
+        case .success: circuits[host] = nil
+        case .neither: circuits[host]?.isProbing = false
+        case .failure: noteFailure(of: host, policy, at: now)
+        }
+    }
+
+    private mutating func noteFailure(of host: String, _ policy: CircuitPolicy, at now: Duration) {
+        var circuit = circuits[host] ?? Circuit()
+        circuit.failures += 1
+        circuit.touched = now
+        let wasProbing = circuit.isProbing
+        circuit.isProbing = false
+        // What began before the circuit opened may still fail; only a probe prolongs the pause.
+        if wasProbing || (circuit.closedUntil == nil && circuit.failures >= policy.failures) {
+            let next = circuit.pause == .zero ? policy.firstPause : circuit.pause * 2
+            circuit.pause = min(next, policy.longestPause)
+            circuit.closedUntil = now + circuit.pause
+        }
+        circuits[host] = circuit
+        if circuits.count > Self.hostLimit, let oldest = circuits.min(by: { $0.value.touched < $1.value.touched }) {
+            circuits[oldest.key] = nil
+        }
+    }
+
+    /// The hosts that are left alone now, and until when.
+    var open: [String: Duration] { circuits.compactMapValues(\.closedUntil) }
+
+    mutating func reset() { circuits = [:] }
+
+    /// What the end of a request says about its host.
+    static func outcome(status: Int?, failure: WebImageError?) -> Outcome {
+        if let status { return [502, 503, 504].contains(status) ? .failure : .success }
+        switch failure?.code {
+        case .dnsFailed, .connectionRefused, .connectTimeout, .firstByteTimeout, .connectionLost: return .failure
+        default: return .neither
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import HTTPTypes
+import WebImageCore
+
+/// What of a body is there after a failure, and what an answer must be to go on with it. A pure value.
+///
+/// An origin that names the body with a strong validator is asked for the rest (`Range` with `If-Range`, RFC 9110
+/// section 13.1.5); any other sends all again, and what comes is compared with what is there: readers have it already.
+struct PartialBody: Sendable {
+    /// Bytes that readers have, or may have.
+    private(set) var kept = 0
+    /// Where the next byte of the running answer belongs.
+    private(set) var offset = 0
+    private var validator: String?
+    private var etag: String?
+    private var total: Int?
+    private var isRangeable = false
+
+    /// The fields that ask for the rest; nil when all must come again.
+    var rangeFields: HTTPFields? {
+        guard kept > 0, isRangeable, let validator else { return nil }
+        return [.range: "bytes=\(kept)-", .ifRange: validator]
+    }
+
+    /// Takes the head of an answer that begins at the beginning.
+    ///
+    /// - Parameter isWhole: false for what a `Range` cannot continue: an encoded body, or a part that the caller asked for.
+    /// - Throws: `truncatedBody` when it is another body than the one of which a part is there.
+    mutating func begin(_ head: ResponseHead, length: Int?, isWhole: Bool) throws(WebImageError) {
+        let newTag = Self.strongTag(head)
+        if kept > 0 {
+            let differs = etag != nil && newTag != nil && etag != newTag
+            if differs || (total != nil && length != nil && total != length) { throw Self.changed }
+        }
+        offset = 0
+        etag = newTag
+        total = length
+        validator = newTag ?? Self.strongDate(head)
+        isRangeable = isWhole && head[.acceptRanges]?.lowercased() != "none"
+    }
+
+    /// Takes the head of a 206 that was asked for with ``rangeFields``.
+    ///
+    /// - Throws: `protocolError` when it is another part, `truncatedBody` when it is one of another body.
+    mutating func `continue`(_ head: ResponseHead) throws(WebImageError) {
+        guard let range = head[.contentRange].flatMap(ContentRange.init), range.first == kept,
+            range.last.map({ $0 >= kept }) ?? false
+        else {
+            throw WebImageError(
+                .protocolError, "the server sent another part of the body than was asked for", status: head.status)
+        }
+        let newTag = Self.strongTag(head)
+        let differs = etag != nil && newTag != nil && etag != newTag
+        if differs || (total != nil && range.total != nil && total != range.total) { throw Self.changed }
+        offset = kept
+        if total == nil { total = range.total }
+    }
+
+    /// True when a 416 says that there is nothing left to send: the body was whole, only its end was not told.
+    func isWhole(accordingTo head: ResponseHead) -> Bool {
+        kept > 0 && head[.contentRange].flatMap(ContentRange.init)?.total == kept
+    }
+
+    /// The whole length, where it is known.
+    var length: Int? { total }
+
+    /// Takes bytes of the running answer; returns how many of them are there already.
+    mutating func take(_ count: Int) -> Int {
+        let known = min(max(kept - offset, 0), count)
+        offset += count
+        kept = max(kept, offset)
+        return known
+    }
+
+    static let changed = WebImageError(
+        .truncatedBody, "the transfer broke off, and the origin has another body now than the one that began to come")
+
+    private static func strongTag(_ head: ResponseHead) -> String? {
+        guard let tag = head[.eTag], tag.utf8.first == UInt8(ascii: "\""), tag.utf8.count >= 2 else { return nil }
+        return tag
+    }
+
+    /// RFC 9110 section 8.8.2.2: a date is strong when the origin had time to make another one before it answered.
+    private static func strongDate(_ head: ResponseHead) -> String? {
+        guard let text = head[.lastModified], let modified = WireDate.seconds(text),
+            let sent = head[.date].flatMap(WireDate.seconds), sent - modified >= 1
+        else { return nil }
+        return text
+    }
+}
+
+/// `Content-Range: bytes 0-99/200`, `bytes 0-99/*`, `bytes */200` (RFC 9110 section 14.4).
+private struct ContentRange {
+    var first: Int?
+    var last: Int?
+    var total: Int?
+
+    init?(_ text: String) {
+        let words = text.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+        let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        if parts[1] != "*" {
+            guard let total = Self.number(parts[1]) else { return nil }
+            self.total = total
+        }
+        if parts[0] == "*" {
+            if total == nil { return nil }
+            return
+        }
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last,
+            last < total ?? Int.max
+        else { return nil }
+        (self.first, self.last) = (first, last)
+    }
+
+    private static func number(_ text: Substring) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
+        return Int(text)
+    }
+}

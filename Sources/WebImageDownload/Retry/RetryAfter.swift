@@ -1,0 +1,58 @@
+import HTTPTypes
+import WebImageCore
+
+/// The `Retry-After` field (RFC 9110 section 10.2.3): seconds, or a date.
+enum RetryAfter {
+    /// - Parameter wallTime: now, in seconds since 1970, for an answer without a `Date` of its own.
+    /// - Returns: nil for a value that is neither. A date that has passed means now.
+    static func delay(of head: ResponseHead, wallTime: Int64) -> Duration? {
+        guard let value = head[.retryAfter] else { return nil }
+        let digits = value.utf8.prefix { $0 &- UInt8(ascii: "0") < 10 }
+        if !digits.isEmpty, digits.count == value.utf8.count {
+            return .seconds(Int64(value).map { min($0, 1 << 40) } ?? 1 << 40)
+        }
+        guard let moment = WireDate.seconds(value) else { return nil }
+        let now = head[.date].flatMap(WireDate.seconds) ?? wallTime
+        return .seconds(max(moment - now, 0))
+    }
+}
+
+/// A date as HTTP writes it: IMF-fixdate, and the two older forms that RFC 9110 section 5.6.7 asks recipients to read.
+enum WireDate {
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+    /// Seconds since 1970, or nil for what is no such date. Never traps.
+    static func seconds(_ text: String) -> Int64? {
+        guard text.utf8.count <= 64 else { return nil }
+        let words = text.lowercased().split { " ,-:".contains($0) }
+        guard words.count >= 7, let month = words.firstIndex(where: { months.contains(String($0)) }),
+            let monthNumber = months.firstIndex(of: String(words[month]))
+        else { return nil }
+        // asctime puts the month before the day and the year last, the others the day first.
+        let isOld = month == 1
+        guard words.count >= (isOld ? 7 : 8), isOld || month == 2 else { return nil }
+        let places = isOld ? (day: 2, year: 6, time: 3) : (day: 1, year: 3, time: 4)
+        let numbers = [places.day, places.year, places.time, places.time + 1, places.time + 2].map { number(words[$0]) }
+        guard let day = numbers[0], var year = numbers[1], let hour = numbers[2], let minute = numbers[3],
+            let second = numbers[4], (1...31).contains(day), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        if words[places.year].utf8.count == 2 { year += year < 70 ? 2000 : 1900 }
+        guard (1900...9999).contains(year) else { return nil }
+        return days(year: year, month: monthNumber + 1, day: day) * 86_400 + hour * 3600 + minute * 60 + second
+    }
+
+    private static func number(_ word: Substring) -> Int64? {
+        guard word.utf8.count <= 4, word.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
+        return Int64(word)
+    }
+
+    /// Days since 1970-01-01 in the Gregorian calendar; the year begins in March, so that the leap day is its last.
+    private static func days(year: Int64, month: Int, day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let era = shifted / 400
+        let yearOfEra = shifted - era * 400
+        let monthFromMarch = Int64((month + 9) % 12)
+        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+}

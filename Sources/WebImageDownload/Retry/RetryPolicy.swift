@@ -1,0 +1,65 @@
+public import WebImageCore
+
+/// When and how often a download that failed is tried again.
+///
+/// The wait before the n-th retry is random between zero and `firstDelay` doubled n - 1 times, at most `longestDelay`
+/// (exponential backoff with full jitter), and never shorter than the server's `Retry-After`. A retry goes on where the
+/// body broke off when the origin names it with a strong validator; else what comes again is compared with what is there.
+public struct RetryPolicy: Hashable, Sendable {
+    /// How often a download is tried again; 0 for never. Default 2.
+    public var retries: Int
+    /// Default 500 ms.
+    public var firstDelay: Duration
+    /// Default 10 s.
+    public var longestDelay: Duration
+    /// A server that asks for a longer wait in `Retry-After` is not asked again: the download fails at once. Default 60 s.
+    public var longestRetryAfter: Duration
+    /// The failures that may heal. Default ``transientCodes``.
+    public var codes: Set<WebImageError.Code>
+    /// The statuses that may heal. Default ``transientStatuses``.
+    public var statuses: Set<Int>
+
+    public init(
+        retries: Int = 2, firstDelay: Duration = .milliseconds(500), longestDelay: Duration = .seconds(10),
+        longestRetryAfter: Duration = .seconds(60), codes: Set<WebImageError.Code> = transientCodes,
+        statuses: Set<Int> = transientStatuses
+    ) {
+        self.retries = max(retries, 0)
+        self.firstDelay = firstDelay
+        self.longestDelay = longestDelay
+        self.longestRetryAfter = longestRetryAfter
+        self.codes = codes
+        self.statuses = statuses
+    }
+
+    /// No second try.
+    public static let never = RetryPolicy(retries: 0)
+
+    /// Names that do not resolve (libcurl cannot tell an unknown name from a resolver that is down), connections that
+    /// are refused, late or broken, answers and bodies that stop coming. Not TLS, not what policy or a limit refuses.
+    public static let transientCodes: Set<WebImageError.Code> = [
+        .dnsFailed, .connectionRefused, .connectTimeout, .firstByteTimeout, .idleTimeout, .tooSlow, .truncatedBody,
+        .connectionLost,
+    ]
+
+    /// 408, 429, 500, 502, 503, 504.
+    public static let transientStatuses: Set<Int> = [408, 429, 500, 502, 503, 504]
+
+    func mayHeal(_ error: WebImageError) -> Bool {
+        if error.code == .badStatus { return error.status.map(statuses.contains) ?? false }
+        return codes.contains(error.code)
+    }
+
+    /// How long to wait before the next try, or nil when there is none.
+    ///
+    /// - Parameters:
+    ///   - retry: 1 for the first.
+    ///   - jitter: 0 to 1.
+    func delay(before retry: Int, after error: WebImageError, retryAfter: Duration?, jitter: Double) -> Duration? {
+        guard retry <= retries, mayHeal(error) else { return nil }
+        let doubled = firstDelay * (1 << min(retry - 1, 20))
+        let backoff = min(doubled, longestDelay) * min(max(jitter, 0), 1)
+        guard let retryAfter else { return backoff }
+        return retryAfter <= longestRetryAfter ? max(retryAfter, backoff) : nil
+    }
+}

@@ -1,0 +1,14 @@
+/// By which proxy servers are reached. With an ``AddressPolicy`` none is used, since it would hide the address.
+public enum ProxySettings: Hashable, Sendable {
+    /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, read by libcurl.
+    case environment
+    /// None.
+    case direct
+    /// The proxy at a URL (`http://`, `https://`, `socks5h://` and what else libcurl knows), but not for the hosts of
+    /// `except`, which are names, domains with a dot in front, or addresses.
+    case server(String, credentials: BasicCredentials? = nil, except: [String] = [])
+
+    var hasCredentials: Bool {
+        if case .server(_, _?, _) = self { true } else { false }
+    }
+}

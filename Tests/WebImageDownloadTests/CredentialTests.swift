@@ -1,0 +1,165 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageDownload
+
+/// Who we say we are, over real sockets: when it is asked for, when it is refused, and to whom it must not go.
+@Suite struct CredentialTests {
+    private let picture = OriginResponse.bytes([1, 2, 3], contentType: "image/png")
+    private let ada = BasicCredentials(user: "ada", password: "secret")
+    private static let adaBasic = "Basic YWRhOnNlY3JldA=="
+
+    /// Answers 401 with `challenge` unless the request says what it wants to hear.
+    private func lock(_ rig: Rig, _ path: String, _ challenge: String, opensFor wanted: String) {
+        let picture = picture
+        rig.server.serve(path) { request in
+            request.header("authorization") == wanted
+                ? picture : .status(401, headers: [("WWW-Authenticate", challenge)])
+        }
+    }
+
+    private func download(_ rig: Rig, _ path: String, _ change: (inout DownloadRequest) -> Void) -> Download {
+        var request = DownloadRequest(url: rig.server.url(path))
+        change(&request)
+        return rig.downloader.download(request)
+    }
+
+    private func origin(_ rig: Rig) -> String { "http://127.0.0.1:\(rig.server.port)" }
+
+    @Test func aPasswordIsGivenWhenItIsAskedForAndKeptForTheSession() async throws {
+        let rig = try Rig()
+        lock(rig, "/a", "Basic realm=\"x\"", opensFor: Self.adaBasic)
+        let provider = CredentialProvider.password(ada, for: origin(rig))
+        #expect(await rig.fetch(download(rig, "/a") { $0.credentialProvider = provider }) == ([1, 2, 3], "complete"))
+        #expect(rig.server.requests("/a").map { $0.header("authorization") } == [nil, Self.adaBasic])
+        rig.downloader.forgetCredentials()
+        rig.downloader.configuration.credentialPersistence = .none
+        _ = await rig.fetch(download(rig, "/a") { $0.credentialProvider = provider })
+        _ = await rig.fetch(download(rig, "/a") { $0.credentialProvider = provider })
+        #expect(rig.server.requests("/a").filter { $0.header("authorization") == nil }.count == 3)
+    }
+
+    @Test func theProviderIsAskedOnceForAllThatWait() async throws {
+        let rig = try Rig()
+        for path in 0..<5 { lock(rig, "/\(path)", "Basic", opensFor: Self.adaBasic) }
+        let (asked, gate, ada) = (Counter(), Gate(), ada)
+        let provider = CredentialProvider(name: "slow") { _ in
+            asked.increment()
+            await gate.opened()
+            return .password(ada)
+        }
+        let downloads = (0..<5).map { path in download(rig, "/\(path)") { $0.credentialProvider = provider } }
+        for path in 0..<5 { await rig.server.waitForFinished("/\(path)", 1) }
+        gate.open()
+        for download in downloads { #expect(await rig.fetch(download).end == "complete") }
+        #expect(asked.value == 1)
+    }
+
+    @Test func whatIsRefusedIsNotSentForEver() async throws {
+        let rig = try Rig()
+        lock(rig, "/a", "Basic", opensFor: "never")
+        let provider = CredentialProvider.password(ada, for: origin(rig))
+        #expect(await rig.fetch(download(rig, "/a") { $0.credentialProvider = provider }).end == "authenticationFailed")
+        #expect(rig.server.hits("/a") == 2)
+        let nobody = CredentialProvider(name: "nobody") { _ in nil }
+        #expect(await rig.fetch(download(rig, "/a") { $0.credentialProvider = nobody }).end == "authenticationFailed")
+        #expect(rig.server.hits("/a") == 3)
+        #expect(rig.downloader.counters.running == 0)
+    }
+
+    @Test func aBearerTokenIsAskedAheadAndRefreshedOnce() async throws {
+        let rig = try Rig()
+        for path in ["/a", "/b", "/c"] { lock(rig, path, "Bearer", opensFor: "Bearer new") }
+        let refreshes = Guarded<[Bool]>([])
+        let provider = CredentialProvider.bearer(name: "token") { _, mustRefresh in
+            refreshes.withLock { $0.append(mustRefresh) }
+            return mustRefresh ? "new" : "old"
+        }
+        let downloads = ["/a", "/b", "/c"].map { path in download(rig, path) { $0.credentialProvider = provider } }
+        for download in downloads { #expect(await rig.fetch(download).end == "complete") }
+        #expect(refreshes.withLock { $0 } == [false, true])
+        #expect(rig.server.requests("/a").compactMap { $0.header("authorization") }.last == "Bearer new")
+        lock(rig, "/d", "Bearer", opensFor: "Bearer other")
+        #expect(await rig.fetch(download(rig, "/d") { $0.credentialProvider = provider }).end == "authenticationFailed")
+        #expect(rig.server.hits("/d") == 2)
+    }
+
+    @Test func noOtherHostIsToldAnything() async throws {
+        let rig = try Rig()
+        let other = try OriginServer()
+        other.serve("/b", .status(401, headers: [("WWW-Authenticate", "Basic")]))
+        rig.server.serve("/a", .redirect(to: other.url("/b")))
+        let origins = Guarded<[String]>([])
+        let provider = CredentialProvider.bearer(name: "token") { origin, _ in
+            origins.withLock { $0.append(origin) }
+            return "secret"
+        }
+        #expect(await rig.fetch(download(rig, "/a") { $0.credentialProvider = provider }).end == "authenticationFailed")
+        #expect(other.requests("/b").map { $0.header("authorization") } == [nil])
+        #expect(origins.withLock { $0 } == [origin(rig)])
+        #expect(CredentialProvider.password(ada, for: "http://h").name == "ada@http://h")
+    }
+
+    @Test func digestDoesNotSendThePassword() async throws {
+        let rig = try Rig()
+        let picture = picture
+        rig.server.serve("/a") { request in
+            let sent = request.header("authorization") ?? ""
+            return sent.hasPrefix("Digest username=\"ada\"")
+                ? picture
+                : .status(
+                    401, headers: [("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", qop=\"auth\", algorithm=MD5")]
+                )
+        }
+        for scheme in [AuthenticationScheme.digest, .negotiated] {
+            let direct = download(rig, "/a") {
+                $0.credentials = ada
+                $0.authentication = scheme
+            }
+            #expect(await rig.fetch(direct) == ([1, 2, 3], "complete"))
+        }
+        let provider = CredentialProvider.password(ada, for: origin(rig))
+        #expect(await rig.fetch(download(rig, "/a") { $0.credentialProvider = provider }).end == "complete")
+        #expect(rig.server.requests("/a").allSatisfy { $0.header("authorization")?.contains("YWRh") != true })
+    }
+
+    @Test func netrcIsReadOnRequest() async throws {
+        let rig = try Rig()
+        lock(rig, "/a", "Basic", opensFor: Self.adaBasic)
+        let folder = try ScratchFolder()
+        let file = folder.path + "/netrc"
+        folder.write("netrc", "machine 127.0.0.1 login ada password secret\n")
+        #expect(await rig.fetch(download(rig, "/a") { $0.netrcFile = file }).end == "complete")
+        #expect(await rig.fetch(download(rig, "/a") { _ in }).end == "badStatus")
+        #expect(await rig.fetch(download(rig, "/a") { $0.netrcFile = file + "x" }).end == "fileNotFound")
+    }
+
+    @Test func secretsAreNotInTexts() async throws {
+        let rig = try Rig()
+        let texts = [
+            "\(ada)", String(reflecting: ada), "\(Credentials.bearer("secret"))", "\(Credentials.password(ada))",
+            "\(TLSPolicy.ClientCertificate(certificate: [], key: Array("secret".utf8), password: "secret"))",
+            String(describing: CredentialQuestion(origin: "o", challenge: nil, rejected: .bearer("secret"))),
+        ]
+        #expect(texts.allSatisfy { !$0.contains("secret") })
+        lock(rig, "/a", "Basic", opensFor: "never")
+        struct Leak: Error {}
+        let failing = CredentialProvider(name: "x") { _ in throw Leak() }
+        let download = download(rig, "/a?token=secret") { $0.credentialProvider = failing }
+        guard case .failed(let error) = await download.log.ended() else { return #expect(Bool(false)) }
+        #expect(error.code == .authenticationFailed && error.cause != nil && !"\(error)".contains("secret"))
+    }
+
+    @Test func whoAsksDecidesWhoShares() throws {
+        let rig = try Rig()
+        rig.downloader.isSuspended = true
+        let first = download(rig, "/a") { $0.credentialProvider = .password(self.ada, for: "http://h") }
+        let second = download(rig, "/a") { $0.credentialProvider = .bearer(name: "t") { _, _ in "x" } }
+        let third = download(rig, "/a") { $0.credentialProvider = .password(self.ada, for: "http://h") }
+        #expect(!second.wasJoined && third.wasJoined && third.log === first.log)
+    }
+}

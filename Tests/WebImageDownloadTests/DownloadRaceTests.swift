@@ -1,0 +1,174 @@
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageDownload
+
+/// Many threads at once, each answer counted. Made to be run under ThreadSanitizer too.
+@Suite struct DownloadRaceTests {
+    private let url = "http://fake.test/a"
+    private let body = pattern(2000)
+
+    private func make(
+        _ change: (inout DownloadConfiguration) -> Void = { _ in }
+    ) -> (downloader: ImageDownloader, transport: FakeTransport) {
+        let transport = FakeTransport()
+        transport.answerAll { [body] _ in .bytes(body).inPieces(of: 300) }
+        let downloader = ImageDownloader(
+            configuration: .with(change), transport: transport, clock: ManualClock(),
+            executor: ThreadPool(name: "test-io", width: 2), files: PosixFileSystem())
+        return (downloader, transport)
+    }
+
+    /// Counts how often a download's end is told.
+    private func count(_ download: Download, into counter: Counter) {
+        _ = download.log.whenEnded { counter.increment() }
+    }
+
+    private func eventually(_ condition: () -> Bool) async -> Bool {
+        for _ in 0..<2_000_000 {
+            if condition() { return true }
+            await Task.yield()
+        }
+        return false
+    }
+
+    @Test func joiningRacesWithTheEnd() async throws {
+        let (downloader, transport) = make()
+        let answers = Counter()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    for _ in 0..<200 {
+                        let download = downloader.download(DownloadRequest(url: url))
+                        count(download, into: answers)
+                        guard case .complete = await download.log.ended() else {
+                            Issue.record("a download failed")
+                            return
+                        }
+                        #expect((try? download.log.collect()) == body)
+                    }
+                }
+            }
+        }
+        #expect(answers.value == 1600)
+        let counters = downloader.counters
+        #expect(counters.started + counters.joined == 1600 && counters.started == transport.requests.count)
+        #expect(await eventually { downloader.counters.running == 0 && transport.running == 0 })
+    }
+
+    @Test func cancellingRacesWithTheEnd() async throws {
+        let (downloader, transport) = make()
+        let answers = Counter()
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<8 {
+                group.addTask {
+                    var random = SeededGenerator(seed: UInt64(worker))
+                    for turn in 0..<200 {
+                        let request = DownloadRequest(url: "\(url)/\(turn % 5)")
+                        let download = downloader.download(request)
+                        count(download, into: answers)
+                        for _ in 0..<Int.random(in: 0..<20, using: &random) { await Task.yield() }
+                        download.cancel()
+                        if Bool.random(using: &random) { download.cancel() }
+                    }
+                }
+            }
+        }
+        #expect(await eventually { answers.value == 1600 })
+        #expect(await eventually { downloader.counters.running == 0 && transport.running == 0 })
+        #expect(downloader.counters.waiting == 0)
+        // The pool is as good as new.
+        #expect(await downloader.download(DownloadRequest(url: url)).log.ended().name == "complete")
+        #expect(answers.value == 1600)
+    }
+
+    @Test func prioritiesSuspensionAndLimitsChangeMeanwhile() async throws {
+        let (downloader, transport) = make { $0.maxConcurrent = 3 }
+        let answers = Counter()
+        let done = Counter()
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<6 {
+                group.addTask {
+                    var random = SeededGenerator(seed: UInt64(worker))
+                    for turn in 0..<100 {
+                        let priority = LoadPriority.allCases.randomElement(using: &random) ?? .normal
+                        let request = DownloadRequest(url: "\(url)/\(turn % 7)")
+                        let download = downloader.download(request, priority: priority)
+                        count(download, into: answers)
+                        download.setPriority(LoadPriority.allCases.randomElement(using: &random) ?? .normal)
+                        #expect(await download.log.ended().name == "complete")
+                        download.setPriority(.high)
+                    }
+                }
+            }
+            group.addTask {
+                while done.value == 0 {
+                    downloader.isSuspended.toggle()
+                    downloader.setLimits(maxConcurrent: 2, maxConcurrentPerHost: 1)
+                    await Task.yield()
+                    downloader.isSuspended = false
+                    downloader.setLimits(maxConcurrent: 5, maxConcurrentPerHost: 5)
+                    await Task.yield()
+                }
+            }
+            for _ in 0..<6 { await group.next() }
+            done.increment()
+        }
+        #expect(answers.value == 600)
+        #expect(await eventually { downloader.counters.running == 0 && transport.running == 0 })
+    }
+
+    @Test func aThousandWaitersGetOneAnswerEach() async throws {
+        let (downloader, transport) = make()
+        let gate = Gate()
+        transport.answer(url, .bytes(body).held(by: gate, after: 1000))
+        let answers = Counter()
+        let ends = await withTaskGroup(of: String.self) { group in
+            for index in 0..<1000 {
+                group.addTask {
+                    let download = downloader.download(DownloadRequest(url: url))
+                    count(download, into: answers)
+                    if index % 3 == 0 {
+                        download.cancel()
+                        return "left"
+                    }
+                    return await download.log.ended().name
+                }
+            }
+            for _ in 0..<334 { _ = await group.next() }
+            gate.open()
+            var ends: [String] = []
+            for await end in group { ends.append(end) }
+            return ends
+        }
+        #expect(ends.allSatisfy { $0 == "complete" || $0 == "left" })
+        #expect(await eventually { answers.value == 1000 })
+        #expect(await eventually { downloader.counters.running == 0 })
+    }
+
+    @Test func shuttingDownRacesWithEverything() async throws {
+        for seed in 0..<20 {
+            let (downloader, _) = make { $0.retry = RetryPolicy(firstDelay: .zero) }
+            let answers = Counter()
+            await withTaskGroup(of: Void.self) { group in
+                for worker in 0..<4 {
+                    group.addTask {
+                        for turn in 0..<20 {
+                            let download = downloader.download(DownloadRequest(url: "\(url)/\(worker)/\(turn % 3)"))
+                            count(download, into: answers)
+                            _ = await download.log.ended()
+                        }
+                    }
+                }
+                group.addTask {
+                    for _ in 0..<seed * 5 { await Task.yield() }
+                    if seed % 2 == 0 { downloader.shutDown() } else { await downloader.drain(within: .seconds(1)) }
+                }
+            }
+            #expect(answers.value == 80)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageDownload
+
+/// A transport on which every transfer takes a second of the fake clock.
+private final class SecondLongTransport: HTTPTransport {
+    private final class Running: TransportTransfer {
+        let receiver: Guarded<(any TransportReceiver)?>
+        init(_ receiver: any TransportReceiver) { self.receiver = Guarded(receiver) }
+
+        private func take() -> (any TransportReceiver)? {
+            receiver.withLock { receiver in
+                defer { receiver = nil }
+                return receiver
+            }
+        }
+
+        func cancel() { take()?.didFinish(.failure(.cancelled)) }
+        func pause() {}
+        func resume() {}
+
+        func answer() {
+            guard let receiver = take() else { return }
+            receiver.didConnect()
+            receiver.didReceive(head: ResponseHead(status: 200))
+            _ = [1].withUnsafeBytes { receiver.didReceive($0) }
+            receiver.didFinish(.success(TransportTimings()))
+        }
+    }
+
+    let clock: ManualClock
+    init(clock: ManualClock) { self.clock = clock }
+
+    func start(_ request: TransportRequest, receiver: any TransportReceiver) -> any TransportTransfer {
+        let running = Running(receiver)
+        _ = clock.schedule(at: clock.now + .seconds(1)) { running.answer() }
+        return running
+    }
+
+    func shutDown() {}
+}
+
+@Suite struct PrefetchPriorityTests {
+    private func downloader(_ clock: ManualClock, reserved: Int) -> ImageDownloader {
+        ImageDownloader(
+            configuration: .with { $0.reservedForUrgent = reserved }, transport: SecondLongTransport(clock: clock),
+            clock: clock, executor: HeldExecutor(), files: PosixFileSystem())
+    }
+
+    /// 200 low-priority pictures, and one at a time that somebody looks at, at odd moments.
+    @Test(arguments: [0, 1, 2], [UInt64(1), 2, 3])
+    func prefetchingDoesNotDelayWhatIsLookedAt(_ reserved: Int, _ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let clock = ManualClock()
+        let downloader = downloader(clock, reserved: reserved)
+        let prefetched = (0..<200).map {
+            downloader.download(DownloadRequest(url: "http://h/\($0)"), priority: .low)
+        }
+        var worst = Duration.zero
+        var seen = 0
+        while prefetched.contains(where: { $0.log.end == nil }) {
+            clock.advance(by: .milliseconds(Int.random(in: 1...1700, using: &random)))
+            let visible = downloader.download(DownloadRequest(url: "http://h/visible/\(seen)"), priority: .high)
+            clock.advance(by: .seconds(2))
+            guard let metrics = visible.metrics else { return #expect(Bool(false), "not there after two seconds") }
+            worst = max(worst, metrics.queued)
+            seen += 1
+        }
+        #expect(seen > 10)
+        // Without reserved slots at most one transfer's time, with them none at all.
+        #expect(worst <= (reserved == 0 ? .seconds(1) : .zero))
+    }
+
+    /// What is prefetched already when it is looked at runs next.
+    @Test func whatIsPrefetchedAndThenLookedAtGoesFirst() {
+        let clock = ManualClock()
+        let downloader = downloader(clock, reserved: 1)
+        let prefetched = (0..<200).map {
+            downloader.download(DownloadRequest(url: "http://h/\($0)"), priority: .low)
+        }
+        clock.advance(by: .milliseconds(500))
+        let visible = downloader.download(DownloadRequest(url: "http://h/199"), priority: .high)
+        #expect(visible.wasJoined && visible.log === prefetched[199].log)
+        clock.advance(by: .seconds(1))
+        #expect(visible.log.end?.name == "complete")
+        #expect(prefetched.filter { $0.log.end != nil }.count == 6)
+    }
+}

@@ -1,0 +1,24 @@
+import Glibc
+import WebImageSystem
+
+/// A folder of plain files that goes with the value.
+final class ScratchFolder: Sendable {
+    let path: String
+
+    init() throws {
+        path = "/tmp/webimage-download-\(UInt64.random(in: 0...UInt64.max))"
+        try PosixFileSystem().makeDirectory(path)
+    }
+
+    deinit {
+        let files = PosixFileSystem()
+        for name in (try? files.names(in: path)) ?? [] { try? files.remove("\(path)/\(name)") }
+        try? files.removeDirectory(path)
+    }
+
+    func write(_ name: String, _ text: String) {
+        guard let file = fopen("\(path)/\(name)", "w") else { return }
+        fputs(text, file)
+        fclose(file)
+    }
+}

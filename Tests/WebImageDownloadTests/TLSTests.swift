@@ -1,0 +1,79 @@
+import Testing
+import WebImageCore
+import WebImageTesting
+
+@testable import WebImageDownload
+
+/// TLS and HTTP/2 against nginx.
+@Suite(.enabled(if: RealServer.isAvailable, "nginx or openssl is not installed")) struct TLSTests {
+    private func fetch(
+        _ rig: Rig, _ url: String, _ tls: TLSPolicy
+    ) async -> (count: Int, end: String, metrics: TransferMetrics?) {
+        var request = DownloadRequest(url: url)
+        request.tls = tls
+        let download = rig.downloader.download(request)
+        let (bytes, end) = await rig.fetch(download)
+        return (bytes.count, end, download.metrics)
+    }
+
+    @Test func whoIsTrusted() async throws {
+        let (rig, server) = (try Rig(), try RealServer())
+        let url = server.secure("/body")
+        #expect(await fetch(rig, url, TLSPolicy()).end == "tlsFailed")
+        let known = TLSPolicy(trust: .systemAnd(pem: server.authority))
+        let answer = await fetch(rig, url, known)
+        #expect(answer.count == 10_240 && answer.end == "complete" && answer.metrics?.version == .http2)
+        // The certificate is for 127.0.0.1 only.
+        #expect(await fetch(rig, server.secure("/body", host: "localhost"), known).end == "tlsFailed")
+        #expect(await fetch(rig, url, TLSPolicy(trust: .anyone)).end == "complete")
+        // A connection that was opened without a check serves nobody who checks.
+        #expect(await fetch(rig, url, TLSPolicy()).end == "tlsFailed")
+    }
+
+    @Test func aPinnedKeyMustBeTheOne() async throws {
+        let (rig, server) = (try Rig(), try RealServer())
+        let pin = String(decoding: server.contents("pin"), as: UTF8.self)
+        var policy = TLSPolicy(
+            trust: .systemAnd(pem: server.authority), pinnedKeys: [pin, String(repeating: "A", count: 43) + "="])
+        #expect(await fetch(rig, server.secure("/body"), policy).end == "complete")
+        policy.pinnedKeys = [String(repeating: "A", count: 43) + "="]
+        #expect(await fetch(rig, server.secure("/body"), policy).end == "tlsFailed")
+        // A pin does not make an unknown authority known.
+        #expect(await fetch(rig, server.secure("/body"), TLSPolicy(pinnedKeys: [pin])).end == "tlsFailed")
+    }
+
+    @Test func aCertificateOfOurOwnOpensTheDoor() async throws {
+        let (rig, server) = (try Rig(), try RealServer())
+        let url = "https://127.0.0.1:\(server.mutualPort)/body"
+        var policy = TLSPolicy(trust: .systemAnd(pem: server.authority))
+        #expect(await fetch(rig, url, policy).end == "badStatus")
+        policy.clientCertificate = .init(certificate: server.contents("client.pem"), key: server.contents("client.key"))
+        #expect(await fetch(rig, url, policy).end == "complete")
+        policy.clientCertificate = .init(certificate: [1, 2], key: [3])
+        #expect(await fetch(rig, url, policy).end == "tlsFailed")
+    }
+
+    @Test func manyShareOneConnectionOverHTTP2() async throws {
+        let rig = try Rig(
+            .with {
+                $0.maxConcurrent = 64; $0.maxConcurrentPerHost = 64
+            })
+        let server = try RealServer()
+        let downloads = (0..<64).map { number in
+            var request = DownloadRequest(url: server.secure("/body?\(number)"))
+            request.trust = .systemAnd(pem: server.authority)
+            return rig.downloader.download(request)
+        }
+        var isNew = 0
+        for download in downloads {
+            #expect(await rig.fetch(download).end == "complete")
+            if download.metrics?.timings?.isReused == false { isNew += 1 }
+        }
+        #expect(isNew == 1)
+    }
+
+    @Test func aPlainServerIsNoTLSServer() async throws {
+        let (rig, server) = (try Rig(), try RealServer())
+        #expect(await fetch(rig, "https://127.0.0.1:\(server.plainPort)/body", TLSPolicy()).end == "tlsFailed")
+    }
+}
