@@ -150,7 +150,9 @@ let package = Package(
         tests(
             "WebImageCodecsTests",
             ["WebImageCodecs", "WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting"]),
-        tests("WebImageCacheTests", ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting"]),
+        tests(
+            "WebImageCacheTests",
+            ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting", "kill-worker"]),
         tests(
             "WebImageDownloadTests",
             [
