@@ -175,7 +175,9 @@ let package = Package(
 
 // Fuzzers need unsafe flags, which no package may have that others depend on: `scripts/fuzz` sets FUZZ.
 if Context.environment["FUZZ"] != nil {
-    let instrumented = ["WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs"]
+    let instrumented = [
+        "WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs", "WebImageDownload",
+    ]
     for target in package.targets where target.type == .regular {
         if instrumented.contains(target.name) {
             target.swiftSettings = swiftSettings + [.unsafeFlags(["-sanitize=fuzzer,address"])]
@@ -187,7 +189,10 @@ if Context.environment["FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "webimage-fuzz",
-            dependencies: ["WebImageCore", "WebImageProcessing", "WebImageCodecs", "WebImageTesting"],
+            dependencies: [
+                "WebImageCore", "WebImageProcessing", "WebImageCodecs", "WebImageDownload", "WebImageTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             path: "Fuzz/webimage-fuzz",
             swiftSettings: swiftSettings + [.unsafeFlags(["-sanitize=fuzzer,address", "-parse-as-library"])],
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]))

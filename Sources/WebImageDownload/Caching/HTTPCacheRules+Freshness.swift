@@ -9,7 +9,15 @@ extension HTTPCacheRules {
     func remaining(_ stored: StoredResponse, now: Int64) -> Int64 {
         // The clock was set back: nobody knows how old it is.
         if stored.responseTime.subtracting(now) > Self.clockSlack { return -DeltaSeconds.most }
-        return lifetime(of: stored).subtracting(age(of: stored, now: now))
+        let own = lifetime(of: stored).subtracting(age(of: stored, now: now))
+        // What the redirects said counts from when they were followed.
+        guard let redirects = stored.redirectLifetime else { return own }
+        return min(own, redirects.subtracting(residence(of: stored, now: now)))
+    }
+
+    /// How long we have had it.
+    private func residence(of stored: StoredResponse, now: Int64) -> Int64 {
+        max(0, now.subtracting(stored.responseTime))
     }
 
     private func staleness(of stored: StoredResponse, now: Int64) -> Int64 {
@@ -21,13 +29,12 @@ extension HTTPCacheRules {
         let apparent = max(0, stored.responseTime.subtracting(stored.date))
         let delay = max(0, stored.responseTime.subtracting(stored.requestTime))
         let corrected = (DeltaSeconds.age(stored["age"]) ?? 0).adding(delay)
-        return max(apparent, corrected).adding(max(0, now.subtracting(stored.responseTime)))
+        return max(apparent, corrected).adding(residence(of: stored, now: now))
     }
 
     /// Section 4.2.1, for a private cache, in seconds.
     func lifetime(of stored: StoredResponse) -> Int64 {
-        let own = stored.control.maxAge ?? expiry(of: stored) ?? heuristicLifetime(of: stored)
-        return min(own, stored.redirectLifetime ?? .max)
+        stored.control.maxAge ?? expiry(of: stored) ?? heuristicLifetime(of: stored)
     }
 
     /// From `Expires`; one that is no date is in the past (section 5.3).

@@ -140,6 +140,9 @@ extension LookupCase {
             "and after it", ["Cache-Control: max-age=100", tag], after: 50, .ask,
             redirects: [head(302, ["Cache-Control: max-age=50"])]),
         .init(
+            "the answer's own age does not count for it", ["Cache-Control: max-age=100", "Age: 45", tag], .serve,
+            redirects: [head(302, ["Cache-Control: max-age=50"])]),
+        .init(
             "a permanent redirect is no limit", ["Cache-Control: max-age=100", tag], after: 99, .serve,
             redirects: [head(301), head(308)]),
         .init(
