@@ -50,11 +50,11 @@ final class PartialFile: PartialBody {
     /// Looks at what is there: everything up to the first thing that is wrong is good.
     ///
     /// - Returns: false when nothing is.
-    func load(newerThan oldest: Int64) -> Bool {
+    func load() -> Bool {
         state.withLock { state in
             guard let file = state.file else { return false }
             do throws(FileFault) {
-                guard let header = try readHeader(file), header.key == key.text, header.beganAt > oldest else {
+                guard let header = try readHeader(file), header.key == key.text, store.isCurrent(header.beganAt) else {
                     return false
                 }
                 state.header = header
@@ -69,6 +69,8 @@ final class PartialFile: PartialBody {
                 return true
             } catch {
                 store.note(error, path)
+                state.header = nil
+                state.frames = []
                 return false
             }
         }

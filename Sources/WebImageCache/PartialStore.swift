@@ -69,8 +69,7 @@ package final class PartialStore: PartialBodyStore {
 
     /// Looks at the folder: removes what is too old, and makes ``mayHave(_:)`` sure. Blocks.
     package func prepare() {
-        let oldest = oldestStart
-        for found in listing() where (beganAt(found.path) ?? .min) <= oldest { drop(found) }
+        for found in listing() where !(beganAt(found.path).map(isCurrent) ?? false) { drop(found) }
         let known = Set(listing().map(\.id))
         state.withLock { $0.known = known }
     }
@@ -84,7 +83,7 @@ package final class PartialStore: PartialBodyStore {
             if !creates, (try? files.status(at: path)) == nil { return nil }
             guard let (file, size) = try openLocked(path) else { return nil }
             let body = PartialFile(key, store: self, path: path, file: file, size: size)
-            if size > 0, body.load(newerThan: oldestStart) {
+            if size > 0, body.load() {
                 if body.length > 0 { state.withLock { $0.statistics.found += 1 } }
                 return body
             }
@@ -113,8 +112,10 @@ package final class PartialStore: PartialBodyStore {
 
     private func path(of id: EntryID) -> String { "\(directory)/\(id.name)\(Self.suffix)" }
 
-    private var oldestStart: Int64 {
-        clock.wallTime.subtractingReportingOverflow(limits.age.components.seconds).partialValue
+    /// Neither too old nor, by a clock that was wrong then, far ahead.
+    func isCurrent(_ beganAt: Int64) -> Bool {
+        let (age, overflow) = clock.wallTime.subtractingReportingOverflow(beganAt)
+        return !overflow && age.magnitude < limits.age.components.seconds.magnitude
     }
 
     private func listing() -> [Found] {

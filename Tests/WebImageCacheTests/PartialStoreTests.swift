@@ -188,6 +188,14 @@ struct PartialBench {
         #expect(bench.store.usedBytes == .zero)
     }
 
+    @Test func aBeginningFromTheFutureIsNone() throws {
+        let bench = try PartialBench()
+        bench.clock.advance(by: .seconds(90_000))
+        bench.keep(key, 100)
+        // The same directory, by a clock that was set right since.
+        #expect(try bench.neighbour().store.claim(key, creates: false) == nil)
+    }
+
     @Test func theCacheLeavesBeginningsAlone() throws {
         let bench = try PartialBench()
         bench.keep(key, 5000)
