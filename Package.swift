@@ -155,7 +155,8 @@ let package = Package(
             "WebImageCodecsTests",
             ["WebImageCodecs", "WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting"]),
         tests(
-            "WebImageCacheTests", ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting", "kill-worker"]),
+            "WebImageCacheTests",
+            ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting", "kill-worker"]),
         tests(
             "WebImageDownloadTests",
             [
@@ -178,7 +179,9 @@ let package = Package(
 
 // Fuzzers need unsafe flags, which no package may have that others depend on: `scripts/fuzz` sets FUZZ.
 if Context.environment["FUZZ"] != nil {
-    let instrumented = ["WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs"]
+    let instrumented = [
+        "WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs", "WebImageDownload",
+    ]
     for target in package.targets where target.type == .regular {
         if instrumented.contains(target.name) {
             target.swiftSettings = swiftSettings + [.unsafeFlags(["-sanitize=fuzzer,address"])]
@@ -190,7 +193,10 @@ if Context.environment["FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
             name: "webimage-fuzz",
-            dependencies: ["WebImageCore", "WebImageProcessing", "WebImageCodecs", "WebImageTesting"],
+            dependencies: [
+                "WebImageCore", "WebImageProcessing", "WebImageCodecs", "WebImageDownload", "WebImageTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
             path: "Fuzz/webimage-fuzz",
             swiftSettings: swiftSettings + [.unsafeFlags(["-sanitize=fuzzer,address", "-parse-as-library"])],
             linkerSettings: [.unsafeFlags(["-sanitize=fuzzer,address"])]))

@@ -3,11 +3,12 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// What is fuzzed: sniffing, metadata, or the decoder of a format.
+/// What is fuzzed: sniffing, metadata, the rules of HTTP, or the decoder of a format.
 struct FuzzTarget {
     private enum Kind {
         case sniffing
         case metadata
+        case http
         case decoding(ImageFormat, any ImageCoder)
     }
 
@@ -15,7 +16,7 @@ struct FuzzTarget {
     private let kind: Kind
 
     /// Every target of this build. A coder that is registered becomes one by that.
-    static var names: [String] { ["sniffing", "metadata"] + coders.keys.map(\.rawValue).sorted() }
+    static var names: [String] { ["sniffing", "metadata", "http"] + coders.keys.map(\.rawValue).sorted() }
 
     private static var coders: [ImageFormat: any ImageCoder] {
         var coders = CoderRegistry.builtIn
@@ -32,6 +33,7 @@ struct FuzzTarget {
         switch name {
         case "sniffing": kind = .sniffing
         case "metadata": kind = .metadata
+        case "http": kind = .http
         default:
             let format = ImageFormat(rawValue: name)
             guard let coder = Self.coders[format] else { return nil }
@@ -43,6 +45,7 @@ struct FuzzTarget {
         switch kind {
         case .sniffing: SniffingFuzz.run(bytes)
         case .metadata: MetadataFuzz.run(bytes)
+        case .http: HTTPFuzz.run(bytes)
         case .decoding(let format, let coder): DecodingFuzz(format: format, coder: coder).run(bytes)
         }
     }
@@ -82,6 +85,7 @@ extension FuzzTarget {
         switch kind {
         case .decoding: pictures
         case .sniffing: pictures.map { ($0.0, Array($0.1.prefix(600))) }
+        case .http: HTTPFuzz.seeds
         case .metadata:
             Orientation.allCases.map { ("orientation-\($0.rawValue)", EXIFOrientation.block($0)) }
                 + pictures.filter { $0.0.contains("tif") }

@@ -1,0 +1,31 @@
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+
+extension DiskMetadata {
+    /// What the HTTP rules know of the entry. Also for one that did not come by HTTP, which is never fresh for them.
+    var storedResponse: StoredResponse {
+        StoredResponse(
+            status: status, storedFields: headers.map(StoredResponse.Field.init),
+            vary: varyRequestHeaders.map(StoredResponse.Field.init), requestTime: requestTime,
+            responseTime: responseTime, storedAt: storedAt ?? 0)
+    }
+
+    /// Puts in what the HTTP rules want kept; all else stays, as it should when a 304 renews an entry.
+    mutating func set(_ response: StoredResponse) {
+        status = response.status
+        headers = response.storedFields.map { Field(name: $0.name, value: $0.value) }
+        varyRequestHeaders = response.vary.map { Field(name: $0.name, value: $0.value) }
+        requestTime = response.requestTime
+        responseTime = response.responseTime
+    }
+}
+
+extension StoredResponse.Field {
+    fileprivate init(_ field: DiskMetadata.Field) { self.init(name: field.name, value: field.value) }
+}
+
+extension HTTPCacheRules {
+    /// With the digest that stands in cache keys, too.
+    static let standard = HTTPCacheRules(digest: { String(KeyDigest.hex($0).prefix(32)) })
+}

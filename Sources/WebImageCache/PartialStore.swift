@@ -1,0 +1,222 @@
+import Logging
+import Synchronization
+package import WebImageCore
+import WebImageSystem
+
+/// Beginnings of bodies on disk: one file for each key, in a folder `partial` beside a disk cache's entries.
+///
+/// A claim is a lock on the file, which goes with the process that holds it. What the files may take together is held
+/// to at all times, by all processes: a file is made longer before it is written to, under a lock, and the oldest ones
+/// that nobody has claimed go for it.
+package final class PartialStore: PartialBodyStore {
+    package struct Limits: Hashable, Sendable {
+        /// What all beginnings take together. Default 64 MiB.
+        package var bytes = ByteCount.mebibytes(64)
+        /// How long after it was begun a body may be gone on with. Default a day.
+        package var age = Duration.seconds(86_400)
+
+        package init() {}
+    }
+
+    package struct Statistics: Hashable, Sendable {
+        /// Claims that found something.
+        package var found = 0
+        /// Beginnings that went for want of room or for their age.
+        package var dropped = 0
+        /// Bytes that were not kept, because there was no room for them.
+        package var refusals = 0
+        /// Operations that the file system refused.
+        package var faults = 0
+    }
+
+    private struct State {
+        var statistics = Statistics()
+        /// Nil until somebody has looked.
+        var known: Set<EntryID>?
+    }
+
+    /// Room is taken in pieces of this size, so that not every write looks at the folder.
+    private static let roomUnit: Int64 = 256 << 10
+    private static let suffix = ".part"
+
+    let files: any FileSystem
+    let clock: any LoadClock
+    private let layout: CacheLayout
+    private let directory: String
+    private let limits: Limits
+    private let logger: Logger
+    private let state = Guarded(State())
+    /// One thread at a time looks for room; other processes are kept out by a lock on a file.
+    private let roomTurn = Guarded(())
+
+    /// Beside the entries of the disk cache of that configuration.
+    package init(
+        _ cache: DiskCacheConfiguration, limits: Limits = Limits(), clock: any LoadClock = SystemClock.shared,
+        files: any FileSystem = PosixFileSystem()
+    ) {
+        layout = CacheLayout(directory: cache.directory, namespace: cache.namespace)
+        directory = layout.versionDirectory + "/partial"
+        self.limits = limits
+        self.clock = clock
+        self.files = files
+        logger = cache.logger
+    }
+
+    package var statistics: Statistics { state.withLock { $0.statistics } }
+
+    /// What the files take, with the room that was taken ahead. Blocks.
+    package var usedBytes: ByteCount { ByteCount(Int(listing().reduce(0) { $0 + $1.bytes })) }
+
+    /// Looks at the folder: removes what is too old, and makes ``mayHave(_:)`` sure. Blocks.
+    package func prepare() {
+        for found in listing() where !(beganAt(found.path).map(isCurrent) ?? false) { drop(found) }
+        let known = Set(listing().map(\.id))
+        state.withLock { $0.known = known }
+    }
+
+    package func mayHave(_ key: CacheKey) -> Bool { state.withLock { $0.known?.contains(EntryID(key)) ?? true } }
+
+    package func claim(_ key: CacheKey, creates: Bool) -> (any PartialBody)? {
+        let path = path(of: EntryID(key))
+        do throws(FileFault) {
+            // Opening makes a file where there is none.
+            if !creates, (try? files.status(at: path)) == nil { return nil }
+            guard let (file, size) = try openLocked(path) else { return nil }
+            let body = PartialFile(key, store: self, path: path, file: file, size: size)
+            if size > 0, body.load() {
+                if body.length > 0 { state.withLock { $0.statistics.found += 1 } }
+                return body
+            }
+            if creates { return body }
+            body.discard()
+            return nil
+        } catch {
+            note(error, path)
+            return nil
+        }
+    }
+
+    /// Removes everything that nobody has claimed. Blocks.
+    package func removeAll() {
+        for found in listing() { drop(found) }
+    }
+
+    // MARK: - Files
+
+    private struct Found {
+        let id: EntryID
+        let path: String
+        let bytes: Int64
+        let modified: Int64
+    }
+
+    private func path(of id: EntryID) -> String { "\(directory)/\(id.name)\(Self.suffix)" }
+
+    /// Neither too old nor, by a clock that was wrong then, far ahead.
+    func isCurrent(_ beganAt: Int64) -> Bool {
+        let (age, overflow) = clock.wallTime.subtractingReportingOverflow(beganAt)
+        return !overflow && age.magnitude < limits.age.components.seconds.magnitude
+    }
+
+    private func listing() -> [Found] {
+        let names = (try? files.names(in: directory)) ?? []
+        return names.compactMap { name in
+            guard name.hasSuffix(Self.suffix), let id = EntryID(name: String(name.dropLast(Self.suffix.count))),
+                let status = try? files.status(at: path(of: id)), status.isRegularFile
+            else { return nil }
+            // By length, not by blocks: room that was taken ahead counts, too.
+            let bytes = FileStatus.blocks(status.size)
+            return Found(id: id, path: path(of: id), bytes: bytes, modified: status.modified)
+        }
+    }
+
+    private func beganAt(_ path: String) -> Int64? {
+        guard let file = try? files.open(path, .read) else { return nil }
+        defer { files.close(file) }
+        var fixed = [UInt8](repeating: 0, count: PartialFileFormat.fixedHeaderLength)
+        let count = fixed.withUnsafeMutableBytes { try? files.readAll(file, into: $0, at: 0) }
+        return count == fixed.count ? PartialFileFormat.beganAt(fixed) : nil
+    }
+
+    /// Nil when somebody else has it.
+    private func openLocked(_ path: String) throws(FileFault) -> (file: Int32, size: Int64)? {
+        for _ in 0..<3 {
+            let file = try open(path)
+            do throws(FileFault) {
+                let isOurs = try files.lock(file, wait: false)
+                let status = try files.status(of: file)
+                // Its owner may have removed it before it gave up the lock: then the name is another file's, or none's.
+                if isOurs, (try? files.status(at: path))?.inode == status.inode { return (file, status.size) }
+                files.close(file)
+                if !isOurs { return nil }
+            } catch {
+                files.close(file)
+                throw error
+            }
+        }
+        return nil
+    }
+
+    private func open(_ path: String) throws(FileFault) -> Int32 {
+        do throws(FileFault) {
+            return try files.open(path, .readWrite)
+        } catch  where error.isMissing {
+            try layout.makeDirectories(files)
+            try files.makeDirectory(directory)
+            return try files.open(path, .readWrite)
+        }
+    }
+
+    /// Removes a file unless it is claimed.
+    @discardableResult
+    private func drop(_ found: Found) -> Bool {
+        guard let locked = try? openLocked(found.path) else { return false }
+        defer { files.close(locked.file) }
+        guard (try? files.remove(found.path)) != nil else { return false }
+        state.withLock { state in
+            state.known?.remove(found.id)
+            state.statistics.dropped += 1
+        }
+        return true
+    }
+
+    // MARK: - For claims
+
+    /// Makes a claimed file longer by at least so many bytes.
+    ///
+    /// - Returns: how long it is then; nil when the limit leaves no room, or another process looks for some right now.
+    func grow(_ file: Int32, _ path: String, from size: Int64, by bytes: Int64) throws(FileFault) -> Int64? {
+        try roomTurn.withLock { _ throws(FileFault) in
+            let turn = try open(directory + "/lock")
+            defer { files.close(turn) }
+            guard try files.lock(turn, wait: false) else { return refuse() }
+            let others = listing().filter { $0.path != path }
+            var used = others.reduce(0) { $0 + $1.bytes }
+            let limit = Int64(max(limits.bytes.bytes, 0))
+            let least = FileStatus.blocks(size + bytes)
+            guard least <= limit else { return refuse() }
+            for other in others.sorted(by: { $0.modified < $1.modified }) where used > limit - least {
+                if drop(other) { used -= other.bytes }
+            }
+            guard used <= limit - least else { return refuse() }
+            let wanted = min(max(size + Self.roomUnit, size + bytes), (limit - used) & ~4095)
+            try files.truncate(file, to: wanted)
+            return wanted
+        }
+    }
+
+    private func refuse() -> Int64? {
+        state.withLock { $0.statistics.refusals += 1 }
+        logger.notice("the beginning of a body is not kept any further: there is no room for it")
+        return nil
+    }
+
+    func noteBegin(_ key: CacheKey) { state.withLock { _ = $0.known?.insert(EntryID(key)) } }
+
+    func noteEnd(_ key: CacheKey) { state.withLock { _ = $0.known?.remove(EntryID(key)) } }
+
+    func note(_ fault: FileFault, _ path: String) {
+        logger.warning("\(fault.writeError("the beginning of a body cannot be kept", at: path))")
+        state.withLock { $0.statistics.faults += 1 }
+    }
+}

@@ -1,0 +1,108 @@
+package import HTTPTypes
+package import WebImageCore
+
+/// One request to the origin on behalf of the cache, from what to add to it to what its answer means. A value: keep it
+/// with the transfer.
+package struct CacheExchange: Sendable {
+    /// When and where an answer's head came.
+    package struct Arrival: Sendable {
+        /// When the request was sent and when the head came, in seconds since 1970.
+        package var requestTime: Int64
+        package var responseTime: Int64
+        /// The URL that answered, without query and credentials.
+        package var place: String?
+        /// The answers that redirected on the way.
+        package var redirects: [ResponseHead]
+
+        package init(
+            requestTime: Int64, responseTime: Int64, place: String? = nil, redirects: [ResponseHead] = []
+        ) {
+            self.requestTime = requestTime
+            self.responseTime = responseTime
+            self.place = place
+            self.redirects = redirects
+        }
+    }
+
+    let rules: HTTPCacheRules
+    package let mode: CacheMode
+    let request: CacheRequest
+    /// The entry that the answer is held against.
+    package let base: StoredResponse?
+    /// True when the caller has an answer already.
+    package let isBackground: Bool
+    let asksConditionally: Bool
+
+    /// True when the answer may be that nothing has changed.
+    package var isConditional: Bool { asksConditionally && base != nil }
+
+    /// The fields to add to the request (RFC 9110 section 13.1).
+    package var fields: HTTPFields {
+        var fields = HTTPFields()
+        // To be added to what the caller says there.
+        if mode == .reloadFromOrigin { fields[.cacheControl] = "no-cache" }
+        guard isConditional, let base else { return fields }
+        if let tag = base.entityTag { fields[.ifNoneMatch] = tag.text }
+        if base.lastModified != nil { fields[.ifModifiedSince] = base["last-modified"] }
+        return fields
+    }
+
+    /// The same request without its conditions: for when the entry's body turns out to be gone.
+    package var unconditional: CacheExchange {
+        CacheExchange(
+            rules: rules, mode: mode, request: request, base: nil, isBackground: isBackground, asksConditionally: false)
+    }
+
+    // MARK: The answer
+
+    /// What the head of the final answer means; heads of redirects are not final.
+    package func answer(_ head: ResponseHead, _ arrival: Arrival) -> CacheAnswer {
+        switch head.status {
+        case 304: return notModified(head, arrival)
+        case 206 where !request.isPartial:
+            return .fail(WebImageError(.protocolError, "the server sent a part of the picture that nobody asked for"))
+        case 500, 502, 503, 504:
+            if let base, rules.mayStandIn(base, for: request, now: arrival.responseTime) { return .useStale(base) }
+            return .proceed(StorePlan())
+        default:
+            let storing = rules.storing(head, of: self, arrival)
+            return .proceed(StorePlan(storing: storing, removesStored: makesStoredUntrue(head, storing)))
+        }
+    }
+
+    /// The transfer failed; whether or not a head had come.
+    package func failed(_ error: WebImageError, now: Int64) -> CacheAnswer {
+        if let base, Self.isOutage(error), rules.mayStandIn(base, for: request, now: now) { return .useStale(base) }
+        return .fail(error)
+    }
+
+    /// The origin, or the way to it, is at fault, and may be better later.
+    private static func isOutage(_ error: WebImageError) -> Bool {
+        switch error.code {
+        case .dnsFailed, .connectionRefused, .connectTimeout, .tlsFailed, .firstByteTimeout, .idleTimeout, .tooSlow,
+            .deadlineExceeded, .truncatedBody, .connectionLost, .protocolError, .circuitOpen:
+            true
+        case .badStatus: error.status.map { [500, 502, 503, 504].contains($0) } ?? false
+        default: false
+        }
+    }
+
+    /// A whole new answer that may not be kept says that the old one is not true any more; so does one that says that
+    /// there is none.
+    private func makesStoredUntrue(_ head: ResponseHead, _ storing: StoredResponse?) -> Bool {
+        guard mode.stores, request.isPlainGet else { return false }
+        return head.status == 404 || head.status == 410 || (storing == nil && (200..<300).contains(head.status))
+    }
+
+    private func notModified(_ head: ResponseHead, _ arrival: Arrival) -> CacheAnswer {
+        guard isConditional, let base else {
+            return .fail(
+                WebImageError(.notModified, "the server says that nothing has changed, and nothing is stored"))
+        }
+        guard rules.confirms(head, arrival, base) else { return .askAgain(unconditional) }
+        let merged = rules.merged(base, with: head, arrival)
+        let isGone = rules.forbidsStoring(merged.control, status: merged.status)
+        let plan = StorePlan(storing: isGone || !mode.stores ? nil : merged, removesStored: isGone)
+        return .useStored(merged, plan)
+    }
+}

@@ -1,0 +1,81 @@
+/// An `ETag` (RFC 9110 section 8.8.3).
+struct EntityTag: Hashable, Sendable {
+    let isWeak: Bool
+    /// Between the quotes.
+    let opaque: String
+
+    private static let longest = 1024
+
+    private init?(isWeak: Bool, opaque: String) {
+        // A replacement character stands for bytes that are not UTF-8: the tag could not be sent back as it was.
+        let isFine = opaque.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value != 0x7F && $0 != "\u{FFFD}" }
+        guard isFine, opaque.utf8.count <= Self.longest else { return nil }
+        self.isWeak = isWeak
+        self.opaque = opaque
+    }
+
+    /// Nil for what is not exactly one tag.
+    init?(_ text: String?) {
+        guard let text else { return nil }
+        var scanner = FieldScanner(text)
+        scanner.skipBlanks()
+        guard let tag = Self(from: &scanner) else { return nil }
+        scanner.skipBlanks()
+        guard scanner.isAtEnd else { return nil }
+        self = tag
+    }
+
+    private init?(from scanner: inout FieldScanner) {
+        var isWeak = false
+        if scanner.next == UInt8(ascii: "W") {
+            _ = scanner.skip(UInt8(ascii: "W"))
+            guard scanner.skip(UInt8(ascii: "/")) else { return nil }
+            isWeak = true
+        }
+        guard scanner.skip(UInt8(ascii: "\"")), let opaque = scanner.untilQuote() else { return nil }
+        self.init(isWeak: isWeak, opaque: opaque)
+    }
+
+    /// As it goes into a field.
+    var text: String { (isWeak ? "W/\"" : "\"") + opaque + "\"" }
+
+    /// Both strong and the same: the same bytes.
+    func stronglyMatches(_ other: EntityTag) -> Bool { !isWeak && self == other }
+
+    /// The same but for weakness: as good as the same.
+    func weaklyMatches(_ other: EntityTag) -> Bool { opaque == other.opaque }
+
+    /// What `If-None-Match` and `If-Match` hold.
+    enum List: Hashable {
+        case any
+        case tags([EntityTag])
+
+        /// Nil for what is no list of tags.
+        init?(_ text: String) {
+            var scanner = FieldScanner(text)
+            scanner.skipToElement()
+            if scanner.skip(UInt8(ascii: "*")) {
+                scanner.skipToElement()
+                guard scanner.isAtEnd else { return nil }
+                self = .any
+                return
+            }
+            var tags: [EntityTag] = []
+            while !scanner.isAtEnd {
+                guard let tag = EntityTag(from: &scanner) else { return nil }
+                tags.append(tag)
+                scanner.skipBlanks()
+                guard scanner.isAtEnd || scanner.next == UInt8(ascii: ",") else { return nil }
+                scanner.skipToElement()
+            }
+            self = .tags(tags)
+        }
+
+        func weaklyMatches(_ tag: EntityTag) -> Bool {
+            switch self {
+            case .any: true
+            case .tags(let tags): tags.contains { $0.weaklyMatches(tag) }
+            }
+        }
+    }
+}

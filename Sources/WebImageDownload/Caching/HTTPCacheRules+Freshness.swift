@@ -1,0 +1,100 @@
+import HTTPTypes
+
+/// RFC 9111 section 4.2.
+extension HTTPCacheRules {
+    /// How far a clock may go back without anybody thinking that it was set.
+    private static let clockSlack: Int64 = 60
+
+    /// For how many seconds more the answer is fresh; below 0: for how long it has been stale.
+    func remaining(_ stored: StoredResponse, now: Int64) -> Int64 {
+        // The clock was set back: nobody knows how old it is.
+        if stored.responseTime.subtracting(now) > Self.clockSlack { return -DeltaSeconds.most }
+        let own = lifetime(of: stored).subtracting(age(of: stored, now: now))
+        // What the redirects said counts from when they were followed.
+        guard let redirects = stored.redirectLifetime else { return own }
+        return min(own, redirects.subtracting(residence(of: stored, now: now)))
+    }
+
+    /// How long we have had it.
+    private func residence(of stored: StoredResponse, now: Int64) -> Int64 {
+        max(0, now.subtracting(stored.responseTime))
+    }
+
+    private func staleness(of stored: StoredResponse, now: Int64) -> Int64 {
+        Int64(0).subtracting(remaining(stored, now: now))
+    }
+
+    /// Section 4.2.3, in seconds.
+    func age(of stored: StoredResponse, now: Int64) -> Int64 {
+        let apparent = max(0, stored.responseTime.subtracting(stored.date))
+        let delay = max(0, stored.responseTime.subtracting(stored.requestTime))
+        let corrected = (DeltaSeconds.age(stored["age"]) ?? 0).adding(delay)
+        return max(apparent, corrected).adding(residence(of: stored, now: now))
+    }
+
+    /// Section 4.2.1, for a private cache, in seconds.
+    func lifetime(of stored: StoredResponse) -> Int64 {
+        stored.control.maxAge ?? expiry(of: stored) ?? heuristicLifetime(of: stored)
+    }
+
+    /// From `Expires`; one that is no date is in the past (section 5.3).
+    private func expiry(of stored: StoredResponse) -> Int64? {
+        guard let expires = stored["expires"] else { return nil }
+        guard let moment = HTTPTimestamp(expires, now: stored.responseTime) else { return 0 }
+        return max(0, moment.seconds.subtracting(stored.date))
+    }
+
+    private func heuristicLifetime(of stored: StoredResponse) -> Int64 {
+        guard Self.understood.contains(stored.status) || stored.control.isPublic, let changed = stored.lastModified
+        else { return 0 }
+        let unchanged = max(0, stored.date.subtracting(changed.seconds))
+        return min(unchanged / 100 * max(heuristicPercent, 0), max(heuristicLimit, 0))
+    }
+
+    /// Whether the answer may not be used before the origin was asked, fresh or not (section 5.2.2.4).
+    func mustBeAsked(_ stored: StoredResponse) -> Bool {
+        switch stored.control.noCache {
+        case .nothing: false
+        case .everything: true
+        // The fields that it is about, such as Set-Cookie, are not kept, unless they are these.
+        case .fields(let names): names.contains { name in Self.keptFields.contains { $0.canonicalName == name } }
+        }
+    }
+
+    /// Whether the entry may stand in for an origin that fails (RFC 5861 section 4).
+    func mayStandIn(_ stored: StoredResponse, for request: CacheRequest, now: Int64) -> Bool {
+        let control = stored.control
+        guard !control.mustRevalidate, !mustBeAsked(stored), request.control.noCache == .nothing else { return false }
+        let grace = max(control.staleIfError ?? 0, request.control.staleIfError ?? 0, staleIfError)
+        return grace > 0 && staleness(of: stored, now: now) <= grace
+    }
+
+    /// How long the redirects on the way to an answer may be trusted; nil when that is for ever.
+    ///
+    /// - Parameters:
+    ///   - heads: the answers that redirected, in order.
+    ///   - requestTime: when the first request was sent, in seconds since 1970.
+    package func redirectLifetime(_ heads: [ResponseHead], requestTime: Int64, responseTime: Int64) -> Int64? {
+        var shortest: Int64?
+        for head in heads {
+            let stored = StoredResponse(head, requestTime: requestTime, responseTime: responseTime)
+            let isPermanent = head.status == 301 || head.status == 308
+            let isSilent = stored.control.maxAge == nil && stored["expires"] == nil
+            if isPermanent, isSilent, !stored.control.noStore, !mustBeAsked(stored) { continue }
+            let isUsable = !stored.control.noStore && !mustBeAsked(stored)
+            let left = isUsable ? max(0, lifetime(of: stored).subtracting(age(of: stored, now: responseTime))) : 0
+            shortest = min(shortest ?? .max, left)
+        }
+        return shortest
+    }
+}
+
+extension StoredResponse {
+    /// What is kept of a head, without anything of the request.
+    init(_ head: ResponseHead, requestTime: Int64, responseTime: Int64) {
+        let fields = HTTPCacheRules.keptFields.compactMap { name in
+            head[name].map { Field(name: name.canonicalName, value: $0) }
+        }
+        self.init(status: head.status, fields: fields, requestTime: requestTime, responseTime: responseTime)
+    }
+}

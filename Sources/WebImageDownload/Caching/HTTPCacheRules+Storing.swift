@@ -1,0 +1,83 @@
+import HTTPTypes
+
+/// RFC 9111 sections 3 and 4.3.4.
+extension HTTPCacheRules {
+    /// A field that is longer than this is not kept, and an answer that would need it neither.
+    private static let longestField = 8 << 10
+
+    /// What to keep of an answer, or nil when it may not be kept.
+    func storing(
+        _ head: ResponseHead, of exchange: CacheExchange, _ arrival: CacheExchange.Arrival
+    ) -> StoredResponse? {
+        let request = exchange.request
+        guard exchange.mode.stores, request.method == .get, !request.isPartial, !request.control.noStore else {
+            return nil
+        }
+        var stored = StoredResponse(head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+        guard isStorable(stored, exchange.mode), case .fields(let names) = VaryRule(stored["vary"]),
+            stored.fields.allSatisfy({ $0.value.utf8.count <= Self.longestField })
+        else { return nil }
+        stored.vary = varyFields(names, request)
+        stored.scope = scope(of: request)
+        stored.place = arrival.place
+        stored.redirectLifetime = redirectLifetime(
+            arrival.redirects, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+        return stored
+    }
+
+    /// Section 3. In the modes with a lifetime of our own, silence of the origin forbids nothing.
+    private func isStorable(_ answer: StoredResponse, _ mode: CacheMode) -> Bool {
+        let control = answer.control
+        guard (200..<600).contains(answer.status), answer.status != 206, answer.status != 304,
+            !forbidsStoring(control, status: answer.status)
+        else { return false }
+        if mode != .httpRules, answer.status < 300 { return true }
+        return control.isPublic || control.isPrivate || control.maxAge != nil || answer["expires"] != nil
+            || Self.understood.contains(answer.status)
+    }
+
+    /// Whether a 304 is about this entry (section 4.3.4): the validators that it names must be the entry's, and it must
+    /// come from where the entry came from.
+    func confirms(_ head: ResponseHead, _ arrival: CacheExchange.Arrival, _ stored: StoredResponse) -> Bool {
+        if let place = arrival.place, let known = stored.place, place != known { return false }
+        if let tag = EntityTag(head[.eTag]) { return stored.entityTag.map { $0.weaklyMatches(tag) } ?? true }
+        guard let changed = head[.lastModified], let known = stored["last-modified"] else { return true }
+        return HTTPTimestamp(changed, now: arrival.responseTime) == HTTPTimestamp(known, now: arrival.responseTime)
+    }
+
+    /// The entry with what a 304 says in place of what it said before (section 3.2). Age and date are those of the
+    /// message, so that old ones never stay.
+    func merged(
+        _ stored: StoredResponse, with head: ResponseHead, _ arrival: CacheExchange.Arrival
+    ) -> StoredResponse {
+        var merged = stored
+        merged.requestTime = arrival.requestTime
+        merged.responseTime = arrival.responseTime
+        merged.redirectLifetime = redirectLifetime(
+            arrival.redirects, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+        for name in Self.keptFields where name != .contentType {
+            let value = head[name].flatMap { $0.utf8.count <= Self.longestField ? $0 : nil }
+            guard value != nil || name == .age || name == .date else { continue }
+            // What the entry was chosen by stays: the 304 is for the request that the entry is for.
+            if name == .vary { continue }
+            merged.fields.removeAll { $0.name == name.canonicalName }
+            if let value { merged.fields.append(.init(name: name.canonicalName, value: value)) }
+        }
+        return merged
+    }
+
+    /// The URLs whose entries are no longer true once a request with an unsafe method went well (section 4.4): its own,
+    /// and those that the answer names, of the same origin only.
+    package func invalidated(by request: CacheRequest, url: String, _ head: ResponseHead) -> [String] {
+        let isSafe = [HTTPRequest.Method.get, .head, .options, .trace].contains(request.method)
+        guard !isSafe, (200..<400).contains(head.status), let base = try? WebURL(url) else { return [] }
+        var urls = [base.text]
+        for name in [HTTPField.Name.location, .contentLocation] {
+            guard let reference = head[name], let other = try? base.resolving(reference), other.origin == base.origin,
+                !urls.contains(other.text)
+            else { continue }
+            urls.append(other.text)
+        }
+        return urls
+    }
+}

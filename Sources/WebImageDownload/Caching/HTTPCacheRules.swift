@@ -1,0 +1,138 @@
+package import HTTPTypes
+import WebImageCore
+
+/// What may be stored, what may be served, and what must be asked: RFC 9111 for a cache of one user's, RFC 5861 and
+/// RFC 8246. Values in, decisions out: it reads no clock and no cache.
+///
+/// Three things bind in every mode: an answer with `no-store` is not kept, an answer that `Vary` ties to another
+/// request is not served, and an answer that was given to somebody is served to nobody else, unless it is `public`.
+package struct HTTPCacheRules: Sendable {
+    /// Where the origin says nothing, an answer counts as fresh for this part of the time since it was last changed
+    /// (RFC 9111 section 4.2.2). Default 10 %.
+    package var heuristicPercent: Int64 = 10
+    /// And for no longer than this many seconds. Default a day.
+    package var heuristicLimit: Int64 = 86_400
+    /// For how many seconds an entry that is not fresh any more may stand in for an origin that does not answer, where
+    /// neither request nor answer says so. Default 0.
+    package var staleIfError: Int64 = 0
+    /// Stands for what may be a secret (who asks, and the values of fields that `Vary` names) where it is stored.
+    package var digest: @Sendable (String) -> String
+
+    package init(digest: @escaping @Sendable (String) -> String) { self.digest = digest }
+
+    /// The fields of an answer that are kept with its body, in lower case.
+    package static let keptFields: [HTTPField.Name] = [
+        .age, .cacheControl, .contentType, .date, .eTag, .expires, .lastModified, .vary,
+    ]
+
+    // MARK: Before the network
+
+    /// What to do for a request.
+    ///
+    /// - Parameters:
+    ///   - stored: what the cache has under the request's key; not needed in modes that read no cache.
+    ///   - now: seconds since 1970.
+    package func decide(
+        _ mode: CacheMode, _ request: CacheRequest, stored: StoredResponse?, now: Int64
+    ) -> CacheDecision {
+        guard request.isPlainGet else {
+            return mode == .cacheOnly ? .fail(Self.miss) : .fetch(exchange(mode, request))
+        }
+        let usable = mode.readsCache ? stored.flatMap { isFor(request, $0) ? $0 : nil } : nil
+        if let usable { return decide(mode, request, usable: usable, now: now) }
+        let isCacheOnly = mode == .cacheOnly || (mode.readsCache && request.control.onlyIfCached)
+        return isCacheOnly ? .fail(Self.miss) : .fetch(exchange(mode, request))
+    }
+
+    private func decide(
+        _ mode: CacheMode, _ request: CacheRequest, usable: StoredResponse, now: Int64
+    ) -> CacheDecision {
+        switch mode {
+        case .cacheFirst, .cacheOnly: return .serve(usable)
+        case .refresh:
+            // RFC 8246: nobody need ask about what the origin said would not change.
+            let isSettled = usable.control.immutable && remaining(usable, now: now) > 0
+            if isSettled || request.control.onlyIfCached { return .serve(usable) }
+            return .serveAndRevalidate(usable, exchange(mode, request, base: usable, isBackground: true))
+        case .revalidate:
+            if request.control.onlyIfCached { return .fail(Self.miss) }
+            return ask(mode, request, usable)
+        case .httpRules: return decideByHTTP(request, usable, now: now)
+        case .reload, .reloadFromOrigin, .noStore: return .fetch(exchange(mode, request))
+        }
+    }
+
+    /// RFC 9111 section 4, with the request's own wishes (section 5.2.1).
+    private func decideByHTTP(_ request: CacheRequest, _ stored: StoredResponse, now: Int64) -> CacheDecision {
+        let wishes = request.control
+        let remaining = remaining(stored, now: now)
+        let isTooOld = wishes.maxAge.map { age(of: stored, now: now) > $0 } ?? false
+        let mustAsk = mustBeAsked(stored) || wishes.noCache != .nothing || isTooOld
+        if !mustAsk, remaining > 0, remaining >= wishes.minFresh ?? 0 { return .serve(stored) }
+        let staleness = Int64(0).subtracting(remaining)
+        let mayBeStale = !mustAsk && !stored.control.mustRevalidate && wishes.minFresh == nil
+        if mayBeStale, let most = wishes.maxStale, staleness <= most { return .serve(stored) }
+        if wishes.onlyIfCached { return .fail(Self.miss) }
+        if mayBeStale, wishes.maxAge == nil, staleness < stored.control.staleWhileRevalidate ?? 0 {
+            return .serveAndRevalidate(stored, exchange(.httpRules, request, base: stored, isBackground: true))
+        }
+        return ask(.httpRules, request, stored)
+    }
+
+    private func ask(_ mode: CacheMode, _ request: CacheRequest, _ stored: StoredResponse) -> CacheDecision {
+        let exchange = exchange(mode, request, base: stored)
+        return exchange.isConditional ? .revalidate(exchange) : .fetch(exchange)
+    }
+
+    private func exchange(
+        _ mode: CacheMode, _ request: CacheRequest, base: StoredResponse? = nil, isBackground: Bool = false
+    ) -> CacheExchange {
+        CacheExchange(
+            rules: self, mode: mode, request: request, base: base, isBackground: isBackground,
+            asksConditionally: base?.hasValidator ?? false)
+    }
+
+    static let miss = WebImageError(
+        .cacheMiss, "only the cache was to be asked, and it has no entry that is good for this request")
+}
+
+// MARK: - Who may have what
+
+extension HTTPCacheRules {
+    /// Whether an answer is good for a request, whatever its age: `Vary`, and who asked.
+    func isFor(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
+        // An entry that says no-store was not stored by these rules, and is not served by them.
+        guard !forbidsStoring(stored.control, status: stored.status), matchesVary(request, stored) else { return false }
+        return stored.scope == scope(of: request) || stored.control.isPublic
+    }
+
+    func scope(of request: CacheRequest) -> String? { request.credentialScope.map { digest("scope " + $0) } }
+
+    private func matchesVary(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
+        guard case .fields(let names) = VaryRule(stored["vary"]) else { return false }
+        return names.allSatisfy { name in
+            // An entry of before these rules has no digests: it says nothing of the request that it was for.
+            guard let known = stored.vary.first(where: { $0.name == name }) else { return false }
+            return known.value == varyDigest(name, request)
+        }
+    }
+
+    func varyFields(_ names: [String], _ request: CacheRequest) -> [StoredResponse.Field] {
+        names.map { .init(name: $0, value: varyDigest($0, request)) }
+    }
+
+    private func varyDigest(_ name: String, _ request: CacheRequest) -> String {
+        guard let name = HTTPField.Name(name), let value = request.fields[name] else { return "" }
+        return digest(VaryRule.normalised(value))
+    }
+
+    /// `no-store`, unless the origin only means it for those who do not understand the status (RFC 9111 section
+    /// 5.2.2.3).
+    func forbidsStoring(_ control: CacheControl, status: Int) -> Bool {
+        control.noStore && !(control.mustUnderstand && Self.understood.contains(status))
+    }
+
+    /// The statuses that may be stored although the origin says nothing of it (RFC 9110 section 15.1), without 206,
+    /// which is the resumption's.
+    static let understood: Set<Int> = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501]
+}

@@ -1,0 +1,89 @@
+/// A moment as HTTP writes it: an HTTP-date in any of its three forms (RFC 9110 section 5.6.7), in seconds since 1970.
+struct HTTPTimestamp: Hashable, Comparable, Sendable {
+    let seconds: Int64
+
+    init(seconds: Int64) { self.seconds = seconds }
+
+    static func < (left: HTTPTimestamp, right: HTTPTimestamp) -> Bool { left.seconds < right.seconds }
+
+    /// Nil for what is no date. Letters in any case, as RFC 9111 section 4.2 wants it; every zone but GMT is wrong.
+    ///
+    /// - Parameter now: seconds since 1970; says which century a year of two digits belongs to.
+    init?(_ text: String, now: Int64) {
+        guard text.utf8.count <= 64 else { return nil }
+        let text = String(decoding: text.utf8.map(lowercased), as: UTF8.self)
+        let words = text.split { $0 == " " || $0 == "\t" }
+        guard let first = words.first else { return nil }
+        if first.utf8.last == UInt8(ascii: ",") {
+            let day = first.dropLast()
+            switch words.count {
+            case 6 where Self.dayNames.contains(day): self.init(fixDate: words)
+            case 4 where Self.longDayNames.contains(day): self.init(rfc850: words, now: now)
+            default: return nil
+            }
+        } else {
+            guard words.count == 5, Self.dayNames.contains(first) else { return nil }
+            self.init(day: words[2], month: words[1], year: Self.number(words[4], 4...4), time: words[3])
+        }
+    }
+
+    private static let dayNames: Set<Substring> = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    private static let longDayNames: Set<Substring> = [
+        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+    ]
+    private static let months: [Substring] = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ]
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`
+    private init?(fixDate words: [Substring]) {
+        guard words[5] == "gmt" else { return nil }
+        self.init(day: words[1], month: words[2], year: Self.number(words[3], 4...4), time: words[4])
+    }
+
+    /// `Sunday, 06-Nov-94 08:49:37 GMT`: a date that seems to be more than 50 years ahead is in the past.
+    private init?(rfc850 words: [Substring], now: Int64) {
+        let date = words[1].split(separator: "-", omittingEmptySubsequences: false)
+        guard words[3] == "gmt", date.count == 3, let short = Self.number(date[2], 2...2) else { return nil }
+        let thisYear = Self.year(of: now)
+        var year = thisYear - thisYear % 100 + short
+        if year > thisYear + 50 { year -= 100 }
+        if year <= thisYear - 50 { year += 100 }
+        self.init(day: date[0], month: date[1], year: year, time: words[2])
+    }
+
+    private init?(day: Substring, month: Substring, year: Int?, time: Substring) {
+        let clock = time.split(separator: ":", omittingEmptySubsequences: false)
+        guard let day = Self.number(day, 1...2), let month = Self.months.firstIndex(of: month), let year,
+            clock.count == 3, let hour = Self.number(clock[0], 2...2), let minute = Self.number(clock[1], 2...2),
+            let second = Self.number(clock[2], 2...2),
+            (1...Self.days(month + 1, year)).contains(day), hour < 24, minute < 60, second <= 60
+        else { return nil }
+        let days = Self.daysSince1970(year, month + 1, day)
+        seconds = Int64(((days * 24 + hour) * 60 + minute) * 60 + second)
+    }
+
+    private static func number(_ text: Substring, _ lengths: ClosedRange<Int>) -> Int? {
+        guard lengths.contains(text.utf8.count) else { return nil }
+        return DeltaSeconds.parse(text).map(Int.init)
+    }
+
+    private static func days(_ month: Int, _ year: Int) -> Int {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+    }
+
+    /// Howard Hinnant's days_from_civil: years that begin in March, so that the leap day comes last.
+    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        let year = month <= 2 ? year - 1 : year
+        let era = (year >= 0 ? year : year - 399) / 400
+        let yearOfEra = year - era * 400
+        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    /// Good enough to tell centuries apart, for any clock.
+    private static func year(of seconds: Int64) -> Int {
+        1970 + Int(min(max(seconds, 0), 200_000_000_000) / 31_556_952)
+    }
+}

@@ -1,0 +1,13 @@
+/// `Retry-After` (RFC 9110 section 10.2.3): a date or a number of seconds.
+package enum RetryAfter {
+    /// How long to wait; never negative, at most 68 years: callers put their own limit. Nil for what is neither.
+    ///
+    /// - Parameter now: seconds since 1970.
+    package static func delay(_ value: String?, now: Int64) -> Duration? {
+        guard let value else { return nil }
+        let text = value.trimmingBlanks()
+        if let seconds = DeltaSeconds.parse(text) { return .seconds(seconds) }
+        guard let date = HTTPTimestamp(String(text), now: now) else { return nil }
+        return .seconds(min(max(date.seconds.subtracting(now), 0), DeltaSeconds.most))
+    }
+}

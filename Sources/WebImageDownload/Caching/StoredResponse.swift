@@ -1,0 +1,54 @@
+/// What is kept of an answer beside its body, so that the HTTP rules can judge it later.
+package struct StoredResponse: Hashable, Sendable {
+    package struct Field: Hashable, Sendable {
+        /// In lower case.
+        package var name: String
+        package var value: String
+
+        package init(name: String, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    package var status: Int
+    /// Those of the answer's fields that matter later, see ``HTTPCacheRules/keptFields``.
+    package internal(set) var fields: [Field]
+    /// For each field that `Vary` names the digest of its value in the request, empty where the request had none.
+    package var vary: [Field]
+    /// The digest of who asked; nil when it was nobody in particular.
+    package var scope: String?
+    /// The URL that answered, without query: after redirects perhaps another one than was asked. Nil: not known.
+    package var place: String?
+    /// How long the redirects on the way may be trusted, in seconds; nil when there was none, or permanent ones only.
+    package var redirectLifetime: Int64?
+    /// When the request was sent and when the head of the answer came, in seconds since 1970.
+    package var requestTime: Int64
+    package var responseTime: Int64
+
+    package init(
+        status: Int, fields: [Field], vary: [Field] = [], scope: String? = nil, place: String? = nil,
+        redirectLifetime: Int64? = nil, requestTime: Int64, responseTime: Int64
+    ) {
+        self.status = status
+        self.fields = fields
+        self.vary = vary
+        self.scope = scope
+        self.place = place
+        self.redirectLifetime = redirectLifetime
+        self.requestTime = requestTime
+        self.responseTime = responseTime
+    }
+
+    /// The first field of that name, which is given in lower case.
+    package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
+
+    var control: CacheControl { CacheControl(self["cache-control"]) }
+    var entityTag: EntityTag? { EntityTag(self["etag"]) }
+    var lastModified: HTTPTimestamp? { self["last-modified"].flatMap { HTTPTimestamp($0, now: responseTime) } }
+    /// When the origin made the answer; when it came, for an origin without a clock (RFC 9110 section 6.6.1).
+    var date: Int64 { self["date"].flatMap { HTTPTimestamp($0, now: responseTime) }?.seconds ?? responseTime }
+
+    /// Whether the origin can be asked if it is still good.
+    package var hasValidator: Bool { entityTag != nil || lastModified != nil }
+}

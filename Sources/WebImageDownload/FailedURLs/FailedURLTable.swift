@@ -1,0 +1,90 @@
+import WebImageCore
+import WebImageSystem
+
+/// Which requests failed and until when they are left alone: a value of bounded size.
+struct FailedURLTable {
+    private struct Entry {
+        let url: String
+        let error: WebImageError
+        let failures: Int
+        let end: Duration
+
+        func failed(at now: Duration) -> FailedURL {
+            FailedURL(url: url, error: error, failures: failures, remaining: end - now)
+        }
+    }
+
+    private var policy: FailedURLPolicy
+    private var entries: [RequestFingerprint: Entry] = [:]
+    /// By the end of their time; may hold some that are no longer so.
+    private var ends = TimeHeap<RequestFingerprint>()
+
+    init(policy: FailedURLPolicy) { self.policy = policy }
+
+    var count: Int { entries.count }
+
+    mutating func setPolicy(_ policy: FailedURLPolicy) {
+        self.policy = policy
+        while entries.count > max(policy.limit, 0), removeFirstToEnd() {}
+    }
+
+    /// What a request failed with, if it is not to be asked again yet.
+    mutating func failure(of request: RequestFingerprint, at now: Duration) -> FailedURL? {
+        guard let entry = entries[request] else { return nil }
+        guard entry.end > now else {
+            // How often it failed in a row is forgotten with it.
+            entries[request] = nil
+            return nil
+        }
+        return entry.failed(at: now)
+    }
+
+    mutating func failed(
+        _ request: RequestFingerprint, url: String, _ error: WebImageError, lifetime: Duration, at now: Duration
+    ) {
+        guard lifetime > .zero, policy.limit > 0 else {
+            entries[request] = nil
+            return
+        }
+        removeEnded(at: now)
+        let failures = (entries[request]?.failures ?? 0) + 1
+        if entries[request] == nil, entries.count >= policy.limit { _ = removeFirstToEnd() }
+        entries[request] = Entry(url: url, error: error, failures: failures, end: now + lifetime)
+        ends.insert(request, at: now + lifetime)
+        if ends.count > 2 * entries.count + 64 { rebuildEnds() }
+    }
+
+    mutating func remove(_ request: RequestFingerprint) -> Bool { entries.removeValue(forKey: request) != nil }
+
+    mutating func removeAll() {
+        entries = [:]
+        ends = TimeHeap()
+    }
+
+    /// Those whose time is longest first.
+    mutating func list(at now: Duration) -> [FailedURL] {
+        removeEnded(at: now)
+        return entries.values.sorted { ($0.end, $0.url) > ($1.end, $1.url) }.map { $0.failed(at: now) }
+    }
+
+    private mutating func removeEnded(at now: Duration) {
+        while let earliest = ends.earliest, earliest <= now { removeNext() }
+    }
+
+    private mutating func removeFirstToEnd() -> Bool {
+        let count = entries.count
+        while entries.count == count, ends.earliest != nil { removeNext() }
+        return entries.count < count
+    }
+
+    private mutating func removeNext() {
+        let time = ends.earliest
+        guard let request = ends.removeEarliest(), entries[request]?.end == time else { return }
+        entries[request] = nil
+    }
+
+    private mutating func rebuildEnds() {
+        ends = TimeHeap()
+        for (request, entry) in entries { ends.insert(request, at: entry.end) }
+    }
+}

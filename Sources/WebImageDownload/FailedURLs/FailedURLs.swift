@@ -1,0 +1,97 @@
+import Synchronization
+package import WebImageCore
+import WebImageSystem
+
+/// Remembers which requests failed so that they are not made again at once. Asked after the caches: what is cached is
+/// served however its URL fared. Safe to use from any thread; nothing blocks.
+package final class FailedURLs: Sendable {
+    package struct Statistics: Hashable, Sendable {
+        /// Failures that were remembered.
+        package var remembered = 0
+        /// Requests that were not made because of one.
+        package var refused = 0
+    }
+
+    private struct State {
+        var table: FailedURLTable
+        var policy: FailedURLPolicy
+        var statistics = Statistics()
+    }
+
+    private let clock: any LoadClock
+    private let state: Guarded<State>
+
+    package init(policy: FailedURLPolicy = FailedURLPolicy(), clock: any LoadClock) {
+        self.clock = clock
+        state = Guarded(State(table: FailedURLTable(policy: policy), policy: policy))
+    }
+
+    package var policy: FailedURLPolicy { state.withLock { $0.policy } }
+
+    /// Holds for failures from now on; a lower limit at once.
+    package func setPolicy(_ policy: FailedURLPolicy) {
+        state.withLock { state in
+            state.policy = policy
+            state.table.setPolicy(policy)
+        }
+    }
+
+    package var statistics: Statistics { state.withLock { $0.statistics } }
+
+    // MARK: Around a request
+
+    /// The error that a request ends in without being made, or nil: then make it.
+    ///
+    /// - Parameter retryFailed: makes it in any case (SDWebImage's row O-00).
+    package func refusal(of request: ResolvedRequest, retryFailed: Bool) -> WebImageError? {
+        if retryFailed || request.isLocal { return nil }
+        let now = clock.now
+        let failed = state.withLock { state -> FailedURL? in
+            let failed = state.table.failure(of: request.key.fingerprint, at: now)
+            if failed != nil { state.statistics.refused += 1 }
+            return failed
+        }
+        guard let failed else { return nil }
+        let seconds = max(failed.remaining.components.seconds, 1)
+        return WebImageError(
+            .blockedURL,
+            "this URL failed (\(failed.error.code.name)) and is asked again in \(seconds) s; retryFailed asks at once",
+            cause: failed.error, location: request.shown, status: failed.error.status)
+    }
+
+    /// The request was made and failed.
+    ///
+    /// - Parameter retryAfter: what the answer's `Retry-After` says.
+    package func failed(_ request: ResolvedRequest, _ error: WebImageError, retryAfter: Duration? = nil) {
+        if request.isLocal { return }
+        // The policy may hold code of the user's, which is not called under the lock.
+        let lifetime = policy.lifetime(of: error, url: request.shown, retryAfter: retryAfter)
+        // Neither is a failure that says nothing of the URL a success.
+        guard lifetime > .zero else { return }
+        let now = clock.now
+        state.withLock { state in
+            state.table.failed(
+                request.key.fingerprint, url: request.shown, error, lifetime: lifetime, at: now)
+            state.statistics.remembered += 1
+        }
+    }
+
+    /// The request was made and went well.
+    package func succeeded(_ request: ResolvedRequest) { remove(request) }
+
+    // MARK: For the user
+
+    /// All that are left alone now, the longest first.
+    package func list() -> [FailedURL] {
+        let now = clock.now
+        return state.withLock { $0.table.list(at: now) }
+    }
+
+    /// - Returns: whether it was remembered.
+    @discardableResult
+    package func remove(_ request: ResolvedRequest) -> Bool {
+        state.withLock { $0.table.remove(request.key.fingerprint) }
+    }
+
+    package func removeAll() { state.withLock { $0.table.removeAll() } }
+}

@@ -1,0 +1,151 @@
+import Synchronization
+package import WebImageCore
+import WebImageSystem
+
+/// The copy of a transfer's bytes that outlives the process: a reader of the transfer's log that writes to a claim what
+/// ``ResumableBody`` says, in order, on the I/O executor. It never slows the transfer, and holds no bytes of its own.
+///
+/// Safe to use from any thread; nothing but ``find()`` blocks.
+package final class PartialCopy: Sendable {
+    private enum Step {
+        case begin(metadata: [UInt8])
+        case copy
+        case end(keeping: Bool)
+    }
+
+    private struct State {
+        var waiting = FIFO<(step: Step, log: ByteLog?)>()
+        /// Whether the last step that waits is a copy: one is enough for all that came.
+        var endsInCopy = false
+        var isRunning = false
+    }
+
+    /// What only the thread that runs a step touches; the state's `isRunning` makes that one at a time.
+    private struct Work {
+        var claim: (any PartialBody)?
+        var metadata: [UInt8]?
+        /// The claim takes no more.
+        var isFull = false
+    }
+
+    private let key: CacheKey
+    private let store: any PartialBodyStore
+    private let executor: any WorkExecutor
+    private let state = Guarded(State())
+    private let work = Guarded(Work())
+
+    package init(_ key: CacheKey, store: any PartialBodyStore, executor: any WorkExecutor) {
+        self.key = key
+        self.store = store
+        self.executor = executor
+    }
+
+    /// False when ``find()`` can be spared.
+    package var mayFind: Bool { store.mayHave(key) }
+
+    /// What an earlier transfer left. Blocks; before anything else is asked of the copy.
+    package func find() -> (any PartialBody)? {
+        guard let claim = store.claim(key, creates: false), let metadata = claim.metadata else { return nil }
+        work.withLock { work in
+            work.claim = claim
+            work.metadata = metadata
+        }
+        return claim
+    }
+
+    /// What ``ResumableBody`` wants done, now that the bytes are in the log.
+    package func carryOut(_ action: ResumableBody.KeepAction, _ log: ByteLog) {
+        switch action {
+        case .nothing: break
+        case .begin(let metadata):
+            add(.begin(metadata: metadata), log)
+            add(.copy, log)
+        case .append: add(.copy, log)
+        case .release:
+            add(.copy, log)
+            add(.end(keeping: true), nil)
+        case .discard: forget()
+        }
+    }
+
+    /// After a failure for good: what is there, and what the log has, is left for a later transfer.
+    package func close(_ action: ResumableBody.KeepAction, _ log: ByteLog) {
+        carryOut(action, log)
+        if case .begin = action { add(.end(keeping: true), nil) }
+    }
+
+    /// What is there is of no use: the body has changed, or is no picture.
+    package func forget() { add(.end(keeping: false), nil) }
+
+    // MARK: Steps
+
+    private func add(_ step: Step, _ log: ByteLog?) {
+        let starts = state.withLock { state -> Bool in
+            var isCopy = false
+            if case .copy = step { isCopy = true }
+            if isCopy, state.endsInCopy { return false }
+            state.endsInCopy = isCopy
+            state.waiting.append((step, log))
+            defer { state.isRunning = true }
+            return !state.isRunning
+        }
+        if starts { executor.run(.low) { self.run() } }
+    }
+
+    private func run() {
+        while let (step, log) = next() {
+            // Steps run one at a time: the lock is free.
+            work.withLock { work in
+                switch step {
+                case .begin(let metadata): begin(metadata, &work)
+                case .copy: if let log { copy(log, &work) }
+                case .end(let keeping): end(keeping, &work)
+                }
+            }
+        }
+    }
+
+    private func next() -> (step: Step, log: ByteLog?)? {
+        state.withLock { state in
+            guard let next = state.waiting.popFirst() else {
+                state.isRunning = false
+                return nil
+            }
+            if state.waiting.first == nil { state.endsInCopy = false }
+            return next
+        }
+    }
+
+    private func begin(_ metadata: [UInt8], _ work: inout Work) {
+        let claim = work.claim ?? store.claim(key, creates: true)
+        work.metadata = metadata
+        work.isFull = !(claim?.restart(metadata: metadata) ?? false)
+        work.claim = claim
+    }
+
+    private func copy(_ log: ByteLog, _ work: inout Work) {
+        // A claim that was released goes on, if it is still what it was.
+        if work.claim == nil, let metadata = work.metadata, !work.isFull {
+            work.claim = store.claim(key, creates: false)
+            if work.claim?.metadata != metadata { work.claim = nil }
+        }
+        guard let claim = work.claim, !work.isFull else { return }
+        while case .chunk(let chunk) = log.read(at: claim.length) {
+            guard chunk.withUnsafeBytes({ claim.append($0) }) else {
+                work.isFull = true
+                return
+            }
+        }
+    }
+
+    private func end(_ keeping: Bool, _ work: inout Work) {
+        if keeping {
+            work.claim?.release()
+        } else {
+            (work.claim ?? store.claim(key, creates: false))?.discard()
+            work.metadata = nil
+            work.isFull = false
+        }
+        work.claim = nil
+    }
+}

@@ -1,0 +1,92 @@
+import Testing
+
+@testable import WebImageDownload
+
+/// One row of the table, in the manner of the public HTTP cache tests: an answer comes and is stored if it may be; then
+/// a request comes, and something is decided.
+struct LookupCase: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// The first answer's fields.
+    let answer: [String]
+    /// Seconds between the first answer and the second request.
+    let after: Int64
+    let expected: CacheOutcome
+    var status = 200
+    var mode = CacheMode.httpRules
+    /// How the first answer was asked for.
+    var firstMode: CacheMode?
+    var firstFields: [String] = []
+    var firstScope: String?
+    /// Seconds that the first answer took.
+    var delay: Int64 = 0
+    var redirects: [ResponseHead] = []
+    var fields: [String] = []
+    var scope: String?
+
+    init(
+        _ name: String, _ answer: [String], after: Int64 = 10, _ expected: CacheOutcome, status: Int = 200,
+        mode: CacheMode = .httpRules, firstMode: CacheMode? = nil, firstFields: [String] = [],
+        firstScope: String? = nil, delay: Int64 = 0, redirects: [ResponseHead] = [], fields: [String] = [],
+        scope: String? = nil
+    ) {
+        self.name = name
+        self.answer = answer
+        self.after = after
+        self.expected = expected
+        self.status = status
+        self.mode = mode
+        self.firstMode = firstMode
+        self.firstFields = firstFields
+        self.firstScope = firstScope
+        self.delay = delay
+        self.redirects = redirects
+        self.fields = fields
+        self.scope = scope
+    }
+
+    var testDescription: String { name }
+
+    func outcome() -> CacheOutcome {
+        let first = CacheRequest(fields: httpFields(firstFields), credentialScope: firstScope)
+        let kept = storedResponse(
+            answer, status: status, mode: firstMode ?? (mode.stores ? mode : .cacheFirst), request: first,
+            arrival: arrival(delay: delay, redirects: redirects))
+        let second = CacheRequest(fields: httpFields(fields), credentialScope: scope)
+        return CacheOutcome(cacheRules.decide(mode, second, stored: kept, now: cacheStart + after))
+    }
+}
+
+@Suite struct CacheLookupTests {
+    @Test(arguments: LookupCase.freshness) func freshness(_ one: LookupCase) {
+        #expect(one.outcome() == one.expected, "\(one.name)")
+    }
+
+    @Test(arguments: LookupCase.directives) func directives(_ one: LookupCase) {
+        #expect(one.outcome() == one.expected, "\(one.name)")
+    }
+
+    @Test(arguments: LookupCase.storing) func storing(_ one: LookupCase) {
+        #expect(one.outcome() == one.expected, "\(one.name)")
+    }
+
+    @Test(arguments: LookupCase.wishes) func theRequestsOwnDirectives(_ one: LookupCase) {
+        #expect(one.outcome() == one.expected, "\(one.name)")
+    }
+
+    @Test(arguments: LookupCase.whoMayHaveWhat) func whoMayHaveWhat(_ one: LookupCase) {
+        #expect(one.outcome() == one.expected, "\(one.name)")
+    }
+
+    @Test(arguments: LookupCase.modes) func modes(_ one: LookupCase) {
+        #expect(one.outcome() == one.expected, "\(one.name)")
+    }
+
+    /// The table is held to its size, and no case is there twice.
+    @Test func theTableHasEveryCaseOnce() {
+        let all =
+            LookupCase.freshness + LookupCase.directives + LookupCase.storing + LookupCase.wishes
+            + LookupCase.whoMayHaveWhat + LookupCase.modes
+        #expect(all.count + AnswerCase.all.count >= 160)
+        #expect(Set(all.map(\.name)).count == all.count)
+    }
+}
