@@ -34,16 +34,24 @@ struct DecodingFuzz {
         runFrames(bytes, options, cut: cut)
     }
 
+    /// libde265 predicts from memory of its own that damaged data left unwritten, in spite of planes that begin as zeros.
+    private var isPredictable: Bool { format != .heic && format != .heif }
+
     private func compare(_ whole: DecodeOutcome, _ pieces: DecodeOutcome) {
         if whole.error == nil, pieces.error == nil {
             check(whole.header == pieces.header, "\(whole.header as Any) in one, \(pieces.header as Any) in pieces")
         }
-        // libjpeg, libwebp and libde265 make other pixels of the same damaged data, and call it good, when it comes in
-        // pieces; for sound data the tests ask for the same.
-        guard Self.ownParsers.contains(format) else { return }
         let errors = "\(whole.error as Any) in one piece, \(pieces.error as Any) in several"
-        check(whole.error?.code == pieces.error?.code, errors)
+        guard isPredictable else { return }
+        check(whole.error?.code == pieces.error?.code || endsInZlib(whole, pieces), errors)
         check(whole.agrees(with: pieces), "other rows in pieces; \(errors)")
+    }
+
+    /// libpng does not ask zlib for the rows that it still holds when the bytes end with the last row's: whether that row
+    /// comes depends on where the last piece begins.
+    private func endsInZlib(_ whole: DecodeOutcome, _ pieces: DecodeOutcome) -> Bool {
+        let codes = [whole.error, pieces.error].map { $0?.code }
+        return [.png, .apng, .ico, .cur].contains(format) && codes.contains(nil) && codes.contains(.truncatedData)
     }
 
     private func runFrames(_ bytes: [UInt8], _ options: DecodeOptions, cut: Int) {

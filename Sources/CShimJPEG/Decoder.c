@@ -80,6 +80,8 @@ int wi_jpeg_read_header(wi_jpeg_decoder *d, wi_jpeg_info *info) {
     if (setjmp(d->failed)) return d->failure;
     if (jpeg_read_header(&d->c, TRUE) == JPEG_SUSPENDED) return WI_JPEG_NEEDS_BYTES;
     note_components(d);
+    d->is_progressive = d->c.progressive_mode;
+    d->is_arithmetic = d->c.arith_code;
     info->width = d->c.image_width;
     info->height = d->c.image_height;
     info->progressive = d->c.progressive_mode;
@@ -142,6 +144,9 @@ int wi_jpeg_consume(wi_jpeg_decoder *d, int steps) {
         if (result == JPEG_REACHED_EOI) return WI_JPEG_READY;
         if (result == JPEG_REACHED_SOS) note_components(d);
         if (result == JPEG_SUSPENDED) {
+            /* A second frame header is an error, but changes these before libjpeg has read enough of it to say so. */
+            d->c.progressive_mode = d->is_progressive;
+            d->c.arith_code = d->is_arithmetic;
             if (!d->ended || d->c.unread_marker == 0) return WI_JPEG_NEEDS_BYTES;
             /* A marker was cut: leave it out, and look for the next, which is the made-up end. */
             d->c.unread_marker = 0;
@@ -178,7 +183,7 @@ uint32_t wi_jpeg_known_rows(wi_jpeg_decoder *d) {
 
 int wi_jpeg_is_exact(wi_jpeg_decoder *d) {
     if (d->ran_out) return 0;
-    if (!d->c.progressive_mode) return d->seen_components == (UINT32_C(1) << d->c.num_components) - 1;
+    if (!d->is_progressive) return d->seen_components == (UINT32_C(1) << d->c.num_components) - 1;
     for (int component = 0; component < d->c.num_components; component++)
         for (int coefficient = 0; coefficient < DCTSIZE2; coefficient++)
             if (d->c.coef_bits[component][coefficient] != 0) return 0;

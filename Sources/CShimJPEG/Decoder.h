@@ -23,6 +23,8 @@ struct wi_jpeg_decoder {
     int ran_out_scan;
     JDIMENSION ran_out_row;
     uint32_t seen_components;
+    /* What the frame header said. */
+    boolean is_progressive, is_arithmetic;
 
     size_t metadata_limit;
     uint8_t *exif;

@@ -124,7 +124,8 @@ static int write_tags(TIFF *tiff, const wi_tiff_picture *p, uint32_t rows_per_st
         && TIFFSetField(tiff, TIFFTAG_ORIENTATION, p->orientation)
         && TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, rows_per_strip)
         // A baseline TIFF must have a resolution (TIFF 6.0, section 6).
-        && TIFFSetField(tiff, TIFFTAG_XRESOLUTION, 72.0) && TIFFSetField(tiff, TIFFTAG_YRESOLUTION, 72.0)
+        && TIFFSetField(tiff, TIFFTAG_XRESOLUTION, p->density_x > 0 ? p->density_x : 72.0)
+        && TIFFSetField(tiff, TIFFTAG_YRESOLUTION, p->density_y > 0 ? p->density_y : 72.0)
         && TIFFSetField(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH)
         && TIFFSetField(tiff, TIFFTAG_COMPRESSION, p->level > 0 ? COMPRESSION_ADOBE_DEFLATE : COMPRESSION_NONE);
     if (is_well && has_alpha) is_well = TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &kind);
@@ -134,6 +135,9 @@ static int write_tags(TIFF *tiff, const wi_tiff_picture *p, uint32_t rows_per_st
     }
     if (is_well && p->icc != NULL && p->icc_count > 0) {
         is_well = TIFFSetField(tiff, TIFFTAG_ICCPROFILE, (uint32_t)p->icc_count, p->icc);
+    }
+    if (is_well && p->xmp != NULL && p->xmp_count > 0) {
+        is_well = TIFFSetField(tiff, TIFFTAG_XMLPACKET, (uint32_t)p->xmp_count, p->xmp);
     }
     return is_well;
 }

@@ -26,8 +26,8 @@ public struct EncodeOptions: Hashable, Sendable {
     /// For stills. Default nil.
     public var maxFileSize: ByteCount?
     /// Whether EXIF, XMP and density of ``Image/Info-swift.struct/metadata`` are written; default false. Orientation,
-    /// size and colour space in them are then those of the new file, and EXIF's thumbnail goes. JPEG, PNG, WebP, AVIF and
-    /// JPEG XL hold all three, BMP and the other formats none of them.
+    /// size and colour space in them are then those of the new file, and EXIF's thumbnail goes. JPEG, PNG, WebP, AVIF, HEIC
+    /// and JPEG XL hold all three, TIFF XMP and density, BMP and the other formats none of them.
     public var keepsMetadata: Bool
 
     public init(

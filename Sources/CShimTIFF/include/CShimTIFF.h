@@ -82,6 +82,10 @@ typedef struct {
     int is_big;
     const uint8_t *_Nullable icc;
     size_t icc_count;
+    const uint8_t *_Nullable xmp;
+    size_t xmp_count;
+    /// An inch; 0: 72, since there must be one.
+    double density_x, density_y;
 } wi_tiff_picture;
 
 typedef struct {

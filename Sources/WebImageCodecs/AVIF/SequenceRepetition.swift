@@ -78,7 +78,7 @@
                 let all = 0..<reader.bytes.count
                 guard let movie = reader.first(["moov"], in: all) else { return nil }
                 self.movie = movie
-                for box in reader.boxes(in: movie) where box.type == BoxReader.code("trak") {
+                for box in reader.boxes(in: movie) where box.type == "trak" {
                     guard let header = reader.first(["tkhd"], in: box.content),
                         reader.integer(at: header.lowerBound, 1, in: header) == 1,
                         reader.first(["edts"], in: box.content) == nil,
@@ -95,8 +95,7 @@
             /// `iloc` (ISO/IEC 14496-12, 8.11.3): the still that the file holds too.
             private mutating func addItems(_ reader: BoxReader, _ all: Range<Int>) -> Bool {
                 guard let meta = reader.first(["meta"], in: all) else { return true }
-                let code = BoxReader.code("iloc")
-                guard let box = reader.boxes(in: meta, skip: 4).first(where: { $0.type == code })?.content,
+                guard let box = reader.boxes(in: meta, skip: 4).first(where: { $0.type == "iloc" })?.content,
                     // Version 0, offsets and lengths of four bytes, no base.
                     reader.integer(at: box.lowerBound, 4, in: box) == 0,
                     reader.integer(at: box.lowerBound + 4, 2, in: box) == 0x4400,

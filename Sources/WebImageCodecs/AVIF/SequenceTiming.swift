@@ -11,7 +11,7 @@
             let reader = BoxReader(bytes: bytes)
             let all = 0..<bytes.count
             guard let movie = reader.first(["moov"], in: all) else { return }
-            let tracks = reader.boxes(in: movie).filter { $0.type == BoxReader.code("trak") }.map(\.content)
+            let tracks = reader.boxes(in: movie).filter { $0.type == "trak" }.map(\.content)
             guard let track = tracks.first(where: { Self.isColor($0, reader) }),
                 let media = reader.first(["mdia", "mdhd"], in: track),
                 let table = reader.first(["mdia", "minf", "stbl", "stts"], in: track),
@@ -26,7 +26,7 @@
         private static func isColor(_ track: Range<Int>, _ reader: BoxReader) -> Bool {
             guard let descriptions = reader.first(["mdia", "minf", "stbl", "stsd"], in: track),
                 // After version, flags and the number of entries.
-                reader.boxes(in: descriptions, skip: 8).contains(where: { $0.type == BoxReader.code("av01") })
+                reader.boxes(in: descriptions, skip: 8).contains(where: { $0.type == "av01" })
             else { return false }
             return reader.first(["tref", "auxl"], in: track) == nil
         }

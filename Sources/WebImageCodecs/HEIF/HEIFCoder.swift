@@ -7,7 +7,7 @@
     /// after its sizes were held against the limits. A tiled picture's rows come tile row by tile row, also while its
     /// bytes come. The `clap`, `irot` and `imir` properties are followed: a crop is applied
     /// (``ImageHeader/storedSize`` tells the size before), turns become the orientation; an EXIF orientation is not
-    /// looked at, as HEIF demands. Overlays, sequences without a still, and items that are not HEVC are
+    /// looked at, as HEIF demands, but kept with the rest of EXIF and with XMP. Overlays, sequences without a still, and items that are not HEVC are
     /// `unsupportedFeature`.
     public struct HEIFCoder: ImageCoder {
         public init() {}
@@ -25,7 +25,8 @@
         }
 
         /// A HEIC still: 8 bits, 10 for 16-bit pictures, colour at half resolution. Quality 60 unless it is given; there
-        /// is no lossless one. Premultiplied pictures are written straight, turned ones upright.
+        /// is no lossless one. Premultiplied pictures are written straight, turned ones upright. EXIF and XMP are kept on
+        /// request.
         ///
         /// - Throws: `cannotEncode` for another format, a picture with a side over 16 384 pixels, or without an encoder.
         public func encode(

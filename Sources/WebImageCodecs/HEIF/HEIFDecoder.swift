@@ -9,6 +9,8 @@
             case boxes
             case header
             case rows
+            /// EXIF or XMP stand behind the picture.
+            case afterPicture
             case stoppedAtHeader
             case complete
         }
@@ -29,6 +31,7 @@
         private var rows: HEIFRows?
         private var nextTileRow = 0
         private var alpha: HEIFAlpha?
+        private var knowsMetadata = false
         private(set) var header: ImageHeader?
 
         init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
@@ -54,6 +57,7 @@
             guard isOpen else { return }
             nextAttempt = 0
             try advance()
+            if stage == .afterPicture { stage = .complete }
             guard isOpen else { return }
             if stage == .boxes, isSequence { throw sequence }
             throw WebImageError(
@@ -67,15 +71,23 @@
 
         private func advance() throws(WebImageError) {
             // The memory of the bytes may have moved since.
-            items?.boxes = HEIFBoxes(bytes: bytes.all)
+            items?.boxes = BoxReader(bytes: bytes.all)
             if stage == .boxes { try findItems() }
             if stage == .header, bytes.count >= nextAttempt { try readHeader() }
             while stage == .rows, try decodeTileRow() {}
+            learnMetadata()
+            if stage == .afterPicture, knowsMetadata { stage = .complete }
+        }
+
+        private func learnMetadata() {
+            guard !knowsMetadata, header != nil, let metadata = items?.metadata(options.limits) else { return }
+            header?.metadata = metadata
+            knowsMetadata = true
         }
 
         /// Goes over the boxes at the top to the one that describes the pictures.
         private func findItems() throws(WebImageError) {
-            let boxes = HEIFBoxes(bytes: bytes.all)
+            let boxes = BoxReader(bytes: bytes.all)
             let all = 0..<bytes.count
             while let (type, length) = boxes.head(at: nextBox, in: all) {
                 guard let length else {
@@ -96,7 +108,7 @@
         }
 
         private var hasSequenceBrand: Bool {
-            guard let brand = HEIFBoxes(bytes: bytes.all).name(at: 8, in: 0..<bytes.count) else { return false }
+            guard let brand = BoxReader(bytes: bytes.all).name(at: 8, in: 0..<bytes.count) else { return false }
             return ["msf1", "hevc", "hevx"].contains(brand)
         }
 
@@ -125,7 +137,8 @@
             header.frameCount = items.pictureCount
             self.header = header
             self.picture = picture
-            let plan = try planner?(header)
+            learnMetadata()
+            let plan = try planner?(self.header ?? header)
             planner = nil
             guard let sink = plan?.sink else {
                 stage = .stoppedAtHeader
@@ -156,7 +169,7 @@
                 self.rows = rows
             }
             nextTileRow += 1
-            if nextTileRow == picture.colors.rows || rows.isComplete { stage = .complete }
+            if nextTileRow == picture.colors.rows || rows.isComplete { stage = .afterPicture }
             return true
         }
     }

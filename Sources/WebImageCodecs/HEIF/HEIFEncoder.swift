@@ -45,7 +45,12 @@
             settings.pointee.macOS_compatibility_workaround_no_nclx_profile = 0
             var handle: OpaquePointer?
             try check(heif_context_encode_image(context, picture, encoder, settings, &handle))
-            if let handle { heif_image_handle_release(handle) }
+            guard let handle else { throw noMemory }
+            defer { heif_image_handle_release(handle) }
+            let metadata = EmbeddedMetadata(image, options, formatTells: .orientation)
+            let (exif, xmp) = (metadata.exif, metadata.xmp)
+            if !exif.isEmpty { try check(heif_context_add_exif_metadata(context, handle, exif, Int32(exif.count))) }
+            if !xmp.isEmpty { try check(heif_context_add_XMP_metadata(context, handle, xmp, Int32(xmp.count))) }
         }
 
         private static func makePicture(_ image: Image, _ options: EncodeOptions) throws(WebImageError) -> OpaquePointer

@@ -7,6 +7,8 @@
     struct HEIFItems {
         struct Item {
             var type = ""
+            /// What a `mime` item is.
+            var contentType: String?
             var isHidden = false
             /// The numbers, from 0, of its properties in their order.
             var properties: [Int] = []
@@ -30,15 +32,15 @@
         static let mostExtents = 32
 
         /// Of the bytes so far: to be set again when more have come.
-        var boxes: HEIFBoxes
+        var boxes: BoxReader
         private(set) var primary: Int?
         private(set) var items: [Int: Item] = [:]
-        private(set) var properties: [HEIFBoxes.Box] = []
+        private(set) var properties: [BoxReader.Box] = []
         private(set) var references: [Reference] = []
         private(set) var itemData: Range<Int>?
 
         /// - Throws: `limitExceeded` when there are too many items.
-        init(_ boxes: HEIFBoxes, meta: Range<Int>) throws(WebImageError) {
+        init(_ boxes: BoxReader, meta: Range<Int>) throws(WebImageError) {
             self.boxes = boxes
             guard let content = boxes.full(meta)?.rest else { return }
             for box in boxes.boxes(in: content) {
@@ -68,8 +70,10 @@
                 guard let id = boxes.integer(at: rest.lowerBound, length, in: rest),
                     let type = boxes.name(at: rest.lowerBound + length + 2, in: rest)
                 else { continue }
+                let contentType = type == "mime" ? boxes.texts(in: rest.dropFirst(length + 6)).dropFirst().first : nil
                 try change(id) {
                     $0.type = type
+                    $0.contentType = contentType
                     $0.isHidden = flags & 1 == 1
                 }
             }
@@ -77,7 +81,7 @@
 
         private mutating func readLocations(_ content: Range<Int>) throws(WebImageError) {
             guard let (version, _, rest) = boxes.full(content), version <= 2 else { return }
-            var fields = HEIFFields(boxes, rest)
+            var fields = BoxFields(boxes, rest)
             guard let sizes = fields.next(2), let count = fields.next(version < 2 ? 2 : 4) else { return }
             let widths = (offset: sizes >> 12, length: sizes >> 8 & 15, base: sizes >> 4 & 15)
             let indexWidth = version == 0 ? 0 : sizes & 15
@@ -114,7 +118,7 @@
             for list in lists where list.type == "ipma" {
                 guard let (version, flags, rest) = boxes.full(list.content) else { continue }
                 let length = flags & 1 == 0 ? 1 : 2
-                var fields = HEIFFields(boxes, rest)
+                var fields = BoxFields(boxes, rest)
                 guard let count = fields.next(4) else { continue }
                 for _ in 0..<count {
                     guard let id = fields.next(version == 0 ? 2 : 4), let number = fields.next(1) else { break }
@@ -134,7 +138,7 @@
             guard let (version, _, rest) = boxes.full(content) else { return }
             let length = version == 0 ? 2 : 4
             for box in boxes.boxes(in: rest) {
-                var fields = HEIFFields(boxes, box.content)
+                var fields = BoxFields(boxes, box.content)
                 guard let from = fields.next(length), let count = fields.next(2) else { continue }
                 var to: [Int] = []
                 for _ in 0..<count {
@@ -167,7 +171,7 @@
         }
 
         /// The properties of an item, in their order.
-        func properties(of id: Int) -> [HEIFBoxes.Box] {
+        func properties(of id: Int) -> [BoxReader.Box] {
             (items[id]?.properties ?? []).map { properties[$0] }
         }
 

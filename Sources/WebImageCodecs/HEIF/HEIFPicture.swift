@@ -76,7 +76,7 @@
         }
 
         private static func color(
-            _ descriptions: [HEIFBoxes.Box], _ items: HEIFItems, _ isWanted: (String?) -> Bool
+            _ descriptions: [BoxReader.Box], _ items: HEIFItems, _ isWanted: (String?) -> Bool
         ) -> Range<Int>? {
             descriptions.first { isWanted(items.boxes.name(at: $0.content.lowerBound, in: $0.content)) }?.content
         }
@@ -96,14 +96,14 @@
 
         package var size: PixelSize { PixelSize(width: columns.count, height: rows.count) }
 
-        mutating func apply(_ property: HEIFBoxes.Box, _ boxes: HEIFBoxes) {
+        mutating func apply(_ property: BoxReader.Box, _ boxes: BoxReader) {
             let content = property.content
             switch property.type {
             case "irot": transforms.turn((boxes.integer(at: content.lowerBound, 1, in: content) ?? 0) & 3)
             case "imir":
                 if let axis = boxes.integer(at: content.lowerBound, 1, in: content) { mirror(axis: axis & 1) }
             case "clap":
-                var fields = HEIFFields(boxes, content)
+                var fields = BoxFields(boxes, content)
                 let numbers = (0..<8).compactMap { _ in fields.next(4) }.map { Int(Int32(truncatingIfNeeded: $0)) }
                 guard numbers.count == 8 else { return }
                 crop(

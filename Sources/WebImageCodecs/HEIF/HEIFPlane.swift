@@ -80,7 +80,7 @@
             guard range.upperBound <= items.boxes.bytes.count else {
                 throw WebImageError(.truncatedData, "the data ends before the picture begins", format: .heif)
             }
-            var fields = HEIFFields(items.boxes, range)
+            var fields = BoxFields(items.boxes, range)
             guard fields.next(1) == 0, let flags = fields.next(1), let rows = fields.next(1),
                 let columns = fields.next(1), let width = fields.next(flags & 1 == 0 ? 2 : 4),
                 let height = fields.next(flags & 1 == 0 ? 2 : 4)

@@ -1,4 +1,5 @@
 #if HEIF
+    import CShimHEIF
     import CSysHEIF
     import WebImageCore
 
@@ -75,8 +76,7 @@
             guard let settings = heif_decoding_options_alloc() else { throw Self.noMemory }
             defer { heif_decoding_options_free(settings) }
             settings.pointee.ignore_transformations = 1
-            // What libde265 conceals of damaged data may be memory that was never written.
-            settings.pointee.strict_decoding = 1
+            settings.pointee.decoder_id = wi_heif_strict_decoder()
             settings.pointee.convert_hdr_to_8bit = kind == .rgba8 ? 1 : 0
             let wanted: (heif_colorspace, heif_chroma, heif_channel)
             switch kind {

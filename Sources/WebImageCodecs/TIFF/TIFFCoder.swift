@@ -24,7 +24,8 @@
 
         /// A TIFF of one page with the same pixels, in strips: RGB for opaque pictures, else RGBA with straight alpha;
         /// 16 bits where the picture has them. Deflated with horizontal differences, or as they are with
-        /// ``EncodeOptions/compressionLevel`` 0. The orientation stands in its tag.
+        /// ``EncodeOptions/compressionLevel`` 0. The orientation stands in its tag, XMP and density in theirs on request;
+        /// a block of EXIF, which is a TIFF of its own, is not taken apart into tags.
         ///
         /// - Throws: `cannotEncode` for another format and for what is longer than 4 GiB as ``ImageFormat/tiff``;
         ///   `limitExceeded` without memory.

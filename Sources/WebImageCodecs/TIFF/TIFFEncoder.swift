@@ -10,20 +10,24 @@
             guard let width = UInt32(exactly: image.size.width), let height = UInt32(exactly: image.size.height) else {
                 throw WebImageError(.cannotEncode, "a TIFF cannot hold a picture of \(image.size)", format: format)
             }
-            let profile = EmbeddedMetadata(image, options).profile
+            let metadata = EmbeddedMetadata(image, options, formatTells: [.orientation, .density])
             var output = wi_tiff_output()
             let result = image.withPixels { pixels in
-                profile.withUnsafeBufferPointer { profile in
-                    guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else {
-                        return Int32(WI_TIFF_CORRUPT)
+                metadata.profile.withUnsafeBufferPointer { profile in
+                    metadata.xmp.withUnsafeBufferPointer { xmp in
+                        guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else {
+                            return Int32(WI_TIFF_CORRUPT)
+                        }
+                        var picture = wi_tiff_picture(
+                            pixels: base, stride: image.pixels.bytesPerRow, width: width, height: height,
+                            is_16_bit: image.layout == .rgba16 ? 1 : 0, alpha: alpha(of: image),
+                            orientation: Int32(image.info.orientation.rawValue),
+                            level: Int32(min(max(options.compressionLevel, 0), 9)),
+                            is_big: format == .bigTIFF ? 1 : 0, icc: profile.baseAddress, icc_count: profile.count,
+                            xmp: xmp.baseAddress, xmp_count: xmp.count, density_x: metadata.density?.horizontal ?? 0,
+                            density_y: metadata.density?.vertical ?? 0)
+                        return wi_tiff_encode(&picture, &output)
                     }
-                    var picture = wi_tiff_picture(
-                        pixels: base, stride: image.pixels.bytesPerRow, width: width, height: height,
-                        is_16_bit: image.layout == .rgba16 ? 1 : 0, alpha: alpha(of: image),
-                        orientation: Int32(image.info.orientation.rawValue),
-                        level: Int32(min(max(options.compressionLevel, 0), 9)), is_big: format == .bigTIFF ? 1 : 0,
-                        icc: profile.baseAddress, icc_count: profile.count)
-                    return wi_tiff_encode(&picture, &output)
                 }
             }
             defer { wi_tiff_free(&output) }

@@ -156,5 +156,69 @@
                 #expect(wrong == 0)
             }
         }
+
+        /// libde265's own way to tell of damage was lost in libheif, which showed what was left in memory; and a picture
+        /// that libheif had begun was never freed.
+        @Test func damagedDataIsAnErrorAndNeverChance() throws {
+            let file = try Self.file(try Drawings.noise(96, 64, alpha: .opaque), EncodeOptions(quality: 90))
+            var random = SeededGenerator(seed: 11)
+            var failures = 0
+            for _ in 0..<60 {
+                var damaged = file
+                // The picture's data is nearly all of the file, and its end.
+                damaged[file.count / 2 + random.below(file.count / 2)] ^= UInt8(1 << random.below(8))
+                let (first, second) = (CoderDecode(HEIFCoder(), damaged), CoderDecode(HEIFCoder(), damaged))
+                #expect(first.error?.code == second.error?.code && first.pixels == second.pixels)
+                if let error = first.error { #expect(error.code == .corruptData) }
+                failures += first.error == nil ? 0 : 1
+            }
+            #expect(failures > 10)
+        }
+    }
+
+    @Suite(.enabled(if: !HEIFCoder().encodableFormats.isEmpty)) struct HEICMetadataTests {
+        private static let kept = EncodeOptions(keepsMetadata: true)
+
+        private static func picture(_ metadata: ImageMetadata, _ orientation: Orientation = .up) throws -> Image {
+            try Drawings.picture(40, 30).with {
+                $0.metadata = metadata
+                $0.orientation = orientation
+            }
+        }
+
+        @Test func whatIsKeptComesBackAndByDefaultNothingIs() throws {
+            let metadata = ImageMetadata(
+                exif: EXIFMaker(density: (300, 300)).block(), xmp: XMPMaker.packet(orientation: 1),
+                density: PixelDensity(300))
+            let image = try Self.picture(metadata)
+            let bytes = try HEICEncoderTests.file(image, Self.kept)
+            for length in [Int.max, 1, 700] {
+                let result = CoderDecode(HEIFCoder(), bytes, length: { length })
+                let found = try #require(result.header?.metadata)
+                #expect(found.exif?.count == metadata.exif?.count && found.xmp == metadata.xmp)
+                #expect(found.density == PixelDensity(300) && result.error == nil)
+            }
+            #expect(CoderDecode(HEIFCoder(), try HEICEncoderTests.file(image)).header?.metadata == ImageMetadata())
+        }
+
+        @Test func aTurnedPictureIsWrittenUprightAndSaysSo() throws {
+            let metadata = ImageMetadata(
+                exif: EXIFMaker(orientation: 6).block(), xmp: XMPMaker.packet(orientation: 6))
+            let bytes = try HEICEncoderTests.file(try Self.picture(metadata, .right), Self.kept)
+            let header = try #require(CoderDecode(HEIFCoder(), bytes).header)
+            #expect(header.orientation == .up && header.metadata.xmp == XMPMaker.packet(orientation: 1))
+            #expect(header.metadata.exif.flatMap { EXIFBlock($0) }?.orientation == .up)
+        }
+
+        @Test func longerMetadataThanTheLimitIsLeftOut() throws {
+            let metadata = ImageMetadata(
+                exif: EXIFMaker().block() + [UInt8](repeating: 9, count: 4000),
+                xmp: [UInt8](repeating: 0x41, count: 5000))
+            let bytes = try HEICEncoderTests.file(try Self.picture(metadata), Self.kept)
+            let limited = DecodeOptions(limits: DecodeLimits(metadata: 2000))
+            #expect(CoderDecode(HEIFCoder(), bytes).header?.metadata.xmp?.count == 5000)
+            let result = CoderDecode(HEIFCoder(), bytes, options: limited)
+            #expect(result.error == nil && result.header?.metadata == ImageMetadata())
+        }
     }
 #endif

@@ -57,6 +57,15 @@
             #expect(result.error == nil && result.headerAt.map { $0 < 20_000 } == true)
         }
 
+        @Test(arguments: ["photos/arrow-12mp.heic", "orientation/irot-imir-6.heic"])
+        func exifIsReadAndTurnsNothingTwice(_ path: String) throws {
+            let bytes = try #require(Corpus.read(path))
+            let row = try #require(Self.rows.first { $0.path == path })
+            let header = try #require(CoderDecode(HEIFCoder(), bytes).header)
+            #expect(header.metadata.exif.flatMap { EXIFBlock($0) } != nil)
+            #expect(Int(header.orientation.rawValue) == row.orientation)
+        }
+
         @Test func theRowsOfTilesThatAreThereAreGiven() throws {
             let bytes = try #require(Corpus.read("photos/arrow-12mp.heic"))
             let cut = CoderDecode(HEIFCoder(), Array(bytes.prefix(bytes.count / 3)))

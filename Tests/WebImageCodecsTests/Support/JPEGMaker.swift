@@ -31,6 +31,14 @@ enum JPEGMaker {
             + (1..<count).flatMap { _ in more } + end
     }
 
+    /// A grey baseline picture of three components, of which only the first scan is there, without the end.
+    static var manyScansOfBaseline: [UInt8] {
+        let components: [UInt8] = (1...3).flatMap { [UInt8($0), 0x11, 0] }
+        return start + tables + marker(0xC0, [8, 0, 8, 0, 8, 3] + components) + marker(0xDA, [1, 1, 0, 0, 63, 0]) + [
+            0x07
+        ]
+    }
+
     /// Quantisation by 8 for the mean and 1 for the rest; codes of 4 bits for the sizes of means, one bit for the end
     /// of a block.
     private static var tables: [UInt8] {

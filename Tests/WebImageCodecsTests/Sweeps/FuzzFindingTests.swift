@@ -36,4 +36,19 @@ import WebImageTesting
         let whole = try #require(AnimationOutcome(GIFCoder(), .gif, Array(file.dropLast()), most: 0))
         #expect(whole.error == nil && whole.delays.count == 3)
     }
+
+    /// A second frame header, cut short, made libjpeg take a baseline picture for a progressive one before it had seen
+    /// enough to refuse it; asked how exact the picture is, we followed a pointer that only progressive ones have.
+    @Test func aCutSecondFrameHeaderChangesNothing() throws {
+        let whole = JPEGMaker.manyScansOfBaseline
+        #expect(DecodeOutcome(JPEGCoder(), whole + [0xFF, 0xD9]).rows == 8)
+        for cut in [[0xFF], [0xFF, 0xC2], [0xFF, 0xC2, 0, 0x11, 8, 0], [0xFF, 0xCA, 0, 0x11]] as [[UInt8]] {
+            for length in [Int.max, 1] {
+                let result = DecodeOutcome(JPEGCoder(), whole + cut, previews: true, length: { length })
+                #expect(result.error?.code == .truncatedData && result.faults.isEmpty && result.rows == 8)
+            }
+        }
+        let second = DecodeOutcome(JPEGCoder(), whole + [0xFF, 0xC2, 0, 8, 8, 0, 8, 0, 8, 0, 0xFF, 0xD9])
+        #expect(second.error?.code == .corruptData)
+    }
 }

@@ -25,6 +25,16 @@
             }
         }
 
+        @Test func xmpAndDensityAreKeptOnRequest() throws {
+            let metadata = ImageMetadata(xmp: XMPMaker.packet(orientation: 8), density: PixelDensity(300))
+            let image = try Drawings.picture(40, 30).with { $0.metadata = metadata }
+            let found = try #require(
+                decode(try Self.encode(image, EncodeOptions(keepsMetadata: true))).header?.metadata)
+            #expect(found.xmp == XMPMaker.packet(orientation: 1) && found.density == PixelDensity(300))
+            let plain = try #require(decode(try Self.encode(image)).header?.metadata)
+            #expect(plain.xmp == nil && plain.density == PixelDensity(72))
+        }
+
         @Test func theColourOfPixelsThatCannotBeSeenIsKept() throws {
             let image = try Drawings.noise(64, 33)
             #expect(decode(try Self.encode(image)).pixels == image.bytes)

@@ -1,0 +1,23 @@
+#if HEIF
+    /// Reads numbers one after the other; once one is not there, none is.
+    struct BoxFields {
+        private let boxes: BoxReader
+        private let range: Range<Int>
+        private(set) var at: Int
+
+        init(_ boxes: BoxReader, _ range: Range<Int>) {
+            self.boxes = boxes
+            self.range = range
+            at = range.lowerBound
+        }
+
+        mutating func next(_ length: Int) -> Int? {
+            guard let value = boxes.integer(at: at, length, in: range) else {
+                at = range.upperBound
+                return nil
+            }
+            at += length
+            return value
+        }
+    }
+#endif

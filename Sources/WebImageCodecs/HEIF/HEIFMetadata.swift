@@ -1,0 +1,34 @@
+#if HEIF
+    import WebImageCore
+
+    extension HEIFItems {
+        private static let xmpType = "application/rdf+xml"
+        /// Before a block of EXIF stands how far it is from there (ISO/IEC 23008-12, annex A.2.1).
+        private static let exifHead = 4
+
+        /// EXIF and XMP of the primary picture; nil when their bytes are not all there. What is damaged, lies outside
+        /// the file's own data or is longer than allowed is left out.
+        func metadata(_ limits: DecodeLimits) -> ImageMetadata? {
+            let exif = places(limits) { $0.type == "Exif" }
+            let xmp = places(limits) { $0.type == "mime" && $0.contentType == Self.xmpType }
+            guard (exif + xmp).allSatisfy({ $0.upperBound <= boxes.bytes.count }) else { return nil }
+            return ImageMetadata(readingEXIF: Self.block(bytes(of: exif)), xmp: bytes(of: xmp))
+        }
+
+        /// Where the data of the first item of a kind is that is about the primary picture; empty when there is none.
+        private func places(_ limits: DecodeLimits, of isWanted: (Item) -> Bool) -> [Range<Int>] {
+            guard let primary else { return [] }
+            let about = references.filter { $0.type == "cdsc" && $0.to.contains(primary) }.map(\.from)
+            guard let id = about.first(where: { items[$0].map(isWanted) == true }) else { return [] }
+            return (try? data(of: id, limit: limits.metadata.bytes)) ?? []
+        }
+
+        private func bytes(of places: [Range<Int>]) -> [UInt8] { places.flatMap { [UInt8](boxes.bytes[$0]) } }
+
+        private static func block(_ data: [UInt8]) -> [UInt8]? {
+            guard data.count > exifHead else { return nil }
+            let offset = data.prefix(exifHead).reduce(0) { $0 << 8 | Int($1) }
+            return offset < data.count - exifHead ? Array(data.dropFirst(exifHead + offset)) : nil
+        }
+    }
+#endif
