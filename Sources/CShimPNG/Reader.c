@@ -1,30 +1,8 @@
-#include "CShimPNG.h"
+#include "Reader.h"
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <png.h>
-
-struct wi_png_reader {
-    png_structp png;
-    png_infop info;
-    int failure;
-    char message[256];
-    int keeps_16_bit;
-    void *context;
-    wi_png_next_rows next_rows;
-
-    wi_png_info header;
-    int has_header;
-    int at_end;
-    int has_all_rows;
-    int pass;
-
-    /* Where the rows go: of a band, or of a whole interlaced picture. */
-    uint8_t *rows;
-    size_t stride;
-    uint32_t first, count, written;
-};
 
 static void fail(png_structp png, png_const_charp message) {
     wi_png_reader *r = png_get_error_ptr(png);
@@ -75,6 +53,19 @@ static void on_info(png_structp png, png_infop info) {
     r->has_header = 1;
 }
 
+int wi_png_give_row(wi_png_reader *r, const uint8_t *row, uint32_t number) {
+    if (number < r->first || number >= r->first + r->count) {
+        uint32_t count = 0;
+        r->rows = r->next_rows(r->context, number, &count);
+        if (!r->rows || count == 0) return 0;
+        r->first = number;
+        r->count = count;
+    }
+    memcpy(r->rows + r->header.row_bytes * (number - r->first), row, r->header.row_bytes);
+    r->written = number + 1 - r->first;
+    return 1;
+}
+
 static void on_row(png_structp png, png_bytep row, png_uint_32 number, int pass) {
     wi_png_reader *r = png_get_progressive_ptr(png);
     const wi_png_info *h = &r->header;
@@ -84,19 +75,9 @@ static void on_row(png_structp png, png_bytep row, png_uint_32 number, int pass)
         if (!r->rows) png_error(png, "no memory was given for the picture");
         if (row) png_progressive_combine_row(png, r->rows + r->stride * number, row);
         r->written = number + 1;
-    } else {
-        if (number < r->first || number >= r->first + r->count) {
-            uint32_t count = 0;
-            r->rows = r->next_rows(r->context, number, &count);
-            if (!r->rows || count == 0) {
-                r->failure = WI_PNG_STOPPED;
-                png_error(png, "stopped");
-            }
-            r->first = number;
-            r->count = count;
-        }
-        memcpy(r->rows + h->row_bytes * (number - r->first), row, h->row_bytes);
-        r->written = number + 1 - r->first;
+    } else if (!wi_png_give_row(r, row, number)) {
+        r->failure = WI_PNG_STOPPED;
+        png_error(png, "stopped");
     }
     if (number + 1 == h->height && (!h->is_interlaced || pass == 6)) r->has_all_rows = 1;
 }
@@ -130,6 +111,7 @@ wi_png_reader *wi_png_create(size_t chunk_limit, int keeps_16_bit, void *context
 void wi_png_destroy(wi_png_reader *r) {
     if (!r) return;
     png_destroy_read_struct(&r->png, &r->info, NULL);
+    wi_plain_destroy(r->plain);
     free(r);
 }
 
@@ -137,6 +119,36 @@ int wi_png_push(wi_png_reader *r, const uint8_t *bytes, size_t count) {
     if (setjmp(png_jmpbuf(r->png))) return r->failure;
     png_process_data(r->png, r->info, (png_bytep)bytes, count);
     return WI_PNG_OK;
+}
+
+/* RGB and RGBA of 8 bits that come once: most pictures. */
+static int is_plain(wi_png_reader *r) {
+    int color = png_get_color_type(r->png, r->info);
+    return png_get_image_width(r->png, r->info) > 0 && png_get_bit_depth(r->png, r->info) == 8
+        && (color == PNG_COLOR_TYPE_RGB || color == PNG_COLOR_TYPE_RGB_ALPHA)
+        && png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_NONE
+        && !png_get_valid(r->png, r->info, PNG_INFO_tRNS);
+}
+
+int wi_png_begin_data(wi_png_reader *r, const uint8_t *header) {
+    /* A chunk of an empty zlib stream. */
+    static const uint8_t nothing[] = {0, 0, 0, 8, 'I', 'D', 'A', 'T', 0x78, 0x9C, 0x03, 0, 0, 0, 0, 1, 0x48, 0x06, 0x89, 0xD2};
+    int is_first = !r->has_data;
+    r->has_data = 1;
+    if (is_first && is_plain(r)) {
+        int channels = png_get_channels(r->png, r->info);
+        r->plain = wi_plain_create(png_get_image_width(r->png, r->info), png_get_image_height(r->png, r->info), channels);
+        if (!r->plain) return r->failure = WI_PNG_NO_MEMORY;
+        wi_plain_begin_chunk(r->plain, header);
+        return wi_png_push(r, nothing, sizeof nothing);
+    }
+    if (!r->plain) return wi_png_push(r, header, 8);
+    wi_plain_begin_chunk(r->plain, header);
+    return WI_PNG_OK;
+}
+
+int wi_png_push_data(wi_png_reader *r, const uint8_t *bytes, size_t count) {
+    return r->plain ? wi_plain_push(r->plain, r, bytes, count) : wi_png_push(r, bytes, count);
 }
 
 int wi_png_header(wi_png_reader *r, wi_png_info *info) {

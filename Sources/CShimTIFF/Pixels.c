@@ -20,7 +20,24 @@ static uint32_t divided(uint32_t value, uint32_t alpha, uint32_t most) {
     return result < most ? result : most;
 }
 
+/* Most pictures: RGB of 8 bits, with straight alpha or none. */
+static void expand_rgb(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t count) {
+    size_t step = reader->samples;
+    int has_alpha = reader->alpha != 0;
+    for (size_t pixel = 0; pixel < count; pixel++, input += step, output += 4) {
+        output[0] = input[0];
+        output[1] = input[1];
+        output[2] = input[2];
+        output[3] = has_alpha ? input[3] : 255;
+    }
+}
+
 void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t count) {
+    if (reader->bits == 8 && !reader->is_16_bit && reader->photometric == PHOTOMETRIC_RGB &&
+        reader->alpha != WI_TIFF_ALPHA_ASSOCIATED) {
+        expand_rgb(reader, output, input, count);
+        return;
+    }
     size_t sample_size = reader->bits / 8;
     size_t colors = reader->photometric == PHOTOMETRIC_RGB ? 3 : 1;
     uint32_t flip = reader->photometric == PHOTOMETRIC_MINISWHITE ? 0xFFFF : 0;

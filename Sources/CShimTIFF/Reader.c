@@ -71,6 +71,7 @@ void wi_tiff_destroy(wi_tiff_reader *reader) {
     if (reader->has_rgba) TIFFRGBAImageEnd(&reader->rgba);
     if (reader->tiff != NULL) TIFFClose(reader->tiff);
     free(reader->samples_read);
+    free(reader->strip);
     free(reader);
 }
 
@@ -109,20 +110,30 @@ static int is_plain(const wi_tiff_reader *reader) {
     return reader->samples >= colors + (reader->alpha != 0);
 }
 
-int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_tiff_info *info) {
+static int open_file(wi_tiff_reader *reader) {
+    if (reader->tiff != NULL) TIFFClose(reader->tiff);
+    reader->tiff = NULL;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (options == NULL) return WI_TIFF_NO_MEMORY;
-    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)limit);
+    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)reader->limit);
     TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, reader);
     TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, reader);
     // "m": no mapping, so that every look behind the end passes through read_bytes; "h": no directory is read yet.
     reader->tiff = TIFFClientOpenExt(
-        "", directory == 0 ? "rm" : "rhm", reader, read_bytes, write_nothing, seek, close_nothing, size, NULL, NULL,
-        options);
+        "", reader->directory == 0 ? "rm" : "rhm", reader, read_bytes, write_nothing, seek, close_nothing, size, NULL,
+        NULL, options);
     TIFFOpenOptionsFree(options);
+    if (reader->tiff == NULL) return failure(reader);
+    if (reader->directory != 0 && !TIFFSetSubDirectory(reader->tiff, reader->directory)) return failure(reader);
+    return WI_TIFF_OK;
+}
+
+int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_tiff_info *info) {
+    reader->limit = limit;
+    reader->directory = directory;
+    int result = open_file(reader);
+    if (result != WI_TIFF_OK) return result;
     TIFF *tiff = reader->tiff;
-    if (tiff == NULL) return failure(reader);
-    if (directory != 0 && !TIFFSetSubDirectory(tiff, directory)) return failure(reader);
     TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &reader->width);
     TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &reader->height);
     reader->bits = tag(tiff, TIFFTAG_BITSPERSAMPLE, 1);
@@ -168,6 +179,9 @@ const uint8_t *wi_tiff_xmp(wi_tiff_reader *reader, size_t *count) {
 
 // MARK: pixels
 
+/// Longer strips are not read whole.
+enum { LONGEST_STRIP = 4 << 20 };
+
 static int begin_rgba(wi_tiff_reader *reader, wi_tiff_info *info) {
     char message[1024] = "";
     if (!TIFFRGBAImageOK(reader->tiff, message)) return refuse(reader, message);
@@ -204,14 +218,54 @@ int wi_tiff_begin(wi_tiff_reader *reader, int is_16_bit, uint64_t tile_limit, wi
     if (length <= 0 || (uint64_t)length < pixels * reader->samples * (reader->bits / 8)) return WI_TIFF_CORRUPT;
     reader->samples_read = calloc(1, (size_t)length);
     reader->samples_size = (size_t)length;
+    if (!reader->is_tiled) {
+        uint32_t rows = reader->height;
+        TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_ROWSPERSTRIP, &rows);
+        if (rows > reader->height) rows = reader->height;
+        reader->strip_rows = rows;
+        // Without memory for it rows are read one by one.
+        if (rows > 0 && rows <= LONGEST_STRIP / (size_t)length) reader->strip = malloc(rows * (size_t)length);
+    }
     return reader->samples_read != NULL ? WI_TIFF_OK : WI_TIFF_NO_MEMORY;
+}
+
+/* The row in the strip that it lies in, which is read whole: libtiff inflates whole strips twice as fast as rows. NULL when
+   strips are too long for that or this one cannot be read whole; rows are then read one by one, as far as they come. */
+static const uint8_t *row_of_strip(wi_tiff_reader *reader, uint32_t row) {
+    if (reader->strip == NULL) return NULL;
+    uint32_t strip = row / reader->strip_rows;
+    if (!reader->has_strip || strip != reader->strip_index) {
+        uint32_t left = reader->height - strip * reader->strip_rows;
+        uint32_t rows = left < reader->strip_rows ? left : reader->strip_rows;
+        tmsize_t wanted = (tmsize_t)(rows * reader->samples_size);
+        if (TIFFReadEncodedStrip(reader->tiff, strip, reader->strip, wanted) != wanted) {
+            free(reader->strip);
+            reader->strip = NULL;
+            return NULL;
+        }
+        reader->strip_index = strip;
+        reader->has_strip = 1;
+    }
+    return reader->strip + (row - strip * reader->strip_rows) * reader->samples_size;
 }
 
 static int read_plain_rows(wi_tiff_reader *reader, uint8_t *output, uint32_t row, uint32_t count, uint32_t *done) {
     size_t stride = (size_t)reader->width * (reader->is_16_bit ? 8 : 4);
     for (uint32_t index = 0; index < count; index++) {
-        if (TIFFReadScanline(reader->tiff, reader->samples_read, row + index, 0) != 1) return failure(reader);
-        wi_tiff_expand(reader, output + index * stride, reader->samples_read, reader->width);
+        int had_strips = reader->strip != NULL;
+        const uint8_t *samples = row_of_strip(reader, row + index);
+        if (samples == NULL) {
+            // libtiff goes on in the middle of a strip that it could not read: begin anew.
+            if (had_strips) {
+                reader->is_past_end = 0;
+                reader->message[0] = 0;
+                int result = open_file(reader);
+                if (result != WI_TIFF_OK) return result;
+            }
+            if (TIFFReadScanline(reader->tiff, reader->samples_read, row + index, 0) != 1) return failure(reader);
+            samples = reader->samples_read;
+        }
+        wi_tiff_expand(reader, output + index * stride, samples, reader->width);
         *done = index + 1;
     }
     return WI_TIFF_OK;

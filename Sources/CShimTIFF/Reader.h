@@ -22,6 +22,13 @@ struct wi_tiff_reader {
     /// One row of the file, or one tile.
     uint8_t *samples_read;
     size_t samples_size;
+    /// One strip of the file, if strips are not too long.
+    uint8_t *strip;
+    uint32_t strip_rows, strip_index;
+    int has_strip;
+    /// What the file was opened with.
+    size_t limit;
+    uint64_t directory;
 };
 
 /// Turns `count` pixels as stored into straight RGBA of 8 or 16 bits.

@@ -41,8 +41,12 @@ wi_png_reader *_Nullable wi_png_create(
     size_t chunk_limit, int keeps_16_bit, void *_Nonnull context, wi_png_next_rows _Nonnull next_rows);
 void wi_png_destroy(wi_png_reader *_Nullable reader);
 
-/// Takes the next bytes of the file.
+/// Takes the next bytes of the file that do not belong to an `IDAT` chunk.
 int wi_png_push(wi_png_reader *_Nonnull reader, const uint8_t *_Nonnull bytes, size_t count);
+/// Takes the length and name of an `IDAT` chunk: 8 bytes.
+int wi_png_begin_data(wi_png_reader *_Nonnull reader, const uint8_t *_Nonnull header);
+/// Takes the next bytes of the contents and checksum of that chunk.
+int wi_png_push_data(wi_png_reader *_Nonnull reader, const uint8_t *_Nonnull bytes, size_t count);
 /// True once the picture's data begins; fills `info`.
 int wi_png_header(wi_png_reader *_Nonnull reader, wi_png_info *_Nonnull info);
 /// An interlaced picture goes into this memory, which is refined in place; not interlaced ones ask for rows.

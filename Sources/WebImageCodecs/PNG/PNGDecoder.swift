@@ -98,7 +98,10 @@ final class PNGDecoder: ImageDecoder {
             try options.limits.check(size, of: .png)
             try feed(chunk)
         case .dataHeader(let chunk):
-            try feed(chunk)
+            try chunk.withUnsafeBufferPointer { bytes throws(WebImageError) in
+                guard let handle, let base = bytes.baseAddress else { return }
+                try check(wi_png_begin_data(handle, base))
+            }
             if stage == .header { try begin() }
         case .data(let bytes):
             var rest = bytes
@@ -106,20 +109,24 @@ final class PNGDecoder: ImageDecoder {
                 try options.checkpoint?()
                 let piece = UnsafeBufferPointer(rebasing: rest.prefix(Self.pieceLength))
                 rest = UnsafeBufferPointer(rebasing: rest.dropFirst(piece.count))
-                try feed(piece)
+                guard let handle, let base = piece.baseAddress else { return }
+                try check(wi_png_push_data(handle, base, piece.count))
             }
         }
     }
 
     private func feed(_ chunk: [UInt8]) throws(WebImageError) {
-        try chunk.withUnsafeBufferPointer { bytes throws(WebImageError) in try feed(bytes) }
+        try chunk.withUnsafeBufferPointer { bytes throws(WebImageError) in
+            guard let handle, let base = bytes.baseAddress else { return }
+            try check(wi_png_push(handle, base, bytes.count))
+        }
         guard let handle, wi_png_at_end(handle) != 0 else { return }
         try end()
     }
 
-    private func feed(_ bytes: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
-        guard let handle, let base = bytes.baseAddress else { return }
-        let result = wi_png_push(handle, base, bytes.count)
+    /// What a push ended in.
+    private func check(_ result: Int32) throws(WebImageError) {
+        guard let handle else { return }
         if let failure { throw failure }
         try commitWrittenRows()
         switch Int(result) {

@@ -1,5 +1,13 @@
+import HTTPTypes
+
 /// `Retry-After` (RFC 9110 section 10.2.3): a date or a number of seconds.
 package enum RetryAfter {
+    /// How long an answer asks to wait, by its own `Date` where it has one; nil when it does not say.
+    static func delay(of head: ResponseHead, wallTime: Int64) -> Duration? {
+        let sent = head[.date].flatMap { HTTPTimestamp($0, now: wallTime)?.seconds }
+        return delay(head[.retryAfter], now: sent ?? wallTime)
+    }
+
     /// How long to wait; never negative, at most 68 years: callers put their own limit. Nil for what is neither.
     ///
     /// - Parameter now: seconds since 1970.

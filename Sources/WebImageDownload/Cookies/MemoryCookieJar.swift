@@ -94,7 +94,7 @@ struct Cookie: Sendable {
             case ("path", let text?) where text.first == "/": path = text
             case ("secure", _): isSecure = true
             case ("max-age", let text?): maxAge = Int64(text)
-            case ("expires", let text?): expiry = WireDate.seconds(text)
+            case ("expires", let text?): expiry = CookieDate.seconds(text)
             default: continue
             }
         }

@@ -76,7 +76,7 @@ struct TransferStateMachine: Sendable {
     private var expectedLength: Int?
     /// Whether the server compresses the body although nobody asked for it; the transport undoes that.
     private var isCompressed = false
-    private(set) var partial = PartialBody()
+    private(set) var partial = InterruptedBody()
     private var drained = 0
     private(set) var retries = 0
     private var mayAsk: Bool
@@ -197,7 +197,7 @@ struct TransferStateMachine: Sendable {
                 return failed(WebImageError(.truncatedBody, message), at: now)
             }
             // What came again is shorter than what came before.
-            if partial.offset < partial.kept { return end(.failed(PartialBody.changed)) }
+            if partial.offset < partial.kept { return end(.failed(InterruptedBody.changed)) }
             return end(.complete)
         }
     }

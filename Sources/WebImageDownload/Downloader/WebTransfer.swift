@@ -190,7 +190,7 @@ final class WebTransfer: Transfer, TransportReceiver {
             return .proceed
         }
         if known > 0, !log.matches(UnsafeRawBufferPointer(rebasing: bytes[..<known]), at: offset) {
-            fail(PartialBody.changed)
+            fail(InterruptedBody.changed)
             return .proceed
         }
         if known == bytes.count { return .proceed }

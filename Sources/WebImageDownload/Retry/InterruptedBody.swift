@@ -5,7 +5,7 @@ import WebImageCore
 ///
 /// An origin that names the body with a strong validator is asked for the rest (`Range` with `If-Range`, RFC 9110
 /// section 13.1.5); any other sends all again, and what comes is compared with what is there: readers have it already.
-struct PartialBody: Sendable {
+struct InterruptedBody: Sendable {
     /// Bytes that readers have, or may have.
     private(set) var kept = 0
     /// Where the next byte of the running answer belongs.
@@ -42,22 +42,20 @@ struct PartialBody: Sendable {
     ///
     /// - Throws: `protocolError` when it is another part, `truncatedBody` when it is one of another body.
     mutating func `continue`(_ head: ResponseHead) throws(WebImageError) {
-        guard let range = head[.contentRange].flatMap(ContentRange.init), range.first == kept,
-            range.last.map({ $0 >= kept }) ?? false
-        else {
+        guard let part = ContentRange(head[.contentRange]), part.range?.lowerBound == kept else {
             throw WebImageError(
                 .protocolError, "the server sent another part of the body than was asked for", status: head.status)
         }
         let newTag = Self.strongTag(head)
         let differs = etag != nil && newTag != nil && etag != newTag
-        if differs || (total != nil && range.total != nil && total != range.total) { throw Self.changed }
+        if differs || (total != nil && part.total != nil && total != part.total) { throw Self.changed }
         offset = kept
-        if total == nil { total = range.total }
+        if total == nil { total = part.total }
     }
 
     /// True when a 416 says that there is nothing left to send: the body was whole, only its end was not told.
     func isWhole(accordingTo head: ResponseHead) -> Bool {
-        kept > 0 && head[.contentRange].flatMap(ContentRange.init)?.total == kept
+        kept > 0 && ContentRange(head[.contentRange])?.total == kept
     }
 
     /// The whole length, where it is known.
@@ -81,41 +79,9 @@ struct PartialBody: Sendable {
 
     /// RFC 9110 section 8.8.2.2: a date is strong when the origin had time to make another one before it answered.
     private static func strongDate(_ head: ResponseHead) -> String? {
-        guard let text = head[.lastModified], let modified = WireDate.seconds(text),
-            let sent = head[.date].flatMap(WireDate.seconds), sent - modified >= 1
+        guard let text = head[.lastModified], let modified = HTTPTimestamp(text, now: 0)?.seconds,
+            let sent = head[.date].flatMap({ HTTPTimestamp($0, now: 0)?.seconds }), sent - modified >= 1
         else { return nil }
         return text
-    }
-}
-
-/// `Content-Range: bytes 0-99/200`, `bytes 0-99/*`, `bytes */200` (RFC 9110 section 14.4).
-private struct ContentRange {
-    var first: Int?
-    var last: Int?
-    var total: Int?
-
-    init?(_ text: String) {
-        let words = text.split(separator: " ", maxSplits: 1)
-        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
-        let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2 else { return nil }
-        if parts[1] != "*" {
-            guard let total = Self.number(parts[1]) else { return nil }
-            self.total = total
-        }
-        if parts[0] == "*" {
-            if total == nil { return nil }
-            return
-        }
-        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last,
-            last < total ?? Int.max
-        else { return nil }
-        (self.first, self.last) = (first, last)
-    }
-
-    private static func number(_ text: Substring) -> Int? {
-        guard !text.isEmpty, text.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
-        return Int(text)
     }
 }

@@ -1,24 +1,6 @@
-import HTTPTypes
-import WebImageCore
-
-/// The `Retry-After` field (RFC 9110 section 10.2.3): seconds, or a date.
-enum RetryAfter {
-    /// - Parameter wallTime: now, in seconds since 1970, for an answer without a `Date` of its own.
-    /// - Returns: nil for a value that is neither. A date that has passed means now.
-    static func delay(of head: ResponseHead, wallTime: Int64) -> Duration? {
-        guard let value = head[.retryAfter] else { return nil }
-        let digits = value.utf8.prefix { $0 &- UInt8(ascii: "0") < 10 }
-        if !digits.isEmpty, digits.count == value.utf8.count {
-            return .seconds(Int64(value).map { min($0, 1 << 40) } ?? 1 << 40)
-        }
-        guard let moment = WireDate.seconds(value) else { return nil }
-        let now = head[.date].flatMap(WireDate.seconds) ?? wallTime
-        return .seconds(max(moment - now, 0))
-    }
-}
-
-/// A date as HTTP writes it: IMF-fixdate, and the two older forms that RFC 9110 section 5.6.7 asks recipients to read.
-enum WireDate {
+/// The date in a cookie's `Expires`: HTTP's three forms and what else servers write there, more loosely than ``HTTPTimestamp``
+/// (RFC 6265 section 5.1.1).
+enum CookieDate {
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 
     /// Seconds since 1970, or nil for what is no such date. Never traps.
