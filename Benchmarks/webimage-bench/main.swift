@@ -1,5 +1,5 @@
 // Benchmarks: each claim beside what it is measured against, in one run, as ratios. Names choose some of them.
-let known = ["decode", "warm", "cold", "overlap"]
+let known = ["decode", "warm", "memory", "eviction", "cold", "overlap"]
 let arguments = Array(CommandLine.arguments.dropFirst())
 
 switch (arguments.first, arguments.count) {
@@ -11,6 +11,8 @@ default:
         switch name {
         case "decode": try DecodeBench.run()
         case "warm": try WarmBench.run()
+        case "memory": try MemoryBench.run()
+        case "eviction": EvictionBench.run()
         case "cold": try await ColdBench.run()
         case "overlap": try await OverlapBench.run()
         default: print("there are \(known.joined(separator: ", "))")

@@ -4,7 +4,7 @@ struct EvictionTrace {
     let name: String
     let keys: [Int]
 
-    /// Decoded sizes: from a list's thumbnail (60 KB) to a full screen (8 MB), most of them small.
+    /// Decoded sizes: from a list's thumbnail (60 KB) to a full screen (3.8 MB).
     static func cost(of key: Int) -> Int {
         var random = TraceRandom(state: UInt64(truncatingIfNeeded: key) &* 0x2545_F491_4F6C_DD1D &+ 1)
         return Int(60_000 * max(1, Double(1 << Int(random.below(6))) * (1 + random.unit() * 3) / 2))
@@ -52,7 +52,7 @@ struct EvictionTrace {
         return EvictionTrace(name: "tabs", keys: keys)
     }()
 
-    /// A slide show that is half as long again as the larger cache.
+    /// A slide show that is longer than the caches.
     private static let loop = EvictionTrace(name: "loop of 150", keys: (0..<200_000).map { $0 % 150 })
 
     /// Popular pictures, and every other one seen once and never again.
