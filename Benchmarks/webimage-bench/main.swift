@@ -1,5 +1,5 @@
 // Benchmarks: each claim beside what it is measured against, in one run, as ratios. Names choose some of them.
-let known = ["formats", "warm", "cold", "overlap", "cache"]
+let known = ["formats", "warm", "memory", "eviction", "cold", "overlap", "cache"]
 let arguments = Array(CommandLine.arguments.dropFirst())
 
 switch (arguments.first, arguments.count) {
@@ -15,6 +15,8 @@ default:
         switch name {
         case "formats": try FormatBench.run()
         case "warm": try WarmBench.run()
+        case "memory": try MemoryBench.run()
+        case "eviction": EvictionBench.run()
         case "cold": try await ColdBench.run()
         case "overlap": try await OverlapBench.run()
         case "cache": try CacheBench.run()

@@ -39,9 +39,9 @@ struct MemoryPolicyTests {
         var model = PlainTwoQueues()
         var uses = [Int: Int]()
         var alive: [Int] = []
-        for step in 0..<5000 {
+        for step in 0..<3000 {
             switch Int.random(in: 0..<10, using: &random) {
-            case 0..<4:
+            case 0..<4 where alive.count < 40:
                 let id = (0...alive.count).first { !alive.contains($0) } ?? 0
                 let (cost, hash) = (Int.random(in: 1..<100, using: &random), step &* 0x9E37_79B9_7F4A)
                 alive.append(id)

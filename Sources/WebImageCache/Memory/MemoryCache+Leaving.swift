@@ -147,7 +147,7 @@ extension MemoryCache {
     func shard(of key: CacheKey) -> MemoryShard { shards[Self.shardIndex(of: key)] }
 
     /// Bits that the tables' slots do not use.
-    private static func shardIndex(of key: CacheKey) -> Int { (key.hashCode >> 24) & (shardCount - 1) }
+    static func shardIndex(of key: CacheKey) -> Int { (key.hashCode >> 24) & (shardCount - 1) }
 
     /// The order's name of an entry.
     func id(_ index: Int32, _ key: CacheKey) -> Int { Int(index) * Self.shardCount + Self.shardIndex(of: key) }

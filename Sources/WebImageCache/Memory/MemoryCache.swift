@@ -48,6 +48,8 @@ public final class MemoryCache: Sendable {
     static let shardCount = 16
 
     let shards: [MemoryShard]
+    /// The same without counting references, which would cost a hit as much as its lock.
+    private let uncounted: [Unmanaged<MemoryShard>]
     /// Taken before a shard's lock, never after.
     let ledger: Guarded<MemoryLedger>
     let clock: any LoadClock
@@ -65,6 +67,7 @@ public final class MemoryCache: Sendable {
 
     package init(limits: Limits, policy: EvictionPolicy, remembersHeld: Bool, clock: any LoadClock) {
         shards = (0..<Self.shardCount).map { _ in MemoryShard() }
+        uncounted = shards.map { Unmanaged.passUnretained($0) }
         ledger = Guarded(MemoryLedger(order: policy.makeOrder(), limits: limits))
         self.clock = clock
         self.remembersHeld = remembersHeld
@@ -75,7 +78,7 @@ public final class MemoryCache: Sendable {
 
     /// The picture of that key, which counts as used now; nil when there is none.
     public func image(for key: CacheKey) -> Image? {
-        let answer = seesEveryHit ? lookOrdering(key) : shard(of: key).look(for: key, clock: clock)
+        let answer = seesEveryHit ? lookOrdering(key) : look(key)
         switch answer {
         case .hit(let image, _): return image
         case .held(let image): return adopt(image, key)
@@ -86,9 +89,14 @@ public final class MemoryCache: Sendable {
         }
     }
 
+    private func look(_ key: CacheKey) -> MemoryShard.Answer {
+        // `shards` holds them as long as the cache lives.
+        uncounted[Self.shardIndex(of: key)]._withUnsafeGuaranteedRef { $0.look(for: key, clock: clock) }
+    }
+
     private func lookOrdering(_ key: CacheKey) -> MemoryShard.Answer {
         ledger.withLock { ledger in
-            let answer = shard(of: key).look(for: key, clock: clock)
+            let answer = look(key)
             if case .hit(_, let index) = answer { ledger.order.use(id(index, key)) }
             return answer
         }

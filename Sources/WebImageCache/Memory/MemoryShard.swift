@@ -36,7 +36,7 @@ final class MemoryShard: Sendable {
                 state.misses += 1
                 return state.held.image(for: key, clock: clock).map(Answer.held) ?? .miss
             }
-            if state.table[index].expires != nil, state.table[index].isExpired(at: clock.now) {
+            if state.table[index].extras != nil, state.table[index].isExpired(at: clock.now) {
                 state.misses += 1
                 return .expired
             }

@@ -12,13 +12,30 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         /// What an `Image` is; the only reference of the table.
         var storage: Image.Storage
         var cost: Int
-        /// On the cache's clock; nil for ever.
-        let expires: Duration?
-        let variant: ImageVariant?
+        /// What few entries have; kept apart so that an entry takes one cache line.
+        let extras: Extras?
         /// How often it was hit since the order asked, at most 3.
         var uses: UInt8 = 0
 
+        init(key: CacheKey, storage: Image.Storage, cost: Int, expires: Duration?, variant: ImageVariant?) {
+            self.key = key
+            self.storage = storage
+            self.cost = cost
+            extras = expires == nil && variant == nil ? nil : Extras(expires: expires, variant: variant)
+        }
+
+        /// On the cache's clock; nil for ever.
+        var expires: Duration? { extras?.expires }
+        var variant: ImageVariant? { extras?.variant }
+
         func isExpired(at now: Duration) -> Bool { expires.map { $0 <= now } ?? false }
+    }
+
+    final class Extras: Sendable {
+        let expires: Duration?
+        let variant: ImageVariant?
+
+        init(expires: Duration?, variant: ImageVariant?) { (self.expires, self.variant) = (expires, variant) }
     }
 
     private struct Slot {

@@ -1,0 +1,106 @@
+import WebImageCore
+
+/// How short memory is.
+public enum MemoryPressureLevel: Int, Comparable, Sendable, CaseIterable {
+    /// There is enough.
+    case none
+    /// Nine tenths of what the process may use are taken, or work begins to wait for memory: caches give back a quarter.
+    case low
+    /// The kernel reclaims, or work waits often: caches give back half.
+    case medium
+    /// The next step is that the process is killed: caches give back all.
+    case critical
+
+    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// What the kernel says of memory at one moment; nil where it says nothing.
+package struct MemoryPressureReading: Hashable, Sendable {
+    /// Of the nearest control group with a limit: what it uses and cannot simply drop, and its least limit, in bytes.
+    package var used: Int?
+    package var limit: Int?
+    /// How often, since the group was made, it was throttled at `memory.high`, held at its limit, and ran out of memory.
+    package var high: Int?
+    package var max: Int?
+    package var outOfMemory: Int?
+    /// The share of the last ten seconds, in percent, in which some or all work waited for memory.
+    package var someStalled: Double?
+    package var allStalled: Double?
+    /// What the machine could still give, and has, in bytes.
+    package var available: Int?
+    package var total: Int?
+
+    package init() {}
+}
+
+/// Where readings come from: the kernel, or a test.
+package protocol MemoryPressureSource: Sendable {
+    func read() -> MemoryPressureReading
+    /// Something that wakes when memory may have become short; nil where the kernel offers none, so that a timer must do.
+    func makeAlarm() -> (any MemoryPressureAlarm)?
+}
+
+/// Wakes one thread when memory may have become short.
+package protocol MemoryPressureAlarm: Sendable {
+    /// Blocks the calling thread until there is something to look at; false once it was stopped.
+    func wait() -> Bool
+    /// Ends ``wait()``, from any thread, for good.
+    func stop()
+}
+
+/// Makes levels of readings. Counters count from the first reading on.
+package struct MemoryPressureGauge: Sendable {
+    private var last: MemoryPressureReading?
+
+    package init() {}
+
+    /// The level now. What only a counter tells is told once.
+    package mutating func level(of reading: MemoryPressureReading) -> MemoryPressureLevel {
+        defer { last = reading }
+        return max(fill(of: reading), max(stall(of: reading), events(of: reading)))
+    }
+
+    /// The fuller of group and machine.
+    private func fill(of reading: MemoryPressureReading) -> MemoryPressureLevel {
+        let machine = reading.available.flatMap { left in reading.total.map { ($0 - left, $0) } }
+        let group = reading.used.flatMap { used in reading.limit.map { (used, $0) } }
+        return [machine, group].compactMap(\.self).map { used, limit in
+            guard limit > 0 else { return .none }
+            switch Double(used) / Double(limit) {
+            case 0.98...: return .critical
+            case 0.95...: return .medium
+            case 0.90...: return .low
+            default: return .none
+            }
+        }.max() ?? .none
+    }
+
+    private func stall(of reading: MemoryPressureReading) -> MemoryPressureLevel {
+        let (some, all) = (reading.someStalled ?? 0, reading.allStalled ?? 0)
+        if all >= 20 { return .critical }
+        if all >= 5 || some >= 20 { return .medium }
+        return some >= 5 ? .low : .none
+    }
+
+    private func events(of reading: MemoryPressureReading) -> MemoryPressureLevel {
+        guard let last else { return .none }
+        func grew(_ counter: KeyPath<MemoryPressureReading, Int?>) -> Bool {
+            guard let now = reading[keyPath: counter], let before = last[keyPath: counter] else { return false }
+            return now > before
+        }
+        if grew(\.outOfMemory) { return .critical }
+        return grew(\.max) || grew(\.high) ? .medium : .none
+    }
+}
+
+extension MemoryCache {
+    /// Gives memory back: a quarter of what is kept, half, or all. What somebody holds is still found (MC-02).
+    public func trim(for level: MemoryPressureLevel) {
+        switch level {
+        case .none: return
+        case .low: trim(toCost: ByteCount(cost.bytes / 4 * 3))
+        case .medium: trim(toCost: ByteCount(cost.bytes / 2))
+        case .critical: trim(toCost: .zero)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Synchronization
+package import WebImageCore
+import WebImageSystem
+
+/// Tells its owner when memory is short (rows K-19 and MC-02). Whoever owns caches makes one, and stops it.
+///
+/// Where the kernel wakes us it is one thread that blocks, and costs nothing; else a timer. While memory is short it looks
+/// again every two seconds, so that caches go on giving back until it is not.
+package final class MemoryPressureWatcher: Sendable {
+    private struct State {
+        var gauge = MemoryPressureGauge()
+        var isStopped = false
+        var alarm: (any MemoryPressureAlarm)?
+        var timer: ScheduledAction?
+    }
+
+    private let source: any MemoryPressureSource
+    private let clock: any LoadClock
+    private let interval: Duration
+    private let onPressure: @Sendable (MemoryPressureLevel) -> Void
+    private let state = Guarded(State())
+
+    package static let repeatInterval = Duration.seconds(2)
+
+    /// - Parameters:
+    ///   - interval: how often a timer looks, where the kernel does not wake us.
+    ///   - onPressure: gets every level but `none`, on a thread of the watcher or the clock; it must not block for long.
+    package init(
+        source: any MemoryPressureSource, clock: any LoadClock, interval: Duration = .seconds(5),
+        onPressure: @escaping @Sendable (MemoryPressureLevel) -> Void
+    ) {
+        self.source = source
+        self.clock = clock
+        self.interval = interval
+        self.onPressure = onPressure
+    }
+
+    deinit { stop() }
+
+    /// Begins to watch; to be called once.
+    package func start() {
+        let reading = source.read()
+        let alarm = source.makeAlarm()
+        let wasStopped = state.withLock { state in
+            _ = state.gauge.level(of: reading)
+            state.alarm = alarm
+            return state.isStopped
+        }
+        guard !wasStopped else {
+            alarm?.stop()
+            return
+        }
+        guard let alarm else { return schedule(after: interval) }
+        // The thread must not keep the watcher: its owner's end is what stops it.
+        startThread(named: "wi-pressure") { [weak self] in
+            while alarm.wait() {
+                guard let self else { return }
+                self.look()
+            }
+        }
+    }
+
+    /// Ends watching, for good. A call of `onPressure` may be on its way.
+    package func stop() {
+        let (alarm, timer) = state.withLock { state in
+            state.isStopped = true
+            defer { (state.alarm, state.timer) = (nil, nil) }
+            return (state.alarm, state.timer)
+        }
+        alarm?.stop()
+        timer?.cancel()
+    }
+
+    private func look() {
+        let reading = source.read()
+        let (level, hasAlarm, isStopped) = state.withLock { state in
+            (state.gauge.level(of: reading), state.alarm != nil, state.isStopped)
+        }
+        guard !isStopped else { return }
+        if level > .none { onPressure(level) }
+        if level > .none {
+            schedule(after: Self.repeatInterval)
+        } else if !hasAlarm {
+            schedule(after: interval)
+        }
+    }
+
+    /// One timer at a time.
+    private func schedule(after wait: Duration) {
+        let action = clock.schedule(at: clock.now + wait) { [weak self] in self?.look() }
+        let old = state.withLock { state -> ScheduledAction? in
+            if state.isStopped { return action }
+            defer { state.timer = action }
+            return state.timer
+        }
+        old?.cancel()
+    }
+}

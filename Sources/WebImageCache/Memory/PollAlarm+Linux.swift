@@ -1,0 +1,92 @@
+import Glibc
+import Synchronization
+import WebImageSystem
+
+/// Waits in poll(2) for PSI triggers and for changes of `memory.events`.
+package final class PollAlarm: MemoryPressureAlarm {
+    /// Work waited for 150 ms in two seconds; windows that are multiples of two seconds need no privilege.
+    private static let trigger = "some 150000 2000000"
+
+    /// What is waited for: files of ours until the thread that waits closes them. The first one is the stop's.
+    private let descriptors: Guarded<[Int32]>
+    private let stopEnd: Guarded<Int32?>
+
+    /// nil when the kernel lets us watch none of them.
+    ///
+    /// - Parameters:
+    ///   - events: files that report their changes; those that cannot be opened are left out.
+    ///   - stalls: PSI files; the first that takes a trigger is used.
+    package init?(events: [String], stalls: [String]) {
+        let stall = stalls.lazy.compactMap(Self.openTrigger).first
+        let watched =
+            events.map { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }.filter { $0 >= 0 } + [stall].compactMap(\.self)
+        var ends: [Int32] = [-1, -1]
+        guard stall != nil, pipe(&ends) == 0 else {
+            // Without a trigger only a limit's event would wake us: too late for a machine without limits.
+            for file in watched { close(file) }
+            return nil
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        descriptors = Guarded([ends[0]] + watched)
+        stopEnd = Guarded(ends[1])
+    }
+
+    deinit {
+        stop()
+        for file in descriptors.withLock({ $0 }) { close(file) }
+    }
+
+    private static func openTrigger(_ path: String) -> Int32? {
+        let file = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+        guard file >= 0 else { return nil }
+        // The kernel wants the end of the text too.
+        if write(file, trigger, trigger.utf8.count + 1) > 0 { return file }
+        close(file)
+        return nil
+    }
+
+    package func wait() -> Bool {
+        while true {
+            let files = descriptors.withLock { $0 }
+            guard files.count > 1 else { return false }
+            var polled = files.enumerated().map { index, file in
+                pollfd(fd: file, events: Int16(index == 0 ? POLLIN : POLLPRI), revents: 0)
+            }
+            if poll(&polled, nfds_t(polled.count), -1) < 0 {
+                if errno == EINTR { continue }
+                return false
+            }
+            if polled[0].revents != 0 { return false }
+            drop(polled.filter { $0.revents & Int16(POLLNVAL) != 0 || Self.isGone($0) }.map(\.fd))
+            let told = polled.filter { $0.revents & Int16(POLLPRI) != 0 }
+            for file in told { Self.acknowledge(file.fd) }
+            if !told.isEmpty { return true }
+        }
+    }
+
+    /// `memory.events` says POLLERR beside POLLPRI whenever it changed; alone, POLLERR says that the group is gone.
+    private static func isGone(_ polled: pollfd) -> Bool {
+        polled.revents & Int16(POLLERR) != 0 && polled.revents & Int16(POLLPRI) == 0
+    }
+
+    /// What changed once is told again until it is read.
+    private static func acknowledge(_ file: Int32) {
+        withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
+            _ = pread(file, buffer.baseAddress, buffer.count, 0)
+        }
+    }
+
+    private func drop(_ gone: [Int32]) {
+        guard !gone.isEmpty else { return }
+        descriptors.withLock { $0.removeAll { gone.contains($0) } }
+        for file in gone { close(file) }
+    }
+
+    package func stop() {
+        let end = stopEnd.withLock { end in
+            defer { end = nil }
+            return end
+        }
+        if let end { close(end) }
+    }
+}
