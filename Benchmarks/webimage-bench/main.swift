@@ -1,5 +1,5 @@
 // Benchmarks: each claim beside what it is measured against, in one run, as ratios. Names choose some of them.
-let known = ["decode", "warm", "cold", "overlap"]
+let known = ["decode", "warm", "cold", "overlap", "download"]
 let arguments = Array(CommandLine.arguments.dropFirst())
 
 switch (arguments.first, arguments.count) {
@@ -13,6 +13,7 @@ default:
         case "warm": try WarmBench.run()
         case "cold": try await ColdBench.run()
         case "overlap": try await OverlapBench.run()
+        case "download": try await DownloadBench.run()
         default: print("there are \(known.joined(separator: ", "))")
         }
     }
