@@ -12,7 +12,11 @@ package final class ScratchFolder: Sendable {
 
     deinit {
         let files = PosixFileSystem()
-        for name in (try? files.names(in: path)) ?? [] { try? files.remove("\(path)/\(name)") }
+        for name in (try? files.names(in: path)) ?? [] {
+            try? files.remove("\(path)/\(name)")
+            // A program that ran here may have left an empty folder.
+            try? files.removeDirectory("\(path)/\(name)")
+        }
         try? files.removeDirectory(path)
     }
 
