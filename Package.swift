@@ -146,7 +146,8 @@ let package = Package(
             ],
             path: "Benchmarks/webimage-bench", swiftSettings: swiftSettings),
         .target(
-            name: "CBench", dependencies: ["CSysJPEG", "CSysPNG"], path: "Benchmarks/CBench", cSettings: cSettings),
+            name: "CBench", dependencies: ["CSysJPEG", "CSysPNG", "CSysCurl"], path: "Benchmarks/CBench",
+            cSettings: cSettings),
 
         .executableTarget(
             name: "kill-worker", dependencies: ["WebImageTesting"], path: "Tests/KillWorker",

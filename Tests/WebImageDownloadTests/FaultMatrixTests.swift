@@ -115,7 +115,8 @@ import WebImageTesting
         #expect(await rig.fetch("/ok").end == "complete")
         rig.clock.advance(by: .seconds(1))
         for download in stuck { #expect(await rig.fetch(download).end == "connectTimeout") }
-        #expect(rig.downloader.counters.running == 0)
+        // Readers know before the transport does.
+        while rig.downloader.counters.running > 0 { await Task.yield() }
     }
 
     @Test func thousandsOfDownloadsLeaveNothingOpen() async throws {

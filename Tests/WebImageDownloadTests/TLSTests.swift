@@ -5,7 +5,7 @@ import WebImageTesting
 @testable import WebImageDownload
 
 /// TLS and HTTP/2 against nginx.
-@Suite(.enabled(if: RealServer.isAvailable, "nginx or openssl is not installed")) struct TLSTests {
+@Suite(.enabled(if: NginxServer.isAvailable, "nginx or openssl is not installed")) struct TLSTests {
     private func fetch(
         _ rig: Rig, _ url: String, _ tls: TLSPolicy
     ) async -> (count: Int, end: String, metrics: TransferMetrics?) {
@@ -17,7 +17,7 @@ import WebImageTesting
     }
 
     @Test func whoIsTrusted() async throws {
-        let (rig, server) = (try Rig(), try RealServer())
+        let (rig, server) = (try Rig(), try NginxServer())
         let url = server.secure("/body")
         #expect(await fetch(rig, url, TLSPolicy()).end == "tlsFailed")
         let known = TLSPolicy(trust: .systemAnd(pem: server.authority))
@@ -31,7 +31,7 @@ import WebImageTesting
     }
 
     @Test func aPinnedKeyMustBeTheOne() async throws {
-        let (rig, server) = (try Rig(), try RealServer())
+        let (rig, server) = (try Rig(), try NginxServer())
         let pin = String(decoding: server.contents("pin"), as: UTF8.self)
         var policy = TLSPolicy(
             trust: .systemAnd(pem: server.authority), pinnedKeys: [pin, String(repeating: "A", count: 43) + "="])
@@ -43,7 +43,7 @@ import WebImageTesting
     }
 
     @Test func aCertificateOfOurOwnOpensTheDoor() async throws {
-        let (rig, server) = (try Rig(), try RealServer())
+        let (rig, server) = (try Rig(), try NginxServer())
         let url = "https://127.0.0.1:\(server.mutualPort)/body"
         var policy = TLSPolicy(trust: .systemAnd(pem: server.authority))
         #expect(await fetch(rig, url, policy).end == "badStatus")
@@ -58,7 +58,7 @@ import WebImageTesting
             .with {
                 $0.maxConcurrent = 64; $0.maxConcurrentPerHost = 64
             })
-        let server = try RealServer()
+        let server = try NginxServer()
         let downloads = (0..<64).map { number in
             var request = DownloadRequest(url: server.secure("/body?\(number)"))
             request.trust = .systemAnd(pem: server.authority)
@@ -73,7 +73,7 @@ import WebImageTesting
     }
 
     @Test func aPlainServerIsNoTLSServer() async throws {
-        let (rig, server) = (try Rig(), try RealServer())
+        let (rig, server) = (try Rig(), try NginxServer())
         #expect(await fetch(rig, "https://127.0.0.1:\(server.plainPort)/body", TLSPolicy()).end == "tlsFailed")
     }
 }

@@ -99,6 +99,7 @@ final class Storm: Sendable {
         configuration.decodeMemory = seed % 3 == 0 ? 1 : .kibibytes(600)
         configuration.download.maxConcurrent = 32
         configuration.download.retry = .never
+        configuration.download.circuit = nil
         configuration.download.maxConcurrentPerHost = 32
         let manager = ImageManager(
             configuration, coders: .standard, transport: transport, clock: clock, files: PosixFileSystem())

@@ -16,6 +16,7 @@ struct TestBench {
         configuration.download.deadlines = DownloadDeadlines(connect: nil, firstByte: nil, idle: nil)
         // Failures have tests of their own, too.
         configuration.download.retry = .never
+        configuration.download.circuit = nil
         change(&configuration)
         manager = ImageManager(
             configuration, coders: .standard, transport: transport, clock: SystemClock.shared, files: PosixFileSystem())

@@ -26,6 +26,9 @@ uint64_t cb_thread_cpu_nanoseconds(void);
 /// The CPU time of the process in nanoseconds.
 uint64_t cb_process_cpu_nanoseconds(void);
 
+/// Downloads `url` so many times with libcurl alone, so many at once; returns the bytes of all bodies.
+long cb_download(const char *_Nonnull url, int count, int concurrent);
+
 #ifdef __cplusplus
 }
 #endif

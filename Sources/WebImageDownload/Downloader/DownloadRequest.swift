@@ -132,13 +132,23 @@ extension ResolvedRequest.Rest {
     }
 }
 
+extension DownloadRequest {
+    /// Who asks, where that is not said in so many words: what is got by cookies or a certificate is not for everybody.
+    fileprivate var quietScope: String? {
+        if let credentialProvider { return credentialProvider.name }
+        if netrcFile != nil { return "netrc" }
+        if handlesCookies { return "cookies" }
+        return tls?.clientCertificate == nil ? nil : "certificate"
+    }
+}
+
 extension RequestFingerprint {
     init(_ request: DownloadRequest, source: DownloadSource) {
         method = request.method.rawValue
         url = source.text
         var user = request.credentials?.user
         if user == nil, case .web(let url) = source { user = url.credentials?.user }
-        credentialScope = request.credentialScope ?? user ?? request.credentialProvider?.name
+        credentialScope = request.credentialScope ?? user ?? request.quietScope
         fields = request.fields.isEmpty ? [] : request.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
     }
 }

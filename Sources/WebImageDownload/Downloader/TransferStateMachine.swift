@@ -268,7 +268,7 @@ struct TransferStateMachine: Sendable {
 
     private func accepts(_ status: Int) -> Bool {
         if status == 304 { return rules.takesNotModified }
-        if status == 416 { return rules.takesParts }
+        if status == 416 || (status == 206 && rules.takesParts) { return rules.takesParts }
         return rules.acceptableStatuses.contains(status)
     }
 

@@ -135,9 +135,7 @@ extension WebTransfer {
             request.authentication = scheme ?? (challenge == nil ? .negotiated : asked)
         case nil: break
         }
-        if plan.request.handlesCookies, chain.keepsSecrets || plan.request.fields[.cookie] == nil,
-            let cookies = plan.configuration.cookieJar.cookies(for: request.url)
-        {
+        if plan.request.handlesCookies, let cookies = plan.configuration.cookieJar.cookies(for: request.url) {
             let own = request.fields[.cookie]
             request.fields[.cookie] = own.map { "\($0); \(cookies)" } ?? cookies
         }

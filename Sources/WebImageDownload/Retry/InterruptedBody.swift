@@ -10,14 +10,16 @@ struct InterruptedBody: Sendable {
     private(set) var kept = 0
     /// Where the next byte of the running answer belongs.
     private(set) var offset = 0
-    private var validator: String?
-    private var etag: String?
+    /// The head of the last answer that began at the beginning. Looked into only when another try is made.
+    private var head: ResponseHead?
     private var total: Int?
-    private var isRangeable = false
+    private var isWhole = false
 
     /// The fields that ask for the rest; nil when all must come again.
     var rangeFields: HTTPFields? {
-        guard kept > 0, isRangeable, let validator else { return nil }
+        guard kept > 0, isWhole, let head, head[.acceptRanges]?.lowercased() != "none",
+            let validator = Self.strongTag(head) ?? Self.strongDate(head)
+        else { return nil }
         return [.range: "bytes=\(kept)-", .ifRange: validator]
     }
 
@@ -26,16 +28,14 @@ struct InterruptedBody: Sendable {
     /// - Parameter isWhole: false for what a `Range` cannot continue: an encoded body, or a part that the caller asked for.
     /// - Throws: `truncatedBody` when it is another body than the one of which a part is there.
     mutating func begin(_ head: ResponseHead, length: Int?, isWhole: Bool) throws(WebImageError) {
-        let newTag = Self.strongTag(head)
         if kept > 0 {
-            let differs = etag != nil && newTag != nil && etag != newTag
-            if differs || (total != nil && length != nil && total != length) { throw Self.changed }
+            let differs = total != nil && length != nil && total != length
+            if differs || hasOtherTag(head) { throw Self.changed }
         }
         offset = 0
-        etag = newTag
+        self.head = head
         total = length
-        validator = newTag ?? Self.strongDate(head)
-        isRangeable = isWhole && head[.acceptRanges]?.lowercased() != "none"
+        self.isWhole = isWhole
     }
 
     /// Takes the head of a 206 that was asked for with ``rangeFields``.
@@ -46,9 +46,8 @@ struct InterruptedBody: Sendable {
             throw WebImageError(
                 .protocolError, "the server sent another part of the body than was asked for", status: head.status)
         }
-        let newTag = Self.strongTag(head)
-        let differs = etag != nil && newTag != nil && etag != newTag
-        if differs || (total != nil && part.total != nil && total != part.total) { throw Self.changed }
+        let differs = total != nil && part.total != nil && total != part.total
+        if differs || hasOtherTag(head) { throw Self.changed }
         offset = kept
         if total == nil { total = part.total }
     }
@@ -71,6 +70,11 @@ struct InterruptedBody: Sendable {
 
     static let changed = WebImageError(
         .truncatedBody, "the transfer broke off, and the origin has another body now than the one that began to come")
+
+    private func hasOtherTag(_ other: ResponseHead) -> Bool {
+        guard let ours = head.flatMap(Self.strongTag), let theirs = Self.strongTag(other) else { return false }
+        return ours != theirs
+    }
 
     private static func strongTag(_ head: ResponseHead) -> String? {
         guard let tag = head[.eTag], tag.utf8.first == UInt8(ascii: "\""), tag.utf8.count >= 2 else { return nil }

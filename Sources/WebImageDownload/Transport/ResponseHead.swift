@@ -43,7 +43,7 @@ public struct ResponseHead: Sendable {
         case .parsed(let fields): return fields
         case .lines(let lines):
             var fields = HTTPFields()
-            HeadLines(lines).forEach { name, value in
+            HeadLines.forEach(in: lines) { name, value in
                 guard let name = HTTPField.Name(String(decoding: name, as: UTF8.self)) else { return }
                 fields.append(HTTPField(name: name, value: String(decoding: value, as: UTF8.self)))
             }
@@ -58,7 +58,7 @@ public struct ResponseHead: Sendable {
         case .lines(let lines):
             var joined: String?
             let wanted = name.canonicalName.utf8
-            HeadLines(lines).forEach { name, value in
+            HeadLines.forEach(in: lines) { name, value in
                 guard name.count == wanted.count, zip(name, wanted).allSatisfy({ lowercased($0) == $1 }) else { return }
                 let text = String(decoding: value, as: UTF8.self)
                 joined = joined.map { "\($0), \(text)" } ?? text
@@ -69,30 +69,39 @@ public struct ResponseHead: Sendable {
 }
 
 /// The field lines of a head.
-private struct HeadLines {
-    private let lines: [UInt8]
-
-    init(_ lines: [UInt8]) { self.lines = lines }
-
-    /// Calls `body` with name and value of each field; lines that are none (the status line) are passed over.
-    func forEach(_ body: (_ name: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) -> Void) {
-        for line in lines.split(separator: UInt8(ascii: "\n")) {
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else { continue }
-            let name = line[..<colon]
-            // The status line of HTTP holds a colon only in a reason phrase, after a space; field names have none.
-            if name.contains(UInt8(ascii: " ")) { continue }
-            body(name, trimmed(line[(colon + 1)...]))
+private enum HeadLines {
+    /// Calls `body` with name and value of each field; lines that are none (the status line) are passed over. Looked at
+    /// several times a load: allocates nothing.
+    static func forEach(
+        in lines: [UInt8],
+        _ body: (_ name: Slice<UnsafeBufferPointer<UInt8>>, _ value: Slice<UnsafeBufferPointer<UInt8>>) -> Void
+    ) {
+        lines.withUnsafeBufferPointer { bytes in
+            var start = 0
+            while start < bytes.count {
+                var (end, colon, hasBlank) = (start, -1, false)
+                while end < bytes.count, bytes[end] != UInt8(ascii: "\n") {
+                    if colon < 0 {
+                        if bytes[end] == UInt8(ascii: ":") { colon = end }
+                        if bytes[end] == UInt8(ascii: " ") { hasBlank = true }
+                    }
+                    end += 1
+                }
+                // The status line of HTTP holds a colon only in a reason phrase, after a space; field names have none.
+                if colon > start, !hasBlank { body(bytes[start..<colon], trimmed(bytes[(colon + 1)..<end])) }
+                start = end + 1
+            }
         }
     }
 
-    private func trimmed(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-        var value = value
-        while let last = value.last, isBlank(last) { value.removeLast() }
-        while let first = value.first, isBlank(first) { value.removeFirst() }
-        return value
+    private static func trimmed(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> Slice<UnsafeBufferPointer<UInt8>> {
+        var (first, last) = (value.startIndex, value.endIndex)
+        while last > first, isBlank(value[last - 1]) { last -= 1 }
+        while first < last, isBlank(value[first]) { first += 1 }
+        return value[first..<last]
     }
 
-    private func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 }
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 }
 }
 
 /// ASCII letters in lower case, other bytes as they are.

@@ -2,21 +2,25 @@ import Glibc
 import WebImageSystem
 
 /// A folder of plain files that goes with the value.
-final class ScratchFolder: Sendable {
-    let path: String
+package final class ScratchFolder: Sendable {
+    package let path: String
 
-    init() throws {
+    package init() throws {
         path = "/tmp/webimage-download-\(UInt64.random(in: 0...UInt64.max))"
         try PosixFileSystem().makeDirectory(path)
     }
 
     deinit {
         let files = PosixFileSystem()
-        for name in (try? files.names(in: path)) ?? [] { try? files.remove("\(path)/\(name)") }
+        for name in (try? files.names(in: path)) ?? [] {
+            try? files.remove("\(path)/\(name)")
+            // A program that ran here may have left an empty folder.
+            try? files.removeDirectory("\(path)/\(name)")
+        }
         try? files.removeDirectory(path)
     }
 
-    func write(_ name: String, _ text: String) {
+    package func write(_ name: String, _ text: String) {
         guard let file = fopen("\(path)/\(name)", "w") else { return }
         fputs(text, file)
         fclose(file)

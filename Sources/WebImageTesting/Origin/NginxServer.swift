@@ -1,20 +1,17 @@
 import Glibc
-import WebImageSystem
-import WebImageTesting
 
 /// nginx on loopback with TLS and HTTP/2, and certificates of a small authority of its own. Nil where nginx or openssl is
 /// not installed: tests that need it then say that they were skipped.
-final class RealServer: Sendable {
-    static let isAvailable = find("nginx") != nil && find("openssl") != nil
+package final class NginxServer: Sendable {
+    package static let isAvailable = find("nginx") != nil && find("openssl") != nil
 
-    let folder: ScratchFolder
-    let plainPort: Int
-    let securePort: Int
+    private let folder: ScratchFolder
+    package let plainPort: Int
+    package let securePort: Int
     /// Asks for a certificate of the client's.
-    let mutualPort: Int
-    private let process: pid_t
+    package let mutualPort: Int
 
-    init() throws {
+    package init() throws {
         folder = try ScratchFolder()
         plainPort = try OriginServer.closedPort()
         securePort = try OriginServer.closedPort()
@@ -23,20 +20,18 @@ final class RealServer: Sendable {
         try Self.makeCertificates(in: path)
         folder.write("body", String(decoding: [UInt8](repeating: 65, count: 10_240), as: UTF8.self))
         folder.write("nginx.conf", Self.settings(path, plainPort, securePort, mutualPort))
-        process = try Self.spawn(
-            [Self.find("nginx") ?? "nginx", "-p", path, "-c", "\(path)/nginx.conf"], log: "\(path)/log")
-        for _ in 0..<500 where !Self.answers(plainPort) { usleep(10_000) }
+        // It goes into the background once its ports are open.
+        try Self.run([Self.find("nginx") ?? "nginx", "-p", path, "-c", "\(path)/nginx.conf"], log: "\(path)/log")
     }
 
     deinit {
-        kill(process, SIGKILL)
-        var status: Int32 = 0
-        waitpid(process, &status, 0)
+        let number = String(decoding: contents("pid"), as: UTF8.self)
+        if let process = pid_t(number.filter(\.isNumber)) { kill(process, SIGKILL) }
     }
 
-    var authority: [UInt8] { contents("ca.pem") }
+    package var authority: [UInt8] { contents("ca.pem") }
 
-    func contents(_ name: String) -> [UInt8] {
+    package func contents(_ name: String) -> [UInt8] {
         guard let file = fopen("\(folder.path)/\(name)", "r") else { return [] }
         defer { fclose(file) }
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
@@ -44,11 +39,11 @@ final class RealServer: Sendable {
         return Array(bytes[..<count])
     }
 
-    func secure(_ path: String, host: String = "127.0.0.1") -> String { "https://\(host):\(securePort)\(path)" }
+    package func secure(_ path: String, host: String = "127.0.0.1") -> String { "https://\(host):\(securePort)\(path)" }
 
     private static func settings(_ path: String, _ plain: Int, _ secure: Int, _ mutual: Int) -> String {
         """
-        daemon off; master_process off; worker_processes 1; pid \(path)/pid; error_log \(path)/error.log;
+        daemon on; master_process off; worker_processes 1; pid \(path)/pid; error_log \(path)/error.log;
         events { worker_connections 1024; }
         http {
           access_log off; keepalive_requests 1000000; http2_max_requests 1000000; default_type image/png;
@@ -76,12 +71,11 @@ final class RealServer: Sendable {
             openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der \\
               | openssl dgst -sha256 -binary | openssl base64 -A > pin
             """
-        let process = try spawn(["/bin/sh", "-c", script], log: "\(path)/openssl.log")
-        var status: Int32 = 0
-        waitpid(process, &status, 0)
+        try run(["/bin/sh", "-c", script], log: "\(path)/openssl.log")
     }
 
-    private static func spawn(_ words: [String], log: String) throws -> pid_t {
+    /// Runs a program to its end.
+    private static func run(_ words: [String], log: String) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -93,26 +87,14 @@ final class RealServer: Sendable {
         arguments.append(nil)
         let result = posix_spawn(&process, words[0], &actions, nil, arguments, environ)
         if result != 0 { throw FailedToStart(command: words[0], error: result) }
-        return process
+        var status: Int32 = 0
+        waitpid(process, &status, 0)
+        if status != 0 { throw FailedToStart(command: words[0], error: status) }
     }
 
     private struct FailedToStart: Error {
         let command: String
         let error: Int32
-    }
-
-    private static func answers(_ port: Int) -> Bool {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = in_port_t(port).bigEndian
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
     }
 
     private static func find(_ name: String) -> String? {
