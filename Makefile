@@ -28,7 +28,7 @@ test: libraries   ## every check that CI runs
 	scripts/check-builds
 
 soak: libraries   ## the long versions: kill -9 rounds, random walks, all damage to all files, two minutes a fuzzer
-	WEBIMAGE_SOAK=1 $(SWIFT_TEST) --filter Soak --filter KillNine
+	WEBIMAGE_SOAK=1 $(SWIFT_TEST) --filter Soak --filter KillNine --filter DiskCacheWalk
 	scripts/fuzz --all $(SOAK_SECONDS)
 
 fuzz: libraries   ## make fuzz TARGET=gif SECONDS=600; without a target: which there are

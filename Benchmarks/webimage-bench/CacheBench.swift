@@ -91,7 +91,7 @@ enum CacheBench {
                 + "ratio of wall \(Measure.text(ratio)), of CPU \(Measure.text(cpuRatio))")
     }
 
-    private static func evictingStores(_ many: Int) throws {
+    static func evictingStores(_ many: Int) throws {
         var times: [Double] = []
         for count in [1000, many] {
             let folder = try Folder()
@@ -112,7 +112,7 @@ enum CacheBench {
 
     // MARK: - Many entries
 
-    private static func openAndEvict(_ count: Int) throws {
+    static func openAndEvict(_ count: Int) throws {
         let folder = try Folder()
         let path = folder.path + "/cache"
         let body = bytes(2000, 1)

@@ -23,6 +23,7 @@ extension DiskCache {
 
     /// Every entry whose trailer can be read, in no order. Blocks; reads the end of every file.
     package func entries() throws(WebImageError) -> [DiskEntryInfo] {
+        finishScan()
         try writeAllStaged()
         var found: [DiskEntryInfo] = []
         forEachEntryFile { id, path in

@@ -28,6 +28,9 @@ extension DiskCache {
         }
     }
 
+    /// Returns when it is known what the directory holds; does nothing once it is. Blocks.
+    package func finishOpening() { finishScan() }
+
     private static let leastIndexCount = 1000
 
     /// Calls `body` with every file that is named like an entry.
@@ -61,8 +64,17 @@ extension DiskCache {
     func noteStray(_ path: String, _ strays: inout [String: Int64]) {
         guard !isOwn(path), let status = try? files.status(at: path), status.isRegularFile else { return }
         let isOld = clock.wallTime - status.modified > Self.temporaryLifetime
-        if isOld, (try? files.remove(path)) != nil { return }
+        if isOld, !isOfTheLiving(path), (try? files.remove(path)) != nil { return }
         strays[path] = status.blockBytes
+    }
+
+    /// Whether the cache that writes a temporary file lives: it holds its mark's lock then.
+    private func isOfTheLiving(_ path: String) -> Bool {
+        guard let name = path.split(separator: "/").last, let dash = name.lastIndex(of: "-"),
+            let mark = try? files.open(layout.ownerDirectory + "/" + name[..<dash].dropFirst(), .read)
+        else { return false }
+        defer { files.close(mark) }
+        return (try? files.lock(mark, wait: false)) == false
     }
 
     private func isOwn(_ path: String) -> Bool {

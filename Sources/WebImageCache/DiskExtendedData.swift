@@ -26,10 +26,13 @@ extension DiskMetadata {
         typedData.first { $0.name == Value.name }.flatMap { Value($0.bytes, version: $0.version) }
     }
 
-    /// Puts a value in the place of the one of its type; nil removes it.
-    public mutating func setExtendedData<Value: DiskExtendedData>(_ type: Value.Type = Value.self, _ value: Value?) {
-        typedData.removeAll { $0.name == Value.name }
-        guard let value else { return }
+    /// Puts a value in the place of the one of its type.
+    public mutating func setExtendedData<Value: DiskExtendedData>(_ value: Value) {
+        removeExtendedData(Value.self)
         typedData.append(TypedData(name: Value.name, version: Value.version, bytes: value.encoded))
+    }
+
+    public mutating func removeExtendedData<Value: DiskExtendedData>(_ type: Value.Type) {
+        typedData.removeAll { $0.name == Value.name }
     }
 }

@@ -60,7 +60,7 @@ struct CacheStatsCommand: AsyncParsableCommand {
             let oldest = entries.compactMap(\.metadata.storedAt).min()
             let usage = disk.usage
             options.json
-                ? Console.out(json(entries.count, usage, usage.limit, oldest, formats))
+                ? Console.out(json(entries.count, usage, disk.history, oldest, formats))
                 : Console.out(plain(entries.count, usage, usage.limit, oldest, formats))
         } catch {
             throw options.fail(error)
@@ -68,15 +68,15 @@ struct CacheStatsCommand: AsyncParsableCommand {
     }
 
     private func json(
-        _ count: Int, _ usage: DiskUsage, _ limit: ByteCount, _ oldest: Int64?, _ formats: [String: Int]
+        _ count: Int, _ usage: DiskUsage, _ history: DiskHistory, _ oldest: Int64?, _ formats: [String: Int]
     ) -> String {
         var line = JSONLine()
         line.add("entries", count)
         line.add("bytes", usage.bytes.bytes)
-        line.add("limit_bytes", limit.bytes)
-        // Counted by a running loader; a command that only looks has none.
-        line.add("hits", Int?.none)
-        line.add("misses", Int?.none)
+        line.add("limit_bytes", usage.limit.bytes)
+        // As far as loaders have written them down.
+        line.add("hits", history.hits)
+        line.add("misses", history.misses)
         line.add("oldest", oldest)
         var byFormat = JSONLine()
         for (format, count) in formats.sorted(by: { $0.key < $1.key }) { byFormat.add(format, count) }

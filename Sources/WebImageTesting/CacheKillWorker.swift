@@ -15,19 +15,47 @@ package enum CacheKillWorker {
         package var wrong = 0
         /// Entries that failed their checks: a metadata change was cut off. They are among the missing.
         package var corrupt = 0
+        /// What the cache says that it takes.
+        package var used = ByteCount.zero
     }
 
     private static let keyCount: UInt64 = 48
 
-    /// Stores, replaces, changes and removes entries until the process is killed.
+    /// Stores, replaces, changes and removes entries on four threads and reads them on two until the process is killed.
+    /// Ends by itself when it reads what was never stored.
     package static func run(directory: String, seed: UInt64) -> Never {
         let cache = makeCache(directory)
-        var random = SeededGenerator(seed: seed)
+        for thread in 1...2 as ClosedRange<UInt64> {
+            startThread(named: "wi-reader") { read(cache, SeededGenerator(seed: seed &+ thread)) }
+        }
+        for thread in 3...5 as ClosedRange<UInt64> {
+            startThread(named: "wi-writer") { write(cache, SeededGenerator(seed: seed &+ thread)) }
+        }
+        write(cache, SeededGenerator(seed: seed))
+    }
+
+    private static func write(_ cache: DiskCache, _ start: SeededGenerator) -> Never {
+        var random = start
         while true {
             let number = random.next() % keyCount
             let generation = random.next() % 1000
             step(cache, number, generation, random.next() % 8)
         }
+    }
+
+    private static func read(_ cache: DiskCache, _ start: SeededGenerator) -> Never {
+        var random = start
+        while true {
+            let number = random.next() % keyCount
+            guard let entry = try? cache.read(CacheKey("https://example.org/\(number)")) else { continue }
+            precondition(isRight(entry, number), "an entry is not what was stored")
+        }
+    }
+
+    /// A body says which one it is. Metadata could not: it may be read, changed and written back around a store.
+    private static func isRight(_ entry: DiskEntry, _ number: UInt64) -> Bool {
+        guard entry.body.count >= 2 else { return false }
+        return entry.body == body(number, UInt64(entry.body[0]) << 8 | UInt64(entry.body[1]))
     }
 
     /// A failure is no reason to stop: the other side judges what is on the disk.
@@ -56,37 +84,39 @@ package enum CacheKillWorker {
     /// Reads every key that ``run(directory:seed:)`` may have written.
     package static func check(directory: String) throws(WebImageError) -> Report {
         let cache = makeCache(directory)
+        cache.finishOpening()
         var report = Report()
         for number in 0..<keyCount {
             guard let entry = try cache.read(CacheKey("https://example.org/\(number)")) else {
                 report.missing += 1
                 continue
             }
-            let generation = entry.metadata.extendedData.map { $0.reduce(0) { $0 << 8 | UInt64($1) } }
-            let isRight = generation.map { entry.body == body(number, $0) } ?? false
-            if isRight { report.intact += 1 } else { report.wrong += 1 }
+            if isRight(entry, number) { report.intact += 1 } else { report.wrong += 1 }
         }
         report.corrupt = cache.statistics.corruptEntries
+        report.used = cache.usage.bytes
         return report
     }
 
+    /// What the cache of a worker may take.
+    package static let limit = ByteCount.mebibytes(2)
+
     private static func makeCache(_ directory: String) -> DiskCache {
-        let limits = DiskCacheConfiguration.Limits(bytes: .mebibytes(2))
+        let limits = DiskCacheConfiguration.Limits(bytes: limit)
         let pool = ThreadPool(name: "wi-kill", width: 2)
         return DiskCache(DiskCacheConfiguration(directory: directory, limits: limits), executor: pool)
     }
 
     private static func body(_ number: UInt64, _ generation: UInt64) -> [UInt8] {
         var random = SeededGenerator(seed: number << 32 | generation)
-        let count = Int(random.next() % 100_000)
+        let count = 2 + Int(random.next() % 100_000)
         var bytes = [UInt8]()
         bytes.reserveCapacity(count)
-        while bytes.count < count {
-            let word = random.next()
-            for shift in stride(from: UInt64(0), to: 64, by: 8) where bytes.count < count {
-                bytes.append(UInt8(truncatingIfNeeded: word >> shift))
-            }
-        }
+        bytes += [UInt8(generation >> 8), UInt8(generation & 255)]
+        // Copies of one block: whoever checks must be quicker than who writes.
+        var block: [UInt8] = []
+        for _ in 0..<64 { block.append(UInt8(truncatingIfNeeded: random.next())) }
+        while bytes.count < count { bytes += block }
         return bytes
     }
 

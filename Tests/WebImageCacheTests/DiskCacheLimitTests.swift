@@ -123,13 +123,13 @@ struct DiskCacheLimitTests {
     @Test func theLimitHoldsAtEveryMomentWithManyWriters() async throws {
         let limit = 60 * 4096
         let bench = try Bench(bytes: ByteCount(limit), isMetering: true)
-        let pool = ThreadPool(name: "wi-test", width: 5)
+        let pool = ThreadPool(name: "wi-test", width: 9)
         let done = Guarded(0)
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-            for seed in 0..<4 as Range<UInt64> {
+            for seed in 0..<8 as Range<UInt64> {
                 pool.run(.normal) {
                     var random = SeededGenerator(seed: seed)
-                    for number in 0..<250 {
+                    for number in 0..<125 {
                         let key = CacheKey("\(random.next() % 50)")
                         _ = try? bench.cache.store(key, body(Int(random.next() % 40_000)), DiskMetadata())
                         if number % 5 == 0 { _ = try? bench.cache.updateMetadata(key, metadata(number)) }
@@ -138,7 +138,7 @@ struct DiskCacheLimitTests {
                     }
                     if done.withLock({
                         $0 += 1; return $0
-                    }) == 4 {
+                    }) == 8 {
                         continuation.resume()
                     }
                 }
@@ -154,5 +154,72 @@ struct DiskCacheLimitTests {
         #expect(bench.cache.statistics.evictions > 100)
         let report = try { try bench.cache.verify() }()
         #expect(report.bad == 0 && report.checked == bench.cache.usage.count)
+    }
+
+    private func makeBench(_ change: (inout DiskCacheConfiguration.Limits) -> Void) throws -> Bench {
+        let bench = try Bench()
+        bench.executor.runAll()
+        var limits = DiskCacheConfiguration.Limits(bytes: .mebibytes(64), age: nil)
+        change(&limits)
+        bench.cache.setLimits(limits)
+        return bench
+    }
+
+    @Test func thereAreNeverMoreEntriesThanAllowed() throws {
+        let bench = try makeBench { $0.count = 10 }
+        for number in 0..<30 {
+            #expect(try bench.cache.store(CacheKey("\(number)"), body(10), DiskMetadata()))
+            #expect(bench.cache.usage.count <= 10)
+        }
+        #expect(try bench.cache.contains(CacheKey("29")))
+        bench.executor.runAll()
+        #expect(bench.cache.usage.count == 8)
+        bench.cache.setLimits(.init(bytes: nil, age: nil))
+        for number in 0..<30 { try bench.cache.store(CacheKey("\(number)"), body(10), DiskMetadata()) }
+        #expect(bench.cache.usage.count == 30)
+    }
+
+    @Test func aFloorOfFreeSpaceIsKeptAtThePriceOfEntries() throws {
+        let bench = try makeBench { $0.freeSpace = ByteCount(1000 * 4096) }
+        bench.files.setFreeSpace(1005 * 4096)
+        for number in 0..<5 { #expect(try bench.cache.store(CacheKey("\(number)"), body(10), DiskMetadata())) }
+        // Five blocks are less free now; the sixth entry is told to the disk again, and takes the first one's place.
+        bench.files.setFreeSpace(1000 * 4096)
+        #expect(try bench.cache.store(CacheKey("5"), body(10), DiskMetadata()))
+        #expect(try names(bench) == ["1", "2", "3", "4", "5"])
+        bench.files.setFreeSpace(0)
+        #expect(try !bench.cache.store(CacheKey("large"), body(10 << 20), DiskMetadata()))
+        #expect(bench.cache.statistics.skippedStores == 1)
+    }
+
+    @Test(arguments: [
+        (DiskCacheConfiguration.AgeBasis.lastUse, ["changed", "used"]), (.lastChange, ["changed"]), (.creation, []),
+    ])
+    func ageCountsFromTheDateThatIsAskedFor(basis: DiskCacheConfiguration.AgeBasis, left: [String]) throws {
+        let bench = try makeBench { limits in
+            limits.age = .seconds(100)
+            limits.ageBasis = basis
+        }
+        for name in ["idle", "used", "changed"] { try bench.cache.store(CacheKey(name), body(10), metadata(1)) }
+        bench.clock.advance(by: .seconds(60))
+        _ = try bench.cache.read(CacheKey("used"))
+        #expect(try bench.cache.updateMetadata(CacheKey("changed"), metadata(2)))
+        bench.clock.advance(by: .seconds(60))
+        try bench.cache.removeExpired()
+        #expect(try names(bench) == left)
+    }
+
+    @Test func whatOutlivesItsOwnLifetimeGoesInTheBackground() throws {
+        let bench = try makeBench { _ in }
+        for number in 0..<40 {
+            var metadata = DiskMetadata()
+            metadata.expiresAt = bench.clock.wallTime + Int64(number)
+            try bench.cache.store(CacheKey("\(number)"), body(10), metadata)
+        }
+        bench.clock.advance(by: .seconds(20))
+        try bench.cache.store(CacheKey("new"), body(10), DiskMetadata())
+        bench.executor.runAll()
+        #expect(bench.cache.usage.count == 20)
+        #expect(try bench.cache.contains(CacheKey("21")))
     }
 }

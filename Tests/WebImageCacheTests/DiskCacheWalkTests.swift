@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import WebImageCache
 import WebImageCore
@@ -6,14 +7,18 @@ import WebImageTesting
 
 /// Random walks against the plainest model: a dictionary, and an array of names by last use.
 struct DiskCacheWalkTests {
-    @Test(arguments: [11, 12, 13, 14, 15, 16] as [UInt64])
+    private static let isSoak = getenv("WEBIMAGE_SOAK") != nil
+    private static let seeds: [UInt64] = isSoak ? Array(11...30) : [11, 12, 13, 14, 15, 16]
+    private static let steps = isSoak ? 100_000 : 600
+
+    @Test(arguments: seeds)
     func aRandomWalkAgreesWithANaiveModel(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var model = NaiveDiskCache()
         let bench = try Bench(bytes: ByteCount(NaiveDiskCache.limit), age: .seconds(50_000))
         var current = bench
         current.executor.runAll()
-        for step in 0..<600 {
+        for step in 0..<Self.steps {
             let name = "key \(Int.random(in: 0..<24, using: &random))"
             let key = CacheKey(name)
             let cache = current.cache

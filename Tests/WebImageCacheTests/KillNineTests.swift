@@ -22,12 +22,33 @@ struct KillNineTests {
             unfinished += worker.unfinishedCount
             let report = try CacheKillWorker.check(directory: folder.path)
             try #require(report.wrong == 0, "round \(round)")
+            let onDisk = try allocatedBytes(in: folder.path + "/default/v1")
+            #expect(report.used.bytes >= onDisk - report.corrupt * 200_000, "round \(round)")
+            #expect(onDisk <= CacheKillWorker.limit.bytes, "round \(round)")
             intact += report.intact
             missing += report.missing
         }
         #expect(intact > Self.rounds, "hardly anything was stored, so that nothing could be wrong")
         #expect(missing > 0)
         #expect(unfinished > 0, "no worker was killed while it wrote")
+        try await expectOrder(in: folder.path)
+    }
+
+    /// Two processes write to one directory, and keep one limit between them.
+    @Test func twoProcessesKeepOneLimitAndReadWhatWasStored() async throws {
+        let folder = try Scratch()
+        let rounds = getenv("WEBIMAGE_SOAK") == nil ? 300 : 20_000
+        let workers = try [1, 2].map { try KillWorker(directory: folder.path, seed: $0) }
+        for worker in workers { #expect(worker.waitUntilItWrites(100)) }
+        var peak = 0
+        for _ in 0..<rounds {
+            let used = try allocatedBytes(in: folder.path + "/default/v1")
+            peak = max(peak, used)
+        }
+        for worker in workers { #expect(worker.kill(), "it ended by itself: it read what was never stored") }
+        #expect(peak <= CacheKillWorker.limit.bytes)
+        #expect(peak > CacheKillWorker.limit.bytes / 2)
+        #expect(try CacheKillWorker.check(directory: folder.path).wrong == 0)
         try await expectOrder(in: folder.path)
     }
 

@@ -83,21 +83,24 @@ struct Bench {
     var directory: String { scratch.path + "/cache" }
     var versionDirectory: String { directory + "/default/v1" }
 
-    /// The blocks that all files below the version directory take, asked from the file system.
-    func allocatedBytes() throws -> Int64 {
-        let files = PosixFileSystem()
-        var sum: Int64 = 0
-        for folder in (try? files.names(in: versionDirectory)) ?? [] {
-            for name in (try? files.names(in: versionDirectory + "/" + folder)) ?? [] {
-                // It may go while we look.
-                sum += (try? files.status(at: versionDirectory + "/" + folder + "/" + name).allocated) ?? 0
-            }
-        }
-        return sum
-    }
+    /// The blocks that all entries take, those being written included, asked from the file system.
+    func allocatedBytes() throws -> Int64 { Int64(try WebImageCacheTests.allocatedBytes(in: versionDirectory)) }
 
     /// Files that are being written, or were to be.
     func temporaryNames() -> [String] { temporaryFiles(in: versionDirectory).map(\.name) }
+}
+
+/// The blocks that all files in a cache's shards take, asked from the file system.
+func allocatedBytes(in versionDirectory: String) throws -> Int {
+    let files = PosixFileSystem()
+    var sum: Int64 = 0
+    for folder in (try? files.names(in: versionDirectory)) ?? [] where folder.utf8.count == 2 {
+        for name in (try? files.names(in: versionDirectory + "/" + folder)) ?? [] {
+            // It may go while we look.
+            sum += (try? files.status(at: versionDirectory + "/" + folder + "/" + name).allocated) ?? 0
+        }
+    }
+    return Int(sum)
 }
 
 /// Files in a cache's shards that are no entries yet.

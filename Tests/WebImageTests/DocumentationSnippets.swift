@@ -195,7 +195,7 @@ private func shareAnEntry(manager: ImageManager, token: String) async throws {
 private func lookAfterTheCaches(manager: ImageManager) async throws {
     if let disk = manager.diskCache {
         print(disk.usage.count, disk.usage.bytes, disk.statistics.hits)
-        for entry in try await disk.entries() { print(entry.key ?? "-", entry.path) }
+        for entry in try await disk.entries() { print(entry.key?.text ?? "?", entry.path) }
         let report = try await disk.verify()
         print(report.checked, report.bad)
         try await disk.removeExpired()

@@ -1,0 +1,142 @@
+import Glibc
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+/// Several caches on one directory keep one limit.
+struct DiskSharingTests {
+    private func body(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
+
+    @Test func twoCachesOfOneDirectoryKeepOneLimit() throws {
+        let limit = 40 * 4096
+        let first = try Bench(bytes: ByteCount(limit))
+        let second = try first.reopened(bytes: ByteCount(limit))
+        let benches = [first, second]
+        var random = SeededGenerator(seed: 3)
+        var peak: Int64 = 0
+        for step in 0..<600 {
+            let bench = benches[Int(random.next() % 2)]
+            let key = CacheKey("\(random.next() % 60)")
+            switch random.next() % 8 {
+            case 0: _ = try bench.cache.remove(key)
+            case 1: _ = try bench.cache.updateMetadata(key, metadata(step))
+            case 2: bench.executor.runAll()
+            case 3: _ = try bench.cache.read(key)
+            default: try bench.cache.store(key, body(Int(random.next() % 12_000)), metadata(step))
+            }
+            // The common total is a file of the cache's own.
+            let used = try first.allocatedBytes()
+            peak = max(peak, used)
+            #expect(used <= Int64(limit), "step \(step)")
+            for bench in benches { #expect(bench.cache.fault() == nil, "step \(step)") }
+        }
+        #expect(peak > Int64(limit) * 3 / 4)
+        #expect(first.cache.statistics.evictions > 50 && second.cache.statistics.evictions > 50)
+        for bench in benches { try bench.cache.removeExpired() }
+        #expect(Int64(first.cache.usage.bytes.bytes) >= (try first.allocatedBytes()))
+        #expect(try first.reopened().cache.verify().bad == 0)
+    }
+
+    @Test func whatADeadCacheWasWritingIsRemovedByTheNextThatWrites() throws {
+        let bench = try Bench()
+        try bench.cache.store(CacheKey("a"), [1], DiskMetadata())
+        let folder = bench.cache.defaultPath(for: CacheKey("a")).dropLast(64)
+        // A mark that nobody holds, and what its owner was writing a moment ago.
+        try writeFile(bench.versionDirectory + "/owners/77-dead", [])
+        try writeFile(folder + ".77-dead-1", body(5000))
+        try PosixFileSystem().touch(folder + ".77-dead-1", at: bench.clock.wallTime)
+        let again = try bench.reopened()
+        again.executor.runAll()
+        #expect(again.cache.usage.bytes.bytes == 4096 + 8192)
+        try again.cache.store(CacheKey("b"), [1], DiskMetadata())
+        #expect(again.temporaryNames().isEmpty)
+        #expect(again.cache.usage.bytes.bytes == 2 * 4096)
+    }
+
+    @Test func whatALivingCacheIsWritingStays() throws {
+        let bench = try Bench()
+        let writer = try bench.cache.makeWriter(for: CacheKey("a"))
+        try writer.append(body(5000))
+        let again = try bench.reopened()
+        try again.cache.store(CacheKey("b"), [1], DiskMetadata())
+        try again.cache.removeExpired()
+        let report = try again.cache.verify()
+        #expect(report.orphans == 0)
+        #expect(try writer.commit(DiskMetadata()))
+        #expect(try again.cache.read(CacheKey("a"))?.body.count == 5000)
+    }
+
+    @Test func aTotalThatIsGarbledIsCountedAnew() throws {
+        let bench = try Bench(bytes: ByteCount(10 * 4096))
+        for number in 0..<10 { try bench.cache.store(CacheKey("\(number)"), [1], DiskMetadata()) }
+        for bytes in [[], [1, 2, 3], body(24), body(5000)] as [[UInt8]] {
+            try writeFile(bench.versionDirectory + "/usage", bytes)
+            #expect(try bench.cache.store(CacheKey("new"), [1], DiskMetadata()))
+            #expect(bench.cache.usage.count <= 10)
+            let again = try bench.reopened(bytes: ByteCount(10 * 4096))
+            #expect(try again.cache.store(CacheKey("newer"), [1], DiskMetadata()))
+            #expect(try again.allocatedBytes() <= 10 * 4096)
+        }
+    }
+
+    @Test func aDirectoryThatIsReplacedWhileRunningIsLearntAnew() throws {
+        let bench = try Bench()
+        for number in 0..<5 { try bench.cache.store(CacheKey("old \(number)"), [1], DiskMetadata()) }
+        let other = try Bench()
+        for number in 0..<3 { try other.cache.store(CacheKey("new \(number)"), [2], DiskMetadata()) }
+        let files = PosixFileSystem()
+        try files.rename(bench.directory, to: bench.scratch.path + "/moved")
+        try files.rename(other.directory, to: bench.directory)
+        #expect(try bench.cache.read(CacheKey("old 1")) == nil)
+        #expect(try bench.cache.read(CacheKey("new 1"))?.body == [2])
+        try bench.cache.store(CacheKey("last"), [3], DiskMetadata())
+        #expect(bench.cache.usage.count == 4)
+        #expect(bench.cache.usage.bytes.bytes == 4 * 4096)
+        #expect(bench.cache.fault() == nil)
+    }
+
+    @Test func aReadOnlyDirectoryIsReadAndSaysSo() throws {
+        let bench = try Bench()
+        try bench.cache.store(CacheKey("a"), [1], DiskMetadata())
+        bench.files.failAll(.write, with: .error(30))
+        bench.files.failAll(.lock, with: .error(30))
+        bench.files.failAll(.remove, with: .error(30))
+        let error = #expect(throws: WebImageError.self) { try bench.cache.store(CacheKey("b"), [1], DiskMetadata()) }
+        #expect(error?.code == .readOnly)
+        #expect(try bench.cache.read(CacheKey("a"))?.body == [1])
+        bench.files.heal()
+        #expect(try bench.cache.store(CacheKey("b"), [1], DiskMetadata()))
+    }
+
+    /// A real disk, of one MiB, that is really full.
+    @Test func aSmallDiskThatIsFullLosesNothing() throws {
+        let scratch = try Scratch()
+        let disk = scratch.path + "/disk"
+        try PosixFileSystem().makeDirectory(disk)
+        // Only where the test may mount; elsewhere the faulty file system says that the disk is full.
+        guard mount("tmpfs", disk, "tmpfs", 0, "size=1m") == 0 else { return }
+        defer { umount2(disk, Int32(MNT_DETACH)) }
+        let configuration = DiskCacheConfiguration(directory: disk, limits: .init(bytes: .mebibytes(64), age: nil))
+        let cache = DiskCache(configuration, executor: HeldExecutor(), clock: ManualClock())
+        var (stored, full) = ([Int](), 0)
+        for number in 0..<40 {
+            do {
+                try cache.store(CacheKey("\(number)"), body(50_000 + number), metadata(number))
+                stored.append(number)
+            } catch {
+                #expect(error.code == .noSpace)
+                full += 1
+            }
+        }
+        #expect(stored.count > 10 && full > 0)
+        cache.flushIndex()
+        for number in stored { #expect(try cache.read(CacheKey("\(number)"))?.body.count == 50_000 + number) }
+        try cache.remove(CacheKey("\(stored[0])"))
+        try cache.remove(CacheKey("\(stored[1])"))
+        #expect(try cache.store(CacheKey("again"), body(50_000), DiskMetadata()))
+        #expect(try cache.verify().bad == 0)
+        #expect(cache.fault() == nil)
+    }
+}
