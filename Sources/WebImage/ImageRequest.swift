@@ -118,6 +118,13 @@ extension ImageRequest {
         set { self[\.coder] = newValue }
     }
 
+    /// The format of bytes whose content does not tell one: that of a registered coder, for files without a signature (row
+    /// C-13). Content that does tell counts more. Default nil: such bytes are `unknownFormat`.
+    public var formatHint: ImageFormat? {
+        get { storage.fields.formatHint }
+        set { self[\.formatHint] = newValue }
+    }
+
     /// Whether a picture that is cut short counts as a result (with `info.isPartial`). Default false: the load fails,
     /// and the part that there is comes as the events' last preview.
     public var allowsPartial: Bool {

@@ -15,6 +15,7 @@ struct ImageRequestFields: Sendable {
     var page = 0
     var transformers: [any ImageTransformer] = []
     var coder: (any ImageCoder)?
+    var formatHint: ImageFormat?
     var allowsPartial = false
     var includesData = false
     var limits = DecodeLimits.default

@@ -24,6 +24,7 @@ enum VariantDescription {
         if request.firstFrameOnly { text += field("1", "1") }
         if request.page != 0 { text += field("p", "\(request.page)") }
         if let coder = request.coder { text += field("k", String(reflecting: type(of: coder))) }
+        if let format = request.formatHint { text += field("h", format.rawValue) }
         for transformer in request.transformers { text += field("t", transformer.key) }
         return text
     }

@@ -15,7 +15,7 @@ struct EmbeddedMetadata {
     let color: ColorDescription?
     /// A TIFF block; empty: none. Where the format does not tell the orientation itself, it tells it; else it says
     /// upright, since some readers turn the picture by both.
-    let exif: [UInt8]
+    private(set) var exif: [UInt8]
     /// Empty: none.
     let xmp: [UInt8]
     /// nil where metadata is not kept, or nothing is known.
@@ -41,6 +41,13 @@ struct EmbeddedMetadata {
                 orientation: orientation, density: metadata.density,
                 isDensityToldElsewhere: places.contains(.density), size: image.size,
                 isStandardColor: profile.isEmpty && color == nil))
+    }
+
+    /// Puts a small JPEG of the picture into the block of EXIF.
+    mutating func addThumbnail(_ jpeg: [UInt8]) {
+        var block = EXIFBlock(exif) ?? EXIFBlock()
+        block.addThumbnail(jpeg)
+        exif = block.bytes
     }
 
     var isEmpty: Bool { profile.isEmpty && exif.isEmpty && xmp.isEmpty }

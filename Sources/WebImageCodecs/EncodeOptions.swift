@@ -25,10 +25,16 @@ public struct EncodeOptions: Hashable, Sendable {
     /// The quality of a lossy format is lowered until the file is not longer (row E-14); `cannotEncode` when it cannot be.
     /// For stills. Default nil.
     public var maxFileSize: ByteCount?
+    /// JPEG and HEIC: whether a copy with sides of at most 160 pixels is put in, for programs that list files (row E-14).
+    /// Default false; other formats do not look at it.
+    public var embedsThumbnail = false
     /// Whether EXIF, XMP and density of ``Image/Info-swift.struct/metadata`` are written; default false. Orientation,
     /// size and colour space in them are then those of the new file, and EXIF's thumbnail goes. JPEG, PNG, WebP, AVIF, HEIC
     /// and JPEG XL hold all three, TIFF XMP and density, BMP and the other formats none of them.
     public var keepsMetadata: Bool
+
+    /// The most that a side of such a copy has: EXIF's usual one.
+    static let thumbnailSide = 160
 
     public init(
         quality: Int? = nil, isLossless: Bool = false, progressive: Bool = false, compressionLevel: Int = 6,

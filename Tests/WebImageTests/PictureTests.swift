@@ -159,6 +159,24 @@ import WebImageTesting
         #expect((error?.cause as? WebImageError)?.code == .limitExceeded)
     }
 
+    @Test func aHintNamesTheFormatOfBytesThatDoNotTellIt() async throws {
+        var configuration = ImageManager.Configuration()
+        configuration.disk = nil
+        let coders = CoderRegistry([GreyCoder()] + CoderRegistry.builtIn)
+        let manager = ImageManager(configuration: configuration, coders: coders)
+        var request = ImageRequest(data: [77, 40], name: "grey")
+        let error = await #expect(throws: WebImageError.self) { try await manager.image(for: request) }
+        #expect((error?.cause as? WebImageError)?.code == .unknownFormat)
+        let plainKey = request.variantKey
+        request.formatHint = ImageFormat(rawValue: "grey")
+        #expect(request.variantKey != plainKey)
+        #expect(try await manager.image(for: request).image.info.format?.rawValue == "grey")
+        // What the bytes say counts more.
+        var png = ImageRequest(data: try Fixture.png(8, 8), name: "png")
+        png.formatHint = request.formatHint
+        #expect(try await manager.image(for: png).image.info.format == .png)
+    }
+
     @Test func aPageThatAFormatCannotHaveIsAnError() async throws {
         let bench = TestBench()
         bench.answer(url, with: try Fixture.png(8, 8), type: "image/png")

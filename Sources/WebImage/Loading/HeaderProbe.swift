@@ -64,16 +64,17 @@ final class HeaderProbe: @unchecked Sendable {
 }
 
 extension Loader {
-    /// Who decodes a picture that begins with `prefix`: the request's own coder, or a registered one.
+    /// Who decodes a picture that begins with `prefix`: the request's own coder, or a registered one. What the bytes say
+    /// counts more than the request's hint.
     func coder(
         for format: ImageFormat?, prefix: [UInt8], request: ImageRequest
     ) throws(WebImageError) -> any ImageCoder {
         if let coder = request.coder { return coder }
         // Array's own method rethrows without a type.
         let found = prefix.withUnsafeBytes { bytes -> Result<any ImageCoder, WebImageError> in
-            do throws(WebImageError) { return .success(try coders.coder(for: format, prefix: bytes)) } catch {
-                return .failure(error)
-            }
+            do throws(WebImageError) {
+                return .success(try coders.coder(for: format ?? request.formatHint, prefix: bytes))
+            } catch { return .failure(error) }
         }
         return try found.get()
     }

@@ -9,6 +9,7 @@ struct BytesKey: Hashable, Sendable {
     let policy: CachePolicy
     // How they are decoded: rows of one kind, by one coder, within one set of limits serve all that wait.
     let coder: ObjectIdentifier?
+    let formatHint: ImageFormat?
     let keepsBitDepth: Bool
     let page: Int
     let limits: DecodeLimits
@@ -19,6 +20,7 @@ struct BytesKey: Hashable, Sendable {
         originalKey = request.originalKey
         policy = request.cachePolicy
         coder = request.coder.map { ObjectIdentifier(type(of: $0)) }
+        formatHint = request.formatHint
         keepsBitDepth = request.keepsBitDepth
         page = request.page
         limits = request.limits

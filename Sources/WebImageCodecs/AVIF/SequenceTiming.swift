@@ -35,9 +35,10 @@
         private mutating func readDelays(_ table: Range<Int>, scale: Int, frames: Int, _ reader: BoxReader) {
             guard let count = reader.integer(at: table.lowerBound + 4, 4, in: table) else { return }
             var last = Duration.zero
-            for index in 0..<count where delays.count < frames {
+            for index in 0..<count {
                 let at = table.lowerBound + 8 + index * 8
-                guard let run = reader.integer(at: at, 4, in: table),
+                // A table may claim four thousand million runs.
+                guard delays.count < frames, let run = reader.integer(at: at, 4, in: table),
                     let ticks = reader.integer(at: at + 4, 4, in: table)
                 else { break }
                 last = .nanoseconds(Int64(ticks) * 1_000_000_000 / Int64(scale))

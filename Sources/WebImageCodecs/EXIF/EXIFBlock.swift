@@ -11,6 +11,7 @@ package struct EXIFBlock: Hashable, Sendable {
         case horizontalResolution = 0x011A
         case verticalResolution = 0x011B
         case resolutionUnit = 0x0128
+        case compression = 0x0103
         case thumbnailOffset = 0x0201
         case thumbnailLength = 0x0202
         case details = 0x8769
@@ -174,6 +175,31 @@ extension EXIFBlock {
             if end == bytes.count, link + 4 <= start { bytes.removeLast(end - start) }
         }
         put(ordered(UInt32(0)), at: link)
+    }
+
+    /// Adds a directory with a small JPEG in it (EXIF 2.3, section 4.5.8); for a block without one.
+    mutating func addThumbnail(_ jpeg: [UInt8]) {
+        guard let link = mainDirectory.flatMap({ nextLink(of: $0) }), longNumber(at: link) == 0 else { return }
+        if bytes.count % 2 == 1 { bytes.append(0) }
+        let start = bytes.count
+        let fields: [(tag: Tag, type: UInt16, value: [UInt8])] = [
+            (.compression, Self.short, ordered(UInt16(6)) + [0, 0]),
+            (.thumbnailOffset, Self.long, ordered(UInt32(start + 2 + 3 * Self.entryLength + 4))),
+            (.thumbnailLength, Self.long, ordered(UInt32(jpeg.count))),
+        ]
+        put(ordered(UInt32(start)), at: link)
+        bytes += ordered(UInt16(fields.count))
+        for (tag, type, value) in fields { bytes += ordered(tag.rawValue) + ordered(type) + ordered(UInt32(1)) + value }
+        bytes += ordered(UInt32(0)) + jpeg
+    }
+
+    /// The JPEG in the second directory; nil without one.
+    package var thumbnail: [UInt8]? {
+        let second = mainDirectory.flatMap { nextLink(of: $0) }.flatMap { longNumber(at: $0) }
+        guard let second, second != 0, let start = number(.thumbnailOffset, in: second),
+            let count = number(.thumbnailLength, in: second), start >= 8, count > 0, count <= bytes.count - start
+        else { return nil }
+        return Array(bytes[start..<start + count])
     }
 
     /// Writes a new first directory, with these entries too, at the end of the block.

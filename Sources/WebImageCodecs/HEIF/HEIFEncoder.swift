@@ -47,6 +47,13 @@
             try check(heif_context_encode_image(context, picture, encoder, settings, &handle))
             guard let handle else { throw noMemory }
             defer { heif_image_handle_release(handle) }
+            if options.embedsThumbnail {
+                var small: OpaquePointer?
+                let side = Int32(EncodeOptions.thumbnailSide)
+                try check(
+                    heif_context_encode_thumbnail(context, picture, handle, encoder, settings, side, &small))
+                if let small { heif_image_handle_release(small) }
+            }
             let metadata = EmbeddedMetadata(image, options, formatTells: .orientation)
             let (exif, xmp) = (metadata.exif, metadata.xmp)
             if !exif.isEmpty { try check(heif_context_add_exif_metadata(context, handle, exif, Int32(exif.count))) }

@@ -1,5 +1,6 @@
 import CShimJPEG
 public import WebImageCore
+import WebImageProcessing
 
 /// JPEG through libjpeg-turbo: baseline, progressive, arithmetic-coded, grey, RGB and CMYK, 8 bits.
 public struct JPEGCoder: ImageCoder {
@@ -42,7 +43,8 @@ public struct JPEGCoder: ImageCoder {
                 format: .jpeg)
         }
         let quality = min(max(options.quality ?? 80, 1), 100)
-        let metadata = EmbeddedMetadata(image, options, formatTells: .density)
+        var metadata = EmbeddedMetadata(image, options, formatTells: .density)
+        if options.embedsThumbnail { metadata.addThumbnail(try thumbnail(of: image, options)) }
         try check(metadata)
         let density = metadata.density
         var output = wi_jpeg_output()
@@ -76,6 +78,14 @@ public struct JPEGCoder: ImageCoder {
                 format: .jpeg)
         }
         return [UInt8](UnsafeBufferPointer(start: bytes, count: output.count))
+    }
+
+    /// Turned as the picture is, so that one tag is right for both.
+    private func thumbnail(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
+        let side = EncodeOptions.thumbnailSide
+        let stored = Image(pixels: image.pixels, info: Image.Info(alpha: image.alpha))
+        let small = try stored.resized(to: TargetSize(PixelSize(width: side, height: side)))
+        return try encode(small, as: .jpeg, EncodeOptions(background: options.background))
     }
 
     /// What does not fit into the markers that it belongs in is refused, not left out unsaid.

@@ -7,6 +7,9 @@
         private static let start: [UInt8] =
             [0, 0, 0, 12] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]
             + [0, 0, 0, 20] + Array("ftypjxl ".utf8) + [0, 0, 0, 0] + Array("jxl ".utf8)
+        /// With another box behind it, the end of the compressed one is an event; closing the input would be answered by
+        /// words on standard error, that a picture is missing.
+        private static let end: [UInt8] = [0, 0, 0, 16] + Array("free".utf8) + [UInt8](repeating: 0, count: 8)
         private static let pieceLength = 16 << 10
 
         /// - Parameter box: the name of the inner box and its compressed contents.
@@ -17,11 +20,10 @@
             guard JxlDecoderSubscribeEvents(handle, Int32(JXL_DEC_BOX.rawValue)) == JXL_DEC_SUCCESS,
                 JxlDecoderSetDecompressBoxes(handle, JXL_TRUE) == JXL_DEC_SUCCESS
             else { return nil }
-            let file = start + withUnsafeBytes(of: length.bigEndian) { Array($0) } + Array("brob".utf8) + box
+            let file = start + withUnsafeBytes(of: length.bigEndian) { Array($0) } + Array("brob".utf8) + box + end
             return file.withUnsafeBufferPointer { bytes in
                 guard let base = bytes.baseAddress, JxlDecoderSetInput(handle, base, bytes.count) == JXL_DEC_SUCCESS
                 else { return nil }
-                JxlDecoderCloseInput(handle)
                 return read(handle, limit: limit)
             }
         }
@@ -44,7 +46,7 @@
                     isInBox = isCompressed(handle)
                     guard isInBox else { continue }
                 case JXL_DEC_BOX_NEED_MORE_OUTPUT: break
-                // A file without a picture ends in a refusal; what the box held is there by then.
+                // Another box is not reached where the compressed one is damaged.
                 default: return isInBox && !contents.isEmpty ? contents : nil
                 }
                 guard JxlDecoderSetBoxBuffer(handle, piece, pieceLength) == JXL_DEC_SUCCESS else { return nil }

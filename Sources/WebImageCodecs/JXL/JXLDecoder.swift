@@ -19,6 +19,7 @@
             case ended
         }
 
+        private var isScoutLost = false
         private(set) var header: ImageHeader?
         private let options: DecodeOptions
         private let stream: JXLStream
@@ -61,15 +62,15 @@
         /// The scout goes first, so that no layer is decoded that is over the limits.
         private func take(_ piece: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
             boxes.push(piece)
-            let isOpen = stage != .counting
-            do throws(WebImageError) { try scout.push(piece) } catch {
-                if isOpen { throw error }
-                // Of a picture that is complete, damaged frames after it only cannot be counted.
-                stage = .ended
+            do throws(WebImageError) { if !isScoutLost { try scout.push(piece) } } catch {
+                // Frames behind a first one that is decoded, or can be, only cannot be counted.
+                guard scout.hasFirstFrame else { throw error }
+                isScoutLost = true
             }
-            if isOpen { try stream.push(piece) { status throws(WebImageError) in try take(status) } }
+            if stage != .counting { try stream.push(piece) { status throws(WebImageError) in try take(status) } }
             if scout.isComplete { header?.frameCount = scout.header?.frameCount }
             if stage == .counting { learnLate() }
+            if stage == .counting, isScoutLost { stage = .ended }
         }
 
         private func learnLate() {

@@ -36,6 +36,9 @@
         /// Of the frames whose bytes are all there.
         var delays: [Duration] { frames.prefix(readyCount).map(\.delay) }
 
+        /// Whether all layers of the first frame were seen, be they all there or not.
+        var hasFirstFrame: Bool { !frames.isEmpty }
+
         private var readyCount: Int { isComplete || isWithinFrame ? frames.count : max(frames.count - 1, 0) }
 
         /// The nearest frame, back from one, that needs none before it.

@@ -51,4 +51,53 @@ import WebImageTesting
         let second = DecodeOutcome(JPEGCoder(), whole + [0xFF, 0xC2, 0, 8, 8, 0, 8, 0, 8, 0, 0xFF, 0xD9])
         #expect(second.error?.code == .corruptData)
     }
+
+    #if JXL
+        /// Frames behind the first were looked at before it was decoded: whether damage in them lost the first one, too,
+        /// depended on how the bytes were cut.
+        @Test func damageBehindTheFirstFrameLosesOnlyWhatComesThen() throws {
+            let frames = try (0..<3).map { try Drawings.noise(40, 30, alpha: .opaque, seed: UInt64($0)) }
+            let description = AnimationDescription(size: frames[0].size, loopCount: 0)
+            let encoder = try #require(
+                try JXLCoder().makeAnimationEncoder(.jxl, description, EncodeOptions(isLossless: true)))
+            for frame in frames { try encoder.add(frame, delay: .milliseconds(100)) }
+            let file = try encoder.finish()
+            var random = SeededGenerator(seed: 4)
+            var found = 0
+            for _ in 0..<60 {
+                var damaged = file
+                for _ in 0..<3 { damaged[file.count / 2 + random.below(file.count / 2)] ^= UInt8(1 << random.below(8)) }
+                let whole = DecodeOutcome(JXLCoder(), damaged)
+                let pieces = DecodeOutcome(JXLCoder(), damaged, length: { 100 })
+                #expect(whole.error?.code == pieces.error?.code && whole.hasSamePixels(as: pieces))
+                #expect(whole.error == nil && whole.rows == 30)
+                let all = try #require(AnimationOutcome(JXLCoder(), .jxl, damaged, most: 0))
+                found += all.error == nil ? 0 : 1
+            }
+            #expect(found > 0)
+        }
+    #endif
+
+    #if AVIF
+        /// A still with the tables of a sequence: the one of delays claimed four thousand million runs, and all were
+        /// counted through when the first had said enough.
+        @Test func aTableThatClaimsToBeEndlessIsLeft() throws {
+            let description = AnimationDescription(size: PixelSize(width: 16, height: 16), loopCount: 0)
+            let made = try AVIFCoder().makeAnimationEncoder(.avifSequence, description, EncodeOptions())
+            let encoder = try #require(made)
+            for seed in 0..<3 {
+                let frame = try Drawings.noise(16, 16, alpha: .opaque, seed: UInt64(seed))
+                try encoder.add(frame, delay: .milliseconds(40))
+            }
+            var file = try encoder.finish()
+            func place(of name: String) -> Int? {
+                file.indices.first { file[$0] == name.utf8.first && file[$0...].starts(with: name.utf8) }
+            }
+            while let brand = place(of: "avis") { file.replaceSubrange(brand..<brand + 4, with: "mif1".utf8) }
+            let table = try #require(place(of: "stts"))
+            for index in 0..<4 { file[table + 8 + index] = 255 }
+            let result = try #require(AnimationOutcome(AVIFCoder(), .avifSequence, file, most: 0))
+            #expect(result.faults.isEmpty && result.delays.count <= 1)
+        }
+    #endif
 }

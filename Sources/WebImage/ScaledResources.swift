@@ -1,0 +1,57 @@
+package import WebImageCore
+import WebImageSystem
+
+/// Pictures in a folder that are drawn for screens of several scales: `icon.png`, `icon@2x.png`, `icon@3x.png`
+/// (SDWebImage's `SDImageAssetManager`, row N-02). A value; any thread may use it.
+///
+/// It finds files and keeps nothing: give what it finds to an ``ImageRequest``, and the manager's memory cache keeps the
+/// picture. ``ScaleSuffix`` tells which scale was found.
+public struct ScaledResources: Sendable {
+    /// For names without an extension, in the order in which they are tried.
+    private static let endings = ["png", "jpg", "jpeg", "gif", "webp", "apng", "avif", "heic", "jxl", "svg"]
+
+    /// The folder.
+    public let path: String
+    private let files: any FileSystem
+
+    public init(path: String) { self.init(path: path, files: PosixFileSystem()) }
+
+    package init(path: String, files: any FileSystem) {
+        self.path = path
+        self.files = files
+    }
+
+    /// The path of the file that suits a screen of `scale` pixels a point best: drawn for that scale, else for the next
+    /// larger one, else for the next smaller one.
+    ///
+    /// Looks into the file system, a few times for each extension that is tried, and blocks for that long.
+    ///
+    /// - Parameters:
+    ///   - name: as in `icon.png`, or without an extension; may name folders within the folder.
+    ///   - scale: 1, 2 or 3; others count as the nearest.
+    /// - Returns: nil when there is none, and for names that lead out of the folder.
+    public func file(named name: String, scale: Int = 1) -> String? {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard let last = parts.last, !parts.contains(where: { ["", ".", ".."].contains($0) }) else { return nil }
+        let dot = last.lastIndex(of: ".").flatMap { $0 > last.startIndex ? $0 : nil }
+        let stem = name.dropLast(dot.map { last[$0...].count } ?? 0)
+        let endings = dot.map { [String(last[$0...])] } ?? Self.endings.map { ".\($0)" }
+        for ending in endings {
+            for suffix in Self.suffixes(for: scale) {
+                let file = "\(path)/\(stem)\(suffix)\(ending)"
+                if (try? files.status(at: file))?.isRegularFile == true { return file }
+            }
+        }
+        return nil
+    }
+
+    private static func suffixes(for scale: Int) -> [String] {
+        let order =
+            switch scale {
+            case ...1: [1, 2, 3]
+            case 2: [2, 3, 1]
+            default: [3, 2, 1]
+            }
+        return order.map { $0 == 1 ? "" : "@\($0)x" }
+    }
+}
