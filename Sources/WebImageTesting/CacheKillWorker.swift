@@ -93,6 +93,8 @@ package enum CacheKillWorker {
             }
             if isRight(entry, number) { report.intact += 1 } else { report.wrong += 1 }
         }
+        // The index is on the disk too: what it takes is counted when it is written.
+        cache.flushIndex()
         report.corrupt = cache.statistics.corruptEntries
         report.used = cache.usage.bytes
         return report

@@ -81,7 +81,9 @@ import WebImageTesting
         #expect(await eventually { downloader.counters.running == 0 && transport.running == 0 })
         #expect(downloader.counters.waiting == 0)
         // The pool is as good as new.
-        #expect(await downloader.download(DownloadRequest(url: url)).log.ended().name == "complete")
+        let download = downloader.download(DownloadRequest(url: url))
+        #expect(await download.log.ended().name == "complete")
+        withExtendedLifetime(download) {}
         #expect(answers.value == 1600)
     }
 
