@@ -18,6 +18,11 @@ public final class ImageManager: Sendable {
     public struct Configuration: Sendable {
         /// What the memory cache may hold. Default: 20 % of the container's memory, at most 512 MiB.
         public var memoryLimits = MemoryCache.Limits.default
+        /// Which pictures leave memory first. Default ``EvictionPolicy/twoQueues``.
+        public var evictionPolicy = EvictionPolicy.twoQueues
+        /// Whether pictures leave memory when the container or the machine runs short of it (Linux: PSI, cgroups,
+        /// `MemAvailable`). Default true.
+        public var answersMemoryPressure = true
         /// nil: no disk cache. Default: `$XDG_CACHE_HOME/webimage`, namespace `default`; nil where the environment names
         /// no home either.
         public var disk = DiskCacheConfiguration.defaultDirectory.map { DiskCacheConfiguration(directory: $0) }
@@ -41,6 +46,8 @@ public final class ImageManager: Sendable {
     public let downloader: ImageDownloader
     public let coders: CoderRegistry
     let loader: Loader
+    /// Gives memory back when it is short; nil when the configuration wants none.
+    private let pressure: MemoryPressureWatcher?
 
     /// - Parameter transport: the HTTP client; nil makes a libcurl one.
     public convenience init(
@@ -48,15 +55,21 @@ public final class ImageManager: Sendable {
         transport: (any HTTPTransport)? = nil
     ) {
         self.init(
-            configuration, coders: coders, transport: transport, clock: SystemClock.shared, files: PosixFileSystem())
+            configuration, coders: coders, transport: transport, clock: SystemClock.shared, files: PosixFileSystem(),
+            memoryPressure: configuration.answersMemoryPressure ? LinuxMemoryPressure() : nil)
     }
 
     package init(
         _ configuration: Configuration, coders: CoderRegistry, transport: (any HTTPTransport)?, clock: any LoadClock,
-        files: any FileSystem
+        files: any FileSystem, memoryPressure: (any MemoryPressureSource)? = nil
     ) {
         let ioExecutor = ThreadPool(name: "wi-files", width: max(configuration.fileThreads, 1))
-        memoryCache = MemoryCache(limits: configuration.memoryLimits)
+        let memoryCache = MemoryCache(
+            limits: configuration.memoryLimits, policy: configuration.evictionPolicy, remembersHeld: true, clock: clock)
+        self.memoryCache = memoryCache
+        pressure = memoryPressure.map { source in
+            MemoryPressureWatcher(source: source, clock: clock) { [weak memoryCache] in memoryCache?.trim(for: $0) }
+        }
         diskCache = configuration.disk.map {
             DiskCache($0, executor: ioExecutor, clock: clock, files: files)
         }
@@ -71,6 +84,7 @@ public final class ImageManager: Sendable {
                 decodeThreads: configuration.decodeThreads,
                 ioExecutor: ioExecutor, decodeMemory: configuration.decodeMemory,
                 observer: LoadObserver(logger: configuration.logger)))
+        pressure?.start()
     }
 
     /// The picture when memory has it: one lock, one look-up, no allocation.
@@ -128,6 +142,7 @@ public final class ImageManager: Sendable {
 
     /// Ends every load with `shutDown`, for good. What was answered is still stored: see ``finishStores()``.
     public func shutDown() {
+        pressure?.stop()
         loader.shutDown()
         downloader.shutDown()
     }

@@ -38,7 +38,7 @@ struct DecodeAnswer {
             image = try request.transformed(image)
             if let animation = target.frames?.animation(first: image) { image = image.with(animation: animation) }
             let end = loader.clock.now
-            if failure == nil, mayStore { loader.memory.store(image, for: request.variantKey) }
+            if failure == nil, mayStore { store(image, for: request.variantKey) }
             var response = ImageResponse(
                 image: image, source: bytes.source, byteCount: ByteCount(bytes.log.receivedCount),
                 partialError: failure, timings: timings)
@@ -48,6 +48,17 @@ struct DecodeAnswer {
         } catch {
             return .failure(error.endingALoad(of: request.place))
         }
+    }
+
+    /// Keeps a picture in memory, where the frames that its animation keeps are counted as they come and go.
+    private func store(_ image: Image, for key: CacheKey) {
+        loader.memory.store(image, for: key)
+        guard let animation = image.animation else { return }
+        animation.onKeptBytesChange { [weak memory = loader.memory, weak storage = image.storage] in
+            guard let memory, let storage else { return }
+            memory.updateCost(of: Image(storage), for: key)
+        }
+        loader.memory.updateCost(of: image, for: key)
     }
 
     private var mayStore: Bool { job.request.cachePolicy.stores && OriginalMetadata.mayStore(bytes.log.head) }

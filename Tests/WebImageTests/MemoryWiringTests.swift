@@ -1,0 +1,62 @@
+import Synchronization
+import Testing
+import WebImage
+import WebImageCache
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+/// What the manager has its memory cache do.
+struct MemoryWiringTests {
+    private let url = "https://example.com/a.gif"
+
+    @Test func theFramesThatAnAnimationKeepsCount() async throws {
+        let bench = TestBench()
+        bench.answer(url, with: BlinkingGIF.file(width: 80, height: 60, frames: 3), type: "image/gif")
+        let image = try await bench.manager.image(for: ImageRequest(url)).image
+        let animation = try #require(image.animation)
+        for index in 0..<3 { _ = try await animation.frame(at: index) }
+        let kept = animation.keptByteCount.bytes
+        #expect(kept >= 2 * 80 * 60 * 4)
+        let whole = bench.manager.memoryCache.cost.bytes
+        animation.removeKeptFrames()
+        #expect(bench.manager.memoryCache.cost.bytes == whole - kept)
+    }
+
+    @Test func picturesLeaveWhenMemoryIsShort() async throws {
+        let (clock, source) = (ManualClock(), ShortMemory())
+        var configuration = ImageManager.Configuration()
+        configuration.disk = nil
+        let transport = FakeTransport()
+        let manager = ImageManager(
+            configuration, coders: .standard, transport: transport, clock: clock, files: PosixFileSystem(),
+            memoryPressure: source)
+        try transport.answer(url, .bytes(Fixture.png(8, 8), contentType: "image/png", fields: [:]))
+        _ = try await manager.image(for: ImageRequest(url))
+        clock.advance(by: .seconds(5))
+        #expect(manager.memoryCache.count == 1, "there is enough")
+        source.isShort = true
+        clock.advance(by: .seconds(5))
+        #expect(manager.memoryCache.count == 0)
+        manager.shutDown()
+        #expect(clock.waitingCount == 0, "the watcher goes on")
+    }
+}
+
+/// A machine that runs out of memory when it is told to.
+private final class ShortMemory: MemoryPressureSource {
+    private let short = Mutex(false)
+
+    var isShort: Bool {
+        get { short.withLock { $0 } }
+        set { short.withLock { $0 = newValue } }
+    }
+
+    func read() -> MemoryPressureReading {
+        var reading = MemoryPressureReading()
+        (reading.used, reading.limit) = (isShort ? 999 : 10, 1000)
+        return reading
+    }
+
+    func makeAlarm() -> (any MemoryPressureAlarm)? { nil }
+}
