@@ -238,6 +238,8 @@ static const uint8_t *row_of_strip(wi_tiff_reader *reader, uint32_t row) {
         uint32_t left = reader->height - strip * reader->strip_rows;
         uint32_t rows = left < reader->strip_rows ? left : reader->strip_rows;
         tmsize_t wanted = (tmsize_t)(rows * reader->samples_size);
+        // Some of libtiff's codecs call damaged strips good of which they wrote a part.
+        memset(reader->strip, 0, (size_t)wanted);
         if (TIFFReadEncodedStrip(reader->tiff, strip, reader->strip, wanted) != wanted) {
             free(reader->strip);
             reader->strip = NULL;
