@@ -246,7 +246,7 @@ extension DiskCache {
         do { _ = try files.status(at: path) } catch  where error.isMissing { return .none }
         let file = try files.open(path, .readWrite)
         defer { files.close(file) }
-        guard try files.lock(file, wait: false) else { return .locked }
+        guard try files.lock(file, within: .zero) else { return .locked }
         defer { files.unlock(file) }
         let status = try files.status(of: file)
         guard case .passed(let tail) = try EntryFile(files: files, file: file, path: path).readTail(status),

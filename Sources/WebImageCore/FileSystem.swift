@@ -80,8 +80,8 @@ package protocol FileSystem: Sendable {
     func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64)
     /// Sets the times of last modification and access, in seconds since 1970.
     func touch(_ path: String, at time: Int64) throws(FileFault)
-    /// Takes an advisory lock on the whole file, or returns false when another process has it and `wait` is false.
-    func lock(_ file: Int32, wait: Bool) throws(FileFault) -> Bool
+    /// Takes an advisory lock on the whole file, or returns false when somebody else has had it for as long as `patience`.
+    func lock(_ file: Int32, within patience: Duration) throws(FileFault) -> Bool
     func unlock(_ file: Int32)
 }
 

@@ -104,12 +104,22 @@ package struct PosixFileSystem: FileSystem {
         _ = try check("utimensat", path) { utimensat(AT_FDCWD, path, times, 0) }
     }
 
-    package func lock(_ file: Int32, wait: Bool) throws(FileFault) -> Bool {
-        do {
-            _ = try check("flock", "") { flock(file, wait ? LOCK_EX : LOCK_EX | LOCK_NB) }
-            return true
-        } catch  where error.errorNumber == EWOULDBLOCK {
-            return false
+    package func lock(_ file: Int32, within patience: Duration) throws(FileFault) -> Bool {
+        // The system's own waiting has no end.
+        var (waited, pause): (Duration, Duration) = (.zero, .microseconds(50))
+        while true {
+            do {
+                _ = try check("flock", "") { flock(file, LOCK_EX | LOCK_NB) }
+                return true
+            } catch {
+                guard error.errorNumber == EWOULDBLOCK else { throw error }
+            }
+            if waited >= patience { return false }
+            pause = min(pause, patience - waited)
+            var time = timespec(tv_sec: 0, tv_nsec: Int(pause.components.attoseconds / 1_000_000_000))
+            nanosleep(&time, nil)
+            waited += pause
+            pause = min(pause * 2, .milliseconds(10))
         }
     }
 
