@@ -28,10 +28,18 @@ extension DiskCache {
 
     /// Reserves room that the others count as taken already. Not where the directory was replaced since they were told.
     func reserveHeadroom(_ bytes: Int64) -> Bool {
-        let (headroom, inode) = state.withLock { ($0.headroom, $0.usageInode) }
-        guard bytes <= headroom, (try? files.status(at: layout.usagePath))?.inode == inode else { return false }
+        let now = clock.now
+        let (headroom, inode, seen) = state.withLock { ($0.headroom, $0.usageInode, $0.usageSeen) }
+        guard bytes <= headroom else { return false }
+        if seen.map({ now < $0 || now - $0 >= Self.replacementDelay }) ?? true {
+            guard (try? files.status(at: layout.usagePath))?.inode == inode else { return false }
+            state.withLock { $0.usageSeen = now }
+        }
         return state.withLock { $0.reserveHeadroom(bytes) }
     }
+
+    /// How long a directory that was put in the place of another may go unnoticed by stores.
+    private static let replacementDelay: Duration = .milliseconds(10)
 
     /// Gives up this cache's place, and the headroom that the others left it, unless they are at the total just now.
     func leaveForGood() {
@@ -124,7 +132,7 @@ extension DiskCache {
             state.withLock { state in
                 if let strays { state.setStrays(strays) }
                 state.join(total, isAlone: isAlone)
-                state.usageInode = inode
+                (state.usageInode, state.usageSeen) = (inode, nil)
             }
             return DiskMembership(usage: usage, usageInode: inode, owner: owner, ownerPath: ownerPath)
         } catch {

@@ -50,8 +50,9 @@ struct DiskState {
     private(set) var hasOthers = false
     /// Room that the others count as taken and that nobody has asked for yet.
     private(set) var headroom: Int64 = 0
-    /// Which file has the common total.
+    /// Which file has the common total, and when it was last seen to be there.
     var usageInode: UInt64?
+    var usageSeen: Duration?
     /// Since the others could not be asked: the time after which they are asked again.
     var aloneUntil: Duration?
 
@@ -73,8 +74,8 @@ struct DiskState {
     private var known: Int64 { index.bytes + reserved + leavingBytes }
     /// Everything on the disk that counts, and what is promised.
     var used: Int64 { known + foreign }
-    /// The same without what others may yet take.
-    var usage: Int64 { used - min(foreignHeadroom, max(foreign, 0)) }
+    /// The same without what others may yet take; never less than what was seen in the directory.
+    var usage: Int64 { used - min(foreignHeadroom, max(foreign - strays.values.reduce(0, +), 0)) }
     /// Background eviction starts above this much and ends at ``lowWater``.
     private var highWater: Int64 { capacity / 10 * 9 }
     private var lowWater: Int64 { capacity / 10 * 8 }

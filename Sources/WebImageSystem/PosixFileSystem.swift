@@ -35,6 +35,23 @@ package struct PosixFileSystem: FileSystem {
         try check("write", "") { pwrite(file, bytes.baseAddress, bytes.count, Int(offset)) }
     }
 
+    package func writeAll(
+        _ file: Int32, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer
+    ) throws(FileFault) {
+        let parts: [2 of iovec] = [piece(head), piece(tail)]
+        let done = try check("write", "") {
+            parts.span.withUnsafeBufferPointer { pwritev(file, $0.baseAddress, 2, 0) }
+        }
+        let (inHead, inTail) = (min(done, head.count), max(done - head.count, 0))
+        try writeAll(file, UnsafeRawBufferPointer(rebasing: head[inHead...]), at: Int64(inHead))
+        try writeAll(file, UnsafeRawBufferPointer(rebasing: tail[inTail...]), at: Int64(head.count + inTail))
+    }
+
+    private func piece(_ bytes: UnsafeRawBufferPointer) -> iovec {
+        // Read only, whatever C's type says.
+        iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+    }
+
     package func truncate(_ file: Int32, to length: Int64) throws(FileFault) {
         _ = try check("ftruncate", "") { ftruncate(file, Int(length)) }
     }
