@@ -50,42 +50,49 @@ enum CacheBench {
                 + "ratio \(Measure.text(ratio))")
     }
 
+    /// Both keep as many files of the same names in as many directories, which are there already, equally deep.
     static func stores(_ size: Int, _ count: Int) throws {
         let folder = try Folder()
         let cache = makeCache(folder.path + "/cache")
-        for name in CacheLayoutNames.shards { mkdir("\(folder.path)/\(name)", 0o700) }
         let body = bytes(size, 1)
+        let keys = (0...2 * count).map { CacheKey("https://images.example.com/photos/\($0)/large.jpg") }
+        try cache.store(keys[2 * count], body, metadata(keys[2 * count]))
+        let root = folder.path + "/plain/default/v1/"
+        for path in ["/plain", "/plain/default", "/plain/default/v1"] { mkdir(folder.path + path, 0o700) }
+        for name in CacheLayoutNames.shards {
+            mkdir(root + name, 0o700)
+            mkdir("\(folder.path)/cache/default/v1/\(name)", 0o700)
+        }
+        let plainPaths = keys.map { root + cache.defaultPath(for: $0).suffix(67) }
         var number = 0
         var cpu: (ours: [Double], theirs: [Double]) = ([], [])
         func measure(_ store: (Int) -> Void) -> (wall: Double, cpu: Double) {
             let (wall, begin) = (Time.now, Time.threadCPU)
             for _ in 0..<count / 10 {
-                number += 1
                 store(number)
+                number += 1
             }
             return ((Time.now - wall) / Double(count / 10), (Time.threadCPU - begin) / Double(count / 10))
         }
         let (ours, theirs, ratio) = Measure.alternating(
             10,
             {
-                let time = measure { number in
-                    let key = CacheKey("https://images.example.com/photos/\(number)/large.jpg")
-                    _ = try? cache.store(key, body, metadata(key))
-                }
+                let time = measure { number in _ = try? cache.store(keys[number], body, metadata(keys[number])) }
                 cpu.ours.append(time.cpu)
                 return time.wall
             },
             {
                 let time = measure { number in
-                    let (shard, name) = (CacheLayoutNames.shards[number * 31 & 255], "\(number)")
-                    let temporary = "\(folder.path)/\(shard)/\(name).tmp"
-                    plainStore(temporary, body)
-                    rename(temporary, "\(folder.path)/\(shard)/\(name)")
+                    let path = plainPaths[number]
+                    let temporary = path.dropLast(64) + ".4711-a0b1c2d3-\(number)"
+                    plainStore(String(temporary), body)
+                    rename(String(temporary), path)
                 }
                 cpu.theirs.append(time.cpu)
                 return time.wall
             })
-        let cpuRatio = Measure.median(cpu.ours) / Measure.median(cpu.theirs)
+        precondition(cache.statistics.stores == count + 1, "a store failed")
+        let cpuRatio = Measure.median(zip(cpu.ours, cpu.theirs).map { $0 / $1 })
         print(
             "store of \(size) B: \(Measure.text(ours * 1e6, 1)) us, file + rename \(Measure.text(theirs * 1e6, 1)) us, "
                 + "ratio of wall \(Measure.text(ratio)), of CPU \(Measure.text(cpuRatio))")

@@ -11,7 +11,7 @@ extension DiskCache {
     /// - Returns: false when no eviction can make that room.
     func makeRoom(_ bytes: Int64) -> Bool {
         lookAtSpace(for: bytes)
-        if sharing({ $0.reserveFreeRoom(bytes) }) { return true }
+        if reserveHeadroom(bytes) || sharing({ $0.reserveFreeRoom(bytes) }) { return true }
         return evictionTurn.withLock { _ in
             if state.withLock({ $0.hasOthers }) { adoptChanges() }
             var hasLookedAgain = false

@@ -93,7 +93,7 @@ extension DiskCache {
         switch check {
         case .failed(let why):
             // While it is locked, somebody is adding a trailer to it.
-            guard let isOurs = try? files.lock(file.file, wait: false), isOurs else { return nil }
+            guard let isOurs = try? files.lock(file.file, within: .zero), isOurs else { return nil }
             defer { files.unlock(file.file) }
             guard let now = try? file.status(), case .passed? = try? file.readAll(now) else { return why }
             return nil

@@ -104,7 +104,7 @@ extension DiskCache {
             var result = try read(file, status)
             if case .failed = result {
                 // Another thread or process may be adding a new trailer: it holds the lock while it does.
-                guard try files.lock(file.file, wait: false) else { return miss() }
+                guard try files.lock(file.file, within: .zero) else { return miss() }
                 defer { files.unlock(file.file) }
                 status = try file.status()
                 result = try read(file, status)

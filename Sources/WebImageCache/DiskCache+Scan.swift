@@ -74,7 +74,7 @@ extension DiskCache {
             let mark = try? files.open(layout.ownerDirectory + "/" + name[..<dash].dropFirst(), .read)
         else { return false }
         defer { files.close(mark) }
-        return (try? files.lock(mark, wait: false)) == false
+        return (try? files.lock(mark, within: .zero)) == false
     }
 
     private func isOwn(_ path: String) -> Bool {

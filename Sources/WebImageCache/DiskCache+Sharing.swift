@@ -16,7 +16,7 @@ extension DiskCache {
                 return state.withLock { decide(&$0) }
             }
             defer { files.unlock(usage) }
-            let (result, newTotal) = state.withLock { state -> (Result, Int64) in
+            let (result, newTotal) = state.withLock { state -> (Result, DiskTotal) in
                 if let total = met.total { state.meet(total) }
                 let result = decide(&state)
                 return (result, state.tellTotal())
@@ -26,12 +26,43 @@ extension DiskCache {
         }
     }
 
-    /// What the common file says, while it is locked.
-    private struct Met {
-        var total: Int64?
+    /// Reserves room that the others count as taken already. Not where the directory was replaced since they were told.
+    func reserveHeadroom(_ bytes: Int64) -> Bool {
+        let now = clock.now
+        let (headroom, inode, seen) = state.withLock { ($0.headroom, $0.usageInode, $0.usageSeen) }
+        guard bytes <= headroom else { return false }
+        if seen.map({ now < $0 || now - $0 >= Self.replacementDelay }) ?? true {
+            guard (try? files.status(at: layout.usagePath))?.inode == inode else { return false }
+            state.withLock { $0.usageSeen = now }
+        }
+        return state.withLock { $0.reserveHeadroom(bytes) }
     }
 
-    /// Nil where the directory cannot be shared.
+    /// How long a directory that was put in the place of another may go unnoticed by stores.
+    private static let replacementDelay: Duration = .milliseconds(10)
+
+    /// Gives up this cache's place, and the headroom that the others left it, unless they are at the total just now.
+    func leaveForGood() {
+        membership.withLock { membership in
+            guard let usage = membership?.usage else { return }
+            if state.withLock({ $0.headroom > 0 }), let isOurs = try? files.lock(usage, within: .zero), isOurs {
+                let known = try? DiskTotal.read(usage, files)
+                let total = state.withLock { state in
+                    if let known { state.meet(known) }
+                    return state.tellTotal(isLast: true)
+                }
+                tell(total, usage)
+            }
+            leave(&membership)
+        }
+    }
+
+    /// What the common file says, while it is locked.
+    private struct Met {
+        var total: DiskTotal?
+    }
+
+    /// Nil where the directory cannot be shared, or not now.
     private func meetOthers(_ membership: inout DiskMembership?) -> Met? {
         do throws(FileFault) {
             return try meet(&membership)
@@ -43,7 +74,8 @@ extension DiskCache {
 
     /// Locks the common file and reads it; joins first where that is not done, or was done with a directory that is no
     /// longer there.
-    private func meet(_ membership: inout DiskMembership?) throws(FileFault) -> Met {
+    /// - Returns: nil while somebody else holds on to the common file.
+    private func meet(_ membership: inout DiskMembership?) throws(FileFault) -> Met? {
         if let current = membership {
             let isThere = (try? files.status(at: layout.usagePath))?.inode == current.usageInode
             if !isThere {
@@ -54,9 +86,9 @@ extension DiskCache {
         }
         guard let current = membership else {
             membership = try join()
-            return Met(total: nil)
+            return membership.map { _ in Met(total: nil) }
         }
-        _ = try files.lock(current.usage, wait: true)
+        guard try lockTotal(current.usage) else { return nil }
         do throws(FileFault) {
             return Met(total: try DiskTotal.read(current.usage, files))
         } catch {
@@ -65,17 +97,34 @@ extension DiskCache {
         }
     }
 
-    /// Returns with the common file locked.
-    private func join() throws(FileFault) -> DiskMembership {
+    private static let patience: Duration = .seconds(2)
+    private static let pause: Duration = .seconds(10)
+
+    /// Locks the common file. Others hold it for microseconds, for as long as they look at the directory once; but one
+    /// that was stopped in the middle holds it until it goes on. Then this cache goes on alone for a while.
+    private func lockTotal(_ usage: Int32) throws(FileFault) -> Bool {
+        if let end = state.withLock({ $0.aloneUntil }), clock.now < end { return false }
+        let isOurs = try files.lock(usage, within: Self.patience)
+        let end = isOurs ? nil : clock.now + Self.pause
+        state.withLock { $0.aloneUntil = end }
+        if !isOurs { logger.warning("another process holds on to the cache's common total: going on without it") }
+        return isOurs
+    }
+
+    /// Returns with the common file locked; nil while somebody else holds on to it.
+    private func join() throws(FileFault) -> DiskMembership? {
         let usage = try files.open(layout.usagePath, .readWrite)
         let ownerPath = layout.ownerDirectory + "/" + ownerName
         do throws(FileFault) {
-            _ = try files.lock(usage, wait: true)
+            guard try lockTotal(usage) else {
+                files.close(usage)
+                return nil
+            }
             let total = try DiskTotal.read(usage, files)
             let (living, buried) = buryTheDead()
             let isAlone = living == 0
             let owner = try files.open(ownerPath, .readWrite)
-            _ = try files.lock(owner, wait: false)
+            _ = try files.lock(owner, within: .zero)
             let inode = try files.status(of: usage).inode
             let strays = buried ? findStrays() : nil
             adoptChanges()
@@ -83,6 +132,7 @@ extension DiskCache {
             state.withLock { state in
                 if let strays { state.setStrays(strays) }
                 state.join(total, isAlone: isAlone)
+                (state.usageInode, state.usageSeen) = (inode, nil)
             }
             return DiskMembership(usage: usage, usageInode: inode, owner: owner, ownerPath: ownerPath)
         } catch {
@@ -95,6 +145,7 @@ extension DiskCache {
     private func leave(_ membership: inout DiskMembership?) {
         membership?.close(files)
         membership = nil
+        state.withLock { $0.leave() }
     }
 
     /// Removes what dead caches have left: their marks, and the entries that they were writing. Only by who holds the
@@ -106,7 +157,7 @@ extension DiskCache {
             guard let file = try? files.open(layout.ownerDirectory + "/" + name, .read) else { continue }
             defer { files.close(file) }
             // Whoever lives holds its lock.
-            if let isDead = try? files.lock(file, wait: false), isDead { dead.append(name) } else { living += 1 }
+            if let isDead = try? files.lock(file, within: .zero), isDead { dead.append(name) } else { living += 1 }
         }
         guard !dead.isEmpty else { return (living, false) }
         for shard in existingShards() {
@@ -178,9 +229,9 @@ extension DiskCache {
         }
     }
 
-    private func tell(_ total: Int64, _ usage: Int32) {
+    private func tell(_ total: DiskTotal, _ usage: Int32) {
         do throws(FileFault) {
-            try DiskTotal.write(total, to: usage, files)
+            try total.write(to: usage, files)
         } catch {
             logger.notice("the caches of this directory cannot share their limit: \(error)")
         }

@@ -94,28 +94,12 @@ extension DiskCache {
         }
     }
 
-    private static let mostCopied = 32 << 10
-
     private func write(
         _ body: UnsafeRawBufferPointer, _ tail: [UInt8], to file: Int32
     ) throws(FileFault) {
         var fault: FileFault?
-        if body.count <= Self.mostCopied {
-            // A small body costs less to copy than a second call does.
-            withUnsafeTemporaryAllocation(byteCount: body.count + tail.count, alignment: 16) { bytes in
-                bytes.copyMemory(from: body)
-                UnsafeMutableRawBufferPointer(rebasing: bytes[body.count...]).copyBytes(from: tail)
-                do throws(FileFault) {
-                    try files.writeAll(file, UnsafeRawBufferPointer(bytes), at: 0)
-                } catch { fault = error }
-            }
-        } else {
-            try files.writeAll(file, body, at: 0)
-            tail.withUnsafeBytes { tail in
-                do throws(FileFault) {
-                    try files.writeAll(file, tail, at: Int64(body.count))
-                } catch { fault = error }
-            }
+        tail.withUnsafeBytes { tail in
+            do throws(FileFault) { try files.writeAll(file, body, tail) } catch { fault = error }
         }
         if let fault { throw fault }
     }
@@ -246,7 +230,7 @@ extension DiskCache {
         do { _ = try files.status(at: path) } catch  where error.isMissing { return .none }
         let file = try files.open(path, .readWrite)
         defer { files.close(file) }
-        guard try files.lock(file, wait: false) else { return .locked }
+        guard try files.lock(file, within: .zero) else { return .locked }
         defer { files.unlock(file) }
         let status = try files.status(of: file)
         guard case .passed(let tail) = try EntryFile(files: files, file: file, path: path).readTail(status),

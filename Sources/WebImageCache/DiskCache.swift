@@ -67,7 +67,7 @@ public final class DiskCache: Sendable {
     }
 
     deinit {
-        membership.withLock { $0?.close(files) }
+        leaveForGood()
     }
 
     /// Lower limits hold for the next store; the background makes room.
@@ -80,7 +80,7 @@ public final class DiskCache: Sendable {
     public var usage: DiskUsage {
         state.withLock { state in
             DiskUsage(
-                bytes: ByteCount(Int(state.used)), count: state.index.count,
+                bytes: ByteCount(Int(state.usage)), count: state.index.count,
                 limit: ByteCount(Int(state.byteLimit)), isComplete: state.isScanned)
         }
     }

@@ -15,28 +15,39 @@ struct DiskMembership {
     }
 }
 
-/// The file with the total of all caches of a directory: magic `WIMGUSE1`, the number of bytes, and a checksum of both.
-enum DiskTotal {
-    private static let magic: UInt64 = 0x3145_5355_474D_4957
-    private static let length = 24
+/// What all caches of a directory take together, as one file of it says: magic `WIMGUSE2`, the two numbers, and a
+/// checksum of the three.
+struct DiskTotal: Hashable {
+    private static let magic: UInt64 = 0x3245_5355_474D_4957
+    private static let length = 32
+
+    /// With ``headroom``.
+    var bytes: Int64
+    /// What of it nobody takes yet, but somebody may take without asking.
+    var headroom: Int64
 
     /// Nil for what is no such file; it is written anew then.
-    static func read(_ file: Int32, _ files: any FileSystem) throws(FileFault) -> Int64? {
-        var words: [3 of UInt64] = [0, 0, 0]
+    static func read(_ file: Int32, _ files: any FileSystem) throws(FileFault) -> DiskTotal? {
+        var words: [4 of UInt64] = [0, 0, 0, 0]
         var fault: FileFault?
         var count = 0
         withUnsafeMutableBytes(of: &words) { bytes in
             do throws(FileFault) { count = try files.readAll(file, into: bytes, at: 0) } catch { fault = error }
         }
         if let fault { throw fault }
-        guard count == length, words[0].littleEndian == magic, words[2].littleEndian == check(words[1].littleEndian)
+        let total = DiskTotal(
+            bytes: Int64(bitPattern: words[1].littleEndian), headroom: Int64(bitPattern: words[2].littleEndian))
+        guard count == length, words[0].littleEndian == magic, words[3].littleEndian == total.checksum,
+            total.headroom >= 0
         else { return nil }
-        return Int64(bitPattern: words[1].littleEndian)
+        return total
     }
 
-    static func write(_ total: Int64, to file: Int32, _ files: any FileSystem) throws(FileFault) {
-        let number = UInt64(bitPattern: total)
-        let words: [3 of UInt64] = [magic.littleEndian, number.littleEndian, check(number).littleEndian]
+    func write(to file: Int32, _ files: any FileSystem) throws(FileFault) {
+        let words: [4 of UInt64] = [
+            Self.magic.littleEndian, UInt64(bitPattern: bytes).littleEndian,
+            UInt64(bitPattern: headroom).littleEndian, checksum.littleEndian,
+        ]
         var fault: FileFault?
         withUnsafeBytes(of: words) { bytes in
             do throws(FileFault) { try files.writeAll(file, bytes, at: 0) } catch { fault = error }
@@ -44,7 +55,5 @@ enum DiskTotal {
         if let fault { throw fault }
     }
 
-    private static func check(_ number: UInt64) -> UInt64 {
-        withUnsafeBytes(of: (magic, number)) { Checksum.of($0) }
-    }
+    private var checksum: UInt64 { withUnsafeBytes(of: (Self.magic, bytes, headroom)) { Checksum.of($0) } }
 }

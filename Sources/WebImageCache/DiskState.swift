@@ -44,8 +44,17 @@ struct DiskState {
     // What other caches of the same directory take; see "Sharing".
     private var foreign: Int64 = 0
     private var toldBytes: Int64 = 0
-    private var lastTotal: Int64?
+    private var toldHeadroom: Int64 = 0
+    private var foreignHeadroom: Int64 = 0
+    private var lastTotal: DiskTotal?
     private(set) var hasOthers = false
+    /// Room that the others count as taken and that nobody has asked for yet.
+    private(set) var headroom: Int64 = 0
+    /// Which file has the common total, and when it was last seen to be there.
+    var usageInode: UInt64?
+    var usageSeen: Duration?
+    /// Since the others could not be asked: the time after which they are asked again.
+    var aloneUntil: Duration?
 
     /// How soon the index will be written down, where that is on its way.
     private var flushDelay: Duration?
@@ -65,6 +74,8 @@ struct DiskState {
     private var known: Int64 { index.bytes + reserved + leavingBytes }
     /// Everything on the disk that counts, and what is promised.
     var used: Int64 { known + foreign }
+    /// The same without what others may yet take; never less than what was seen in the directory.
+    var usage: Int64 { used - min(foreignHeadroom, max(foreign - strays.values.reduce(0, +), 0)) }
     /// Background eviction starts above this much and ends at ``lowWater``.
     private var highWater: Int64 { capacity / 10 * 9 }
     private var lowWater: Int64 { capacity / 10 * 8 }
@@ -89,6 +100,13 @@ struct DiskState {
         reserved += bytes
         if let spare = spareSpace { spareSpace = spare - bytes }
         unlookedBytes += bytes
+        return true
+    }
+
+    /// The same out of what the others count as taken already, so that they need not be told.
+    mutating func reserveHeadroom(_ bytes: Int64) -> Bool {
+        guard bytes <= headroom, reserveFreeRoom(bytes) else { return false }
+        headroom -= bytes
         return true
     }
 
@@ -265,6 +283,7 @@ struct DiskState {
         strays = [:]
         shardTimes = [Int64?](repeating: nil, count: 256)
         (foreign, toldBytes, lastTotal, hasOthers) = (0, 0, nil, false)
+        (headroom, toldHeadroom, foreignHeadroom) = (0, 0, 0)
     }
 
     /// - Parameter found: the index as the scan makes it; what happened since goes before it.
@@ -325,24 +344,36 @@ struct DiskState {
 
     /// Becomes one of those who share the directory.
     /// - Parameter total: what the others say that all take together; nil when they say nothing to be trusted.
-    mutating func join(_ total: Int64?, isAlone: Bool) {
+    mutating func join(_ total: DiskTotal?, isAlone: Bool) {
         hasOthers = !isAlone
-        let others = isAlone ? nil : total.map { $0 - known }
+        let others = isAlone ? nil : total.map { $0.bytes - known }
         foreign = others ?? strays.values.reduce(0, +)
-        (toldBytes, lastTotal) = (known, nil)
+        (toldBytes, lastTotal, headroom, toldHeadroom) = (known, nil, 0, 0)
+        foreignHeadroom = isAlone ? 0 : total?.headroom ?? 0
     }
 
     /// Takes the total as the file has it now.
-    mutating func meet(_ total: Int64) {
+    mutating func meet(_ total: DiskTotal) {
         if let lastTotal, total != lastTotal { hasOthers = true }
-        foreign = total - toldBytes
+        foreign = total.bytes - toldBytes
+        foreignHeadroom = max(total.headroom - toldHeadroom, 0)
     }
 
-    /// The total with this cache's changes in it, for the file.
-    mutating func tellTotal() -> Int64 {
-        (toldBytes, lastTotal) = (known, used)
-        return used
+    /// The total with this cache's changes in it, for the file; and, while there is plenty, with some headroom for
+    /// what this cache will store next: to meet the file costs as much as to write a small picture.
+    /// - Parameter isLast: nothing more will be stored.
+    mutating func tellTotal(isLast: Bool = false) -> DiskTotal {
+        let wanted = min(byteLimit / 256, Self.mostHeadroom) & ~4095
+        headroom = !isLast && used <= highWater - wanted ? wanted : 0
+        (toldBytes, toldHeadroom) = (known + headroom, headroom)
+        let total = DiskTotal(bytes: used + headroom, headroom: foreignHeadroom + headroom)
+        lastTotal = total
+        return total
     }
+
+    private static let mostHeadroom: Int64 = 4 << 20
+
+    mutating func leave() { headroom = 0 }
 
     mutating func setOthers(_ areThere: Bool) { hasOthers = areThere }
 

@@ -143,7 +143,7 @@ package final class PartialStore: PartialBodyStore {
         for _ in 0..<3 {
             let file = try open(path)
             do throws(FileFault) {
-                let isOurs = try files.lock(file, wait: false)
+                let isOurs = try files.lock(file, within: .zero)
                 let status = try files.status(of: file)
                 // Its owner may have removed it before it gave up the lock: then the name is another file's, or none's.
                 if isOurs, (try? files.status(at: path))?.inode == status.inode { return (file, status.size) }
@@ -189,7 +189,7 @@ package final class PartialStore: PartialBodyStore {
         try roomTurn.withLock { _ throws(FileFault) in
             let turn = try open(directory + "/lock")
             defer { files.close(turn) }
-            guard try files.lock(turn, wait: false) else { return refuse() }
+            guard try files.lock(turn, within: .zero) else { return refuse() }
             let others = listing().filter { $0.path != path }
             var used = others.reduce(0) { $0 + $1.bytes }
             let limit = Int64(max(limits.bytes.bytes, 0))

@@ -65,6 +65,8 @@ package protocol FileSystem: Sendable {
     func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileFault) -> Int
     /// Writes some of `bytes` at `offset`, returns how many.
     func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileFault) -> Int
+    /// Writes all of two pieces, one after the other, from the start of the file on; in one call where that goes.
+    func writeAll(_ file: Int32, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer) throws(FileFault)
     func truncate(_ file: Int32, to length: Int64) throws(FileFault)
     func sync(_ file: Int32) throws(FileFault)
     func status(of file: Int32) throws(FileFault) -> FileStatus
@@ -80,8 +82,8 @@ package protocol FileSystem: Sendable {
     func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64)
     /// Sets the times of last modification and access, in seconds since 1970.
     func touch(_ path: String, at time: Int64) throws(FileFault)
-    /// Takes an advisory lock on the whole file, or returns false when another process has it and `wait` is false.
-    func lock(_ file: Int32, wait: Bool) throws(FileFault) -> Bool
+    /// Takes an advisory lock on the whole file, or returns false when somebody else has had it for as long as `patience`.
+    func lock(_ file: Int32, within patience: Duration) throws(FileFault) -> Bool
     func unlock(_ file: Int32)
 }
 
@@ -92,6 +94,13 @@ extension FileSystem {
         while done < bytes.count {
             done += try write(file, UnsafeRawBufferPointer(rebasing: bytes[done...]), at: offset + Int64(done))
         }
+    }
+
+    package func writeAll(
+        _ file: Int32, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer
+    ) throws(FileFault) {
+        try writeAll(file, head, at: 0)
+        try writeAll(file, tail, at: Int64(head.count))
     }
 
     /// Fills `buffer` from `offset` on, returns fewer bytes than it holds only at the end of the file.

@@ -35,6 +35,23 @@ package struct PosixFileSystem: FileSystem {
         try check("write", "") { pwrite(file, bytes.baseAddress, bytes.count, Int(offset)) }
     }
 
+    package func writeAll(
+        _ file: Int32, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer
+    ) throws(FileFault) {
+        let parts: [2 of iovec] = [piece(head), piece(tail)]
+        let done = try check("write", "") {
+            parts.span.withUnsafeBufferPointer { pwritev(file, $0.baseAddress, 2, 0) }
+        }
+        let (inHead, inTail) = (min(done, head.count), max(done - head.count, 0))
+        try writeAll(file, UnsafeRawBufferPointer(rebasing: head[inHead...]), at: Int64(inHead))
+        try writeAll(file, UnsafeRawBufferPointer(rebasing: tail[inTail...]), at: Int64(head.count + inTail))
+    }
+
+    private func piece(_ bytes: UnsafeRawBufferPointer) -> iovec {
+        // Read only, whatever C's type says.
+        iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+    }
+
     package func truncate(_ file: Int32, to length: Int64) throws(FileFault) {
         _ = try check("ftruncate", "") { ftruncate(file, Int(length)) }
     }
@@ -104,12 +121,22 @@ package struct PosixFileSystem: FileSystem {
         _ = try check("utimensat", path) { utimensat(AT_FDCWD, path, times, 0) }
     }
 
-    package func lock(_ file: Int32, wait: Bool) throws(FileFault) -> Bool {
-        do {
-            _ = try check("flock", "") { flock(file, wait ? LOCK_EX : LOCK_EX | LOCK_NB) }
-            return true
-        } catch  where error.errorNumber == EWOULDBLOCK {
-            return false
+    package func lock(_ file: Int32, within patience: Duration) throws(FileFault) -> Bool {
+        // The system's own waiting has no end.
+        var (waited, pause): (Duration, Duration) = (.zero, .microseconds(50))
+        while true {
+            do {
+                _ = try check("flock", "") { flock(file, LOCK_EX | LOCK_NB) }
+                return true
+            } catch {
+                guard error.errorNumber == EWOULDBLOCK else { throw error }
+            }
+            if waited >= patience { return false }
+            pause = min(pause, patience - waited)
+            var time = timespec(tv_sec: 0, tv_nsec: Int(pause.components.attoseconds / 1_000_000_000))
+            nanosleep(&time, nil)
+            waited += pause
+            pause = min(pause * 2, .milliseconds(10))
         }
     }
 

@@ -2,7 +2,8 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// A file system that counts the calls to another one and makes those fail, or do half of their work, that a test chose.
+/// A file system that counts the calls to another one and makes those fail, do half of their work or wait, that a test
+/// chose.
 package final class FaultyFileSystem: FileSystem {
     package enum Call: Hashable, Sendable, CaseIterable {
         case open, openTemporary, read, write, truncate, sync, status, rename, remove, removeDirectory, makeDirectory
@@ -13,7 +14,7 @@ package final class FaultyFileSystem: FileSystem {
     package enum Fault: Hashable, Sendable {
         /// Nothing, and fails with that error number.
         case error(Int32)
-        /// For reads and writes: no more than that many bytes, and says so.
+        /// For reads and writes: no more than that many bytes, and says so. For locks: somebody else has it.
         case short(Int)
         /// For writes: that many bytes, and then fails with that error number. For others: as ``error(_:)``.
         case torn(Int, Int32)
@@ -25,7 +26,8 @@ package final class FaultyFileSystem: FileSystem {
         /// Which of the calls that it means, counted from 0 when it was made.
         var numbers: Range<Int>
         var seen = 0
-        var fault: Fault
+        var fault: Fault?
+        var delay: DelayedCall?
     }
 
     private struct State {
@@ -36,14 +38,17 @@ package final class FaultyFileSystem: FileSystem {
         /// What the disk says that it has free, where it is to say something else than it does.
         var freeSpace: Int64?
 
-        mutating func fault(_ call: Call) -> Fault? {
+        mutating func next(_ call: Call) -> (fault: Fault?, delays: [DelayedCall]) {
             counts[call, default: 0] += 1
-            var fault: Fault?
+            var (fault, delays): (Fault?, [DelayedCall]) = (nil, [])
             for index in rules.indices where rules[index].call == nil || rules[index].call == call {
-                if rules[index].numbers.contains(rules[index].seen) { fault = fault ?? rules[index].fault }
+                if rules[index].numbers.contains(rules[index].seen) {
+                    fault = fault ?? rules[index].fault
+                    if let delay = rules[index].delay { delays.append(delay) }
+                }
                 rules[index].seen += 1
             }
-            return fault
+            return (fault, delays)
         }
     }
 
@@ -81,6 +86,14 @@ package final class FaultyFileSystem: FileSystem {
         state.withLock { $0.rules.append(Rule(call: call, numbers: 0..<Int.max, fault: fault)) }
     }
 
+    /// Makes the `number`-th of these calls from now on, counted from 0, wait until the test lets it go on; it may fail
+    /// then, if it is told to besides. With no `call`, the `number`-th of all.
+    package func delay(_ call: Call? = nil, at number: Int = 0) -> DelayedCall {
+        let delay = DelayedCall()
+        state.withLock { $0.rules.append(Rule(call: call, numbers: number..<number + 1, delay: delay)) }
+        return delay
+    }
+
     /// Lets that many more bytes be written; what goes beyond fails with ENOSPC.
     package func fillUp(after bytes: Int) { state.withLock { $0.room = bytes } }
 
@@ -108,8 +121,15 @@ package final class FaultyFileSystem: FileSystem {
     /// ENOSPC, which is 28 on every system that we know.
     private static let noSpace: Int32 = 28
 
+    /// Counts a call and has it wait where it is to; returns how it is to fail.
+    private func begin(_ call: Call) -> Fault? {
+        let (fault, delays) = state.withLock { $0.next(call) }
+        for delay in delays { delay.pass() }
+        return fault
+    }
+
     private func check(_ call: Call, _ path: String = "") throws(FileFault) {
-        switch state.withLock({ $0.fault(call) }) {
+        switch begin(call) {
         case .error(let number), .torn(_, let number): throw FileFault("\(call)", path, number)
         case .short, nil: return
         }
@@ -146,7 +166,7 @@ package final class FaultyFileSystem: FileSystem {
     package func read(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
     ) throws(FileFault) -> Int {
-        switch state.withLock({ $0.fault(.read) }) {
+        switch begin(.read) {
         case nil: return try base.read(file, into: buffer, at: offset)
         case .short(let most):
             let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(buffer.count, max(most, 1))])
@@ -163,8 +183,8 @@ package final class FaultyFileSystem: FileSystem {
                 try base.write(file, part, at: offset)
             }
         }
-        let (fault, room) = state.withLock { ($0.fault(.write), $0.room) }
-        if let room {
+        let fault = begin(.write)
+        if let room = state.withLock({ $0.room }) {
             guard room > 0 || bytes.isEmpty else { throw FileFault("write", "", Self.noSpace) }
             let done = try write(room)
             state.withLock { $0.room = max(room - done, 0) }
@@ -237,9 +257,12 @@ package final class FaultyFileSystem: FileSystem {
         try base.touch(path, at: time)
     }
 
-    package func lock(_ file: Int32, wait: Bool) throws(FileFault) -> Bool {
-        try check(.lock)
-        return try base.lock(file, wait: wait)
+    package func lock(_ file: Int32, within patience: Duration) throws(FileFault) -> Bool {
+        switch begin(.lock) {
+        case .error(let number), .torn(_, let number): throw FileFault("lock", "", number)
+        case .short: return false
+        case nil: return try base.lock(file, within: patience)
+        }
     }
 
     package func unlock(_ file: Int32) { base.unlock(file) }

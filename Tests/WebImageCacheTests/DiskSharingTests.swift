@@ -39,6 +39,69 @@ struct DiskSharingTests {
         #expect(try first.reopened().cache.verify().bad == 0)
     }
 
+    /// The limit is large enough that each cache takes some room ahead.
+    @Test func roomTakenAheadIsSharedAndNeverShown() throws {
+        let limit = 2048 * 4096
+        let first = try Bench(bytes: ByteCount(limit))
+        let second = try first.reopened(bytes: ByteCount(limit))
+        let benches = [first, second]
+        let reads = first.files.count(of: .read)
+        for number in 0..<4 { try first.cache.store(CacheKey("a\(number)"), [1], DiskMetadata()) }
+        #expect(first.files.count(of: .read) - reads == 1)
+        try second.cache.store(CacheKey("b"), [1], DiskMetadata())
+        #expect(second.cache.usage.bytes.bytes == 5 * 4096)
+        var random = SeededGenerator(seed: 5)
+        var peak: Int64 = 0
+        for step in 0..<1500 {
+            let bench = benches[Int(random.next() % 2)]
+            let key = CacheKey("\(random.next() % 400)")
+            if random.next() % 8 == 0 { bench.executor.runAll() }
+            try bench.cache.store(key, body(Int(random.next() % 60_000)), metadata(step))
+            if step % 16 == 0 || step > 1000 {
+                let used = try first.allocatedBytes()
+                peak = max(peak, used)
+                #expect(used <= Int64(limit), "step \(step)")
+            }
+        }
+        #expect(peak > Int64(limit) * 3 / 4)
+        #expect(first.cache.statistics.evictions > 50 && second.cache.statistics.evictions > 50)
+        #expect(first.cache.fault() == nil && second.cache.fault() == nil)
+    }
+
+    @Test func whoHoldsOnToTheTotalHoldsNobodyUp() throws {
+        let bench = try Bench()
+        try bench.cache.store(CacheKey("a"), [1], DiskMetadata())
+        // As a process that was stopped in the middle does.
+        bench.files.failAll(.lock, with: .short(0))
+        let before = bench.files.count(of: .lock)
+        for _ in 0..<3 { #expect(try bench.cache.store(CacheKey("large"), body(1 << 20), DiskMetadata())) }
+        #expect(bench.files.count(of: .lock) - before == 1)
+        bench.clock.advance(by: .seconds(10))
+        #expect(try bench.cache.store(CacheKey("large"), body(1 << 20), DiskMetadata()))
+        #expect(bench.files.count(of: .lock) - before == 2)
+        bench.files.heal()
+        bench.clock.advance(by: .seconds(10))
+        #expect(try bench.cache.store(CacheKey("large"), body(1 << 20), DiskMetadata()))
+        // Tells the others that the large one took the place of another.
+        try bench.cache.removeExpired()
+        let again = try bench.reopened()
+        try again.cache.store(CacheKey("b"), [1], DiskMetadata())
+        #expect(again.cache.usage.bytes.bytes == Int(try bench.allocatedBytes()))
+    }
+
+    @Test func aLockThatSomebodyHoldsIsNotWaitedForWithoutEnd() throws {
+        let scratch = try Scratch()
+        let files = PosixFileSystem()
+        let path = scratch.path + "/lock"
+        let (first, second) = (try files.open(path, .readWrite), try files.open(path, .readWrite))
+        defer { for file in [first, second] { files.close(file) } }
+        #expect(try files.lock(first, within: .zero))
+        #expect(try !files.lock(second, within: .zero))
+        #expect(try !files.lock(second, within: .milliseconds(3)))
+        files.unlock(first)
+        #expect(try files.lock(second, within: .zero))
+    }
+
     @Test func whatADeadCacheWasWritingIsRemovedByTheNextThatWrites() throws {
         let bench = try Bench()
         try bench.cache.store(CacheKey("a"), [1], DiskMetadata())
@@ -89,6 +152,7 @@ struct DiskSharingTests {
         let files = PosixFileSystem()
         try files.rename(bench.directory, to: bench.scratch.path + "/moved")
         try files.rename(other.directory, to: bench.directory)
+        bench.clock.advance(by: .milliseconds(10))
         #expect(try bench.cache.read(CacheKey("old 1")) == nil)
         #expect(try bench.cache.read(CacheKey("new 1"))?.body == [2])
         try bench.cache.store(CacheKey("last"), [3], DiskMetadata())
