@@ -61,7 +61,7 @@ extension DiskCache {
     }
 
     /// The time by the clock that stamps this file system's directories, in nanoseconds.
-    private func timeOfDirectory() -> Int64? {
+    func timeOfDirectory() -> Int64? {
         let path = layout.versionDirectory + "/.clock-" + ownerName
         guard let file = try? files.open(path, .createNew) else { return nil }
         defer {
