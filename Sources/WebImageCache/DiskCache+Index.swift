@@ -53,15 +53,16 @@ extension DiskCache {
         noteOverhead()
     }
 
-    /// The cache's own files count, too.
+    /// The cache's own files count, too. Of two threads that look at once, the one that saw fewer of them may come last: what
+    /// was seen once stays.
     func noteOverhead() {
         let own = [layout.indexPath, layout.usagePath, layout.directory + "/CACHEDIR.TAG"]
         let bytes = own.reduce(0) { $0 + ((try? files.status(at: $1)).map { max($0.blockBytes, 4096) } ?? 0) }
-        state.withLock { $0.overhead = bytes }
+        state.withLock { $0.overhead = max($0.overhead, bytes) }
     }
 
     /// The time by the clock that stamps this file system's directories, in nanoseconds.
-    func timeOfDirectory() -> Int64? {
+    private func timeOfDirectory() -> Int64? {
         let path = layout.versionDirectory + "/.clock-" + ownerName
         guard let file = try? files.open(path, .createNew) else { return nil }
         defer {

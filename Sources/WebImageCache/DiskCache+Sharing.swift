@@ -136,8 +136,7 @@ extension DiskCache {
             }
             return DiskMembership(usage: usage, usageInode: inode, owner: owner, ownerPath: ownerPath)
         } catch {
-            files.unlock(usage)
-            files.close(usage)
+            files.closeLocked(usage)
             throw error
         }
     }
@@ -155,7 +154,7 @@ extension DiskCache {
         var (living, dead): (Int, [String]) = (0, [])
         for name in (try? files.names(in: layout.ownerDirectory)) ?? [] where name != ownerName {
             guard let file = try? files.open(layout.ownerDirectory + "/" + name, .read) else { continue }
-            defer { files.close(file) }
+            defer { files.closeLocked(file) }
             // Whoever lives holds its lock.
             if let isDead = try? files.lock(file, within: .zero), isDead { dead.append(name) } else { living += 1 }
         }

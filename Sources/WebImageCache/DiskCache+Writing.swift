@@ -241,7 +241,9 @@ extension DiskCache {
         footer.trailerOffset = status.size
         footer.trailerLength = Int64(trailer.count)
         footer.trailerChecksum = Checksum.of(trailer)
-        noteGrowth(in: id.shard)
+        // A file that grows leaves its directory's time as it is, by which the next process would believe the index. Changed
+        // before, so that also a process that is killed right behind it leaves no wrong count.
+        try? files.touch(layout.shardDirectory(id.shard), at: nil)
         try append(trailer + footer.encoded(), to: file, path, status, id)
         // A file that grows bit by bit is given blocks ahead.
         let grown = try files.status(of: file)
@@ -253,13 +255,6 @@ extension DiskCache {
         }
         if keepsPlace { try? files.touch(path, at: status.modified) }
         return .done
-    }
-
-    /// A file that grows leaves its directory's time as it is, by which the next process would believe the index: the time is
-    /// changed before, so that also a process that is killed right behind it leaves no wrong count.
-    private func noteGrowth(in shard: Int) {
-        guard let now = timeOfDirectory() else { return }
-        try? files.touch(layout.shardDirectory(shard), at: now / 1_000_000_000)
     }
 
     /// All or nothing: what was added in part is cut off again, and where that fails the entry goes.

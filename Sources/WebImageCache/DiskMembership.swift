@@ -10,7 +10,7 @@ struct DiskMembership {
 
     func close(_ files: any FileSystem) {
         try? files.remove(ownerPath)
-        files.close(owner)
+        files.closeLocked(owner)
         files.close(usage)
     }
 }

@@ -229,7 +229,7 @@ final class PartialFile: PartialBody {
                 store.noteEnd(key)
             }
             // Only now may another have it.
-            store.files.close(file)
+            store.files.closeLocked(file)
         }
     }
 }

@@ -147,10 +147,10 @@ package final class PartialStore: PartialBodyStore {
                 let status = try files.status(of: file)
                 // Its owner may have removed it before it gave up the lock: then the name is another file's, or none's.
                 if isOurs, (try? files.status(at: path))?.inode == status.inode { return (file, status.size) }
-                files.close(file)
+                files.closeLocked(file)
                 if !isOurs { return nil }
             } catch {
-                files.close(file)
+                files.closeLocked(file)
                 throw error
             }
         }
@@ -171,7 +171,7 @@ package final class PartialStore: PartialBodyStore {
     @discardableResult
     private func drop(_ found: Found) -> Bool {
         guard let locked = try? openLocked(found.path) else { return false }
-        defer { files.close(locked.file) }
+        defer { files.closeLocked(locked.file) }
         guard (try? files.remove(found.path)) != nil else { return false }
         state.withLock { state in
             state.known?.remove(found.id)
@@ -188,7 +188,7 @@ package final class PartialStore: PartialBodyStore {
     func grow(_ file: Int32, _ path: String, from size: Int64, by bytes: Int64) throws(FileFault) -> Int64? {
         try roomTurn.withLock { _ throws(FileFault) in
             let turn = try open(directory + "/lock")
-            defer { files.close(turn) }
+            defer { files.closeLocked(turn) }
             guard try files.lock(turn, within: .zero) else { return refuse() }
             let others = listing().filter { $0.path != path }
             var used = others.reduce(0) { $0 + $1.bytes }

@@ -80,14 +80,21 @@ package protocol FileSystem: Sendable {
     func names(in directory: String) throws(FileFault) -> [String]
     /// Bytes that may still be written, and bytes in all, on the disk that holds `path`.
     func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64)
-    /// Sets the times of last modification and access, in seconds since 1970.
-    func touch(_ path: String, at time: Int64) throws(FileFault)
+    /// Sets the times of last modification and access, in seconds since 1970; nil: to now, by the file system's own clock.
+    func touch(_ path: String, at time: Int64?) throws(FileFault)
     /// Takes an advisory lock on the whole file, or returns false when somebody else has had it for as long as `patience`.
     func lock(_ file: Int32, within patience: Duration) throws(FileFault) -> Bool
     func unlock(_ file: Int32)
 }
 
 extension FileSystem {
+    /// Gives a lock up and closes the file. Closing alone is not enough: a child that another thread is just starting holds
+    /// the same open file, and with it the lock, until it has become another program.
+    package func closeLocked(_ file: Int32) {
+        unlock(file)
+        close(file)
+    }
+
     /// Writes all of `bytes` at `offset`.
     package func writeAll(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileFault) {
         var done = 0

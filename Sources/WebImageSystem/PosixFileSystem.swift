@@ -116,7 +116,11 @@ package struct PosixFileSystem: FileSystem {
         return (Int64(space.f_bavail) * unit, Int64(space.f_blocks) * unit)
     }
 
-    package func touch(_ path: String, at time: Int64) throws(FileFault) {
+    package func touch(_ path: String, at time: Int64?) throws(FileFault) {
+        guard let time else {
+            _ = try check("utimensat", path) { utimensat(AT_FDCWD, path, nil, 0) }
+            return
+        }
         let times = [timespec(tv_sec: Int(time), tv_nsec: 0), timespec(tv_sec: Int(time), tv_nsec: 0)]
         _ = try check("utimensat", path) { utimensat(AT_FDCWD, path, times, 0) }
     }

@@ -252,7 +252,7 @@ package final class FaultyFileSystem: FileSystem {
         return try base.space(at: path)
     }
 
-    package func touch(_ path: String, at time: Int64) throws(FileFault) {
+    package func touch(_ path: String, at time: Int64?) throws(FileFault) {
         try check(.touch, path)
         try base.touch(path, at: time)
     }
