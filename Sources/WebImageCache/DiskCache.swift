@@ -97,6 +97,9 @@ public final class DiskCache: Sendable {
     /// What is wrong with the index's sums and links, or nil. For tests; O(n).
     package func fault() -> String? { state.withLock { $0.index.fault() } }
 
+    /// Seconds since 1970, by the cache's clock.
+    package var wallTime: Int64 { clock.wallTime }
+
     func stripe(_ id: EntryID) -> Stripe { stripes[id.shard & 15] }
 
     /// A path for an entry that is being written.
