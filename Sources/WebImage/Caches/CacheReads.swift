@@ -25,11 +25,14 @@ final class CacheReads: Sendable {
     }
 
     private typealias Answer = CancellableAnswer<CachedImage?>
+    private typealias BlockedAnswer = BlockingAnswer<Result<CachedImage?, WebImageError>>
 
     private final class Read: @unchecked Sendable {
         // Sendable: what changes is guarded by the lock of its owner; the rest is constant.
         let key: Key
         let request: ImageRequest
+        /// Where the answer goes of one that nobody else may join.
+        let blocked: BlockedAnswer?
         var waiting: [Answer] = []
         var promotes = false
         /// Set when the picture was removed or replaced: who asked before still gets it, but it is not kept.
@@ -37,7 +40,9 @@ final class CacheReads: Sendable {
         var isAbandoned = false
         var decode: LoadToken?
 
-        init(_ key: Key, _ request: ImageRequest) { (self.key, self.request) = (key, request) }
+        init(_ key: Key, _ request: ImageRequest, blocked: BlockedAnswer? = nil) {
+            (self.key, self.request, self.blocked) = (key, request, blocked)
+        }
     }
 
     private struct State {
@@ -77,6 +82,16 @@ final class CacheReads: Sendable {
             leave(read, answer)
             throw error
         }
+    }
+
+    /// Blocks; joins nobody.
+    func imageBlocking(for request: ImageRequest, promotes: Bool) throws(WebImageError) -> CachedImage? {
+        let answer = BlockedAnswer()
+        let read = Read(Key(request, asksMemory: false), request, blocked: answer)
+        read.promotes = promotes
+        state.withLock { $0.running[ObjectIdentifier(read)] = read }
+        begin(read)
+        return try answer.value().get()
     }
 
     /// For what is removed or stored: reads that have begun are not kept in memory, and nobody joins them any more.
@@ -166,6 +181,7 @@ final class CacheReads: Sendable {
             return read.waiting
         }
         for answer in waiting { answer.give(result) }
+        read.blocked?.give(result)
     }
 }
 

@@ -133,24 +133,19 @@ public final class ImageCache: ImageCaching {
     }
 
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8]? {
-        guard let disk = diskCache else { return nil }
+        guard diskCache != nil else { return nil }
         return try await onFileThread(request.priority) { () throws(WebImageError) in
-            try disk.entry(for: request)?.entry.body
+            try self.dataBlocking(for: request)
         }
     }
 
     public func contains(
         _ request: ImageRequest, in layers: CacheLayers
     ) async throws(WebImageError) -> CacheLayers {
-        var found: CacheLayers = []
-        if layers.contains(.memory), memoryCache.contains(request.variantKey) { found.insert(.memory) }
-        guard layers.contains(.disk), let disk = diskCache else { return found }
-        let isOnDisk = try await onFileThread(request.priority) { () throws(WebImageError) in
-            if !request.isPlain, try disk.contains(request.variantKey) { return true }
-            return try disk.contains(request.originalKey)
+        guard layers.contains(.disk), diskCache != nil else { return try containsBlocking(request, in: layers) }
+        return try await onFileThread(request.priority) { () throws(WebImageError) in
+            try self.containsBlocking(request, in: layers)
         }
-        if isOnDisk { found.insert(.disk) }
-        return found
     }
 
     func onFileThread<Value: Sendable>(

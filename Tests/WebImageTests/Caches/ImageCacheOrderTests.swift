@@ -137,4 +137,19 @@ import WebImageTesting
         #expect(try await look.value?.image.size.width == 8)
         #expect(bench.cache.cachedImage(for: "a")?.size.width == 16)
     }
+
+    @Test func whereTooMuchWaitsToBeWrittenAStoreWaitsToo() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path) { $0.disk?.mostStaged = 1000 }
+        bench.fileExecutor.hold()
+        let bodies = (0..<5).map { [UInt8](repeating: UInt8($0), count: 600) }
+        let stores = bodies.enumerated().map { index, body in
+            Task.immediate { try await bench.cache.storeOriginal(body, for: "\(index)") }
+        }
+        bench.fileExecutor.letGo()
+        for (index, store) in stores.enumerated() {
+            #expect(try await store.value)
+            #expect(try await bench.cache.data(for: "\(index)") == bodies[index])
+        }
+    }
 }

@@ -206,4 +206,22 @@ import WebImageTesting
         }
         #expect(error?.code == .cacheMiss && bench.transport.requests.count == 1)
     }
+
+    @Test func withoutAwaitTheSameIsFound() async throws {
+        let folder = try TemporaryFolder()
+        let cache = CacheBench(folder.path).cache
+        let data = try Fixture.png(40, 30)
+        let request = ImageRequest(url, size: TargetSize(width: 20))
+        #expect(try cache.imageBlocking(for: request) == nil && cache.containsBlocking(request) == [])
+        try await cache.storeOriginal(data, for: request)
+        #expect(try cache.containsBlocking(request) == .disk && cache.dataBlocking(for: request) == data)
+        let found = try #require(try cache.imageBlocking(for: request))
+        #expect(found.source == .disk && found.image.size == PixelSize(width: 20, height: 15))
+        #expect(try cache.imageBlocking(for: request)?.source == .memory && cache.containsBlocking(request) == .all)
+        try await cache.storeOriginal([1, 2, 3], for: "no picture")
+        let error = #expect(throws: WebImageError.self) {
+            try cache.imageBlocking(for: ImageRequest(cacheKey: "no picture"))
+        }
+        #expect(error?.code == .badImageData)
+    }
 }
