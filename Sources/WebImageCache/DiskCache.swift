@@ -33,6 +33,8 @@ public final class DiskCache: Sendable {
     let scanTurn = Guarded(())
     /// Held while the index is written down.
     let flushTurn = Guarded(())
+    /// The next removal of what has expired.
+    let maintenance = Guarded<ScheduledAction?>(nil)
     /// Taken before the state's lock and before stripes, after the eviction's turn.
     let membership = Guarded<DiskMembership?>(nil)
     /// What was given for storing and is not on the disk yet.
@@ -64,9 +66,11 @@ public final class DiskCache: Sendable {
             self?.finishScan()
             self?.keepHouse()
         }
+        scheduleMaintenance()
     }
 
     deinit {
+        maintenance.withLock { $0 }?.cancel()
         leaveForGood()
     }
 
