@@ -1,4 +1,5 @@
 public import Logging
+import Synchronization
 import Tracing
 public import WebImageCache
 public import WebImageCodecs
@@ -45,6 +46,8 @@ public final class ImageManager: Sendable {
     public let memoryCache: MemoryCache
     /// nil when the manager was configured without one.
     public let diskCache: DiskCache?
+    /// Both as one: to store, find and remove pictures by hand.
+    public let cache: ImageCache
     public let downloader: ImageDownloader
     public let coders: CoderRegistry
     /// The URLs that failed and are not asked again for a while: after the caches, before the network (SDWebImage's rows
@@ -93,6 +96,8 @@ public final class ImageManager: Sendable {
                 decodeThreads: configuration.decodeThreads,
                 ioExecutor: ioExecutor, decodeMemory: configuration.decodeMemory,
                 observer: LoadObserver(logger: configuration.logger)))
+        cache = ImageCache(memory: memoryCache, disk: diskCache, decoding: loader)
+        loader.front.withLock { $0.cache = cache }
         pressure?.start()
     }
 

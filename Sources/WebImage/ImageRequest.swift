@@ -153,6 +153,12 @@ extension ImageRequest {
         set { self[\.cachePolicy] = newValue }
     }
 
+    /// What of the load the caches are asked for and keep. Default: as ``CacheUse`` says.
+    public var caching: CacheUse {
+        get { storage.fields.caching }
+        set { self[\.caching] = newValue }
+    }
+
     /// Default normal.
     public var priority: LoadPriority {
         get { storage.fields.priority }

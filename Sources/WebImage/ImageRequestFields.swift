@@ -21,6 +21,7 @@ struct ImageRequestFields: Sendable {
     var retriesFailed = false
     var limits = DecodeLimits.default
     var cachePolicy = CachePolicy.cacheFirst
+    var caching = CacheUse()
     var priority = LoadPriority.normal
     var timeout: Duration?
     var cacheKey: String?

@@ -109,6 +109,22 @@ extension DiskCache {
         try await hop(.low) { () throws(WebImageError) in try self.importSDWebImage(directory, keys: keys) }
     }
 
+    /// Moves every entry of another directory into this cache (SDWebImage's row DK-03): for a directory that has a new place,
+    /// or two that are to be one. The limits hold; of two entries of one key the younger stays. What is left of the old
+    /// directory is removed, unless something had to stay there or a cache has it open.
+    ///
+    /// Both directories may be in use, by this process and by others: each file changes its place in one step, so that an
+    /// entry is found whole or not at all. On another disk it is copied first.
+    /// - Throws: `cancelled`. An entry that cannot be moved is counted in the answer and stays.
+    @discardableResult
+    public func moveEntries(
+        from directory: String, namespace: String = "default"
+    ) async throws(WebImageError) -> DiskMove {
+        try await hop(.low) { () throws(WebImageError) in
+            try self.moveEntries(from: directory, namespace: namespace)
+        }
+    }
+
     /// Reads every entry in full and removes those that are damaged.
     public func verify() async throws(WebImageError) -> DiskVerification {
         try await hop(.low) { () throws(WebImageError) in try self.verify() }

@@ -125,7 +125,7 @@ extension DiskCache {
 
     /// Runs `action`; when it lacks a directory, because there never was one or someone wiped it, makes all of them and
     /// runs it again.
-    private func makingDirectories<Result>(
+    func makingDirectories<Result>(
         for id: EntryID, _ action: () throws(FileFault) -> Result
     ) throws(FileFault) -> Result {
         do throws(FileFault) {

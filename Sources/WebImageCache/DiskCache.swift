@@ -33,6 +33,8 @@ public final class DiskCache: Sendable {
     let scanTurn = Guarded(())
     /// Held while the index is written down.
     let flushTurn = Guarded(())
+    /// The next removal of what has expired.
+    let maintenance = Guarded<ScheduledAction?>(nil)
     /// Taken before the state's lock and before stripes, after the eviction's turn.
     let membership = Guarded<DiskMembership?>(nil)
     /// What was given for storing and is not on the disk yet.
@@ -64,9 +66,11 @@ public final class DiskCache: Sendable {
             self?.finishScan()
             self?.keepHouse()
         }
+        scheduleMaintenance()
     }
 
     deinit {
+        maintenance.withLock { $0 }?.cancel()
         leaveForGood()
     }
 
@@ -96,6 +100,9 @@ public final class DiskCache: Sendable {
 
     /// What is wrong with the index's sums and links, or nil. For tests; O(n).
     package func fault() -> String? { state.withLock { $0.index.fault() } }
+
+    /// Seconds since 1970, by the cache's clock.
+    package var wallTime: Int64 { clock.wallTime }
 
     func stripe(_ id: EntryID) -> Stripe { stripes[id.shard & 15] }
 

@@ -49,6 +49,9 @@ public struct DiskCacheConfiguration: Sendable {
     /// Bytes of bodies that may wait in memory to be written; see ``DiskCache/stage(_:_:_:priority:completion:)``. One
     /// body may always wait. Default: 64 MiB.
     public var mostStaged = ByteCount.mebibytes(64)
+    /// How often expired entries are removed while nobody uses the cache, on the file executor; at least a second apart.
+    /// They are no answers before, either. Nil: only when the cache is opened and used. Default: an hour.
+    public var maintenanceInterval: Duration? = .seconds(3600)
     /// Quiet by default.
     public var logger = Logger(label: "webimage.cache") { _ in SwiftLogNoOpLogHandler() }
 

@@ -8,7 +8,7 @@ struct CacheCommand: AsyncParsableCommand {
         commandName: "cache", abstract: "Look into the disk cache, and look after it.",
         subcommands: [
             CacheStatsCommand.self, CacheListCommand.self, CachePathCommand.self, CacheVerifyCommand.self,
-            CacheTrimCommand.self, CacheRemoveCommand.self, CacheClearCommand.self,
+            CacheTrimCommand.self, CacheRemoveCommand.self, CacheClearCommand.self, CacheImportCommand.self,
         ])
 }
 

@@ -110,6 +110,21 @@ struct CachePolicyCommandTests {
         #expect(goneJSON.errors == "")
     }
 
+    @Test func aFolderOfSDWebImagesIsTakenOver() async throws {
+        let bench = try CommandBench()
+        let url = "http://pictures.test/old/a.jpg"
+        // The MD5 of the URL.
+        try bench.write(try Pictures.jpeg(), to: "902660b2cbb1990bcb1994d03d193c0a.jpg")
+        let run = try await bench.run("cache", "import", ".", url, "http://pictures.test/unknown.jpg", "--json")
+        let told = try #require(run.objects.first)
+        #expect(told.keys == ["imported", "asked"] && told.number("imported") == 1 && told.number("asked") == 2)
+        #expect(try await source(bench, url, "--policy", "cache-only") == "disk")
+        try bench.write(Array(url.utf8), to: "urls.txt")
+        let again = try await bench.run("cache", "import", ".", "--input-list", "urls.txt")
+        #expect(again.text == "0 of 1 imported\n" && again.code == 0)
+        #expect(try await bench.run("cache", "import", ".").code == 2)
+    }
+
     @Test func entriesAreListedVerifiedTrimmedAndRemoved() async throws {
         let bench = try CommandBench()
         let jpeg = try Pictures.jpeg()

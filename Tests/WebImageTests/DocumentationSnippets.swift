@@ -164,6 +164,15 @@ private func endInOrder(manager: ImageManager) async {
 // MARK: Caching.md
 
 // Caching.md
+private func keepFinished(manager: ImageManager, request original: ImageRequest, show: (Image) -> Void) async throws {
+    var request = original
+    request.caching.store = .all
+    request.caching.waitsForStore = true
+    let thumbnail = try await manager.image(for: request).image
+    show(thumbnail)
+}
+
+// Caching.md
 private func followARefresh(manager: ImageManager, show: (Image) -> Void) async throws {
     var request = ImageRequest("https://example.com/a.jpg")
     request.cachePolicy = .refresh
@@ -206,6 +215,24 @@ private func shareAnEntry(manager: ImageManager, token: String) async throws {
 }
 
 // Caching.md
+private func keepPicturesOfOnesOwn(folder: String, avatar: Image, show: (Image) -> Void) async throws {
+    let cache = ImageCache(configuration: .init(disk: DiskCacheConfiguration(directory: folder)))
+    try await cache.store(avatar, for: "avatar-42")
+    if let found = try await cache.image(for: "avatar-42") { show(found.image) }
+    let thumbnail = ImageRequest("https://example.com/a.jpg", size: TargetSize(width: 100))
+    if try await cache.contains(thumbnail) == .disk { _ = try await cache.image(for: thumbnail) }
+    try await cache.remove("avatar-42")
+}
+
+// Caching.md
+private func joinCaches(bundled: ImageCache, shared: ImageCache) async throws {
+    let caches = ImageCaches([bundled, shared])
+    caches.policies.query = .concurrent
+    let found = try await caches.image(for: "avatar-42")
+    _ = found
+}
+
+// Caching.md
 private func lookAfterTheCaches(manager: ImageManager) async throws {
     if let disk = manager.diskCache {
         print(disk.usage.count, disk.usage.bytes, disk.statistics.hits)
@@ -213,6 +240,7 @@ private func lookAfterTheCaches(manager: ImageManager) async throws {
         let report = try await disk.verify()
         print(report.checked, report.bad)
         try await disk.removeExpired()
+        try await disk.moveEntries(from: "/var/cache/old-place")
         try await disk.removeAll()
     }
     manager.memoryCache.removeAll()

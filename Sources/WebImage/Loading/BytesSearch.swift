@@ -36,7 +36,7 @@ struct BytesSearch: Sendable {
         guard key.policy.mode.readsCache else { return decide(nil) }
         // Pictures in memory know what they are judged by: the disk need not be asked.
         if !key.policy.trustsMemory, let record = seeker.remembered { return decide(record.response) }
-        guard let disk = loader.disk else { return decide(nil) }
+        guard let disk = loader.disk, request.caching.readsOriginal else { return decide(nil) }
         loader.ioExecutor.run(seeker.priority) {
             if !seeker.isAbandoned { look(in: disk) }
         }
@@ -86,7 +86,7 @@ struct BytesSearch: Sendable {
 
     private func readEntry() -> DiskEntry? {
         do {
-            return try loader.disk?.read(key.originalKey)
+            return request.caching.readsOriginal ? try loader.disk?.read(key.originalKey) : nil
         } catch {
             loader.observer.cacheFailed(error)
             return nil

@@ -42,7 +42,7 @@ struct DecodeAnswer {
             let record = plan?.storing.map { AnswerRecord($0) } ?? bytes.record
             if let record { image = image.with(origin: record) }
             let end = loader.clock.now
-            if failure == nil, mayStore { store(image, for: request.variantKey) }
+            if failure == nil, mayStore { store(image, request, record) }
             var response = ImageResponse(
                 image: image, source: bytes.source, byteCount: ByteCount(bytes.log.receivedCount),
                 partialError: failure, timings: timings)
@@ -54,15 +54,10 @@ struct DecodeAnswer {
         }
     }
 
-    /// Keeps a picture in memory, where the frames that its animation keeps are counted as they come and go.
-    private func store(_ image: Image, for key: CacheKey) {
-        loader.memory.store(image, for: key)
-        guard let animation = image.animation else { return }
-        animation.onKeptBytesChange { [weak memory = loader.memory, weak storage = image.storage] in
-            guard let memory, let storage else { return }
-            memory.updateCost(of: Image(storage), for: key)
-        }
-        loader.memory.updateCost(of: image, for: key)
+    /// Keeps a finished picture where the request wants it.
+    private func store(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?) {
+        if request.caching.store.contains(.memory) { loader.memory.keep(image, for: request.variantKey, lifetime: nil) }
+        if request.caching.keepsOnDisk { loader.storeFinished(image, request, record) }
     }
 
     private var mayStore: Bool { plan.map { $0.storing != nil } ?? (job.request.cachePolicy.mode != .noStore) }

@@ -314,15 +314,15 @@ extension DecodeSession {
         let answer = DecodeAnswer(
             loader: loader, bytes: bytes, job: job, header: decoder?.header ?? header, failure: failure,
             decodeTime: meter.spent, plan: plan)
-        let originals = failure == nil ? loader.announceOriginal(of: job, plan) : nil
+        let original = failure == nil ? loader.announceOriginal(of: job, plan) : nil
         settle(failure)
         if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
         let isWhole = answer.send(targets)
-        if let originals, isWhole {
-            originals.store(bytes.log, job.key.originalKey, OriginalMetadata.make(job, plan, header: header))
-        } else if let originals {
+        if let original, isWhole {
+            original.store(bytes.log, job.key.originalKey, OriginalMetadata.make(job, plan, header: header))
+        } else if let original {
             job.isStored.store(false, ordering: .relaxed)
-            originals.withdraw()
+            original.withdraw()
         }
         letGo()
     }

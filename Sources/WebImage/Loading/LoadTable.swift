@@ -21,6 +21,7 @@ struct LoadTable {
     struct Left {
         var delivery: LoadToken.Delivery
         var timeout: ScheduledAction?
+        var look: Task<Void, Never>?
         /// The bytes job that nobody waits for any more.
         var abandoned: BytesJob?
         /// The bytes job whose urgency may have changed.
@@ -93,7 +94,8 @@ struct LoadTable {
         guard !token.hasEnded else { return nil }
         token.hasEnded = true
         guard let delivery = token.delivery else { return nil }
-        var left = Left(delivery: delivery, timeout: token.timeout)
+        var left = Left(delivery: delivery, timeout: token.timeout, look: token.look)
+        token.look = nil
         token.delivery = nil
         token.timeout = nil
         guard let job = token.job else { return left }

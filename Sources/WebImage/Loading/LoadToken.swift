@@ -15,6 +15,7 @@ public final class LoadToken: @unchecked Sendable {
 
     let loader: Loader
     let includesData: Bool
+    let waitsForStore: Bool
     /// Whether it looks at the way, not only at the end.
     let isWatching: Bool
     let started: Duration
@@ -27,11 +28,14 @@ public final class LoadToken: @unchecked Sendable {
     var currentPriority: LoadPriority
     var hasEnded = false
     var timeout: ScheduledAction?
+    /// The look for the finished picture on disk, before it joins a job.
+    var look: Task<Void, Never>?
 
     init(loader: Loader, request: ImageRequest, isWatching: Bool) {
         self.isWatching = isWatching
         self.loader = loader
         includesData = request.includesData
+        waitsForStore = request.caching.waitsForStore
         currentPriority = request.priority
         started = loader.clock.now
     }

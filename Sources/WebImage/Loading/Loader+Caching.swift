@@ -32,14 +32,14 @@ extension Loader {
     /// Takes the original out of the disk cache, in the background.
     func forget(_ key: BytesKey) {
         guard let originals, let disk else { return }
-        originals.announce()
+        let announced = originals.announce()
         ioExecutor.run(.low) {
             do throws(WebImageError) {
                 _ = try disk.remove(key.originalKey)
             } catch {
                 self.observer.cacheFailed(error)
             }
-            originals.withdraw()
+            announced.withdraw()
         }
     }
 
@@ -47,8 +47,8 @@ extension Loader {
     /// block.
     func renew(_ key: BytesKey, _ stored: StoredResponse, _ plan: StorePlan, answer: () -> Void) {
         // Whoever is answered and then waits for the stores finds it there.
-        originals?.announce()
-        defer { originals?.withdraw() }
+        let announced = originals?.announce()
+        defer { announced?.withdraw() }
         answer()
         guard let disk else { return }
         do throws(WebImageError) {

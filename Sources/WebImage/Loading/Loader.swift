@@ -24,7 +24,9 @@ final class Loader: Sendable {
     /// Beginnings of bodies; nil without a disk cache.
     let partials: PartialStore?
     let observer: LoadObserver
-    private let table = Guarded(LoadTable())
+    /// What is finished on disk; its owner is the manager.
+    let front = Guarded(WeakCache())
+    let table = Guarded(LoadTable())
     private let converters = Guarded(ColorConverterCache())
 
     init(_ parts: LoaderParts) {
@@ -45,6 +47,7 @@ final class Loader: Sendable {
 
     /// The picture when memory has it and the policy asks for no more: one look-up.
     func cachedImage(for request: ImageRequest) -> Image? {
+        guard request.caching.query.contains(.memory) else { return nil }
         if request.cachePolicy.trustsMemory { return memory.image(for: request.variantKey) }
         guard request.cachePolicy == .protocol else { return nil }
         return freshImage(for: request)
@@ -59,8 +62,19 @@ final class Loader: Sendable {
             table.withLock { _ in token.hasEnded = true }
             return delivery.post(.finished(.success(ImageResponse(image: image, source: .memory))))
         }
+        if request.caching.keepsOnDisk, lookForFinished(token, request, delivery) {
+            return arm(request.timeout, of: token)
+        }
         let joined = join(token, request, delivery)
         arm(request.timeout, of: token)
+        carryOut(joined, delivery)
+    }
+
+    /// Joins the jobs that a token's load needs, or starts them.
+    func enter(_ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery) {
+        let joined = join(token, request, delivery)
+        let timeout = table.withLock { _ in token.timeout }
+        if case .refused = joined { timeout?.cancel() }
         carryOut(joined, delivery)
     }
 
@@ -89,7 +103,13 @@ final class Loader: Sendable {
         return table.withLock { table -> LoadTable.Joined in
             if token.hasEnded { return .refused(.cancelled) }
             let joined = table.join(token, request, key)
-            if case .refused = joined { token.hasEnded = true } else { token.delivery = delivery }
+            token.look = nil
+            guard case .refused = joined else {
+                token.delivery = delivery
+                return joined
+            }
+            token.hasEnded = true
+            token.delivery = nil
             return joined
         }
     }
@@ -98,6 +118,7 @@ final class Loader: Sendable {
     func leave(_ token: LoadToken, with error: WebImageError) {
         guard let left = table.withLock({ $0.leave(token) }) else { return }
         left.timeout?.cancel()
+        left.look?.cancel()
         if let abandoned = left.abandoned { abandon(abandoned) }
         if let relaxed = left.relaxed { updatePriority(of: relaxed) }
         left.delivery.post(.finished(.failure(error)))
@@ -209,17 +230,20 @@ extension Loader {
 
     private func remembered(_ job: BytesJob) -> AnswerRecord? {
         for pixelJob in table.withLock({ _ in job.pixelJobs }) {
-            if let record = remembered(pixelJob.request.variantKey)?.storage.origin as? AnswerRecord { return record }
+            if let record = remembered(pixelJob.request)?.storage.origin as? AnswerRecord { return record }
         }
         return nil
     }
 
-    /// A look into memory that counts as no miss.
-    private func remembered(_ key: CacheKey) -> Image? { memory.contains(key) ? memory.image(for: key) : nil }
+    /// A look into memory, where the request allows one, that counts as no miss.
+    private func remembered(_ request: ImageRequest) -> Image? {
+        guard request.caching.query.contains(.memory), memory.contains(request.variantKey) else { return nil }
+        return memory.image(for: request.variantKey)
+    }
 
     private func answerFromMemory(_ job: BytesJob, _ body: StoredResponse?, isProvisional: Bool) -> Bool {
         for pixelJob in table.withLock({ _ in job.pixelJobs.filter { !$0.wantsData } }) {
-            guard let image = remembered(pixelJob.request.variantKey) else { continue }
+            guard let image = remembered(pixelJob.request) else { continue }
             if let body {
                 guard let record = image.storage.origin as? AnswerRecord, record.response.hasSameBody(as: body) else {
                     continue
@@ -260,10 +284,11 @@ extension Loader {
 
     /// Where the bytes of a picture that turns out to be whole are to be kept; nil where policy or answer do not allow
     /// it, or another session does it. The store waits from now on for what the caller then says.
-    func announceOriginal(of job: BytesJob, _ plan: StorePlan?) -> OriginalStore? {
-        guard plan?.storing != nil, let originals, !job.isStored.exchange(true, ordering: .relaxed) else { return nil }
-        originals.announce()
-        return originals
+    func announceOriginal(of job: BytesJob, _ plan: StorePlan?) -> OriginalStore.Announcement? {
+        guard plan?.storing != nil, job.key.caching.storesOriginal, let originals,
+            !job.isStored.exchange(true, ordering: .relaxed)
+        else { return nil }
+        return originals.announce()
     }
 
     /// Ends a pixel job: everyone who waits gets the same picture or error. A success is told on a thread that may block.
@@ -301,9 +326,7 @@ extension Loader {
         if case .success(let response) = shown {
             caller.delivery.post(.cached(response.seen(by: caller.token, now: clock.now)))
         }
-        let joined = join(caller.token, request, caller.delivery)
-        if case .refused = joined { caller.timeout?.cancel() }
-        carryOut(joined, caller.delivery)
+        enter(caller.token, request, caller.delivery)
     }
 
     func finishAll(of job: BytesJob, _ result: Result<ImageResponse, WebImageError>) {
@@ -321,7 +344,12 @@ extension Loader {
                 own = withData ?? result.withData(of: log)
                 withData = own
             }
-            end.delivery.post(.finished(own.map { $0.seen(by: end.token, now: now) }))
+            own = own.map { $0.seen(by: end.token, now: now) }
+            if end.token.waitsForStore, let originals {
+                originals.whenStored { [own] in end.delivery.post(.finished(own)) }
+            } else {
+                end.delivery.post(.finished(own))
+            }
         }
         observer.finished(result, waiters: ended.count)
         noteIdle()

@@ -8,10 +8,34 @@ import WebImageSystem
 ///
 /// What waits to be written is bounded: when the disk cannot follow, the newest copy is given up, and nothing else.
 final class OriginalStore: Sendable {
+    /// A promise to store something, or to say that it is not to be: whoever waits for the stores waits for it.
+    struct Announcement {
+        fileprivate let owner: OriginalStore
+        fileprivate let number: Int
+
+        /// Takes it back, or says that it was kept by other means.
+        func withdraw() { owner.end(number, 0) }
+
+        /// Stores the complete bytes of `log` in the background.
+        func store(_ log: ByteLog, _ key: CacheKey, _ metadata: DiskMetadata) {
+            owner.store(log, key, metadata, number)
+        }
+    }
+
     private struct State {
         var pendingBytes = 0
-        var pending = 0
-        var idle: [CheckedContinuation<Void, Never>] = []
+        /// Announcements that have not been kept or taken back.
+        var pending: Set<Int> = []
+        var lastNumber = 0
+        /// Who waits for all up to a number.
+        var waiting: [(last: Int, run: @Sendable () -> Void)] = []
+
+        mutating func takeReady() -> [@Sendable () -> Void] {
+            if waiting.isEmpty { return [] }
+            let first = pending.min() ?? .max
+            defer { waiting.removeAll { $0.last < first } }
+            return waiting.filter { $0.last < first }.map(\.run)
+        }
     }
 
     /// Originals of which not a byte is written yet may hold this much memory or temporary disk.
@@ -29,14 +53,17 @@ final class OriginalStore: Sendable {
         self.observer = observer
     }
 
-    /// Says, before callers are answered, that `store` or `withdraw` follows: ``finish()`` waits for it.
-    func announce() { state.withLock { $0.pending += 1 } }
+    /// To be called before callers are answered: ``finish()`` waits for it.
+    func announce() -> Announcement {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            state.pending.insert(state.lastNumber)
+            return state.lastNumber
+        }
+        return Announcement(owner: self, number: number)
+    }
 
-    /// Takes an announcement back.
-    func withdraw() { end(0) }
-
-    /// Stores the complete bytes of `log`, as was announced.
-    func store(_ log: ByteLog, _ key: CacheKey, _ metadata: DiskMetadata) {
+    private func store(_ log: ByteLog, _ key: CacheKey, _ metadata: DiskMetadata, _ number: Int) {
         let length = log.receivedCount
         let isTaken = state.withLock { state -> Bool in
             guard state.pendingBytes == 0 || state.pendingBytes + length <= Self.mostPendingBytes else { return false }
@@ -45,35 +72,36 @@ final class OriginalStore: Sendable {
         }
         guard isTaken else {
             observer.cacheFailed(WebImageError(.cacheIO, "the disk is too slow: an original was not stored"))
-            return withdraw()
+            return end(number, 0)
         }
         executor.run(.low) {
             self.write(log, key, metadata)
-            self.end(length)
+            self.end(number, length)
         }
     }
 
-    private func end(_ length: Int) {
-        let idle = state.withLock { state -> [CheckedContinuation<Void, Never>] in
-            state.pending -= 1
+    private func end(_ number: Int, _ length: Int) {
+        let ready = state.withLock { state in
+            state.pending.remove(number)
             state.pendingBytes -= length
-            guard state.pending == 0 else { return [] }
-            defer { state.idle = [] }
-            return state.idle
+            return state.takeReady()
         }
-        for continuation in idle { continuation.resume() }
+        for run in ready { run() }
     }
 
-    /// Returns when everything that was to be stored is.
+    /// Returns when everything that was announced so far is stored or given up.
     func finish() async {
-        await withCheckedContinuation { continuation in
-            let isIdle = state.withLock { state -> Bool in
-                if state.pending == 0 { return true }
-                state.idle.append(continuation)
-                return false
-            }
-            if isIdle { continuation.resume() }
+        await withCheckedContinuation { continuation in whenStored { continuation.resume() } }
+    }
+
+    /// Calls `run` once, off every lock, when everything that was announced so far is stored or given up. `run` must not
+    /// block.
+    func whenStored(_ run: @escaping @Sendable () -> Void) {
+        let isDone = state.withLock { state -> Bool in
+            if !state.pending.isEmpty { state.waiting.append((state.lastNumber, run)) }
+            return state.pending.isEmpty
         }
+        if isDone { run() }
     }
 
     private func write(_ log: ByteLog, _ key: CacheKey, _ metadata: DiskMetadata) {

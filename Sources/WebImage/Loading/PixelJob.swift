@@ -13,6 +13,7 @@ struct BytesKey: Hashable, Sendable {
     let keepsBitDepth: Bool
     let page: Int
     let limits: DecodeLimits
+    let caching: CacheUse
     /// One who would be refused must not decide for one who would not.
     let retriesFailed: Bool
 
@@ -26,6 +27,7 @@ struct BytesKey: Hashable, Sendable {
         keepsBitDepth = request.keepsBitDepth
         page = request.page
         limits = request.limits
+        caching = request.caching
         retriesFailed = request.retriesFailed
     }
 

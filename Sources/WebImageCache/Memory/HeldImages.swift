@@ -41,5 +41,9 @@ struct HeldImages: ~Copyable {
         if !images.isEmpty { images[key] = nil }
     }
 
+    mutating func removeAll(where isUnwanted: (CacheKey) -> Bool) {
+        if !images.isEmpty { images = images.filter { !isUnwanted($0.key) } }
+    }
+
     mutating func removeAll() { images = [:] }
 }

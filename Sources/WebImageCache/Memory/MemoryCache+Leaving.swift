@@ -9,6 +9,21 @@ extension MemoryCache {
         ledger.withLock { takeOut(key, remembers: false, &$0, into: &departed) }
     }
 
+    /// Forgets every picture that was made of an original, also what somebody holds. O(n).
+    package func removeVariants(of original: CacheKey) {
+        let start = "\(original.text)\(CacheKey.variantSeparator)"
+        let isVariant = { (key: CacheKey) in key == original || key.text.hasPrefix(start) }
+        var departed: [MemoryTable.Entry] = []
+        ledger.withLock { ledger in
+            for shard in shards {
+                shard.state.withLock { $0.held.removeAll(where: isVariant) }
+                for key in shard.keys(where: { isVariant($0.key) }) {
+                    takeOut(key, remembers: false, &ledger, into: &departed)
+                }
+            }
+        }
+    }
+
     /// Forgets everything, also what somebody holds.
     public func removeAll() {
         var departed: [MemoryTable.Entry] = []

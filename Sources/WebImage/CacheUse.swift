@@ -1,0 +1,26 @@
+import WebImageCore
+
+/// What of one load the caches are asked for and keep, where its ``CachePolicy`` reads and stores at all (SDWebImage's rows
+/// C-17 to C-20 and O-22).
+///
+/// There are two things to keep: the *original*, as the origin sent it, on disk; and the *finished picture*, decoded to its
+/// size and transformed, in memory and, if that is wanted, encoded on disk.
+public struct CacheUse: Hashable, Sendable {
+    /// Where the finished picture is looked for. Default everywhere; on disk only where ``store`` has the disk, too.
+    public var query = CacheLayers.all
+    /// Where the finished picture is kept. Default memory. With the disk a picture that differs from its original is
+    /// encoded and written in the background, so that the next process need not make it again: worth it for expensive
+    /// transformers and small copies of large pictures.
+    public var store = CacheLayers.memory
+    /// Whether the original is looked for on disk. Default true.
+    public var readsOriginal = true
+    /// Whether the original is kept on disk. Default true.
+    public var storesOriginal = true
+    /// Whether the load ends only when what it stores is on disk, or was given up. Default false.
+    public var waitsForStore = false
+
+    public init() {}
+
+    /// Whether the finished picture lies on disk, too.
+    var keepsOnDisk: Bool { store.contains(.disk) && query.contains(.disk) }
+}

@@ -1,0 +1,71 @@
+public import WebImageCodecs
+public import WebImageCore
+
+/// In which format a picture is written that comes without bytes (SDWebImage's row K-09).
+public struct CacheEncoding: Sendable {
+    /// A format and how it is written.
+    public struct Choice: Hashable, Sendable {
+        public var format: ImageFormat
+        public var options: EncodeOptions
+
+        public init(_ format: ImageFormat, _ options: EncodeOptions = EncodeOptions()) {
+            self.format = format
+            self.options = options
+        }
+    }
+
+    private let choose: @Sendable (Image, Set<ImageFormat>) -> Choice
+
+    /// - Parameter choose: gets the picture and the formats that can be written. Called on a decode thread.
+    public init(_ choose: @escaping @Sendable (_ image: Image, _ writable: Set<ImageFormat>) -> Choice) {
+        self.choose = choose
+    }
+
+    /// Always the same format.
+    public static func always(_ format: ImageFormat, _ options: EncodeOptions = EncodeOptions()) -> CacheEncoding {
+        CacheEncoding { _, _ in Choice(format, options) }
+    }
+
+    /// The format that the picture came in, where it can be written and holds the picture as it is now; else WebP or GIF
+    /// for an animation, PNG for what has alpha or more than 8 bits a channel, JPEG for the rest. Lossy ones with a
+    /// quality of 90, colours and orientation as the picture has them.
+    public static let automatic = CacheEncoding { image, writable in
+        Choice(format(for: image, writable), EncodeOptions(quality: 90))
+    }
+
+    func choice(for image: Image, _ coders: CoderRegistry) -> Choice {
+        choose(image, Set(coders.encodableFormats))
+    }
+
+    private static let animated: [ImageFormat] = [.webp, .gif, .apng, .avif, .avifSequence, .jxl]
+    /// What is written as its own kind; others are large, of few colours, or meant for one purpose.
+    private static let ofStills: Set<ImageFormat> = [.jpeg, .png, .webp, .avif, .heic, .jxl, .qoi, .tiff]
+    private static let ofManyBits: Set<ImageFormat> = [.png, .tiff, .jxl, .avif]
+
+    private static func format(for image: Image, _ writable: Set<ImageFormat>) -> ImageFormat {
+        let own = image.info.format.flatMap { writable.contains($0) ? $0 : nil }
+        if let animation = image.animation, animation.frameCount > 1 {
+            if let own, animated.contains(own) { return own }
+            return animated.first { writable.contains($0) } ?? .png
+        }
+        let (isOpaque, hasManyBits) = (image.alpha == .opaque, image.layout.bitDepth > 8)
+        if let own, ofStills.contains(own), isOpaque || !own.isOpaque, !hasManyBits || ofManyBits.contains(own) {
+            return own
+        }
+        return isOpaque && !hasManyBits && writable.contains(.jpeg) ? .jpeg : .png
+    }
+}
+
+/// Decides which bytes of a picture go to disk (SDWebImage's row C-27).
+public struct CacheSerializer: Sendable {
+    /// Makes the bytes. Gets the picture, the bytes that came with it if some did, and the request that names it; nil
+    /// keeps it off the disk. Called on a decode thread.
+    public let bytes:
+        @Sendable (_ image: Image, _ data: [UInt8]?, _ request: ImageRequest) throws(WebImageError) -> [UInt8]?
+
+    public init(
+        _ bytes: @escaping @Sendable (Image, [UInt8]?, ImageRequest) throws(WebImageError) -> [UInt8]?
+    ) {
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,222 @@
+import Synchronization
+import WebImageCache
+import WebImageCore
+import WebImageSystem
+
+/// Makes pictures of what is on disk: each once, whoever asks. The last one to leave ends the work.
+final class CacheReads: Sendable {
+    /// What callers must agree in to be given the same answer.
+    struct Key: Hashable {
+        let original: CacheKey
+        let variant: CacheKey
+        let limits: DecodeLimits
+        let asksMemory: Bool
+        let includesData: Bool
+        let allowsPartial: Bool
+        /// Whether only the finished picture will do, not what it can be made of.
+        let isFinished: Bool
+
+        init(_ request: ImageRequest, asksMemory: Bool, isFinished: Bool = false) {
+            self.isFinished = isFinished
+            original = request.originalKey
+            variant = request.variantKey
+            limits = request.limits
+            self.asksMemory = asksMemory
+            includesData = request.includesData
+            allowsPartial = request.allowsPartial
+        }
+    }
+
+    private typealias Answer = CancellableAnswer<CachedImage?>
+    private typealias BlockedAnswer = BlockingAnswer<Result<CachedImage?, WebImageError>>
+
+    private final class Read: @unchecked Sendable {
+        // Sendable: what changes is guarded by the lock of its owner; the rest is constant.
+        let key: Key
+        let request: ImageRequest
+        /// Where the answer goes of one that nobody else may join.
+        let blocked: BlockedAnswer?
+        var waiting: [Answer] = []
+        var promotes = false
+        /// Set when the picture was removed or replaced: who asked before still gets it, but it is not kept.
+        var isOutdated = false
+        var isAbandoned = false
+        var decode: LoadToken?
+
+        init(_ key: Key, _ request: ImageRequest, blocked: BlockedAnswer? = nil) {
+            (self.key, self.request, self.blocked) = (key, request, blocked)
+        }
+    }
+
+    private struct State {
+        /// Those that may be joined.
+        var open: [Key: Read] = [:]
+        /// All that have not ended.
+        var running: [ObjectIdentifier: Read] = [:]
+
+        mutating func close(_ read: Read) {
+            if open[read.key] === read { open[read.key] = nil }
+        }
+    }
+
+    private let memory: MemoryCache
+    private let disk: DiskCache
+    private let loader: Loader
+    private let state = Guarded(State())
+
+    init(memory: MemoryCache, disk: DiskCache, loader: Loader) {
+        self.memory = memory
+        self.disk = disk
+        self.loader = loader
+    }
+
+    /// Pictures that are being made.
+    var count: Int { state.withLock { $0.running.count } }
+
+    func image(
+        for request: ImageRequest, asksMemory: Bool, promotes: Bool, isFinished: Bool = false
+    ) async throws(WebImageError) -> CachedImage? {
+        let answer = Answer()
+        let key = Key(request, asksMemory: asksMemory, isFinished: isFinished)
+        let (read, isNew) = join(answer, request, key, promotes: promotes)
+        if isNew { loader.ioExecutor.run(request.priority) { self.begin(read) } }
+        do throws(WebImageError) {
+            return try await answer.value()
+        } catch {
+            leave(read, answer)
+            throw error
+        }
+    }
+
+    /// Blocks; joins nobody.
+    func imageBlocking(for request: ImageRequest, promotes: Bool) throws(WebImageError) -> CachedImage? {
+        let answer = BlockedAnswer()
+        let read = Read(Key(request, asksMemory: false), request, blocked: answer)
+        read.promotes = promotes
+        state.withLock { $0.running[ObjectIdentifier(read)] = read }
+        begin(read)
+        return try answer.value().get()
+    }
+
+    /// For what is removed or stored: reads that have begun are not kept in memory, and nobody joins them any more.
+    func forget(_ original: CacheKey? = nil) {
+        state.withLock { state in
+            for read in state.running.values where original == nil || read.key.original == original {
+                read.isOutdated = true
+                state.close(read)
+            }
+        }
+    }
+
+    // MARK: - Who waits
+
+    private func join(_ answer: Answer, _ request: ImageRequest, _ key: Key, promotes: Bool) -> (Read, isNew: Bool) {
+        state.withLock { state in
+            let known = state.open[key]
+            let read = known ?? Read(key, request)
+            read.waiting.append(answer)
+            read.promotes = read.promotes || promotes
+            if known == nil {
+                state.open[key] = read
+                state.running[ObjectIdentifier(read)] = read
+            }
+            return (read, known == nil)
+        }
+    }
+
+    private func leave(_ read: Read, _ answer: Answer) {
+        let decode = state.withLock { state -> LoadToken? in
+            read.waiting.removeAll { $0 === answer }
+            guard read.waiting.isEmpty else { return nil }
+            read.isAbandoned = true
+            state.close(read)
+            state.running[ObjectIdentifier(read)] = nil
+            return read.decode
+        }
+        decode?.cancel()
+    }
+
+    // MARK: - The work
+
+    /// On the file executor.
+    private func begin(_ read: Read) {
+        guard !state.withLock({ _ in read.isAbandoned }) else { return }
+        let request = read.request
+        do throws(WebImageError) {
+            if read.key.asksMemory, !read.key.includesData, let image = memory.image(for: request.variantKey) {
+                return end(read, .success(CachedImage(image: image, source: .memory)))
+            }
+            guard let (entry, isFinished) = try disk.entry(for: request), isFinished || !read.key.isFinished else {
+                return end(read, .success(nil))
+            }
+            decode(entry, read, isFinished ? request.reading(finished: entry.body) : request.reading(entry.body))
+        } catch {
+            end(read, .failure(error))
+        }
+    }
+
+    private func decode(_ entry: DiskEntry, _ read: Read, _ request: ImageRequest) {
+        let token = LoadToken(loader: loader, request: request, isWatching: false)
+        let isWanted = state.withLock { _ in
+            read.decode = token
+            return !read.isAbandoned
+        }
+        guard isWanted else { return }
+        let callback = EventCallback { event in
+            guard case .finished(let result) = event else { return }
+            self.end(
+                read,
+                result.map { response in
+                    CachedImage(
+                        image: response.image, source: .disk, data: read.key.includesData ? entry.body : nil,
+                        metadata: entry.metadata)
+                })
+        }
+        loader.start(token, request, .callback(callback), asksMemory: false)
+    }
+
+    private func end(_ read: Read, _ result: Result<CachedImage?, WebImageError>) {
+        let waiting = state.withLock { state -> [Answer] in
+            if case .success(let found?) = result, found.source == .disk, read.promotes, !read.isOutdated,
+                !found.image.info.isPartial, !memory.contains(read.key.variant)
+            {
+                memory.keep(found.image, for: read.key.variant, lifetime: disk.lifetime(of: found.metadata))
+            }
+            state.close(read)
+            state.running[ObjectIdentifier(read)] = nil
+            return read.waiting
+        }
+        for answer in waiting { answer.give(result) }
+        read.blocked?.give(result)
+    }
+}
+
+extension DiskCache {
+    /// What is on disk of a picture: itself, or its original. Blocks.
+    ///
+    /// - Returns: with it whether the picture's sizes and transformers are applied already.
+    func entry(for request: ImageRequest) throws(WebImageError) -> (entry: DiskEntry, isFinished: Bool)? {
+        if !request.isPlain, try contains(request.variantKey), let entry = try read(request.variantKey) {
+            return (entry, true)
+        }
+        return try read(request.originalKey).map { ($0, false) }
+    }
+
+    /// How long an entry of its own lifetime may still be used.
+    func lifetime(of metadata: DiskMetadata?) -> Duration? {
+        metadata?.expiresAt.map { .seconds(max($0.subtractingReportingOverflow(wallTime).partialValue, 0)) }
+    }
+}
+
+extension MemoryCache {
+    /// Keeps a picture, and counts the frames that its animation keeps as they come and go.
+    func keep(_ image: Image, for key: CacheKey, lifetime: Duration?) {
+        store(image, for: key, lifetime: lifetime)
+        guard let animation = image.animation else { return }
+        animation.onKeptBytesChange { [weak self, weak storage = image.storage] in
+            guard let self, let storage else { return }
+            updateCost(of: Image(storage), for: key)
+        }
+        updateCost(of: image, for: key)
+    }
+}

@@ -1,0 +1,20 @@
+public import WebImageCache
+public import WebImageCore
+
+/// A picture that a cache had.
+public struct CachedImage: Sendable {
+    public var image: Image
+    /// ``ImageSource/memory`` or ``ImageSource/disk``.
+    public var source: ImageSource
+    /// The bytes on disk, when ``ImageRequest/includesData`` asked for them and there are some.
+    public var data: [UInt8]?
+    /// What is known of the entry on disk; nil when it was not read.
+    public var metadata: DiskMetadata?
+
+    public init(image: Image, source: ImageSource, data: [UInt8]? = nil, metadata: DiskMetadata? = nil) {
+        self.image = image
+        self.source = source
+        self.data = data
+        self.metadata = metadata
+    }
+}

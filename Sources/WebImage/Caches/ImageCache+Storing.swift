@@ -1,0 +1,130 @@
+import Synchronization
+import WebImageCache
+public import WebImageCore
+import WebImageSystem
+
+extension ImageCache {
+    /// See ``ImageCaching/store(_:data:for:in:_:)``. Memory has the picture when this first suspends. A picture of which a
+    /// part is missing is not kept.
+    @discardableResult
+    public func store(
+        _ image: Image, data: [UInt8]?, for request: ImageRequest, in layers: CacheLayers, _ options: CacheStoreOptions
+    ) async throws(WebImageError) -> Bool {
+        guard !image.info.isPartial else { return false }
+        let goesToDisk = layers.contains(.disk) && diskCache != nil
+        let number = pending.withLock { pending in
+            reads?.forget(request.originalKey)
+            if layers.contains(.memory) { keep(image, request, options) }
+            return goesToDisk ? pending.begin(request.diskKey) : 0
+        }
+        guard goesToDisk else { return layers == .memory }
+        defer { pending.withLock { $0.end(number, request.diskKey) } }
+        guard let bytes = try await bytes(of: image, data, request, options) else { return false }
+        return try await stage(bytes, as: number, request.diskKey, options.metadata.completed(bytes, request))
+    }
+
+    /// See ``ImageCaching/storeOriginal(_:for:_:)``. Pictures in memory that were made of an older original stay.
+    @discardableResult
+    public func storeOriginal(
+        _ data: [UInt8], for request: ImageRequest, _ options: CacheStoreOptions
+    ) async throws(WebImageError) -> Bool {
+        let key = request.originalKey
+        let number = pending.withLock { pending in
+            reads?.forget(key)
+            return pending.begin(key)
+        }
+        defer { pending.withLock { $0.end(number, key) } }
+        return try await stage(data, as: number, key, options.metadata.completed(data, request))
+    }
+
+    private func keep(_ image: Image, _ request: ImageRequest, _ options: CacheStoreOptions) {
+        let lifetime = options.metadata.expiresAt.map { end -> Duration in
+            .seconds(max(end.subtractingReportingOverflow(loader.clock.wallTime).partialValue, 0))
+        }
+        memoryCache.keep(image, for: request.variantKey, lifetime: lifetime)
+    }
+
+    /// What goes to disk; nil: nothing.
+    private func bytes(
+        of image: Image, _ data: [UInt8]?, _ request: ImageRequest, _ options: CacheStoreOptions
+    ) async throws(WebImageError) -> [UInt8]? {
+        let serializer = options.serializer ?? serializer
+        if let data, serializer == nil { return data }
+        let (encoding, coders) = (encoding, loader.coders)
+        return try await run(
+            { () throws(WebImageError) -> [UInt8]? in
+                if let serializer { return try serializer.bytes(image, data, request) }
+                let choice = encoding.choice(for: image, coders)
+                return try coders.encode(image, as: choice.format, choice.options)
+            }, on: loader.decodeExecutor, request.priority)
+    }
+
+    /// Hands bytes over to the disk cache, which finds them from then on, and waits until they are written.
+    private func stage(
+        _ bytes: [UInt8], as number: Int, _ key: CacheKey, _ metadata: DiskMetadata
+    ) async throws(WebImageError) -> Bool {
+        guard let disk = diskCache else { return false }
+        let written = CancellableAnswer<Bool>()
+        while true {
+            // Under the lock, so that a remove comes either before, and is seen here, or behind, and is seen there.
+            let isStaged = pending.withLock { pending -> Bool? in
+                guard pending.wants(number, key) else { return nil }
+                return disk.stage(key, bytes, metadata) { written.give($0) }
+            }
+            guard let isStaged else { return false }
+            if isStaged { return try await written.value() }
+            // Too much waits to be written.
+            try await disk.flush()
+        }
+    }
+
+    /// See ``ImageCaching/remove(_:from:)``. All sizes of the picture that memory has go; of those on disk the request's
+    /// own. Memory is rid of it when this first suspends.
+    ///
+    /// - Complexity: O(n) in the pictures in memory.
+    public func remove(_ request: ImageRequest, from layers: CacheLayers) async throws(WebImageError) {
+        pending.withLock { pending in
+            if layers.contains(.memory) {
+                reads?.forget(request.originalKey)
+                memoryCache.removeVariants(of: request.originalKey)
+            }
+            if layers.contains(.disk) {
+                pending.cancel(request.originalKey)
+                pending.cancel(request.variantKey)
+            }
+        }
+        guard layers.contains(.disk), let disk = diskCache else { return }
+        try await onFileThread(request.priority) { () throws(WebImageError) in
+            if !request.isPlain { try disk.remove(request.variantKey) }
+            try disk.remove(request.originalKey)
+        }
+    }
+
+    public func clear(_ layers: CacheLayers) async throws(WebImageError) {
+        pending.withLock { pending in
+            if layers.contains(.memory) {
+                reads?.forget()
+                memoryCache.removeAll()
+            }
+            if layers.contains(.disk) { pending.cancelAll() }
+        }
+        if layers.contains(.disk) { try await diskCache?.removeAll() }
+    }
+
+    public func removeExpired() async throws(WebImageError) {
+        memoryCache.removeExpired()
+        try await diskCache?.removeExpired()
+    }
+}
+
+extension DiskMetadata {
+    /// What the bytes and the request say themselves, where nobody has said anything.
+    fileprivate func completed(_ bytes: [UInt8], _ request: ImageRequest) -> DiskMetadata {
+        var metadata = self
+        metadata.format = metadata.format ?? bytes.withUnsafeBytes { ImageFormat(sniffing: $0) }
+        if metadata.url == nil, request.cachePolicy != .cacheOnly || request.cacheKey == nil {
+            metadata.url = try? request.download.get().originalURL
+        }
+        return metadata
+    }
+}

@@ -1,0 +1,194 @@
+public import Logging
+import Synchronization
+public import WebImageCache
+public import WebImageCodecs
+public import WebImageCore
+import WebImageSystem
+
+/// Pictures in memory and on disk, as one: memory is asked first, what is found on disk is decoded to the size that is
+/// asked for and is in memory from then on.
+///
+///     let cache = ImageCache(configuration: .init(disk: DiskCacheConfiguration(directory: folder)))
+///     try await cache.store(avatar, for: "avatar-42")
+///     let found = try await cache.image(for: "avatar-42")
+///
+/// A request finds what an ``ImageManager`` stored that uses the same directory, and the other way round. What is stored
+/// is found as soon as its bytes are known, before they are on disk; a remove beats a store that has not ended. Files are
+/// read and pictures decoded on threads of the cache's own, never on Swift's.
+///
+/// SDWebImage's `SDImageCache`: rows K-07 to K-17 and K-23 to K-27.
+public final class ImageCache: ImageCaching {
+    /// What a cache is made of.
+    public struct Configuration: Sendable {
+        /// What may be in memory. Default: 20 % of the container's memory, at most 512 MiB.
+        public var memoryLimits = MemoryCache.Limits.default
+        /// Which pictures leave memory first. Default ``EvictionPolicy/twoQueues``.
+        public var evictionPolicy = EvictionPolicy.twoQueues
+        /// Where the disk cache is; nil (the default): memory only.
+        public var disk: DiskCacheConfiguration?
+        /// How pictures are written that are stored without bytes. Default ``CacheEncoding/automatic``.
+        public var encoding = CacheEncoding.automatic
+        /// Decides which bytes go to disk where a call brings no serializer of its own. Default nil: those that were given,
+        /// else those that ``encoding`` makes.
+        public var serializer: CacheSerializer?
+        /// Reads and writes pictures. Default ``CoderRegistry/standard``.
+        public var coders = CoderRegistry.standard
+        /// Threads that decode and encode. Default: as many as the machine has cores for this process.
+        public var decodeThreads = Processors.count
+        /// Threads that read and write files. Default 4.
+        public var fileThreads = 4
+        /// Memory that all running decodes may hold together; a larger one waits until it is alone. Default 512 MiB.
+        public var decodeMemory = ByteCount.mebibytes(512)
+        /// Quiet by default: what it says at `warning` needs a person.
+        public var logger = Logger(label: "webimage")
+
+        public init(disk: DiskCacheConfiguration? = nil) { self.disk = disk }
+    }
+
+    /// What a cache holds.
+    public struct Usage: Hashable, Sendable {
+        /// Pictures in memory, and what they cost.
+        public var memoryCount: Int
+        public var memoryCost: ByteCount
+        /// nil without a disk.
+        public var disk: DiskUsage?
+    }
+
+    public let memoryCache: MemoryCache
+    /// nil for a cache that is only in memory.
+    public let diskCache: DiskCache?
+    let loader: Loader
+    let encoding: CacheEncoding
+    let serializer: CacheSerializer?
+    let reads: CacheReads?
+    /// Guards what is stored and removed against each other; nothing waits under it.
+    let pending = Guarded(PendingStores())
+
+    public convenience init(configuration: Configuration = Configuration()) {
+        self.init(configuration, clock: SystemClock.shared, files: PosixFileSystem())
+    }
+
+    package convenience init(_ configuration: Configuration, clock: any LoadClock, files: any FileSystem) {
+        let fileExecutor = ThreadPool(name: "wi-files", width: max(configuration.fileThreads, 1))
+        self.init(
+            configuration, clock: clock, files: files, fileExecutor: fileExecutor,
+            decodeExecutor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)))
+    }
+
+    package convenience init(
+        _ configuration: Configuration, clock: any LoadClock, files: any FileSystem, fileExecutor: any WorkExecutor,
+        decodeExecutor: any WorkExecutor
+    ) {
+        let memory = MemoryCache(
+            limits: configuration.memoryLimits, policy: configuration.evictionPolicy, remembersHeld: true, clock: clock)
+        let disk = configuration.disk.map { DiskCache($0, executor: fileExecutor, clock: clock, files: files) }
+        // Decodes what it is given: it has no caches and no network.
+        let decoding = LoaderParts(
+            memory: MemoryCache(limits: .init(cost: 0)), disk: nil,
+            downloader: ImageDownloader(
+                configuration: DownloadConfiguration(), transport: NoTransport(), clock: clock, executor: fileExecutor,
+                files: files),
+            failedURLs: FailedURLs(clock: clock), partials: nil, coders: configuration.coders, clock: clock,
+            decodeExecutor: decodeExecutor,
+            decodeThreads: configuration.decodeThreads, ioExecutor: fileExecutor,
+            decodeMemory: configuration.decodeMemory, observer: LoadObserver(logger: configuration.logger))
+        self.init(
+            memory: memory, disk: disk, decoding: Loader(decoding), encoding: configuration.encoding,
+            serializer: configuration.serializer)
+    }
+
+    /// A cache of parts that somebody has already, such as a manager.
+    ///
+    /// - Parameter loader: decodes and encodes, on its executors and within its memory; its own caches are not asked.
+    init(
+        memory: MemoryCache, disk: DiskCache?, decoding loader: Loader, encoding: CacheEncoding = .automatic,
+        serializer: CacheSerializer? = nil
+    ) {
+        memoryCache = memory
+        diskCache = disk
+        self.loader = loader
+        self.encoding = encoding
+        self.serializer = serializer
+        reads = disk.map { CacheReads(memory: memory, disk: $0, loader: loader) }
+    }
+
+    /// O(1).
+    public var usage: Usage {
+        Usage(memoryCount: memoryCache.count, memoryCost: memoryCache.cost, disk: diskCache?.usage)
+    }
+
+    // MARK: - Asking
+
+    public func cachedImage(for request: ImageRequest) -> Image? { memoryCache.image(for: request.variantKey) }
+
+    public func image(
+        for request: ImageRequest, in layers: CacheLayers, promotes: Bool
+    ) async throws(WebImageError) -> CachedImage? {
+        let asksMemory = layers.contains(.memory)
+        if asksMemory, let image = cachedImage(for: request) {
+            let data = request.includesData && layers.contains(.disk) ? try await data(for: request) : nil
+            return CachedImage(image: image, source: .memory, data: data)
+        }
+        guard layers.contains(.disk), let reads else { return nil }
+        return try await reads.image(for: request, asksMemory: asksMemory, promotes: promotes)
+    }
+
+    /// The picture itself on disk, not its original; in memory from then on, where the request keeps it there.
+    func finished(_ request: ImageRequest) async throws(WebImageError) -> CachedImage? {
+        guard let reads else { return nil }
+        let promotes = request.caching.store.contains(.memory)
+        return try await reads.image(for: request, asksMemory: false, promotes: promotes, isFinished: true)
+    }
+
+    public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8]? {
+        guard diskCache != nil else { return nil }
+        return try await onFileThread(request.priority) { () throws(WebImageError) in
+            try self.dataBlocking(for: request)
+        }
+    }
+
+    public func contains(
+        _ request: ImageRequest, in layers: CacheLayers
+    ) async throws(WebImageError) -> CacheLayers {
+        guard layers.contains(.disk), diskCache != nil else { return try containsBlocking(request, in: layers) }
+        return try await onFileThread(request.priority) { () throws(WebImageError) in
+            try self.containsBlocking(request, in: layers)
+        }
+    }
+
+    func onFileThread<Value: Sendable>(
+        _ priority: LoadPriority, _ work: @escaping @Sendable () throws(WebImageError) -> Value
+    ) async throws(WebImageError) -> Value {
+        try await run(work, on: loader.ioExecutor, priority)
+    }
+
+    /// Runs `work` on an executor. A task that is cancelled before does without it.
+    func run<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(WebImageError) -> Value, on executor: any WorkExecutor,
+        _ priority: LoadPriority
+    ) async throws(WebImageError) -> Value {
+        let answer = CancellableAnswer<Value>()
+        executor.run(priority) { [weak answer] in
+            // Nobody waits any more.
+            guard let answer else { return }
+            answer.give(Result { () throws(WebImageError) in try work() })
+        }
+        return try await answer.value()
+    }
+}
+
+/// Refuses everything: what a cache does not have it does not fetch.
+private struct NoTransport: HTTPTransport {
+    private final class Refused: TransportTransfer {
+        func cancel() {}
+        func pause() {}
+        func resume() {}
+    }
+
+    func start(_ request: TransportRequest, receiver: any TransportReceiver) -> any TransportTransfer {
+        receiver.didFinish(.failure(WebImageError(.cacheMiss, "a cache loads nothing from the network")))
+        return Refused()
+    }
+
+    func shutDown() {}
+}

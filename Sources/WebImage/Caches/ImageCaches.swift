@@ -1,0 +1,145 @@
+import Synchronization
+public import WebImageCore
+import WebImageSystem
+
+/// Several caches as one, such as a shared one and one that came with the program. The one that was added last is the
+/// highest: it is asked first.
+///
+/// A cache that fails does not hide what another has: its error is thrown only when none of those asked has an answer.
+/// Without caches there is an answer, too: nothing is found, nothing is stored.
+///
+/// SDWebImage's `SDImageCachesManager`: rows.
+public final class ImageCaches: ImageCaching {
+    /// Which caches a call goes to, and in which order.
+    public enum Policy: Int, Hashable, Sendable, CaseIterable {
+        /// From the highest on, the next one when the one before is done; who is asked for something stops at the first
+        /// that has it.
+        case serial = 0
+        /// All at once; of those that have what is asked for the first to answer counts, the others are cancelled.
+        case concurrent = 1
+        /// Only the one that was added last.
+        case highestOnly = 2
+        /// Only the one that was added first.
+        case lowestOnly = 3
+    }
+
+    /// A policy for each kind of call, with SDWebImage's defaults.
+    public struct Policies: Hashable, Sendable {
+        /// Also for bytes, and for the synchronous question to memory, where `concurrent` counts as `serial`.
+        public var query = Policy.serial
+        public var store = Policy.highestOnly
+        public var remove = Policy.concurrent
+        public var contains = Policy.serial
+        /// Also for what is too old.
+        public var clear = Policy.concurrent
+
+        public init() {}
+    }
+
+    private struct State {
+        /// The lowest first.
+        var caches: [any ImageCaching]
+        var policies: Policies
+    }
+
+    private let state: Guarded<State>
+
+    /// - Parameter caches: the lowest first.
+    public init(_ caches: [any ImageCaching] = [], policies: Policies = Policies()) {
+        state = Guarded(State(caches: caches, policies: policies))
+    }
+
+    /// The caches, the lowest first. A call that has begun goes on with those there were.
+    public var caches: [any ImageCaching] {
+        get { state.withLock { $0.caches } }
+        set { state.withLock { $0.caches = newValue } }
+    }
+
+    public var policies: Policies {
+        get { state.withLock { $0.policies } }
+        set { state.withLock { $0.policies = newValue } }
+    }
+
+    /// Adds a cache as the highest.
+    public func add(_ cache: any ImageCaching) { state.withLock { $0.caches.append(cache) } }
+
+    public func remove(cache: any ImageCaching) { state.withLock { $0.caches.removeAll { $0 === cache } } }
+
+    // MARK: - Asking
+
+    public func cachedImage(for request: ImageRequest) -> Image? {
+        for cache in chosen(\.query).caches {
+            if let image = cache.cachedImage(for: request) { return image }
+        }
+        return nil
+    }
+
+    public func image(
+        for request: ImageRequest, in layers: CacheLayers, promotes: Bool
+    ) async throws(WebImageError) -> CachedImage? {
+        try await chosen(\.query).first { (cache) throws(WebImageError) in
+            try await cache.image(for: request, in: layers, promotes: promotes)
+        }
+    }
+
+    public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8]? {
+        try await chosen(\.query).first { (cache) throws(WebImageError) in try await cache.data(for: request) }
+    }
+
+    public func contains(
+        _ request: ImageRequest, in layers: CacheLayers
+    ) async throws(WebImageError) -> CacheLayers {
+        let found = try await chosen(\.contains).first { (cache) throws(WebImageError) -> CacheLayers? in
+            let found = try await cache.contains(request, in: layers)
+            return found.isEmpty ? nil : found
+        }
+        return found ?? []
+    }
+
+    // MARK: - Changing
+
+    /// - Returns: whether each of the caches that it went to has it.
+    @discardableResult
+    public func store(
+        _ image: Image, data: [UInt8]?, for request: ImageRequest, in layers: CacheLayers, _ options: CacheStoreOptions
+    ) async throws(WebImageError) -> Bool {
+        let stored = try await chosen(\.store).each { (cache) throws(WebImageError) in
+            try await cache.store(image, data: data, for: request, in: layers, options)
+        }
+        return !stored.isEmpty && stored.allSatisfy(\.self)
+    }
+
+    @discardableResult
+    public func storeOriginal(
+        _ data: [UInt8], for request: ImageRequest, _ options: CacheStoreOptions
+    ) async throws(WebImageError) -> Bool {
+        let stored = try await chosen(\.store).each { (cache) throws(WebImageError) in
+            try await cache.storeOriginal(data, for: request, options)
+        }
+        return !stored.isEmpty && stored.allSatisfy(\.self)
+    }
+
+    public func remove(_ request: ImageRequest, from layers: CacheLayers) async throws(WebImageError) {
+        _ = try await chosen(\.remove).each { (cache) throws(WebImageError) in
+            try await cache.remove(request, from: layers)
+        }
+    }
+
+    public func clear(_ layers: CacheLayers) async throws(WebImageError) {
+        _ = try await chosen(\.clear).each { (cache) throws(WebImageError) in try await cache.clear(layers) }
+    }
+
+    public func removeExpired() async throws(WebImageError) {
+        _ = try await chosen(\.clear).each { (cache) throws(WebImageError) in try await cache.removeExpired() }
+    }
+
+    private func chosen(_ kind: KeyPath<Policies, Policy>) -> CacheChoice {
+        let (caches, policy) = state.withLock { ($0.caches, $0.policies[keyPath: kind]) }
+        return switch policy {
+        case .serial: CacheChoice(caches: caches.reversed(), isConcurrent: false)
+        case .concurrent: CacheChoice(caches: caches.reversed(), isConcurrent: true)
+        case .highestOnly: CacheChoice(caches: Array(caches.suffix(1)), isConcurrent: false)
+        case .lowestOnly: CacheChoice(caches: Array(caches.prefix(1)), isConcurrent: false)
+        }
+    }
+}

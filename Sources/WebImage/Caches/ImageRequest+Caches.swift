@@ -1,0 +1,60 @@
+import WebImageCore
+import WebImageCache
+import WebImageCodecs
+
+extension ImageRequest {
+    /// A picture that only caches have, under a text of one's own: it has no URL to be loaded from.
+    ///
+    /// Its ``cachePolicy`` is ``CachePolicy/cacheOnly``. A text that is a URL as ``originalKey`` has it names that URL's
+    /// original.
+    public init(cacheKey text: String) {
+        // RFC 6761, section 6.4: there is no such host.
+        self.init("https://no.invalid/")
+        cacheKey = text
+        cachePolicy = .cacheOnly
+    }
+
+    /// What a request that wants the picture as it is adds to the original key.
+    private static let plainVariant =
+        "\(CacheKey.variantSeparator)\(VariantDescription.text(for: ImageRequestFields(url: "")))"
+
+    /// Whether it wants the picture as its original has it.
+    var isPlain: Bool {
+        variantKey.text.utf8.count == originalKey.text.utf8.count + Self.plainVariant.utf8.count
+            && variantKey.text.hasSuffix(Self.plainVariant)
+    }
+
+    /// The name of this very picture on disk: a plain one is its original, so that no bytes are stored twice.
+    var diskKey: CacheKey { isPlain ? originalKey : variantKey }
+
+    /// A request for the same pixels that has the original's bytes with it.
+    func reading(_ original: [UInt8]) -> ImageRequest {
+        var request = reading(finished: original)
+        request.size = size
+        request.bitmapLimit = bitmapLimit
+        request.scalesInLinearLight = scalesInLinearLight
+        request.page = page
+        request.transformers = transformers
+        request.coder = coder
+        request.formatHint = formatHint
+        return request
+    }
+
+    /// A request for the same pixels that has bytes with it in which all is done already: sizes and transformers are not
+    /// applied again.
+    func reading(finished bytes: [UInt8]) -> ImageRequest {
+        var request = ImageRequest(data: bytes, name: cacheKey ?? place)
+        request.appliesOrientation = appliesOrientation
+        request.keepsBitDepth = keepsBitDepth
+        request.convertsToSRGB = convertsToSRGB
+        request.firstFrameOnly = firstFrameOnly
+        request.limits = limits
+        request.allowsPartial = allowsPartial
+        request.priority = priority
+        if bytes.withUnsafeBytes({ ImageFormat(sniffing: $0) }) == nil {
+            request.coder = coder
+            request.formatHint = formatHint
+        }
+        return request
+    }
+}

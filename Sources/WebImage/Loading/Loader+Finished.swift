@@ -1,0 +1,88 @@
+import Synchronization
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+
+/// The cache through which finished pictures are read and written; it holds the loader, not the other way round.
+struct WeakCache {
+    weak var cache: ImageCache?
+}
+
+/// Finished pictures on disk, for requests that want them there (``CacheUse/store``).
+extension Loader {
+    /// Looks for the finished picture on disk before anything else. The token joins a job when there is none.
+    ///
+    /// - Returns: false when there is nothing to look at: the caller goes on.
+    func lookForFinished(_ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery) -> Bool {
+        guard request.cachePolicy.trustsMemory, !request.isPlain, !request.includesData,
+            let cache = front.withLock({ $0.cache }), cache.diskCache != nil, let key = try? BytesKey(request)
+        else { return false }
+        let isRefused = table.withLock { table in
+            if !table.isShutDown { token.delivery = delivery }
+            return table.isShutDown
+        }
+        if isRefused { return false }
+        let look = Task {
+            let response = await self.finished(cache, request, key)
+            self.found(response, token, request, delivery)
+        }
+        let isLate = table.withLock { _ in
+            if token.hasEnded { return true }
+            // It may have gone on already.
+            if token.job == nil, token.delivery != nil { token.look = look }
+            return false
+        }
+        if isLate { look.cancel() }
+        return true
+    }
+
+    private func found(
+        _ response: ImageResponse?, _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
+    ) {
+        guard let response else { return enter(token, request, delivery) }
+        let timeout = table.withLock { _ -> ScheduledAction?? in
+            if token.hasEnded { return nil }
+            token.hasEnded = true
+            token.delivery = nil
+            token.look = nil
+            return .some(token.timeout)
+        }
+        guard let timeout else { return }
+        timeout?.cancel()
+        observer.answered(from: .disk)
+        delivery.post(.finished(.success(response)))
+    }
+
+    private func finished(_ cache: ImageCache, _ request: ImageRequest, _ key: BytesKey) async -> ImageResponse? {
+        do throws(WebImageError) {
+            guard let found = try await cache.finished(request), let metadata = found.metadata else { return nil }
+            guard case .serve = decision(key, metadata.storedResponse) else { return nil }
+            // Made of a body that the original no longer has: as good as not there.
+            let original = try await cache.diskCache?.readMetadata(key.originalKey, priority: request.priority)
+            if let original, !original.storedResponse.hasSameBody(as: metadata.storedResponse) { return nil }
+            return ImageResponse(image: found.image, source: .disk)
+        } catch {
+            if error.code != .cancelled { observer.cacheFailed(error) }
+            return nil
+        }
+    }
+
+    /// Encodes a finished picture and writes it, behind the answer.
+    func storeFinished(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?) {
+        guard !request.isPlain, let record, let cache = front.withLock({ $0.cache }), cache.diskCache != nil else {
+            return
+        }
+        var metadata = DiskMetadata()
+        metadata.set(record.response)
+        let announced = originals?.announce()
+        Task { [metadata] in
+            do throws(WebImageError) {
+                try await cache.store(image, data: nil, for: request, in: .disk, CacheStoreOptions(metadata: metadata))
+            } catch {
+                observer.cacheFailed(error)
+            }
+            announced?.withdraw()
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import Glibc
+import Logging
+import Synchronization
+package import WebImageCore
+import WebImageSystem
+
+/// What ``DiskCache/moveEntries(from:namespace:)`` did.
+public struct DiskMove: Hashable, Sendable {
+    /// Entries that are in this cache now.
+    public var moved = 0
+    /// Entries that were removed: this cache has a younger one of the key, or they were damaged or too old.
+    public var dropped = 0
+    /// Entries that stayed where they are, because a file could not be moved or the limit has no room for it.
+    public var left = 0
+
+    public init() {}
+}
+
+// SDWebImage's row DK-03, and its K-04 for folders of our own.
+extension DiskCache {
+    private enum Outcome {
+        case moved, dropped, left
+        /// Somebody else took it away.
+        case gone
+    }
+
+    /// Moves every entry of another directory into this cache, the least recently used first, file by file. Blocks.
+    ///
+    /// Each file changes its place in one step, so that whoever uses either directory meanwhile, this process or another,
+    /// finds an entry whole or not at all; to a cache that has the old directory open they are misses. What somebody stores
+    /// there later stays there. Within this process a younger entry of a key never gives way to an older one; another
+    /// process may lose one that it stores within the microseconds between the look and the move.
+    package func moveEntries(from directory: String, namespace: String) throws(WebImageError) -> DiskMove {
+        finishScan()
+        let source = CacheLayout(directory: directory, namespace: namespace)
+        var report = DiskMove()
+        guard let old = try? files.status(at: source.versionDirectory),
+            old.inode != (try? files.status(at: layout.versionDirectory))?.inode
+        else { return report }
+        for (id, _) in entryFiles(in: source).sorted(by: { $0.modified < $1.modified }) {
+            do throws(FileFault) {
+                switch try move(id, from: source.path(of: id)) {
+                case .moved: report.moved += 1
+                case .dropped: report.dropped += 1
+                case .left: report.left += 1
+                case .gone: break
+                }
+            } catch {
+                logger.warning("a cache entry cannot be moved: \(error)")
+                report.left += 1
+            }
+        }
+        if report.left == 0 { tidy(source) }
+        keepHouse()
+        return report
+    }
+
+    private func entryFiles(in source: CacheLayout) -> [(id: EntryID, modified: Int64)] {
+        var found: [(EntryID, Int64)] = []
+        for shard in CacheLayout.shardNames.indices {
+            for name in (try? files.names(in: source.shardDirectory(shard))) ?? [] {
+                guard let id = EntryID(name: name), id.shard == shard,
+                    let status = try? files.status(at: source.path(of: id)), status.isRegularFile
+                else { continue }
+                found.append((id, status.modified))
+            }
+        }
+        return found
+    }
+
+    private func move(_ id: EntryID, from path: String) throws(FileFault) -> Outcome {
+        guard let file = try EntryFile.open(path, files) else { return .gone }
+        defer { file.close() }
+        let status = try file.status()
+        guard case .passed(let tail) = try file.readTail(status), tail.trailer.isAlive(at: clock.wallTime),
+            !state.withLock({ $0.isExpired(date: status.modified, at: clock.wallTime) }), !isYounger(id, than: status)
+        else {
+            try files.remove(path)
+            return .dropped
+        }
+        if !configuration.keepsKeys, let trailer = tail.trailer.decoded, let key = trailer.key {
+            return try rewrite(file, status, CacheKey(key), trailer.metadata)
+        }
+        let number = state.withLock { $0.writes.begin(id) }
+        defer { state.withLock { $0.writes.end(id) } }
+        var record = status.record(of: id)
+        record.expires = tail.trailer.expiresAt ?? 0
+        guard makeRoom(record.bytes) else { return .left }
+        do throws(FileFault) {
+            return try place(file, status, as: record, number)
+        } catch {
+            giveBack(record.bytes)
+            throw error
+        }
+    }
+
+    /// Whether this cache has, or is about to have, a younger entry.
+    private func isYounger(_ id: EntryID, than status: FileStatus) -> Bool {
+        if stagedEntry(id, counts: false) != nil { return true }
+        return (try? files.status(at: layout.path(of: id))).map { $0.modified >= status.modified } ?? false
+    }
+
+    private func place(
+        _ file: EntryFile, _ status: FileStatus, as record: DiskIndex.Record, _ number: UInt64
+    ) throws(FileFault) -> Outcome {
+        let id = record.id
+        return try stripe(id).lock.withLock { _ throws(FileFault) -> Outcome in
+            guard state.withLock({ $0.writes.wants(number, id) }), !isYounger(id, than: status) else {
+                giveBack(record.bytes)
+                try files.remove(file.path)
+                return .dropped
+            }
+            try makingDirectories(for: id) { () throws(FileFault) in
+                do throws(FileFault) {
+                    try files.rename(file.path, to: layout.path(of: id))
+                } catch  where error.errorNumber == EXDEV {
+                    try copy(file, status, id)
+                }
+            }
+            state.withLock { $0.fulfil(record.bytes, record) }
+            return .moved
+        }
+    }
+
+    /// From another disk.
+    private func copy(_ file: EntryFile, _ status: FileStatus, _ id: EntryID) throws(FileFault) {
+        let bytes = try file.readPlain(status)
+        let temporary = makeTemporaryPath(id.shard)
+        let target = try files.open(temporary, .createNew)
+        do throws(FileFault) {
+            defer { files.close(target) }
+            try write(bytes, to: target)
+            if synchronises { try files.sync(target) }
+            try files.touch(temporary, at: status.modified)
+            try files.rename(temporary, to: layout.path(of: id))
+        } catch {
+            try? files.remove(temporary)
+            throw error
+        }
+        try files.remove(file.path)
+    }
+
+    private func write(_ bytes: [UInt8], to file: Int32) throws(FileFault) {
+        var fault: FileFault?
+        bytes.withUnsafeBytes { bytes in
+            do throws(FileFault) { try files.writeAll(file, bytes, at: 0) } catch { fault = error }
+        }
+        if let fault { throw fault }
+    }
+
+    /// An entry that says its key is written anew where keys are not to be kept.
+    private func rewrite(
+        _ file: EntryFile, _ status: FileStatus, _ key: CacheKey, _ metadata: DiskMetadata
+    ) throws(FileFault) -> Outcome {
+        guard case .passed(let content) = try file.readAll(status) else {
+            try files.remove(file.path)
+            return .dropped
+        }
+        guard (try? store(key, content.body, metadata)) == true else { return .left }
+        try files.remove(file.path)
+        return .moved
+    }
+
+    /// Removes what is left of a directory whose entries are all gone, unless a cache still has it open.
+    private func tidy(_ source: CacheLayout) {
+        for name in (try? files.names(in: source.ownerDirectory)) ?? [] {
+            guard let mark = try? files.open(source.ownerDirectory + "/" + name, .read) else { return }
+            defer { files.close(mark) }
+            guard let isDead = try? files.lock(mark, within: .zero), isDead else { return }
+        }
+        for shard in CacheLayout.shardNames.indices { removeFolder(source.shardDirectory(shard)) }
+        removeFolder(source.ownerDirectory)
+        removeFolder(source.versionDirectory)
+        try? files.removeDirectory(source.namespace)
+        // Other namespaces keep the directory.
+        let rest = try? files.names(in: source.directory)
+        if rest == ["CACHEDIR.TAG"] { removeFolder(source.directory) }
+    }
+
+    /// Removes a folder with the files in it.
+    private func removeFolder(_ path: String) {
+        for name in (try? files.names(in: path)) ?? [] { try? files.remove(path + "/" + name) }
+        try? files.removeDirectory(path)
+    }
+}

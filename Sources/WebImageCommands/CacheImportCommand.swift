@@ -1,0 +1,46 @@
+import ArgumentParser
+import Foundation
+import WebImage
+
+/// `webimage cache import`: what an app with SDWebImage had in its cache.
+struct CacheImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Take pictures over from a folder that SDWebImage wrote.",
+        discussion: """
+            DIR is <caches>/com.hackemist.SDImageCache/<namespace>. Its files do not say which URL they are of: those of the \
+            given URLs are found. DIR stays as it is.
+            """)
+
+    @Argument(help: ArgumentHelp("SDWebImage's folder.", valueName: "DIR"))
+    var folder: String
+
+    @Argument(help: ArgumentHelp("Whose pictures are taken over.", valueName: "URL"))
+    var urls: [String] = []
+
+    @Option(help: ArgumentHelp("A file with one URL a line; - is standard input.", valueName: "FILE|-"))
+    var inputList: String?
+
+    @OptionGroup var options: CacheOptions
+
+    func validate() throws {
+        if urls.isEmpty, inputList == nil { throw ValidationError("give a URL, or --input-list") }
+    }
+
+    func run() async throws {
+        let keys = (urls + (try InputList.read(inputList))).map { ImageRequest($0).originalKey }
+        let disk = try options.open()
+        do throws(WebImageError) {
+            let count = try await disk.importSDWebImage(CacheDirectory.absolute(folder), keys: keys)
+            if options.json {
+                var line = JSONLine()
+                line.add("imported", count)
+                line.add("asked", keys.count)
+                Console.out(line.text)
+            } else {
+                Console.out("\(count) of \(keys.count) imported")
+            }
+        } catch {
+            throw options.fail(error)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Glibc
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+/// A cache directory that gets another place.
+@Suite struct DiskMoveTests {
+    /// A cache beside the bench's own, in a directory named `old`.
+    private func makeOld(
+        _ scratch: Scratch, at time: Int64 = 1_800_000_000, entries: [String: [UInt8]]
+    ) throws -> DiskCache {
+        let executor = HeldExecutor()
+        let cache = DiskCache(
+            DiskCacheConfiguration(directory: scratch.path + "/old", limits: .init(bytes: .mebibytes(64), age: nil)),
+            executor: executor, clock: ManualClock(wallTime: time), files: PosixFileSystem())
+        for (key, body) in entries.sorted(by: { $0.key < $1.key }) {
+            #expect(try cache.store(CacheKey(key), body, metadata(body.count)))
+            // The clock of files is the machine's.
+            try PosixFileSystem().touch(cache.defaultPath(for: CacheKey(key)), at: time)
+        }
+        return cache
+    }
+
+    private func exists(_ path: String) -> Bool { (try? PosixFileSystem().status(at: path)) != nil }
+
+    @Test func everyEntryIsAtTheNewPlaceAndTheOldOneIsGone() throws {
+        let bench = try Bench()
+        let entries = Dictionary(
+            uniqueKeysWithValues: (0..<40).map { ("key \($0)", [UInt8](repeating: UInt8($0), count: 100 + $0)) })
+        _ = try makeOld(bench.scratch, entries: entries)
+        let moved = try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default")
+        #expect(moved.moved == 40 && moved.dropped == 0 && moved.left == 0)
+        for (key, body) in entries {
+            let entry = try #require(try bench.cache.read(CacheKey(key)))
+            #expect(entry.body == body && entry.metadata.status == body.count)
+        }
+        #expect(!exists(bench.scratch.path + "/old"))
+        #expect(bench.cache.usage.count == 40 && bench.cache.fault() == nil)
+        #expect(Int64(bench.cache.usage.bytes.bytes) == (try bench.allocatedBytes()))
+        // The next process sees the same.
+        let reopened = try bench.reopened()
+        reopened.cache.finishOpening()
+        #expect(reopened.cache.usage.count == 40)
+        #expect(try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default") == DiskMove())
+    }
+
+    @Test func ofTwoEntriesOfOneKeyTheYoungerStays() throws {
+        let bench = try Bench()
+        let now = Int64(time(nil))
+        _ = try makeOld(bench.scratch, at: now - 1000, entries: ["a": [1], "b": [1], "staged": [1]])
+        for key in ["a", "b"] { try bench.cache.store(CacheKey(key), [2], metadata(2)) }
+        try PosixFileSystem().touch(bench.cache.defaultPath(for: CacheKey("b")), at: now - 2000)
+        bench.cache.stage(CacheKey("staged"), [2], metadata(2))
+        let moved = try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default")
+        #expect(moved.moved == 1 && moved.dropped == 2)
+        bench.executor.runAll()
+        #expect(try bench.cache.read(CacheKey("a"))?.body == [2])
+        #expect(try bench.cache.read(CacheKey("b"))?.body == [1])
+        #expect(try bench.cache.read(CacheKey("staged"))?.body == [2])
+        #expect(bench.cache.usage.count == 3 && bench.cache.fault() == nil)
+    }
+
+    @Test func theLimitHoldsAndTheYoungestStay() throws {
+        let bench = try Bench(bytes: ByteCount(10 * 8192))
+        let executor = HeldExecutor()
+        let old = DiskCache(
+            DiskCacheConfiguration(
+                directory: bench.scratch.path + "/old", limits: .init(bytes: .mebibytes(64), age: nil)),
+            executor: executor, clock: bench.clock, files: PosixFileSystem())
+        for number in 0..<40 {
+            try old.store(CacheKey("\(number)"), [UInt8](repeating: 0, count: 5000), DiskMetadata())
+            try PosixFileSystem().touch(old.defaultPath(for: CacheKey("\(number)")), at: 1_700_000_000 + Int64(number))
+        }
+        _ = try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default")
+        let usage = bench.cache.usage
+        #expect(usage.bytes <= usage.limit && usage.count == 10 && bench.cache.fault() == nil)
+        #expect(try (30..<40).allSatisfy { try bench.cache.contains(CacheKey("\($0)")) })
+    }
+
+    @Test func aCacheThatHasTheOldDirectoryOpenMissesAndGoesOn() throws {
+        let bench = try Bench()
+        let old = try makeOld(bench.scratch, entries: ["a": [1, 2, 3], "b": [4]])
+        #expect(try old.read(CacheKey("a"))?.body == [1, 2, 3])
+        let moved = try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default")
+        #expect(moved.moved == 2 && exists(bench.scratch.path + "/old/default/v1/usage"))
+        #expect(try old.read(CacheKey("a")) == nil && old.usage.count == 1)
+        #expect(try old.store(CacheKey("a"), [5], metadata(5)))
+        #expect(try old.read(CacheKey("a"))?.body == [5])
+        #expect(try bench.cache.read(CacheKey("a"))?.body == [1, 2, 3])
+        #expect(old.fault() == nil && old.statistics.corruptEntries == 0)
+    }
+
+    @Test func toAnotherDiskEntriesAreCopied() throws {
+        let bench = try Bench()
+        _ = try makeOld(bench.scratch, entries: ["a": [1, 2, 3], "b": [4]])
+        bench.files.fail(.rename, at: 0, with: .error(EXDEV))
+        let moved = try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default")
+        #expect(moved.moved == 2 && !exists(bench.scratch.path + "/old"))
+        #expect(try bench.cache.read(CacheKey("a"))?.body == [1, 2, 3])
+        #expect(try bench.cache.read(CacheKey("b"))?.body == [4])
+        #expect(bench.temporaryNames().isEmpty && bench.cache.fault() == nil)
+    }
+
+    @Test func whicheverCallFailsEveryEntryIsInOnePlaceOrTheOther() throws {
+        let calls = try Bench()
+        _ = try makeOld(calls.scratch, entries: ["a": [1, 2, 3], "b": [4]])
+        _ = try calls.cache.moveEntries(from: calls.scratch.path + "/old", namespace: "default")
+        for number in 0..<60 {
+            let bench = try Bench()
+            let old = try makeOld(bench.scratch, entries: ["a": [1, 2, 3], "b": [4]])
+            bench.cache.finishOpening()
+            bench.files.fail(at: number, with: .error(EIO))
+            _ = try? bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default")
+            for (key, body) in ["a": [1, 2, 3], "b": [4]] as [String: [UInt8]] {
+                let bodies = try [bench.cache, old].compactMap { try $0.read(CacheKey(key))?.body }
+                #expect(bodies == [body] || bodies == [body, body], "call \(number), \(key)")
+            }
+            #expect(bench.cache.fault() == nil)
+            let usage = Int64(bench.cache.usage.bytes.bytes)
+            #expect(try usage >= bench.allocatedBytes(), "call \(number)")
+        }
+    }
+
+    @Test func whatIsDamagedOrTooOldStaysBehind() throws {
+        let bench = try Bench(age: .seconds(86_400))
+        let now = bench.clock.wallTime
+        let old = try makeOld(bench.scratch, at: now - 10, entries: ["cut": [1, 2, 3], "aged": [4], "good": [5]])
+        try writeFile(old.defaultPath(for: CacheKey("cut")), [1, 2])
+        try PosixFileSystem().touch(old.defaultPath(for: CacheKey("aged")), at: now - 90_000)
+        try PosixFileSystem().touch(old.defaultPath(for: CacheKey("good")), at: now - 80_000)
+        let moved = try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default")
+        #expect(moved.moved == 1 && moved.dropped == 2 && bench.cache.usage.count == 1)
+        bench.clock.advance(by: .seconds(6_500))
+        #expect(try bench.cache.read(CacheKey("good")) == nil, "it has aged all the way")
+    }
+
+    @Test func whereKeysAreNotKeptTheyAreNotBroughtAlong() throws {
+        let scratch = try Scratch()
+        _ = try makeOld(scratch, entries: ["a secret": [1, 2, 3]])
+        var configuration = DiskCacheConfiguration(
+            directory: scratch.path + "/cache", limits: .init(bytes: .mebibytes(64), age: nil))
+        configuration.keepsKeys = false
+        let cache = DiskCache(
+            configuration, executor: HeldExecutor(), clock: ManualClock(), files: PosixFileSystem())
+        #expect(try cache.moveEntries(from: scratch.path + "/old", namespace: "default").moved == 1)
+        #expect(try cache.read(CacheKey("a secret"))?.body == [1, 2, 3])
+        let bytes = try readFile(cache.defaultPath(for: CacheKey("a secret")))
+        #expect(!String(decoding: bytes, as: UTF8.self).contains("a secret"))
+    }
+}

@@ -1,0 +1,129 @@
+import HTTPTypes
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageTesting
+
+@testable import WebImage
+
+/// What a request lets the caches read and keep (SDWebImage's rows C-17 to C-20 and O-22).
+@Suite struct CacheUseTests {
+    private let url = "http://pictures.test/a.png"
+    private let folder: TemporaryFolder
+    private let body: [UInt8]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        body = try Fixture.png(64, 48)
+    }
+
+    private func makeBench() -> TestBench {
+        let bench = TestBench(disk: folder.path)
+        bench.answer(url, with: body, type: "image/png", fields: [.eTag: "\"1\""])
+        return bench
+    }
+
+    private func request(_ change: (inout CacheUse) -> Void, counting: CountingTransformer? = nil) -> ImageRequest {
+        var request = ImageRequest(url, size: TargetSize(width: 16))
+        if let counting { request.transformers = [counting] }
+        change(&request.caching)
+        return request
+    }
+
+    @Test func aFinishedPictureOnDiskIsMadeOnce() async throws {
+        let (first, second) = (CountingTransformer(), CountingTransformer())
+        let bench = makeBench()
+        let made = try await bench.manager.image(for: request({ $0.store = .all }, counting: first))
+        await bench.manager.finishStores()
+        #expect(made.source == .network && first.count == 1)
+        #expect(bench.manager.diskCache?.usage.count == 2)
+        let next = makeBench()
+        let ledger = Ledger()
+        let again = request({ $0.store = .all }, counting: second)
+        for _ in 0..<20 { next.manager.load(again) { ledger.take($0) } }
+        let found = try await ledger.finished(20).get()
+        #expect(found.source == .disk && found.image.size == made.image.size && second.count == 0)
+        #expect(ledger.failures.isEmpty && next.transport.requests.isEmpty)
+        #expect(next.manager.cachedImage(for: again) != nil)
+        // One read for all twenty.
+        #expect(next.manager.diskCache?.statistics.hits ?? 0 <= 20 + 1)
+        #expect(try #require(PixelComparison(found.image, made.image)).differingPixels == 0)
+    }
+
+    @Test func aFinishedPictureOfAnOldOriginalIsMadeAnew() async throws {
+        let bench = makeBench()
+        _ = try await bench.manager.image(for: request { $0.store = .all })
+        await bench.manager.finishStores()
+        let newer = try Fixture.png(32, 48)
+        bench.answer(url, with: newer, type: "image/png", fields: [.eTag: "\"2\""])
+        var reload = ImageRequest(url)
+        reload.cachePolicy = .reload
+        _ = try await bench.manager.image(for: reload)
+        await bench.manager.finishStores()
+        let next = makeBench()
+        let found = try await next.manager.image(for: request { $0.store = .all })
+        #expect(found.source == .disk && found.image.size == PixelSize(width: 16, height: 24))
+        #expect(next.transport.requests.isEmpty)
+    }
+
+    @Test func withoutAnOriginalTheFinishedPictureIsEnough() async throws {
+        let small = request {
+            $0.store = .all
+            $0.storesOriginal = false
+        }
+        let bench = makeBench()
+        _ = try await bench.manager.image(for: small)
+        await bench.manager.finishStores()
+        #expect(bench.manager.diskCache?.usage.count == 1)
+        let next = makeBench()
+        #expect(try await next.manager.image(for: small).source == .disk)
+        // Its original is not there, and the finished picture is not looked for by who does not keep one.
+        #expect(try await next.manager.image(for: ImageRequest(url)).source == .network)
+    }
+
+    @Test func memoryCanBeLeftAlone() async throws {
+        let bench = makeBench()
+        let untouched = request { ($0.query, $0.store) = ([], []) }
+        _ = try await bench.manager.image(for: untouched)
+        await bench.manager.finishStores()
+        #expect(bench.manager.memoryCache.count == 0 && bench.manager.diskCache?.usage.count == 1)
+        _ = try await bench.manager.image(for: request { _ in })
+        #expect(try await bench.manager.image(for: untouched).source == .disk)
+        #expect(try await bench.manager.image(for: request { $0.readsOriginal = false }).source == .memory)
+        bench.manager.memoryCache.removeAll()
+        #expect(try await bench.manager.image(for: request { $0.readsOriginal = false }).source == .network)
+    }
+
+    @Test func aLoadMayWaitUntilItsOriginalIsStored() async throws {
+        let bench = makeBench()
+        for number in 0..<20 {
+            let url = "http://pictures.test/\(number)"
+            bench.answer(url, with: body, type: "image/png")
+            var request = ImageRequest(url)
+            request.caching.waitsForStore = true
+            _ = try await bench.manager.image(for: request)
+            #expect(try await bench.manager.diskCache?.read(request.originalKey) != nil)
+        }
+    }
+
+    @Test func aCancelWhileTheDiskIsLookedAtIsTold() async throws {
+        let bench = makeBench()
+        let ledger = Ledger()
+        for _ in 0..<50 {
+            let token = bench.manager.load(request { $0.store = .all }) { ledger.take($0) }
+            token.cancel()
+        }
+        _ = await ledger.finished(50)
+        #expect(ledger.failures == [.cancelled: 50] && bench.manager.runningLoads == 0)
+    }
+
+    @Test func theManagersCacheIsOneObject() async throws {
+        let bench = makeBench()
+        let request = ImageRequest(url)
+        _ = try await bench.manager.image(for: request)
+        await bench.manager.finishStores()
+        #expect(try await bench.manager.cache.contains(request) == .all)
+        try await bench.manager.cache.remove(request)
+        #expect(try await bench.manager.cache.contains(request) == [])
+    }
+}

@@ -1,0 +1,155 @@
+import Testing
+import WebImage
+import WebImageCore
+import WebImageTesting
+
+/// Several things that happen to one picture at once. The tests begin tasks with `Task.immediate`: they have come as far as
+/// they come without a thread of the cache's.
+@Suite struct ImageCacheOrderTests {
+    @Test func aRemoveBeatsAStoreWhoseBytesAreStillMade() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path)
+        bench.decodeExecutor.hold()
+        let store = Task.immediate { try await bench.cache.store(Fixture.gradient(8, 8), for: "a") }
+        #expect(bench.cache.cachedImage(for: "a") != nil, "memory does not wait")
+        try await bench.cache.remove("a")
+        bench.decodeExecutor.letGo()
+        #expect(try await !store.value)
+        #expect(try await bench.cache.contains("a") == [])
+        #expect(bench.cache.usage.disk?.count == 0)
+    }
+
+    @Test func aClearBeatsAStoreWhoseBytesAreStillMade() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path)
+        bench.decodeExecutor.hold()
+        let store = Task.immediate { try await bench.cache.store(Fixture.gradient(8, 8), for: "a") }
+        try await bench.cache.clear()
+        bench.decodeExecutor.letGo()
+        #expect(try await !store.value)
+        #expect(try await bench.cache.contains("a") == [])
+    }
+
+    @Test func aLaterStoreBeatsAnEarlierOneWhoseBytesAreStillMade() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path)
+        bench.decodeExecutor.hold()
+        let earlier = Task.immediate { try await bench.cache.store(Fixture.gradient(8, 8), for: "a") }
+        let data = try Fixture.png(16, 16)
+        #expect(try await bench.cache.store(Fixture.gradient(16, 16), data: data, for: "a"))
+        bench.decodeExecutor.letGo()
+        #expect(try await !earlier.value)
+        #expect(try await bench.cache.data(for: "a") == data)
+        #expect(bench.cache.cachedImage(for: "a")?.size.width == 16)
+    }
+
+    @Test func whatIsStoredIsFoundBeforeItIsOnDisk() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path)
+        let disk = try #require(bench.cache.diskCache)
+        bench.fileExecutor.hold()
+        let data = try Fixture.png(8, 8)
+        let store = Task.immediate { try await bench.cache.storeOriginal(data, for: "a") }
+        let read = { try disk.read(CacheKey("a")) }
+        #expect(try read()?.body == data && disk.usage.count == 0)
+        bench.fileExecutor.letGo()
+        #expect(try await store.value && disk.usage.count == 1)
+    }
+
+    @Test func memoryIsAskedOnceMoreBeforeTheDiskIs() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path)
+        try await bench.cache.storeOriginal(Fixture.png(8, 8), for: "a")
+        bench.fileExecutor.hold()
+        let look = Task.immediate { try await bench.cache.image(for: "a") }
+        try await bench.cache.store(Fixture.gradient(16, 16), for: "a", in: .memory)
+        bench.fileExecutor.letGo()
+        let found = try #require(try await look.value)
+        #expect(found.source == .memory && found.image.size.width == 16)
+        #expect(bench.cache.diskCache?.statistics.hits == 0)
+    }
+
+    @Test func everyoneWhoWantsAPictureSharesOneReadAndOneDecode() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path)
+        try await bench.cache.storeOriginal(Fixture.png(8, 8), for: "a")
+        bench.fileExecutor.hold()
+        let looks = (0..<20).map { _ in Task.immediate { try await bench.cache.image(for: "a") } }
+        bench.fileExecutor.letGo()
+        var images: [Image] = []
+        for look in looks { images.append(try #require(try await look.value).image) }
+        #expect(images.allSatisfy { $0.storage === images[0].storage })
+        #expect(bench.cache.diskCache?.statistics.hits == 1)
+    }
+
+    @Test func whoIsCancelledHasTheAnswerAtOnceAndTheLastOneEndsTheRead() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path)
+        try await bench.cache.storeOriginal(Fixture.png(8, 8), for: "a")
+        bench.fileExecutor.hold()
+        let looks = (0..<2).map { _ in Task.immediate { try await bench.cache.image(for: "a") } }
+        for look in looks {
+            look.cancel()
+            let error = await #expect(throws: WebImageError.self) { try await look.value }
+            #expect(error?.code == .cancelled)
+        }
+        bench.fileExecutor.letGo()
+        #expect(try await bench.cache.image(for: "a")?.source == .disk)
+        #expect(bench.cache.diskCache?.statistics.hits == 1, "nothing was read for those who left")
+    }
+
+    @Test func aCancelledStoreWhoseBytesAreStillMadeDoesNotHappen() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path)
+        bench.decodeExecutor.hold()
+        let store = Task.immediate { try await bench.cache.store(Fixture.gradient(8, 8), for: "a") }
+        store.cancel()
+        let error = await #expect(throws: WebImageError.self) { try await store.value }
+        #expect(error?.code == .cancelled)
+        bench.decodeExecutor.letGo()
+        #expect(try await bench.cache.contains("a") == .memory)
+    }
+
+    @Test func aPictureThatIsRemovedWhileItIsDecodedIsNotKept() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path)
+        try await bench.cache.storeOriginal(Fixture.png(8, 8), for: "a")
+        bench.decodeExecutor.hold()
+        let look = Task.immediate { try await bench.cache.image(for: "a") }
+        await bench.decodeExecutor.somethingWaits()
+        try await bench.cache.remove("a")
+        #expect(try await bench.cache.image(for: "a") == nil, "nobody joins the old read")
+        bench.decodeExecutor.letGo()
+        #expect(try await look.value?.source == .disk, "who asked before the remove has the picture")
+        #expect(try await bench.cache.contains("a") == [])
+    }
+
+    @Test func anOlderDecodeDoesNotReplaceANewerPicture() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path)
+        try await bench.cache.storeOriginal(Fixture.png(8, 8), for: "a")
+        bench.decodeExecutor.hold()
+        let look = Task.immediate { try await bench.cache.image(for: "a") }
+        await bench.decodeExecutor.somethingWaits()
+        let data = try Fixture.png(16, 16)
+        try await bench.cache.store(Fixture.gradient(16, 16), data: data, for: "a")
+        bench.decodeExecutor.letGo()
+        #expect(try await look.value?.image.size.width == 8)
+        #expect(bench.cache.cachedImage(for: "a")?.size.width == 16)
+    }
+
+    @Test func whereTooMuchWaitsToBeWrittenAStoreWaitsToo() async throws {
+        let folder = try TemporaryFolder()
+        let bench = CacheBench(folder.path) { $0.disk?.mostStaged = 1000 }
+        bench.fileExecutor.hold()
+        let bodies = (0..<5).map { [UInt8](repeating: UInt8($0), count: 600) }
+        let stores = bodies.enumerated().map { index, body in
+            Task.immediate { try await bench.cache.storeOriginal(body, for: "\(index)") }
+        }
+        bench.fileExecutor.letGo()
+        for (index, store) in stores.enumerated() {
+            #expect(try await store.value)
+            #expect(try await bench.cache.data(for: "\(index)") == bodies[index])
+        }
+    }
+}
