@@ -108,7 +108,8 @@ struct LoadOptions: ParsableArguments {
         return ImageManager(configuration: configuration)
     }
 
-    private static let netrcPath = NSHomeDirectory() + "/.netrc"
+    /// Where curl and others look, too.
+    private static let netrcPath = (ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()) + "/.netrc"
 
     func makeRequest(
         _ input: String, priority defaultPriority: LoadPriority = .normal

@@ -1,0 +1,119 @@
+import Glibc
+import Testing
+import WebImage
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+/// What HTTP says about keeping and asking again, from one process to the next, over real sockets.
+struct HTTPCacheCommandTests {
+    private func source(_ bench: CommandBench, _ arguments: String...) async throws -> String? {
+        try await bench.run(["fetch"] + arguments + ["--json"]).objects.first?.text("source")
+    }
+
+    @Test func aPictureThatHasNotChangedCostsAnAnswerWithoutABody() async throws {
+        let bench = try CommandBench()
+        bench.origin.serve("/a.png", .bytes(try Pictures.png(), etag: "\"1\"", cacheControl: "max-age=0"))
+        let url = bench.origin.url("/a.png")
+        #expect(try await source(bench, url) == "network")
+        let sent = bench.origin.bodyBytesSent("/a.png")
+        for policy in ["protocol", "revalidate", "refresh"] {
+            let kept = try await source(bench, url, "--policy", policy, "-o", "a.png")
+            // With refresh it was in memory when nothing new came.
+            #expect(kept == (policy == "refresh" ? "memory" : "disk") || kept == "disk")
+        }
+        #expect(bench.origin.hits("/a.png") == 4 && bench.origin.bodyBytesSent("/a.png") == sent)
+        #expect(bench.read("a.png") == (try Pictures.png()))
+    }
+
+    @Test func whatIsFreshIsNotAskedAbout() async throws {
+        let bench = try CommandBench()
+        bench.origin.serve("/a.png", .bytes(try Pictures.png(), cacheControl: "max-age=600"))
+        let url = bench.origin.url("/a.png")
+        #expect(try await source(bench, url, "--policy", "protocol") == "network")
+        #expect(try await source(bench, url, "--policy", "protocol") == "disk")
+        #expect(try await source(bench, url, "--policy", "reload-from-origin") == "network")
+        #expect(bench.origin.requests("/a.png").map { $0.header("cache-control") } == [nil, "no-cache"])
+    }
+
+    @Test func refreshWaitsForWhatIsNew() async throws {
+        let bench = try CommandBench()
+        let newer = try Pictures.png(30, 40)
+        bench.origin.serve("/a.png", .bytes(try Pictures.png(), etag: "\"1\""), .bytes(newer, etag: "\"2\""))
+        let url = bench.origin.url("/a.png")
+        _ = try await bench.run("fetch", url)
+        #expect(try await source(bench, url, "--policy", "refresh", "-o", "a.png") == "network")
+        #expect(bench.read("a.png") == newer)
+    }
+
+    /// `kill -9` in the middle of a body: the next process asks for the rest.
+    @Test func aProcessThatWasKilledLeavesTheBeginningToTheNext() async throws {
+        let bench = try CommandBench()
+        let body = try SamplePictures.testCard(PixelSize(width: 640, height: 480)).encoded(as: .bmp)
+        let gate = Gate()
+        let answer = OriginResponse.bytes(body, etag: "\"1\"")
+        bench.origin.serve("/a.bmp", answer.with(.hold(gate, at: .byte(600_000))), answer)
+        let url = bench.origin.url("/a.bmp")
+        try bench.write([], to: ".stdin")
+        let process = try bench.start(["fetch", url])
+        let partial = bench.path(".cache/webimage/default/v1/partial")
+        let files = PosixFileSystem()
+        let isKept = { () -> Bool in
+            for name in (try? files.names(in: partial)) ?? [] where name.hasSuffix(".part") {
+                if (try? files.status(at: "\(partial)/\(name)"))?.size ?? 0 > 500_000 { return true }
+            }
+            return false
+        }
+        let end = ContinuousClock.now + .seconds(120)
+        while !isKept(), ContinuousClock.now < end { await Task.yield() }
+        #expect(isKept())
+        kill(process, SIGKILL)
+        #expect(await bench.end(of: process) == -SIGKILL)
+        gate.open()
+        let second = try await bench.run("fetch", url, "-o", "a.bmp", "--json")
+        #expect(second.code == 0 && bench.read("a.bmp") == body)
+        let ranges = bench.origin.requests("/a.bmp").map { $0.header("range") }
+        #expect(ranges.count == 2 && ranges[0] == nil && ranges[1]?.hasPrefix("bytes=") == true)
+    }
+
+    // MARK: What else fetch and prefetch take
+
+    @Test func prefetchFillsTheCache() async throws {
+        let bench = try CommandBench()
+        let urls = [bench.serve("/a.png", try Pictures.png()), bench.serve("/b.jpg", try Pictures.jpeg())]
+        let lines = urls + ["# a comment", "", bench.origin.url("/none")]
+        try bench.write(Array(lines.joined(separator: "\n").utf8), to: "l")
+        let run = try await bench.run("prefetch", "--input-list", "l", "--json")
+        let objects = try run.objects
+        #expect(run.code == 1 && objects.count == 3)
+        #expect(objects.filter { $0.text("status") == "ok" }.count == 2)
+        for url in urls { #expect(try await source(bench, url, "--policy", "cache-only") == "disk") }
+        let again = try await bench.run(["prefetch"] + urls)
+        #expect(again.code == 0 && again.lines.allSatisfy { $0.contains("from disk") })
+        #expect(bench.origin.hits("/a.png") == 1)
+    }
+
+    @Test(arguments: [("0", 1, 1), ("2", 0, 3)])
+    func retriesAreAsManyAsAsked(retries: String, code: Int, hits: Int) async throws {
+        let bench = try CommandBench()
+        bench.origin.serve("/a.png", .status(503), .status(503), .bytes(try Pictures.png()))
+        let run = try await bench.run("fetch", bench.origin.url("/a.png"), "--retries", retries)
+        #expect(Int(run.code) == code && bench.origin.hits("/a.png") == hits)
+    }
+
+    @Test func namesAndPasswordsComeFromNetrc() async throws {
+        let bench = try CommandBench()
+        let png = try Pictures.png()
+        bench.origin.serve("/a.png") { request in
+            // anna:secret
+            request.header("authorization") == "Basic YW5uYTpzZWNyZXQ=" ? .bytes(png) : .status(401)
+        }
+        let url = bench.origin.url("/a.png")
+        let without = try await bench.run("fetch", url, "--netrc")
+        #expect(without.code == 2 && without.errors.contains(".netrc cannot be read"))
+        try bench.write(Array("machine 127.0.0.1 login anna password secret\n".utf8), to: ".netrc")
+        #expect(try await bench.run("fetch", url, "--retries", "0").code == 1)
+        let run = try await bench.run("fetch", url, "--netrc")
+        #expect(run.code == 0 && !run.text.contains("secret"))
+    }
+}
