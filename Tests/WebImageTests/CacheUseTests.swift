@@ -117,6 +117,23 @@ import WebImageTesting
         #expect(ledger.failures == [.cancelled: 50] && bench.manager.runningLoads == 0)
     }
 
+    /// Once a task that was cancelled during the look would have been answered twice.
+    @Test func aTaskThatIsCancelledDuringTheLookIsAnsweredOnce() async throws {
+        let bench = makeBench()
+        let (manager, request) = (bench.manager, request { $0.store = .all })
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<200 {
+                group.addTask {
+                    let task = Task { try? await manager.image(for: request) }
+                    for _ in 0..<number % 7 { await Task.yield() }
+                    task.cancel()
+                    _ = await task.value
+                }
+            }
+        }
+        #expect(await eventually { manager.runningLoads == 0 })
+    }
+
     @Test func theManagersCacheIsOneObject() async throws {
         let bench = makeBench()
         let request = ImageRequest(url)

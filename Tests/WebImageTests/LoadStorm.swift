@@ -222,6 +222,8 @@ final class Storm: Sendable {
         if roll(16) == 0 { request.cachePolicy = .cacheOnly }
         if roll(5) == 0 { request.cachePolicy = [.protocol, .revalidate, .refresh][roll(3)] }
         request.retriesFailed = roll(2) == 0
+        if roll(4) == 0 { request.caching.store = .all }
+        request.caching.waitsForStore = roll(6) == 0
         if roll(5) == 0 { request.timeout = .seconds(1 + roll(4)) }
         return request
     }

@@ -27,6 +27,8 @@ public final class LoadToken: @unchecked Sendable {
     var index = 0
     var currentPriority: LoadPriority
     var hasEnded = false
+    /// What the caller's own leaving is told with.
+    var leftWith: WebImageError?
     var timeout: ScheduledAction?
     /// The look for the finished picture on disk, before it joins a job.
     var look: Task<Void, Never>?

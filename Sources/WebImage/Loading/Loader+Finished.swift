@@ -18,11 +18,12 @@ extension Loader {
         guard request.cachePolicy.trustsMemory, !request.isPlain, !request.includesData,
             let cache = front.withLock({ $0.cache }), cache.diskCache != nil, let key = try? BytesKey(request)
         else { return false }
-        let isRefused = table.withLock { table in
-            if !table.isShutDown { token.delivery = delivery }
-            return table.isShutDown
+        let isWelcome = table.withLock { table in
+            if table.isShutDown || token.hasEnded { return false }
+            token.delivery = delivery
+            return true
         }
-        if isRefused { return false }
+        guard isWelcome else { return false }
         let look = Task {
             let response = await self.finished(cache, request, key)
             self.found(response, token, request, delivery)
@@ -40,7 +41,7 @@ extension Loader {
     private func found(
         _ response: ImageResponse?, _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) {
-        guard let response else { return enter(token, request, delivery) }
+        guard let response else { return goOn(token, request, delivery) }
         let timeout = table.withLock { _ -> ScheduledAction?? in
             if token.hasEnded { return nil }
             token.hasEnded = true

@@ -70,10 +70,15 @@ final class Loader: Sendable {
         carryOut(joined, delivery)
     }
 
-    /// Joins the jobs that a token's load needs, or starts them.
-    func enter(_ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery) {
+    /// Joins the jobs that a token needs next, or starts them. One that has left meanwhile was told so.
+    func goOn(_ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery) {
+        let (hasLeft, timeout) = table.withLock { _ in
+            // Whoever leaves from now on is not told by `leave`, but by `join`, which finds the token ended.
+            token.delivery = nil
+            return (token.hasEnded, token.timeout)
+        }
+        if hasLeft { return }
         let joined = join(token, request, delivery)
-        let timeout = table.withLock { _ in token.timeout }
         if case .refused = joined { timeout?.cancel() }
         carryOut(joined, delivery)
     }
@@ -101,7 +106,7 @@ final class Loader: Sendable {
             return .refused(error)
         }
         return table.withLock { table -> LoadTable.Joined in
-            if token.hasEnded { return .refused(.cancelled) }
+            if token.hasEnded { return .refused(token.leftWith ?? .cancelled) }
             let joined = table.join(token, request, key)
             token.look = nil
             guard case .refused = joined else {
@@ -116,7 +121,11 @@ final class Loader: Sendable {
 
     /// Ends one caller's wait with an error of its own; the load goes on for the others.
     func leave(_ token: LoadToken, with error: WebImageError) {
-        guard let left = table.withLock({ $0.leave(token) }) else { return }
+        let left = table.withLock { table in
+            token.leftWith = token.leftWith ?? error
+            return table.leave(token)
+        }
+        guard let left else { return }
         left.timeout?.cancel()
         left.look?.cancel()
         if let abandoned = left.abandoned { abandon(abandoned) }
@@ -326,7 +335,7 @@ extension Loader {
         if case .success(let response) = shown {
             caller.delivery.post(.cached(response.seen(by: caller.token, now: clock.now)))
         }
-        enter(caller.token, request, caller.delivery)
+        goOn(caller.token, request, caller.delivery)
     }
 
     func finishAll(of job: BytesJob, _ result: Result<ImageResponse, WebImageError>) {

@@ -90,28 +90,36 @@ final class ResumableFetch: Sendable {
         }
         switch action {
         case .append(let head):
-            var opened = opened
             let beginning = claim.length
-            opened.log = loader.downloader.log(of: claim, continuedBy: download, head) { [weak download] log in
-                // From now on the claim is the copy's again.
+            loader.downloader.makeLog(of: claim, continuedBy: download, head) { [opened] log in
+                guard let log else { return self.beginAnew(download) }
+                var opened = opened
+                opened.log = log
+                opened.wholeHead = head
                 self.state.withLock { $0.noted = beginning }
+                // From now on the claim is the copy's again.
                 self.note(log, download)
+                self.seeker.found(opened)
             }
-            opened.wholeHead = head
-            seeker.found(opened)
         case .restart, .leave:
             copy.forget()
             watch(download)
             seeker.found(opened)
-        case .askAgain:
-            copy.forget()
-            download.cancel()
-            send(after: nil)
+        case .askAgain: beginAnew(download)
         case .fail(let error):
             copy.forget()
             download.cancel()
             seeker.failed(error)
         }
+    }
+
+    /// Asks for all of it: what was kept is of no use.
+    private func beginAnew(_ download: Download) {
+        copy.forget()
+        download.cancel()
+        let request = loader.downloader.cacheRequest(for: key.download)
+        state.withLock { $0 = State(body: ResumableBody(request, mode: key.policy.mode, rules: rules)) }
+        send(after: nil)
     }
 
     // MARK: What comes is kept

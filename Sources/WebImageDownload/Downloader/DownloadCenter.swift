@@ -173,14 +173,13 @@ final class DownloadCenter: TransferOwner {
         return (transfer, pump, clear)
     }
 
-    func log(
+    func makeLog(
         of beginning: any PartialBody, continuedBy download: Download, _ head: ResponseHead,
-        whenBegun: @escaping @Sendable (ByteLog) -> Void
-    ) -> ByteLog {
+        whenBegun: @escaping @Sendable (ByteLog?) -> Void
+    ) {
         let log = makeLog(configuration)
         ContinuedLog(beginning, rest: download.log, into: log, executor: executor, budget: budget)
             .start(head, whenBegun: whenBegun)
-        return log
     }
 
     private func makeLog(_ configuration: DownloadConfiguration) -> ByteLog {

@@ -47,16 +47,17 @@ public final class ImageDownloader: Sendable {
         center.download(request, priority: priority)
     }
 
-    /// One log of the beginning of a body, which an earlier transfer kept, and of the rest, which comes now.
+    /// Makes one log of the beginning of a body, which an earlier transfer kept, and of the rest, which comes now.
     ///
     /// - Parameters:
     ///   - head: that of the whole.
-    ///   - whenBegun: called once, when the beginning is in the log and the claim is not read any more.
-    package func log(
+    ///   - whenBegun: called once, with the log when the beginning is in it and the claim is not read any more; with nil
+    ///     when the beginning cannot be read.
+    package func makeLog(
         of beginning: any PartialBody, continuedBy download: Download, _ head: ResponseHead,
-        whenBegun: @escaping @Sendable (ByteLog) -> Void
-    ) -> ByteLog {
-        center.log(of: beginning, continuedBy: download, head, whenBegun: whenBegun)
+        whenBegun: @escaping @Sendable (ByteLog?) -> Void
+    ) {
+        center.makeLog(of: beginning, continuedBy: download, head, whenBegun: whenBegun)
     }
 
     /// What the rules of HTTP caching must know of a request: all that is sent with it, but for what its modifiers add.

@@ -26,11 +26,12 @@ final class ContinuedLog: @unchecked Sendable {
         self.budget = budget
     }
 
-    /// - Parameter whenBegun: called once the beginning is in the log and the claim is not read any more.
-    func start(_ head: ResponseHead, whenBegun: @escaping @Sendable (ByteLog) -> Void) {
+    /// - Parameter whenBegun: called once the beginning is in the log and the claim is not read any more; with nil when it
+    ///   cannot be read, and nothing comes.
+    func start(_ head: ResponseHead, whenBegun: @escaping @Sendable (ByteLog?) -> Void) {
         target.setHead(head, expectedLength: head[.contentLength].flatMap { Int($0) })
         executor.run(.normal) {
-            guard self.copyBeginning() else { return }
+            guard self.copyBeginning() else { return whenBegun(nil) }
             whenBegun(self.target)
             self.step()
         }
@@ -38,20 +39,13 @@ final class ContinuedLog: @unchecked Sendable {
 
     private func copyBeginning() -> Bool {
         let length = beginning.length
-        do throws(WebImageError) {
-            var done = 0
-            while done < length {
-                let bytes = try beginning.read(at: done)
-                if bytes.isEmpty { break }
-                done += bytes.count
-                guard append(bytes) else { return false }
-            }
-            target.publish()
-            return true
-        } catch {
-            target.finish(.failed(error))
-            return false
+        var done = 0
+        while done < length {
+            guard let bytes = try? beginning.read(at: done), !bytes.isEmpty, append(bytes) else { return false }
+            done += bytes.count
         }
+        target.publish()
+        return true
     }
 
     /// Takes what is there, until there is nothing or the logs hold too much.
