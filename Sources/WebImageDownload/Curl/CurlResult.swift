@@ -4,10 +4,10 @@ import WebImageCore
 /// What libcurl's result codes mean here.
 enum CurlResult {
     static func result(
-        _ code: CURLcode, easy: UnsafeMutableRawPointer, of transfer: CurlTransfer
+        _ code: CURLcode, _ handle: CurlHandle, of transfer: CurlTransfer
     ) -> Result<TransportTimings, WebImageError> {
         if transfer.isCancelled { return .failure(.cancelled) }
-        if code == CURLE_OK { return .success(timings(easy, of: transfer)) }
+        if code == CURLE_OK { return .success(timings(handle.easy, of: transfer)) }
         // Of several addresses some may be refused and one connected to.
         if !transfer.isConnected, let address = transfer.refusedAddress {
             return .failure(WebImageError(.addressRefused, "the address policy does not allow \(address)"))
@@ -16,7 +16,7 @@ enum CurlResult {
             let message = "the answer's head is longer than \(transfer.request.headLimit)"
             return .failure(WebImageError(.protocolError, message))
         }
-        let complaint = String(cString: transfer.complaint)
+        let complaint = String(cString: handle.complaint)
         let meaning = meaning(of: code, complaint: complaint)
         let detail = complaint.isEmpty ? String(cString: curl_easy_strerror(code)) : complaint
         return .failure(WebImageError(meaning.code, "\(meaning.message): \(detail)"))

@@ -5,26 +5,11 @@ import WebImageSystem
 
 /// The transfers of one downloader: who may join which, who runs, who waits. Effects happen after its lock is left.
 final class DownloadCenter: TransferOwner {
-    private struct Entry {
-        let transfer: any Transfer
-        /// What readers see; the transfer's own unless a decryptor stands between.
-        let log: ByteLog
-        let key: ResolvedRequest.Key
-        /// Whether it may end its work when the downloader is drained.
-        var finishesWhenDrained: Bool
-        /// Subscribers by priority.
-        var subscribers = [Int](repeating: 0, count: LoadPriority.allCases.count)
-
-        var priority: LoadPriority? {
-            subscribers.lastIndex { $0 > 0 }.flatMap { LoadPriority(rawValue: $0) }
-        }
-    }
-
     private struct State {
-        var configuration: DownloadConfiguration
-        var entries: [TransferQueue.ID: Entry] = [:]
+        var snapshot: ConfigurationSnapshot
+        var entries: [TransferQueue.ID: TransferEntry] = [:]
         /// Those that may be joined.
-        var table: [ResolvedRequest.Key: TransferQueue.ID] = [:]
+        var table: [ResolvedRequest: TransferEntry] = [:]
         var queue: TransferQueue
         var circuits: CircuitBreaker
         var resting: Set<TransferQueue.ID> = []
@@ -42,17 +27,18 @@ final class DownloadCenter: TransferOwner {
             return startable
         }
 
-        mutating func untable(_ id: TransferQueue.ID) {
-            if let key = entries[id]?.key, table[key] == id { table[key] = nil }
+        mutating func untable(_ entry: TransferEntry) {
+            guard entry.isInTable else { return }
+            entry.isInTable = false
+            table[entry.request] = nil
         }
     }
 
-    private let transport: any HTTPTransport
     private let ownsTransport: Bool
     private let clock: any LoadClock
     private let executor: any WorkExecutor
     private let files: any FileSystem
-    private let jitter: @Sendable () -> Double
+    private let surroundings: WebTransfer.Surroundings
     let budget: TransferMemoryBudget
     let events = DownloadEventHub()
     let credentials = CredentialBook()
@@ -64,17 +50,18 @@ final class DownloadCenter: TransferOwner {
         configuration: DownloadConfiguration, transport: any HTTPTransport, ownsTransport: Bool, clock: any LoadClock,
         executor: any WorkExecutor, files: any FileSystem, jitter: @escaping @Sendable () -> Double
     ) {
-        self.transport = transport
         self.ownsTransport = ownsTransport
         self.clock = clock
         self.executor = executor
         self.files = files
-        self.jitter = jitter
         budget = TransferMemoryBudget(limit: configuration.memoryForAll.bytes)
+        surroundings = WebTransfer.Surroundings(
+            transport: transport, clock: clock, budget: budget, events: events, credentials: credentials,
+            jitter: jitter)
         timer = DeadlineTimer(clock: clock)
         state = Guarded(
             State(
-                configuration: configuration,
+                snapshot: ConfigurationSnapshot(configuration),
                 queue: TransferQueue(limits: configuration.queueLimits, order: configuration.queueOrder),
                 circuits: CircuitBreaker(policy: configuration.circuit)))
     }
@@ -82,23 +69,24 @@ final class DownloadCenter: TransferOwner {
     // MARK: Joining and leaving
 
     func download(_ resolved: ResolvedRequest, priority: LoadPriority) -> Download {
-        let (joined, startable) = state.withLock { state in
+        let (joined, startable, started, snapshot) = state.withLock { state in
             let joined = join(resolved, priority, &state)
             // What has become urgent may have a slot that was kept free for such.
-            return (joined, joined == nil ? [] : state.startable())
+            return (joined, joined == nil ? [] : state.startable(), state.started, state.snapshot)
         }
         begin(startable)
         if let joined { return joined }
-        let configuration = configuration
-        if let refusal = refusal(of: resolved, configuration) {
+        if let refusal = refusal(of: resolved, snapshot.configuration) {
             return Download(failed: refusal.at(resolved.source.shown))
         }
         // Made off the lock: it costs more than all the rest. It is dropped when another caller was quicker.
         let (transfer, pump, log) = makeTransfer(
-            nextID.add(1, ordering: .relaxed).newValue, resolved, priority, configuration)
+            nextID.add(1, ordering: .relaxed).newValue, resolved, priority, snapshot)
         typealias Outcome = (download: Download, begin: [any Transfer], deadline: Duration?, isNew: Bool)
         let outcome = state.withLock { state -> Outcome in
-            if let joined = join(resolved, priority, &state) { return (joined, state.startable(), nil, false) }
+            if state.started != started || state.isShutDown, let joined = join(resolved, priority, &state) {
+                return (joined, state.startable(), nil, false)
+            }
             let (download, begin, deadline) = insert(transfer, log, resolved, priority, &state)
             return (download, begin, deadline, true)
         }
@@ -121,45 +109,44 @@ final class DownloadCenter: TransferOwner {
     /// A share in the transfer that runs already; nil when there is none.
     private func join(_ resolved: ResolvedRequest, _ priority: LoadPriority, _ state: inout State) -> Download? {
         if state.isShutDown { return Download(failed: Self.shutDownError.at(resolved.source.shown)) }
-        guard let id = state.table[resolved.key], let entry = state.entries[id] else { return nil }
+        guard let entry = state.table[resolved] else { return nil }
         state.joined += 1
-        state.entries[id]?.subscribers[priority.rawValue] += 1
-        if resolved.request.finishesWhenDrained { state.entries[id]?.finishesWhenDrained = true }
-        state.queue.setPriority(state.entries[id]?.priority ?? priority, of: id)
-        return Download(of: entry.transfer, log: entry.log, in: self, priority: priority, wasJoined: true)
+        entry.add(priority)
+        if resolved.request.finishesWhenDrained { entry.finishesWhenDrained = true }
+        state.queue.setPriority(entry.priority ?? priority, of: entry.id)
+        return Download(of: entry, in: self, priority: priority, wasJoined: true)
     }
 
     private func insert(
         _ transfer: any Transfer, _ log: ByteLog, _ resolved: ResolvedRequest, _ priority: LoadPriority,
         _ state: inout State
     ) -> (download: Download, begin: [any Transfer], deadline: Duration?) {
-        let id = transfer.id
-        var entry = Entry(
-            transfer: transfer, log: log, key: resolved.key,
-            finishesWhenDrained: resolved.request.finishesWhenDrained)
-        entry.subscribers[priority.rawValue] = 1
-        state.entries[id] = entry
-        state.table[resolved.key] = id
+        let entry = TransferEntry(transfer: transfer, log: log, request: resolved, priority: priority)
+        state.entries[entry.id] = entry
+        state.table[resolved] = entry
         state.started += 1
-        let download = Download(of: transfer, log: log, in: self, priority: priority, wasJoined: false)
+        let download = Download(of: entry, in: self, priority: priority, wasJoined: false)
         guard case .web(let url) = resolved.source else { return (download, [transfer], nil) }
-        state.queue.enqueue(id, host: url.hostAndPort, priority: priority)
-        return (download, state.startable(), (transfer as? WebTransfer)?.firstDeadline)
+        let deadline = (transfer as? WebTransfer)?.firstDeadline
+        if state.queue.start(entry.id, host: url.hostAndPort, priority: priority) {
+            return (download, [transfer], deadline)
+        }
+        state.queue.enqueue(entry.id, host: url.hostAndPort, priority: priority)
+        return (download, state.startable(), deadline)
     }
 
     private func makeTransfer(
         _ id: TransferQueue.ID, _ resolved: ResolvedRequest, _ priority: LoadPriority,
-        _ configuration: DownloadConfiguration
+        _ snapshot: ConfigurationSnapshot
     ) -> (any Transfer, DecryptingPump?, ByteLog) {
+        let configuration = snapshot.configuration
         let log = makeLog(configuration)
         let limit = (resolved.request.bodyLimit ?? configuration.bodyLimit).bytes
         let transfer: any Transfer
         if case .web(let url) = resolved.source {
             transfer = WebTransfer(
-                id: id, plan: TransferPlan(url: url, request: resolved.request, configuration: configuration), log: log,
-                surroundings: WebTransfer.Surroundings(
-                    transport: transport, clock: clock, budget: budget, events: events, credentials: credentials,
-                    jitter: jitter, owner: self))
+                id: id, plan: TransferPlan(url: url, request: resolved, snapshot: snapshot), log: log,
+                surroundings: surroundings, owner: self)
         } else {
             transfer = LocalTransfer(
                 id: id, source: resolved.source, limit: limit, priority: priority, log: log, files: files,
@@ -181,17 +168,17 @@ final class DownloadCenter: TransferOwner {
     }
 
     /// Moves one share of a transfer to another priority, or away with nil. The last share to go ends the transfer.
-    func moveShare(of id: TransferQueue.ID, from old: LoadPriority, to new: LoadPriority?) {
+    func moveShare(of entry: TransferEntry, from old: LoadPriority, to new: LoadPriority?) {
         let (abandoned, startable) = state.withLock { state -> ((any Transfer)?, [any Transfer]) in
-            state.entries[id]?.subscribers[old.rawValue] -= 1
-            if let new { state.entries[id]?.subscribers[new.rawValue] += 1 }
-            guard let entry = state.entries[id] else { return (nil, []) }
+            if entry.isOver { return (nil, []) }
+            entry.remove(old)
+            if let new { entry.add(new) }
             if let highest = entry.priority {
-                state.queue.setPriority(highest, of: id)
+                state.queue.setPriority(highest, of: entry.id)
                 // What has become urgent may have made room for one that is not.
                 return (nil, state.startable())
             }
-            state.untable(id)
+            state.untable(entry)
             return (entry.transfer, [])
         }
         abandoned?.fail(.cancelled)
@@ -206,13 +193,19 @@ final class DownloadCenter: TransferOwner {
         for transfer in transfers { transfer.begin() }
     }
 
-    func transferWillEnd(_ id: TransferQueue.ID) { state.withLock { $0.untable(id) } }
+    func transferWillEnd(_ id: TransferQueue.ID) {
+        state.withLock { state in
+            if let entry = state.entries[id] { state.untable(entry) }
+        }
+    }
 
     func transferDidEnd(_ id: TransferQueue.ID) {
         let (startable, drains) = state.withLock { state in
-            state.untable(id)
-            state.entries[id] = nil
-            state.resting.remove(id)
+            if let entry = state.entries.removeValue(forKey: id) {
+                entry.isOver = true
+                state.untable(entry)
+            }
+            if !state.resting.isEmpty { state.resting.remove(id) }
             state.queue.remove(id)
             let isEmpty = state.entries.isEmpty
             defer { if isEmpty { state.drains = [] } }
@@ -259,19 +252,20 @@ final class DownloadCenter: TransferOwner {
     }
 
     func admits(host: String) -> Bool {
-        let now = clock.now
-        return state.withLock { $0.circuits.admits(host, at: now) }
+        state.withLock { state in
+            state.circuits.isEmpty || state.circuits.admits(host, at: clock.now)
+        }
     }
 
     func note(_ outcome: CircuitBreaker.Outcome, of host: String) {
-        let now = clock.now
-        let (hasOpened, logger) = state.withLock { state in
-            let before = state.circuits.open[host]
-            state.circuits.note(outcome, of: host, at: now)
-            let after = state.circuits.open[host]
-            return (after != nil && after != before, state.configuration.logger)
+        let logger = state.withLock { state -> Logger? in
+            if outcome != .failure, state.circuits.isEmpty { return nil }
+            let before = state.circuits.opening(of: host)
+            state.circuits.note(outcome, of: host, at: clock.now)
+            let after = state.circuits.opening(of: host)
+            return after != nil && after != before ? state.snapshot.configuration.logger : nil
         }
-        if hasOpened { logger.warning("a host keeps failing and is left alone", metadata: ["host": "\(host)"]) }
+        logger?.warning("a host keeps failing and is left alone", metadata: ["host": "\(host)"])
     }
 
     // MARK: The whole
@@ -286,17 +280,19 @@ final class DownloadCenter: TransferOwner {
 
     /// What is changed holds for transfers that begin from then on; limits and order at once.
     var configuration: DownloadConfiguration {
-        get { state.withLock { $0.configuration } }
+        get { state.withLock { $0.snapshot }.configuration }
         set { changeConfiguration { $0 = newValue } }
     }
 
     func changeConfiguration(_ change: (inout DownloadConfiguration) -> Void) {
         begin(
             state.withLock { state in
-                change(&state.configuration)
-                state.queue.setLimits(state.configuration.queueLimits)
-                state.queue.order = state.configuration.queueOrder
-                state.circuits.policy = state.configuration.circuit
+                var configuration = state.snapshot.configuration
+                change(&configuration)
+                state.snapshot = ConfigurationSnapshot(configuration)
+                state.queue.setLimits(configuration.queueLimits)
+                state.queue.order = configuration.queueOrder
+                state.circuits.policy = configuration.circuit
                 return state.startable()
             })
     }
@@ -345,11 +341,12 @@ final class DownloadCenter: TransferOwner {
         failAll(Self.shutDownError)
         timer.cancel()
         events.close()
-        if ownsTransport { transport.shutDown() }
+        if ownsTransport { surroundings.transport.shutDown() }
     }
 
     private func failAll(_ error: WebImageError) {
         let transfers = state.withLock { state in
+            for entry in state.table.values { entry.isInTable = false }
             state.table = [:]
             // Else the end of one would start another.
             state.queue.removeAllWaiting()

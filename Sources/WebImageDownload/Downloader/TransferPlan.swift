@@ -1,12 +1,27 @@
 import HTTPTypes
 import WebImageCore
 
+/// What all downloads that begin before the next change of the configuration have in common, held by one reference.
+final class ConfigurationSnapshot: Sendable {
+    let configuration: DownloadConfiguration
+
+    init(_ configuration: DownloadConfiguration) { self.configuration = configuration }
+}
+
 /// How one download is done: its request, and for what that leaves open the configuration of the moment it began.
 struct TransferPlan: Sendable {
     let url: WebURL
-    let request: DownloadRequest
-    let configuration: DownloadConfiguration
+    private let resolved: ResolvedRequest
+    private let snapshot: ConfigurationSnapshot
 
+    init(url: WebURL, request: ResolvedRequest, snapshot: ConfigurationSnapshot) {
+        self.url = url
+        resolved = request
+        self.snapshot = snapshot
+    }
+
+    var request: DownloadRequest { resolved.request }
+    var configuration: DownloadConfiguration { snapshot.configuration }
     var addressPolicy: AddressPolicy? { request.addressPolicy ?? configuration.addressPolicy }
     var tls: TLSPolicy { request.tls ?? configuration.tls }
     var requestModifier: RequestModifier? { request.requestModifier ?? configuration.requestModifier }
@@ -41,6 +56,7 @@ struct TransferPlan: Sendable {
     /// The fields of a hop before anybody changes them.
     func fields(for chain: RedirectChain) -> HTTPFields {
         var fields = configuration.fields
+        if request.fields.isEmpty, chain.keepsSecrets { return fields }
         for field in request.fields { fields[field.name] = nil }
         fields.append(contentsOf: request.fields)
         if !chain.keepsSecrets {

@@ -48,7 +48,7 @@ extension WebTransfer {
                 return (guts.machine.prepared(at: now), guts.machine.clocks.next)
             }
             guard isNeeded else { return }
-            surroundings.owner.transferExpects(deadline: deadline)
+            owner.transferExpects(deadline: deadline)
             launch(request, hop: hop)
         }
     }
