@@ -9,7 +9,7 @@ import HTTPTypes
 /// or a body is never kept: such a handle is reset before anybody else uses it.
 final class CurlHandle {
     /// What may stay set from one transfer to the next.
-    struct Setting: Equatable {
+    struct Setting {
         let isSecure: Bool
         let allowsHTTP2: Bool
         let hasAddressPolicy: Bool
@@ -18,7 +18,7 @@ final class CurlHandle {
         let fields: HTTPFields
 
         /// Nil for a request whose setting must not stay.
-        init?(of request: TransportRequest) {
+        init?(of request: borrowing TransportRequest) {
             guard request.method == .get, request.body == nil, request.credentials == nil, request.netrcFile == nil,
                 !request.proxy.hasCredentials, request.tls.clientCertificate == nil,
                 request.fields[.authorization] == nil, request.fields[.cookie] == nil,
@@ -30,6 +30,14 @@ final class CurlHandle {
             proxy = request.proxy
             tls = request.tls
             fields = request.fields
+        }
+
+        /// Whether ``init(of:)`` gives the same for `request`.
+        func fits(_ request: borrowing TransportRequest) -> Bool {
+            request.method == .get && request.body == nil && request.credentials == nil && request.netrcFile == nil
+                && request.isSecure == isSecure && request.allowsHTTP2 == allowsHTTP2
+                && (request.addressPolicy != nil) == hasAddressPolicy && request.fields == fields
+                && request.proxy == proxy && request.tls == tls
         }
     }
 
@@ -61,8 +69,7 @@ final class CurlHandle {
     func adopt(_ transfer: CurlTransfer) -> Bool {
         hooks.pointee.context = Unmanaged.passUnretained(transfer).toOpaque()
         complaint[0] = 0
-        let wanted = Setting(of: transfer.request)
-        if let wanted, wanted == setting { return true }
+        if let setting, setting.fits(transfer.request) { return true }
         forget()
         return false
     }

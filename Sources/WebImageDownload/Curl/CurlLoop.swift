@@ -26,9 +26,11 @@ final class CurlLoop: @unchecked Sendable {
     private let multi: UnsafeMutableRawPointer
     private var options: CurlOptions
 
-    private var live: [CurlTransfer] = []
-    private var touched: [CurlTransfer] = []
-    private var spareHandles: [CurlHandle] = []
+    // Unchecked: they belong to the loop's thread.
+    @exclusivity(unchecked) private var live: [CurlTransfer] = []
+    @exclusivity(unchecked) private var touched: [CurlTransfer] = []
+    @exclusivity(unchecked) private var batch: [CurlTransfer] = []
+    @exclusivity(unchecked) private var spareHandles: [CurlHandle] = []
 
     init(settings: CurlTransport.Settings) {
         precondition(wi_curl_initialise() == 0, "libcurl cannot be initialised")
@@ -139,9 +141,9 @@ final class CurlLoop: @unchecked Sendable {
 
     private func endBatch() {
         guard !touched.isEmpty else { return }
-        var batch: [CurlTransfer] = []
         swap(&batch, &touched)
         for transfer in batch { transfer.endBatch() }
+        batch.removeAll(keepingCapacity: true)
     }
 
     /// Takes the handle from the transfer and tells its receiver the end.

@@ -13,12 +13,17 @@ struct CurlOptions {
 
     /// - Throws: `invalidURL`, `tlsFailed` when the certificates to trust cannot be given to libcurl.
     mutating func apply(to handle: CurlHandle, of transfer: CurlTransfer) throws(WebImageError) {
-        let (easy, request) = (handle.easy, transfer.request)
         let isSetUp = handle.adopt(transfer)
-        if wi_curl_set_text(easy, CURLOPT_URL, request.url) != CURLE_OK {
+        // Not passed as a pointer by itself, which would copy it once more.
+        let isTaken = transfer.request.url.withCString { wi_curl_set_text(handle.easy, CURLOPT_URL, $0) == CURLE_OK }
+        guard isTaken else {
             throw WebImageError(.invalidURL, "libcurl cannot take this URL")
         }
-        if isSetUp { return }
+        if !isSetUp { try setAll(on: handle, transfer.request) }
+    }
+
+    private mutating func setAll(on handle: CurlHandle, _ request: TransportRequest) throws(WebImageError) {
+        let easy = handle.easy
         handle.hooks.pointee.address = request.addressPolicy == nil ? nil : CurlCallbacks.asksForAddresses
         wi_curl_set_hooks(easy, handle.hooks)
         wi_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.complaint)

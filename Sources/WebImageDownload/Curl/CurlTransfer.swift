@@ -1,4 +1,5 @@
 import CShimCurl
+import Glibc
 import Synchronization
 import WebImageCore
 
@@ -11,21 +12,22 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     private let loop: CurlLoop
     private let cancelled = Atomic(false)
 
-    var handle: CurlHandle?
+    // Unchecked, here and below: only the loop's thread comes here, and it would be paid for with each line of a head.
+    @exclusivity(unchecked) var handle: CurlHandle?
     /// Where it is among those that run.
-    var place = 0
-    private(set) var isConnected = false
+    @exclusivity(unchecked) var place = 0
+    @exclusivity(unchecked) private(set) var isConnected = false
     /// True while the receiver wants no more, and while libcurl was told so.
-    private var isPaused = false
-    private var isHeld = false
+    @exclusivity(unchecked) private var isPaused = false
+    @exclusivity(unchecked) private var isHeld = false
     /// True when the receiver was called in this batch.
-    private var isTouched = false
+    @exclusivity(unchecked) private var isTouched = false
 
-    private var headLines: [UInt8] = []
-    private(set) var isHeadDelivered = false
+    @exclusivity(unchecked) private var headLines: [UInt8] = []
+    @exclusivity(unchecked) private(set) var isHeadDelivered = false
     private(set) var isHeadTooLong = false
     private(set) var refusedAddress: String?
-    private(set) var bodyBytes = 0
+    @exclusivity(unchecked) private(set) var bodyBytes = 0
 
     init(_ request: TransportRequest, receiver: any TransportReceiver, loop: CurlLoop) {
         self.request = request
@@ -68,7 +70,8 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     }
 
     private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        line.count >= 5 && line[0] == UInt8(ascii: "H") && line.prefix(5).elementsEqual("HTTP/".utf8)
+        guard let start = line.baseAddress, line.count >= 5 else { return false }
+        return memcmp(start, "HTTP/", 5) == 0
     }
 
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {

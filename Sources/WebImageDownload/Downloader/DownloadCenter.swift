@@ -76,29 +76,36 @@ final class DownloadCenter: TransferOwner {
         }
         begin(startable)
         if let joined { return joined }
-        if let refusal = refusal(of: resolved, snapshot.configuration) {
+        if let refusal = refusal(of: resolved, snapshot) {
             return Download(failed: refusal.at(resolved.source.shown))
         }
         // Made off the lock: it costs more than all the rest. It is dropped when another caller was quicker.
         let (transfer, pump, log) = makeTransfer(
             nextID.add(1, ordering: .relaxed).newValue, resolved, priority, snapshot)
-        typealias Outcome = (download: Download, begin: [any Transfer], deadline: Duration?, isNew: Bool)
+        typealias Outcome = (download: Download, isNew: Bool, startsAtOnce: Bool, startable: [any Transfer])
         let outcome = state.withLock { state -> Outcome in
             if state.started != started || state.isShutDown, let joined = join(resolved, priority, &state) {
-                return (joined, state.startable(), nil, false)
+                return (joined, false, false, state.startable())
             }
-            let (download, begin, deadline) = insert(transfer, log, resolved, priority, &state)
-            return (download, begin, deadline, true)
+            let download = insert(transfer, log, resolved, priority, &state)
+            let startsAtOnce = takeSlot(for: transfer, resolved, priority, &state)
+            return (download, true, startsAtOnce, startsAtOnce ? [] : state.startable())
         }
         if outcome.isNew { pump?.start() }
-        begin(outcome.begin)
-        transferExpects(deadline: outcome.deadline)
+        if outcome.startsAtOnce {
+            noteRunning()
+            transfer.begin()
+        } else {
+            begin(outcome.startable)
+            if outcome.isNew { transferExpects(deadline: (transfer as? WebTransfer)?.firstDeadline) }
+        }
         return outcome.download
     }
 
     /// Scheme, host and port of web addresses are looked at with each hop; other sources have none.
-    private func refusal(of resolved: ResolvedRequest, _ configuration: DownloadConfiguration) -> WebImageError? {
-        let policy = resolved.request.addressPolicy ?? configuration.addressPolicy
+    private func refusal(of resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot) -> WebImageError? {
+        if case .web = resolved.source { return nil }
+        let policy = resolved.request.addressPolicy ?? snapshot.configuration.addressPolicy
         switch resolved.source {
         case .web: return nil
         case .file: return policy?.refusal(scheme: "file")
@@ -120,28 +127,30 @@ final class DownloadCenter: TransferOwner {
     private func insert(
         _ transfer: any Transfer, _ log: ByteLog, _ resolved: ResolvedRequest, _ priority: LoadPriority,
         _ state: inout State
-    ) -> (download: Download, begin: [any Transfer], deadline: Duration?) {
+    ) -> Download {
         let entry = TransferEntry(transfer: transfer, log: log, request: resolved, priority: priority)
         state.entries[entry.id] = entry
         state.table[resolved] = entry
         state.started += 1
-        let download = Download(of: entry, in: self, priority: priority, wasJoined: false)
-        guard case .web(let url) = resolved.source else { return (download, [transfer], nil) }
-        let deadline = (transfer as? WebTransfer)?.firstDeadline
-        if state.queue.start(entry.id, host: url.hostAndPort, priority: priority) {
-            return (download, [transfer], deadline)
-        }
-        state.queue.enqueue(entry.id, host: url.hostAndPort, priority: priority)
-        return (download, state.startable(), deadline)
+        return Download(of: entry, in: self, priority: priority, wasJoined: false)
+    }
+
+    /// True when a new transfer may begin; one that may not yet is queued. Local sources need no slot.
+    private func takeSlot(
+        for transfer: any Transfer, _ resolved: ResolvedRequest, _ priority: LoadPriority, _ state: inout State
+    ) -> Bool {
+        guard case .web(let url) = resolved.source else { return true }
+        if state.queue.start(transfer.id, host: url.hostAndPort, priority: priority) { return true }
+        state.queue.enqueue(transfer.id, host: url.hostAndPort, priority: priority)
+        return false
     }
 
     private func makeTransfer(
         _ id: TransferQueue.ID, _ resolved: ResolvedRequest, _ priority: LoadPriority,
         _ snapshot: ConfigurationSnapshot
     ) -> (any Transfer, DecryptingPump?, ByteLog) {
-        let configuration = snapshot.configuration
-        let log = makeLog(configuration)
-        let limit = (resolved.request.bodyLimit ?? configuration.bodyLimit).bytes
+        let log = makeLog(snapshot)
+        let limit = (resolved.request.bodyLimit ?? snapshot.configuration.bodyLimit).bytes
         let transfer: any Transfer
         if case .web(let url) = resolved.source {
             transfer = WebTransfer(
@@ -152,18 +161,20 @@ final class DownloadCenter: TransferOwner {
                 id: id, source: resolved.source, limit: limit, priority: priority, log: log, files: files,
                 executor: executor, budget: budget, owner: self)
         }
-        guard let decryptor = resolved.request.decryptor ?? configuration.decryptor else { return (transfer, nil, log) }
-        let clear = makeLog(configuration)
+        guard let decryptor = resolved.request.decryptor ?? snapshot.configuration.decryptor else {
+            return (transfer, nil, log)
+        }
+        let clear = makeLog(snapshot)
         let pump = DecryptingPump(
             decryptor, from: log, to: clear, limit: limit, place: resolved.source.shown, executor: executor,
             budget: budget)
         return (transfer, pump, clear)
     }
 
-    private func makeLog(_ configuration: DownloadConfiguration) -> ByteLog {
+    private func makeLog(_ snapshot: ConfigurationSnapshot) -> ByteLog {
         var settings = ByteLog.Settings()
-        settings.memoryLimit = configuration.memoryPerTransfer.bytes
-        settings.directory = configuration.temporaryDirectory
+        settings.memoryLimit = snapshot.configuration.memoryPerTransfer.bytes
+        settings.directory = snapshot.configuration.temporaryDirectory
         return ByteLog(settings: settings, budget: budget, files: files, executor: executor)
     }
 
@@ -189,8 +200,12 @@ final class DownloadCenter: TransferOwner {
 
     private func begin(_ transfers: [any Transfer]) {
         if transfers.isEmpty { return }
-        events.noteRunning { self.state.withLock { $0.queue.runningCount } }
+        noteRunning()
         for transfer in transfers { transfer.begin() }
+    }
+
+    private func noteRunning() {
+        events.noteRunning { self.state.withLock { $0.queue.runningCount } }
     }
 
     func transferWillEnd(_ id: TransferQueue.ID) {
@@ -212,7 +227,7 @@ final class DownloadCenter: TransferOwner {
             return (state.startable(), isEmpty ? state.drains : [])
         }
         for drain in drains { drain.give(.success(())) }
-        if startable.isEmpty { events.noteRunning { self.state.withLock { $0.queue.runningCount } } }
+        if startable.isEmpty { noteRunning() }
         begin(startable)
     }
 
@@ -238,7 +253,8 @@ final class DownloadCenter: TransferOwner {
     }
 
     func transferExpects(deadline: Duration?) {
-        guard let deadline else { return }
+        // Most are later than one that is awaited already.
+        guard let deadline, !timer.isArmed(by: deadline) else { return }
         timer.arm(for: deadline) { [weak self] in self?.checkDeadlines() }
     }
 

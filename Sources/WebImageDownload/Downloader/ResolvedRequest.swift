@@ -45,22 +45,31 @@ package final class ResolvedRequest: Sendable {
     private let keyHash: Int
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
-    package init(_ request: DownloadRequest) throws(WebImageError) {
-        self.request = request
+    package init(_ request: consuming DownloadRequest) throws(WebImageError) {
         source = try DownloadSource(request.url)
+        key = Self.key(of: request, from: source)
+        var hasher = Hasher()
+        hasher.combine(key.fingerprint.url)
+        hasher.combine(key.fingerprint.credentialScope)
+        keyHash = hasher.finalize()
+        self.request = request
+    }
+
+    private static func key(of request: DownloadRequest, from source: DownloadSource) -> Key {
         var credentials = request.credentials
         if credentials == nil, case .web(let url) = source { credentials = url.credentials }
-        let fingerprint = RequestFingerprint(request, source: source)
-        key = Key(fingerprint: fingerprint, credentials: credentials, rest: Rest(request))
-        var hasher = Hasher()
-        hasher.combine(fingerprint.url)
-        hasher.combine(fingerprint.credentialScope)
-        keyHash = hasher.finalize()
+        let fingerprint = RequestFingerprint(
+            method: request.method.rawValue, url: source.text,
+            fields: request.fields.isEmpty
+                ? [] : request.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted(),
+            credentialScope: request.credentialScope ?? credentials?.user ?? request.quietScope)
+        return Key(fingerprint: fingerprint, credentials: credentials, rest: Rest.of(request))
     }
 }
 
 extension ResolvedRequest.Rest {
-    init?(_ request: DownloadRequest) {
+    /// Nil for a request that leaves all of it as it is.
+    static func of(_ request: DownloadRequest) -> Self? {
         let isPlain =
             request.body == nil && request.authentication == .basic && request.netrcFile == nil
             && !request.handlesCookies && request.tls == nil && request.addressPolicy == nil
@@ -72,7 +81,7 @@ extension ResolvedRequest.Rest {
             request.credentialProvider?.name, request.requestModifier?.name, request.responseModifier?.name,
             request.decryptor?.name,
         ]
-        self.init(
+        return Self(
             body: request.body, authentication: request.authentication, netrcFile: request.netrcFile,
             handlesCookies: request.handlesCookies, tls: request.tls, addressPolicy: request.addressPolicy,
             bodyLimit: request.bodyLimit?.bytes, redirectLimit: request.redirectLimit,
@@ -87,17 +96,6 @@ extension DownloadRequest {
         if netrcFile != nil { return "netrc" }
         if handlesCookies { return "cookies" }
         return tls?.clientCertificate == nil ? nil : "certificate"
-    }
-}
-
-extension RequestFingerprint {
-    init(_ request: DownloadRequest, source: DownloadSource) {
-        method = request.method.rawValue
-        url = source.text
-        var user = request.credentials?.user
-        if user == nil, case .web(let url) = source { user = url.credentials?.user }
-        credentialScope = request.credentialScope ?? user ?? request.quietScope
-        fields = request.fields.isEmpty ? [] : request.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted()
     }
 }
 

@@ -14,7 +14,9 @@ final class TransferEntry: @unchecked Sendable {
     /// Whether it has ended and given up its slot.
     var isOver = false
     /// Subscribers by priority.
-    private var subscribers = SIMD4<Int>.zero
+    private var low = 0
+    private var normal = 0
+    private var high = 0
 
     init(transfer: any Transfer, log: ByteLog, request: ResolvedRequest, priority: LoadPriority) {
         self.transfer = transfer
@@ -26,12 +28,22 @@ final class TransferEntry: @unchecked Sendable {
 
     var id: TransferQueue.ID { transfer.id }
 
-    func add(_ priority: LoadPriority) { subscribers[priority.rawValue] += 1 }
+    func add(_ priority: LoadPriority) { change(priority, by: 1) }
 
-    func remove(_ priority: LoadPriority) { subscribers[priority.rawValue] -= 1 }
+    func remove(_ priority: LoadPriority) { change(priority, by: -1) }
+
+    private func change(_ priority: LoadPriority, by count: Int) {
+        switch priority {
+        case .low: low += count
+        case .normal: normal += count
+        case .high: high += count
+        }
+    }
 
     /// The highest of its subscribers'; nil when there are none.
     var priority: LoadPriority? {
-        LoadPriority.allCases.last { subscribers[$0.rawValue] > 0 }
+        if high > 0 { return .high }
+        if normal > 0 { return .normal }
+        return low > 0 ? .low : nil
     }
 }

@@ -13,11 +13,14 @@ struct TransferPlan: Sendable {
     let url: WebURL
     private let resolved: ResolvedRequest
     private let snapshot: ConfigurationSnapshot
+    /// Nil when the request has credentials of its own.
+    let provider: CredentialProvider?
 
     init(url: WebURL, request: ResolvedRequest, snapshot: ConfigurationSnapshot) {
         self.url = url
         resolved = request
         self.snapshot = snapshot
+        provider = Self.provider(for: url, request.request, snapshot.configuration)
     }
 
     var request: DownloadRequest { resolved.request }
@@ -27,15 +30,18 @@ struct TransferPlan: Sendable {
     var requestModifier: RequestModifier? { request.requestModifier ?? configuration.requestModifier }
     var responseModifier: ResponseModifier? { request.responseModifier ?? configuration.responseModifier }
 
-    /// Nil when the request has credentials of its own.
-    var provider: CredentialProvider? {
+    private static func provider(
+        for url: WebURL, _ request: DownloadRequest, _ configuration: DownloadConfiguration
+    ) -> CredentialProvider? {
+        guard let provider = request.credentialProvider ?? configuration.credentialProvider else { return nil }
         let hasOwn = request.credentials != nil || url.credentials != nil || request.fields[.authorization] != nil
-        if let provider = request.credentialProvider { return hasOwn ? nil : provider }
-        return hasOwn || request.netrcFile != nil ? nil : configuration.credentialProvider
+        if hasOwn { return nil }
+        return request.credentialProvider == nil && request.netrcFile != nil ? nil : provider
     }
 
     func machine(createdAt: Duration, jitter: @escaping @Sendable () -> Double) -> TransferStateMachine {
         let fields = request.fields
+        let hasFields = !fields.isEmpty
         let chain = RedirectChain(
             url, method: request.method, limit: request.redirectLimit ?? configuration.redirectLimit,
             allowsHTTP: configuration.allowsRedirectsToHTTP)
@@ -44,10 +50,11 @@ struct TransferPlan: Sendable {
             acceptableStatuses: request.acceptableStatuses ?? configuration.acceptableStatuses,
             contentTypes: request.acceptableContentTypes ?? configuration.acceptableContentTypes,
             sendsCredentials: request.credentials != nil || url.credentials != nil
-                || request.netrcFile != nil || fields[.authorization] != nil || configuration.proxy.hasCredentials,
+                || request.netrcFile != nil || (hasFields && fields[.authorization] != nil)
+                || configuration.proxy.hasCredentials,
             mayAskForCredentials: provider != nil,
-            takesNotModified: fields[.ifNoneMatch] != nil || fields[.ifModifiedSince] != nil,
-            takesParts: fields[.range] != nil,
+            takesNotModified: hasFields && (fields[.ifNoneMatch] != nil || fields[.ifModifiedSince] != nil),
+            takesParts: hasFields && fields[.range] != nil,
             retry: request.retry ?? configuration.retry, jitter: jitter)
         let clocks = TransferClocks(request.deadlines ?? configuration.deadlines, createdAt: createdAt)
         return TransferStateMachine(chain, rules: rules, clocks: clocks)

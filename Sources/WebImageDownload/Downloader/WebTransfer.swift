@@ -80,9 +80,11 @@ final class WebTransfer: Transfer, TransportReceiver {
     var firstDeadline: Duration? { guts.withLock { $0.machine.clocks.next } }
 
     func begin() {
-        let (chain, hop) = guts.withLock { ($0.machine.chain, $0.hop) }
-        if let refusal = refusal(of: chain.current) { return carryOut(guts.withLock { $0.machine.fail(refusal) }) }
-        let needsPreparation = needsPreparation(chain)
+        let (url, keepsSecrets, hop) = guts.withLock { guts in
+            (guts.machine.chain.current, guts.machine.chain.keepsSecrets, guts.hop)
+        }
+        if let refusal = refusal(of: url) { return carryOut(guts.withLock { $0.machine.fail(refusal) }) }
+        let needsPreparation = needsPreparation(url, keepsSecrets: keepsSecrets)
         let now = surroundings.clock.now
         let start = guts.withLock { guts -> (hop: Int, deadline: Duration?)? in
             let isNeeded = needsPreparation ? guts.machine.prepare(at: now) : guts.machine.start(at: now)
@@ -92,10 +94,10 @@ final class WebTransfer: Transfer, TransportReceiver {
             guts.handle = nil
             guts.mustStop = false
             guts.mustResume = false
-            guts.circuit = chain.current.hostAndPort
+            guts.circuit = url.hostAndPort
             return (guts.hop, guts.machine.clocks.next)
         }
-        guard let start else { return owner.note(.neither, of: chain.current.hostAndPort) }
+        guard let start else { return owner.note(.neither, of: url.hostAndPort) }
         if hop == 0 { emit(.started) }
         owner.transferExpects(deadline: start.deadline)
         if needsPreparation { prepare(hop: start.hop) } else { launch(outgoing(), hop: start.hop) }
