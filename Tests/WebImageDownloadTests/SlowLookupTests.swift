@@ -5,7 +5,14 @@ import WebImageTesting
 
 @testable import WebImageDownload
 
-@Suite struct SlowLookupTests {
+/// ThreadSanitizer stands in front of the C library itself.
+#if TSAN
+    private let canHoldLookups = false
+#else
+    private let canHoldLookups = true
+#endif
+
+@Suite(.enabled(if: canHoldLookups, "look-ups cannot be held here")) struct SlowLookupTests {
     /// libcurl would join its resolver's thread when such a transfer is taken from it, and all others would wait along.
     @Test func endingALookupHoldsUpNobodyElse() async throws {
         let rig = try Rig(.with { $0.deadlines = DownloadDeadlines(connect: .seconds(5)) })
@@ -13,7 +20,7 @@ import WebImageTesting
         defer { wi_release_lookups() }
         let late = rig.download("http://late.held.test/")
         let cancelled = rig.download("http://cancelled.held.test/")
-        while wi_held_lookups() < 2 { await Task.yield() }
+        while wi_held_lookups() < 2, late.log.end == nil { await Task.yield() }
         #expect(await rig.fetch("/ok").end == "complete")
         cancelled.cancel()
         #expect(await rig.fetch(cancelled).end == "cancelled")

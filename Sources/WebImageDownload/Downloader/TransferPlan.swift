@@ -20,7 +20,7 @@ struct TransferPlan: Sendable {
         self.url = url
         resolved = request
         self.snapshot = snapshot
-        provider = Self.provider(for: url, request.request, snapshot.configuration)
+        provider = Self.provider(for: url, request, snapshot)
     }
 
     var request: DownloadRequest { resolved.request }
@@ -31,12 +31,13 @@ struct TransferPlan: Sendable {
     var responseModifier: ResponseModifier? { request.responseModifier ?? configuration.responseModifier }
 
     private static func provider(
-        for url: WebURL, _ request: DownloadRequest, _ configuration: DownloadConfiguration
+        for url: WebURL, _ resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot
     ) -> CredentialProvider? {
-        guard let provider = request.credentialProvider ?? configuration.credentialProvider else { return nil }
-        let hasOwn = request.credentials != nil || url.credentials != nil || request.fields[.authorization] != nil
-        if hasOwn { return nil }
-        return request.credentialProvider == nil && request.netrcFile != nil ? nil : provider
+        let own = resolved.request.credentialProvider
+        guard let provider = own ?? snapshot.configuration.credentialProvider else { return nil }
+        if resolved.request.credentials != nil || url.credentials != nil { return nil }
+        if resolved.request.fields[.authorization] != nil { return nil }
+        return own == nil && resolved.request.netrcFile != nil ? nil : provider
     }
 
     func machine(createdAt: Duration, jitter: @escaping @Sendable () -> Double) -> TransferStateMachine {
