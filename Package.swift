@@ -160,11 +160,15 @@ let package = Package(
         tests(
             "WebImageCacheTests",
             ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting", "kill-worker"]),
+        .target(
+            name: "CHeldLookup", path: "Tests/CHeldLookup", cSettings: cSettings,
+            linkerSettings: [.linkedLibrary("dl")]),
         tests(
             "WebImageDownloadTests",
             [
-                "WebImageDownload", "WebImageSystem", "WebImageCore", "WebImageTesting",
+                "WebImageDownload", "WebImageSystem", "WebImageCore", "WebImageTesting", "CHeldLookup",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         tests(
             "WebImageTests",

@@ -69,11 +69,11 @@ static int before_request(void *context, char *remote, char *local, int remote_p
 }
 
 CURLcode wi_curl_set_hooks(CURL *easy, wi_curl_hooks *hooks) {
-    CURLcode result = curl_easy_setopt(easy, CURLOPT_PRIVATE, hooks->context);
+    CURLcode result = curl_easy_setopt(easy, CURLOPT_PRIVATE, hooks);
     if (!result) result = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, hooks->head);
-    if (!result) result = curl_easy_setopt(easy, CURLOPT_HEADERDATA, hooks->context);
+    if (!result) result = curl_easy_setopt(easy, CURLOPT_HEADERDATA, hooks);
     if (!result) result = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, hooks->body);
-    if (!result) result = curl_easy_setopt(easy, CURLOPT_WRITEDATA, hooks->context);
+    if (!result) result = curl_easy_setopt(easy, CURLOPT_WRITEDATA, hooks);
     if (!result) result = curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, before_request);
     if (!result) result = curl_easy_setopt(easy, CURLOPT_PREREQDATA, hooks);
     /* Opened here also without a policy, so that no socket is inherited by a child process. */
@@ -105,10 +105,10 @@ void *wi_curl_next_done(CURLM *multi, CURLcode *result) {
     int left = 0;
     while ((message = curl_multi_info_read(multi, &left))) {
         if (message->msg != CURLMSG_DONE) continue;
-        char *context = NULL;
+        char *hooks = NULL;
         *result = message->data.result;
-        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &context);
-        return context;
+        curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &hooks);
+        return ((wi_curl_hooks *)(void *)hooks)->context;
     }
     return NULL;
 }

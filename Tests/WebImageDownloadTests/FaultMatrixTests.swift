@@ -119,6 +119,28 @@ import WebImageTesting
         while rig.downloader.counters.running > 0 { await Task.yield() }
     }
 
+    /// To an origin without TLS the proxy itself answers; to one with TLS it refuses the tunnel.
+    @Test(arguments: ["http://far.example/a", "https://far.example/a"])
+    func aProxyThatWantsToKnowWhoAsks(_ url: String) async throws {
+        let proxy = try OriginServer()
+        proxy.serve(under: "") { _ in .status(407, headers: [("Proxy-Authenticate", "Basic realm=\"x\"")]) }
+        let rig = try Rig(.with { $0.proxy = .server("http://127.0.0.1:\(proxy.port)") })
+        rig.server.serve("/ok", Self.picture)
+        let isTunnel = url.hasPrefix("https")
+        #expect(await rig.fetch(url).end == (isTunnel ? "authenticationFailed" : "badStatus"))
+        let wrong = BasicCredentials(user: "ada", password: "wrong")
+        rig.downloader.configuration.proxy = .server("http://127.0.0.1:\(proxy.port)", credentials: wrong)
+        let download = rig.download(url)
+        guard case .failed(let error) = await download.log.ended() else {
+            Issue.record("a proxy that refuses us gave a body")
+            return
+        }
+        #expect(error.code == .authenticationFailed && !error.message.contains("wrong"))
+        #expect(proxy.requests().last?.method == (isTunnel ? "CONNECT" : "GET"))
+        rig.downloader.configuration.proxy = .direct
+        #expect(await rig.fetch("/ok").end == "complete")
+    }
+
     @Test func thousandsOfDownloadsLeaveNothingOpen() async throws {
         let rig = try Rig()
         rig.server.serve("/ok", Self.picture)

@@ -76,4 +76,48 @@ import WebImageTesting
         let (rig, server) = (try Rig(), try NginxServer())
         #expect(await fetch(rig, "https://127.0.0.1:\(server.plainPort)/body", TLSPolicy()).end == "tlsFailed")
     }
+
+    /// Each is `tlsFailed`, and its message says what is wrong with the certificate.
+    @Test func whatIsWrongWithACertificateIsSaid() async throws {
+        let (rig, server) = (try Rig(), try NginxServer())
+        let known = TLSPolicy(trust: .systemAnd(pem: server.authority))
+        func complaint(_ url: String, _ tls: TLSPolicy) async -> String {
+            var request = DownloadRequest(url: url)
+            request.tls = tls
+            let download = rig.downloader.download(request)
+            guard case .failed(let error) = await download.log.ended() else { return "none" }
+            #expect(error.code == .tlsFailed && error.status == nil)
+            return error.message
+        }
+        let expired = "https://127.0.0.1:\(server.expiredPort)/body"
+        let selfSigned = "https://127.0.0.1:\(server.selfSignedPort)/body"
+        #expect(await complaint(expired, known).contains("expired"))
+        #expect(await complaint(selfSigned, known).contains("self-signed"))
+        #expect(await complaint(server.secure("/body", host: "localhost"), known).contains("localhost"))
+        #expect(await complaint(server.secure("/body"), TLSPolicy()).contains("unable to get local issuer"))
+        // Who vouches for itself may be vouched for by us; time and name are looked at all the same.
+        let own = TLSPolicy(trust: .systemAnd(pem: server.contents("self.pem")))
+        #expect(await fetch(rig, selfSigned, own).end == "complete")
+        #expect(await complaint(selfSigned.replacing("127.0.0.1", with: "localhost"), own).contains("localhost"))
+        for url in [expired, selfSigned, server.secure("/body", host: "localhost")] {
+            #expect(await fetch(rig, url, TLSPolicy(trust: .anyone)).end == "complete")
+            #expect(await fetch(rig, url, known).end == "tlsFailed")
+        }
+    }
+
+    @Test func trustingAnyoneIsLoudInTheLog() async throws {
+        let log = LogBook()
+        let rig = try Rig(.with { $0.logger = log.logger })
+        let server = try NginxServer()
+        let url = server.secure("/body?token=secret").replacing("https://", with: "https://ada:secret@")
+        #expect(await fetch(rig, url, TLSPolicy(trust: .systemAnd(pem: server.authority))).end == "complete")
+        #expect(log.lines == [])
+        #expect(await fetch(rig, url, TLSPolicy(trust: .anyone)).end == "complete")
+        let lines = log.lines
+        #expect(lines.count == 1 && lines[0].hasPrefix("warning: certificates are NOT checked"))
+        #expect(lines[0].contains("127.0.0.1") && !lines[0].contains("secret") && !lines[0].contains("ada"))
+        // Each time: nobody shall find it only in the lines of last week.
+        #expect(await fetch(rig, url + "&again", TLSPolicy(trust: .anyone)).end == "complete")
+        #expect(log.lines.count == 2)
+    }
 }

@@ -187,4 +187,47 @@ import WebImageTesting
             #expect(queue.waitingCount == waiting.count && queue.runningCount == running.count)
         }
     }
+
+    /// Who need not wait may start without being queued: the same ones start, at the same moments.
+    @Test func whoNeedNotWaitStartsWhenAQueuedOneWould() {
+        var random = SeededGenerator(seed: 3)
+        let limits = TransferQueue.Limits(total: 5, perHost: 3, reserved: 1)
+        var (direct, queued) = (TransferQueue(limits: limits), TransferQueue(limits: limits))
+        var known: [Int] = []
+        var startedAtOnce = 0
+        for id in 1...10_000 {
+            var (here, there) = ([Int](), [Int]())
+            let priority = LoadPriority.allCases.randomElement(using: &random) ?? .normal
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<3:
+                let host = "h\(Int.random(in: 0..<4, using: &random))"
+                known.append(id)
+                if direct.start(id, host: host, priority: priority) {
+                    here = [id]
+                    startedAtOnce += 1
+                } else {
+                    direct.enqueue(id, host: host, priority: priority)
+                }
+                queued.enqueue(id, host: host, priority: priority)
+            case 3:
+                guard let one = known.randomElement(using: &random) else { continue }
+                direct.setPriority(priority, of: one)
+                queued.setPriority(priority, of: one)
+            case 4:
+                let isSuspended = Bool.random(using: &random)
+                direct.setSuspended(isSuspended)
+                queued.setSuspended(isSuspended)
+            default:
+                guard let index = known.indices.randomElement(using: &random) else { continue }
+                let one = known.remove(at: index)
+                direct.remove(one)
+                queued.remove(one)
+            }
+            here += drain(&direct)
+            there += drain(&queued)
+            #expect(here == there)
+            #expect(direct.waitingCount == queued.waitingCount && direct.runningCount == queued.runningCount)
+        }
+        #expect(startedAtOnce > 100)
+    }
 }

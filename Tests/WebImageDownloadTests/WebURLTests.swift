@@ -41,6 +41,31 @@ import WebImageTesting
         #expect(try WebURL(url.text).text == expected)
     }
 
+    /// What is in normal form is recognised in one pass. A blank in front makes the same text go the long way.
+    @Test func theShortWayAndTheLongOneGiveTheSame() throws {
+        var random = SeededGenerator(seed: 5)
+        let pieces = [
+            "a", "b.c", "Z", "-", ".", "..", "/", "/", "?", "%41", "%4", "%", ":", "8", "80", "443", "0", "_", "~", "@",
+            "[", "#", "ä", " ", "\u{7F}", "=", "&",
+        ]
+        var short = 0
+        for _ in 0..<20_000 {
+            let rest = (0..<Int.random(in: 1..<9, using: &random)).map { _ in
+                pieces[Int.random(in: 0..<pieces.count, using: &random)]
+            }
+            let text =
+                ["http://", "https://h", "https://h/", "HTTP://h"].randomElement(using: &random)! + rest.joined()
+            guard let plain = WebURL(plain: text) else { continue }
+            short += 1
+            let long = try WebURL(" " + text)
+            #expect(plain == long, "\(text)")
+            #expect(plain.host == long.host && plain.port == long.port && plain.scheme == long.scheme)
+            #expect(plain.path == long.path && plain.query == long.query && plain.origin == long.origin)
+            #expect(plain.hostAndPort == long.hostAndPort && plain.text == text)
+        }
+        #expect(short > 1000)
+    }
+
     @Test(arguments: [
         "", "h/a", "http:", "http://", "http:///a", "http://:80/", "http://h:0/", "http://h:65536/", "http://h:8o/",
         "http://h:+8/", "http://[::1/", "http://[zz]/", "http://a b/", "http://h<x>/", "http://h/\u{0}",

@@ -9,13 +9,14 @@
 /// What a data callback returns to be called again with the same bytes once the transfer is resumed.
 #define WI_CURL_PAUSE 0x10000001u
 
-typedef size_t (*wi_curl_data_callback)(char *_Nonnull bytes, size_t one, size_t count, void *_Nonnull context);
+/// `hooks` are those of the handle, whose context may change from one transfer to the next.
+typedef size_t (*wi_curl_data_callback)(char *_Nonnull bytes, size_t one, size_t count, void *_Nonnull hooks);
 /// 1 allows the address, 0 refuses it.
 typedef int (*wi_curl_address_callback)(const char *_Nonnull address, void *_Nonnull context);
 /// The connection stands; `address` is the remote one. 1 goes on, 0 refuses.
 typedef int (*wi_curl_ready_callback)(const char *_Nullable address, void *_Nonnull context);
 
-/// Callbacks of one transfer; must outlive it.
+/// Callbacks of a handle; must outlive it.
 typedef struct wi_curl_hooks {
     wi_curl_data_callback _Nonnull head;
     wi_curl_data_callback _Nonnull body;

@@ -22,7 +22,17 @@ public struct AddressPolicy: Sendable {
     /// Never these addresses. An IPv6 address that stands for an IPv4 address is denied with it. Default none.
     public var deniedAddresses: [AddressRange] = []
     /// A rule of your own, beside the others.
-    private var rule: (name: String, allows: @Sendable (String) -> Bool)?
+    private var rule: Rule?
+
+    private final class Rule: Sendable {
+        let name: String
+        let allows: @Sendable (String) -> Bool
+
+        init(name: String, allows: @escaping @Sendable (String) -> Bool) {
+            self.name = name
+            self.allows = allows
+        }
+    }
 
     /// Every `http` and `https` server.
     public init() {}
@@ -30,7 +40,9 @@ public struct AddressPolicy: Sendable {
     /// A rule of your own about numeric addresses, called on a thread of the transport: it must not block.
     ///
     /// - Parameter name: stands for the rule in comparisons: two rules of one name are taken to be the same.
-    public init(name: String, allows: @escaping @Sendable (String) -> Bool) { rule = (name, allows) }
+    public init(name: String, allows: @escaping @Sendable (String) -> Bool) {
+        rule = Rule(name: name, allows: allows)
+    }
 
     /// Only the public Internet: neither this machine nor its network, and nothing that IANA set aside.
     public static let publicOnly: AddressPolicy = {

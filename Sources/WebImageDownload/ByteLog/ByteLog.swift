@@ -54,7 +54,8 @@ package final class ByteLog: @unchecked Sendable {
     }
 
     let state = Guarded(LogState())
-    private var writer = Writer()
+    // Unchecked: one writer at a time is the contract, and the check would be paid for with each piece.
+    @exclusivity(unchecked) private var writer = Writer()
     private let settings: Settings
     private let budget: TransferMemoryBudget?
     let spill: LogSpill?
@@ -138,12 +139,12 @@ package final class ByteLog: @unchecked Sendable {
     /// Ends the log with what is published. May be called on any thread, also while the writer writes: what it brings
     /// from then on is dropped.
     package func abort(_ error: WebImageError) {
-        let ready = state.withLock { state -> [@Sendable () -> Void] in
+        let ready = state.withLock { state -> [LogState.Waiter] in
             guard state.end == nil else { return [] }
             state.end = .failed(error)
             return state.takeReady()
         }
-        for run in ready { run() }
+        for waiter in ready { waiter.run() }
     }
 
     /// The index in `writer.fresh` of a piece with room for more.
@@ -183,7 +184,7 @@ package final class ByteLog: @unchecked Sendable {
 
     private func publish(end: End?) {
         if end != nil, let last = writer.fresh.indices.last { writer.fresh[last].isSealed = true }
-        typealias Outcome = (ready: [@Sendable () -> Void], startSpill: Bool)
+        typealias Outcome = (ready: [LogState.Waiter], startSpill: Bool)
         let outcome = state.withLock { state -> Outcome? in
             guard state.end == nil else { return nil }
             if let head = writer.head { state.head = head }
@@ -207,6 +208,6 @@ package final class ByteLog: @unchecked Sendable {
             writer.fresh.removeAll(keepingCapacity: true)
         }
         if startSpill, let spill { spill.start(self, budget: budget) }
-        for run in ready { run() }
+        for waiter in ready { waiter.run() }
     }
 }

@@ -56,7 +56,10 @@ struct LogState {
     var residentEnd: Int { resident.last?.end ?? 0 }
     var pendingCount: Int { pending[pendingStart...].reduce(0) { $0 + $1.count } }
     var chargedBytes: Int {
-        (resident + pending[pendingStart...]).reduce(0) { $0 + ($1.isCharged ? $1.storage.capacity : 0) }
+        var bytes = 0
+        for piece in resident where piece.isCharged { bytes += piece.storage.capacity }
+        for piece in pending[pendingStart...] where piece.isCharged { bytes += piece.storage.capacity }
+        return bytes
     }
 
     // MARK: From the writer
@@ -179,12 +182,16 @@ struct LogState {
 
     mutating func removeWaiter(_ id: Int) { waiters.removeAll { $0.id == id } }
 
-    mutating func takeReady() -> [@Sendable () -> Void] {
+    mutating func takeReady() -> [Waiter] {
         if waiters.isEmpty { return [] }
-        var ready: [@Sendable () -> Void] = []
+        if end != nil {
+            defer { waiters = [] }
+            return waiters
+        }
+        var ready: [Waiter] = []
         var left: [Waiter] = []
         for waiter in waiters {
-            if isMet(waiter.condition) { ready.append(waiter.run) } else { left.append(waiter) }
+            if isMet(waiter.condition) { ready.append(waiter) } else { left.append(waiter) }
         }
         waiters = left
         return ready

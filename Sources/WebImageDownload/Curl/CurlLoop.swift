@@ -26,9 +26,11 @@ final class CurlLoop: @unchecked Sendable {
     private let multi: UnsafeMutableRawPointer
     private var options: CurlOptions
 
-    private var live: [ObjectIdentifier: CurlTransfer] = [:]
-    private var touched: [CurlTransfer] = []
-    private var spareHandles: [UnsafeMutableRawPointer] = []
+    // Unchecked: they belong to the loop's thread.
+    @exclusivity(unchecked) private var live: [CurlTransfer] = []
+    @exclusivity(unchecked) private var touched: [CurlTransfer] = []
+    @exclusivity(unchecked) private var batch: [CurlTransfer] = []
+    @exclusivity(unchecked) private var spareHandles: [CurlHandle] = []
 
     init(settings: CurlTransport.Settings) {
         precondition(wi_curl_initialise() == 0, "libcurl cannot be initialised")
@@ -110,17 +112,18 @@ final class CurlLoop: @unchecked Sendable {
 
     private func add(_ transfer: CurlTransfer) {
         guard !transfer.isCancelled else { return transfer.finish(.failure(.cancelled)) }
-        guard let easy = spareHandles.popLast() ?? curl_easy_init() else {
+        guard let handle = spareHandles.popLast() ?? CurlHandle() else {
             return transfer.finish(.failure(WebImageError(.protocolError, "no memory for libcurl")))
         }
-        transfer.easy = easy
-        live[ObjectIdentifier(transfer)] = transfer
+        transfer.handle = handle
+        transfer.place = live.count
+        live.append(transfer)
         do throws(WebImageError) {
-            try options.apply(to: easy, of: transfer)
+            try options.apply(to: handle, of: transfer)
         } catch {
             return end(transfer, .failure(error))
         }
-        let result = curl_multi_add_handle(multi, easy)
+        let result = curl_multi_add_handle(multi, handle.easy)
         if result != CURLM_OK {
             end(transfer, .failure(WebImageError(.protocolError, "libcurl takes no request (\(result.rawValue))")))
         }
@@ -130,30 +133,33 @@ final class CurlLoop: @unchecked Sendable {
         var code = CURLE_OK
         while let context = wi_curl_next_done(multi, &code) {
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-            guard let easy = transfer.easy else { continue }
+            guard let handle = transfer.handle else { continue }
             if code == CURLE_OK { transfer.deliverHead() }
-            end(transfer, CurlResult.result(code, easy: easy, of: transfer))
+            end(transfer, CurlResult.result(code, handle, of: transfer))
         }
     }
 
     private func endBatch() {
         guard !touched.isEmpty else { return }
-        let batch = touched
-        touched.removeAll(keepingCapacity: true)
+        swap(&batch, &touched)
         for transfer in batch { transfer.endBatch() }
+        batch.removeAll(keepingCapacity: true)
     }
 
     /// Takes the handle from the transfer and tells its receiver the end.
     private func end(_ transfer: CurlTransfer, _ result: Result<TransportTimings, WebImageError>) {
-        if let easy = transfer.easy {
-            transfer.easy = nil
-            curl_multi_remove_handle(multi, easy)
-            curl_easy_reset(easy)
-            if spareHandles.count < 64 { spareHandles.append(easy) } else { curl_easy_cleanup(easy) }
-            curl_slist_free_all(transfer.fieldList)
-            transfer.fieldList = nil
+        if let handle = transfer.handle {
+            transfer.handle = nil
+            curl_multi_remove_handle(multi, handle.easy)
+            handle.letGo()
+            if spareHandles.count < 64 { spareHandles.append(handle) }
+            // The last one takes its place.
+            let last = live.removeLast()
+            if last !== transfer {
+                last.place = transfer.place
+                live[transfer.place] = last
+            }
         }
-        live[ObjectIdentifier(transfer)] = nil
         transfer.finish(result)
     }
 
@@ -163,10 +169,9 @@ final class CurlLoop: @unchecked Sendable {
             defer { inbox.commands = [] }
             return inbox.commands
         }
-        for transfer in Array(live.values) { end(transfer, .failure(Self.shutDown)) }
+        for transfer in live { end(transfer, .failure(Self.shutDown)) }
         for case .add(let transfer) in rest { transfer.finish(.failure(Self.shutDown)) }
         touched = []
-        for easy in spareHandles { curl_easy_cleanup(easy) }
         spareHandles = []
         options.close()
     }

@@ -12,10 +12,21 @@ struct CurlOptions {
     func close() { trust.closeAll() }
 
     /// - Throws: `invalidURL`, `tlsFailed` when the certificates to trust cannot be given to libcurl.
-    mutating func apply(to easy: UnsafeMutableRawPointer, of transfer: CurlTransfer) throws(WebImageError) {
-        let request = transfer.request
-        setCallbacks(of: transfer, on: easy)
-        wi_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, transfer.complaint)
+    mutating func apply(to handle: CurlHandle, of transfer: CurlTransfer) throws(WebImageError) {
+        let isSetUp = handle.adopt(transfer)
+        // Not passed as a pointer by itself, which would copy it once more.
+        let isTaken = transfer.request.url.withCString { wi_curl_set_text(handle.easy, CURLOPT_URL, $0) == CURLE_OK }
+        guard isTaken else {
+            throw WebImageError(.invalidURL, "libcurl cannot take this URL")
+        }
+        if !isSetUp { try setAll(on: handle, transfer.request) }
+    }
+
+    private mutating func setAll(on handle: CurlHandle, _ request: TransportRequest) throws(WebImageError) {
+        let easy = handle.easy
+        handle.hooks.pointee.address = request.addressPolicy == nil ? nil : CurlCallbacks.asksForAddresses
+        wi_curl_set_hooks(easy, handle.hooks)
+        wi_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, handle.complaint)
         wi_curl_set_number(easy, CURLOPT_NOSIGNAL, 1)
         // Else a cancel waits for the resolver's thread, and every other transfer with it.
         wi_curl_set_number(easy, CURLOPT_QUICK_EXIT, 1)
@@ -25,13 +36,9 @@ struct CurlOptions {
         // Pictures are compressed already. But with this option libcurl undoes what a server compresses unasked.
         wi_curl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "identity")
         wi_curl_set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
-        if wi_curl_set_text(easy, CURLOPT_URL, request.url) != CURLE_OK {
-            throw WebImageError(.invalidURL, "libcurl cannot take this URL")
-        }
-        setMethodAndFields(of: transfer, on: easy)
-        let isSecure = request.url.utf8.starts(with: "https:".utf8)
+        setMethodAndFields(of: request, on: handle)
         // Without TLS nothing tells the version before the first answer, for which PIPEWAIT would hold up the others.
-        if isSecure, request.allowsHTTP2 {
+        if request.isSecure, request.allowsHTTP2 {
             wi_curl_set_number(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
             wi_curl_set_number(easy, CURLOPT_PIPEWAIT, 1)
         } else {
@@ -39,7 +46,8 @@ struct CurlOptions {
         }
         try setCredentials(of: request, on: easy)
         setProxy(of: request, on: easy)
-        if isSecure { try setTLS(request.tls, on: easy) }
+        if request.isSecure { try setTLS(request.tls, on: easy) }
+        handle.noteSetting(of: request)
     }
 
     private func setCredentials(of request: TransportRequest, on easy: UnsafeMutableRawPointer) throws(WebImageError) {
@@ -81,8 +89,8 @@ struct CurlOptions {
         }
     }
 
-    private func setMethodAndFields(of transfer: CurlTransfer, on easy: UnsafeMutableRawPointer) {
-        let request = transfer.request
+    private func setMethodAndFields(of request: TransportRequest, on handle: CurlHandle) {
+        let easy = handle.easy
         switch request.method {
         case .get: break
         case .head: wi_curl_set_number(easy, CURLOPT_NOBODY, 1)
@@ -102,8 +110,7 @@ struct CurlOptions {
             // Null means no memory: the field is left out, the list stays valid.
             list = curl_slist_append(list, line) ?? list
         }
-        transfer.fieldList = list
-        if let list { wi_curl_set_pointer(easy, CURLOPT_HTTPHEADER, list) }
+        handle.setFields(list)
     }
 
     private mutating func setTLS(
@@ -134,35 +141,5 @@ struct CurlOptions {
             wi_curl_set_number(easy, CURLOPT_SSL_VERIFYPEER, 0)
             wi_curl_set_number(easy, CURLOPT_SSL_VERIFYHOST, 0)
         }
-    }
-
-    private func setCallbacks(of transfer: CurlTransfer, on easy: UnsafeMutableRawPointer) {
-        let context = Unmanaged.passUnretained(transfer).toOpaque()
-        transfer.hooks.initialize(
-            to: wi_curl_hooks(
-                head: { bytes, _, count, context in
-                    Unmanaged<CurlTransfer>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                        $0.receiveHead(UnsafeRawBufferPointer(start: bytes, count: count))
-                    }
-                },
-                body: { bytes, _, count, context in
-                    Unmanaged<CurlTransfer>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                        $0.receiveBody(UnsafeRawBufferPointer(start: bytes, count: count))
-                    }
-                },
-                ready: { address, context in
-                    Unmanaged<CurlTransfer>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                        $0.becomeReady(address.map { String(cString: $0) }) ? 1 : 0
-                    }
-                },
-                address: transfer.request.addressPolicy == nil
-                    ? nil
-                    : { address, context in
-                        Unmanaged<CurlTransfer>.fromOpaque(context)._withUnsafeGuaranteedRef {
-                            $0.allow(String(cString: address)) ? 1 : 0
-                        }
-                    },
-                context: context))
-        wi_curl_set_hooks(easy, transfer.hooks)
     }
 }

@@ -4,10 +4,10 @@ import WebImageCore
 /// What libcurl's result codes mean here.
 enum CurlResult {
     static func result(
-        _ code: CURLcode, easy: UnsafeMutableRawPointer, of transfer: CurlTransfer
+        _ code: CURLcode, _ handle: CurlHandle, of transfer: CurlTransfer
     ) -> Result<TransportTimings, WebImageError> {
         if transfer.isCancelled { return .failure(.cancelled) }
-        if code == CURLE_OK { return .success(timings(easy, of: transfer)) }
+        if code == CURLE_OK { return .success(timings(handle.easy, of: transfer)) }
         // Of several addresses some may be refused and one connected to.
         if !transfer.isConnected, let address = transfer.refusedAddress {
             return .failure(WebImageError(.addressRefused, "the address policy does not allow \(address)"))
@@ -16,8 +16,8 @@ enum CurlResult {
             let message = "the answer's head is longer than \(transfer.request.headLimit)"
             return .failure(WebImageError(.protocolError, message))
         }
-        let complaint = String(cString: transfer.complaint)
-        let meaning = meaning(of: code, complaint: complaint)
+        let complaint = String(cString: handle.complaint)
+        let meaning = meaning(of: code, complaint: complaint, hasHead: transfer.isHeadDelivered)
         let detail = complaint.isEmpty ? String(cString: curl_easy_strerror(code)) : complaint
         return .failure(WebImageError(meaning.code, "\(meaning.message): \(detail)"))
     }
@@ -36,7 +36,7 @@ enum CurlResult {
     }
 
     private static func meaning(
-        of code: CURLcode, complaint: String
+        of code: CURLcode, complaint: String, hasHead: Bool
     ) -> (code: WebImageError.Code, message: String) {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
@@ -45,18 +45,20 @@ enum CurlResult {
             return (.connectionRefused, "no connection to the host")
         case CURLE_OPERATION_TIMEDOUT:
             return (.connectTimeout, "the host did not answer in time")
-        case CURLE_PARTIAL_FILE:
+        case CURLE_PARTIAL_FILE where hasHead:
             return (.truncatedBody, "the body ended before its announced end")
         case CURLE_URL_MALFORMAT:
             return (.invalidURL, "libcurl cannot take this URL")
-        case CURLE_RECV_ERROR where complaint.contains("HTTP code 407"):
+        case CURLE_RECV_ERROR where complaint.contains("CONNECT") && complaint.contains("407"):
             return (.authenticationFailed, "the proxy does not accept these credentials")
         case CURLE_RECV_ERROR where complaint.contains("hunk"):
             return (.protocolError, "the body's chunks are broken")
-        case CURLE_RECV_ERROR where complaint.contains("unexpected eof"):
+        case CURLE_RECV_ERROR where hasHead && complaint.contains("unexpected eof"):
             // TLS without its closing message: the body may have been cut by anyone.
             return (.truncatedBody, "the connection was closed before the body's end was confirmed")
-        case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
+        case CURLE_HTTP2_STREAM:
+            return (.connectionLost, "the server took the answer back")
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
             return (.connectionLost, "the connection broke")
         case _ where tlsCodes.contains(code.rawValue):
             return (.tlsFailed, "no secure connection")

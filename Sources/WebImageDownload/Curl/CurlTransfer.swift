@@ -1,4 +1,5 @@
 import CShimCurl
+import Glibc
 import Synchronization
 import WebImageCore
 
@@ -11,34 +12,27 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     private let loop: CurlLoop
     private let cancelled = Atomic(false)
 
-    var easy: UnsafeMutableRawPointer?
-    var fieldList: UnsafeMutablePointer<curl_slist>?
-    let hooks = UnsafeMutablePointer<wi_curl_hooks>.allocate(capacity: 1)
-    /// Where libcurl says in words what went wrong.
-    let complaint = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-    private(set) var isConnected = false
+    // Unchecked, here and below: only the loop's thread comes here, and it would be paid for with each line of a head.
+    @exclusivity(unchecked) var handle: CurlHandle?
+    /// Where it is among those that run.
+    @exclusivity(unchecked) var place = 0
+    @exclusivity(unchecked) private(set) var isConnected = false
     /// True while the receiver wants no more, and while libcurl was told so.
-    private var isPaused = false
-    private var isHeld = false
+    @exclusivity(unchecked) private var isPaused = false
+    @exclusivity(unchecked) private var isHeld = false
     /// True when the receiver was called in this batch.
-    private var isTouched = false
+    @exclusivity(unchecked) private var isTouched = false
 
-    private var headLines: [UInt8] = []
-    private(set) var isHeadDelivered = false
+    @exclusivity(unchecked) private var headLines: [UInt8] = []
+    @exclusivity(unchecked) private(set) var isHeadDelivered = false
     private(set) var isHeadTooLong = false
     private(set) var refusedAddress: String?
-    private(set) var bodyBytes = 0
+    @exclusivity(unchecked) private(set) var bodyBytes = 0
 
     init(_ request: TransportRequest, receiver: any TransportReceiver, loop: CurlLoop) {
         self.request = request
         self.receiver = receiver
         self.loop = loop
-        complaint.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    }
-
-    deinit {
-        hooks.deallocate()
-        complaint.deallocate()
     }
 
     var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
@@ -55,17 +49,17 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
 
     func setPaused(_ pause: Bool) {
         isPaused = pause
-        guard !pause, isHeld, let easy else { return }
+        guard !pause, isHeld, let handle else { return }
         isHeld = false
         // Calls `receiveBody` at once with the bytes that were held back.
-        curl_easy_pause(easy, CURLPAUSE_CONT)
+        curl_easy_pause(handle.easy, CURLPAUSE_CONT)
     }
 
     /// One line of a head. Heads of interim answers come first: each status line begins anew.
     func receiveHead(_ line: UnsafeRawBufferPointer) -> Int {
         if isCancelled { return 0 }
         if isHeadDelivered { return line.count }  // trailer fields of a chunked body
-        if line.starts(with: "HTTP/".utf8) { headLines.removeAll(keepingCapacity: true) }
+        if Self.isStatusLine(line) { headLines.removeAll(keepingCapacity: true) }
         guard headLines.count + line.count <= request.headLimit.bytes else {
             isHeadTooLong = true
             return 0
@@ -73,6 +67,11 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         if headLines.isEmpty { headLines.reserveCapacity(512) }
         headLines.append(contentsOf: line)
         return line.count
+    }
+
+    private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {
+        guard let start = line.baseAddress, line.count >= 5 else { return false }
+        return memcmp(start, "HTTP/", 5) == 0
     }
 
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
@@ -90,9 +89,9 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
         return bytes.count
     }
 
-    func becomeReady(_ address: String?) -> Bool {
+    func becomeReady(_ address: UnsafePointer<CChar>?) -> Bool {
         if isCancelled { return false }
-        if request.addressPolicy != nil, !allow(address ?? "") { return false }
+        if request.addressPolicy != nil, !allow(address.map { String(cString: $0) } ?? "") { return false }
         // A second request follows the server's challenge.
         if !isConnected { receiver?.didConnect() }
         isConnected = true
@@ -107,7 +106,7 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
 
     /// Tells the head once it is final: at the first byte of the body, or at the end.
     func deliverHead() {
-        guard !isHeadDelivered, let easy, !headLines.isEmpty else { return }
+        guard !isHeadDelivered, let easy = handle?.easy, !headLines.isEmpty else { return }
         isHeadDelivered = true
         touch()
         let version: ResponseHead.Version =

@@ -16,6 +16,11 @@ final class DeadlineTimer: Sendable {
 
     init(clock: any LoadClock) { self.clock = clock }
 
+    /// Whether something fires no later than at `deadline` already.
+    func isArmed(by deadline: Duration) -> Bool {
+        state.withLock { state in state.armedFor.map { $0 <= deadline } ?? false }
+    }
+
     /// Makes sure that `fire` is called no later than at `deadline`. The `fire` of an earlier call may be called
     /// instead of this one: they must do the same.
     func arm(for deadline: Duration, fire: @escaping @Sendable () -> Void) {

@@ -9,16 +9,14 @@ package final class Download: Sendable {
     package let log: ByteLog
     /// True when the transfer was there before.
     package let wasJoined: Bool
-    private let transfer: (any Transfer)?
+    private let entry: TransferEntry?
     private let center: DownloadCenter?
     /// Nil after leaving.
     private let share: Guarded<LoadPriority?>
 
-    init(
-        of transfer: any Transfer, log: ByteLog, in center: DownloadCenter, priority: LoadPriority, wasJoined: Bool
-    ) {
-        self.log = log
-        self.transfer = transfer
+    init(of entry: TransferEntry, in center: DownloadCenter, priority: LoadPriority, wasJoined: Bool) {
+        log = entry.log
+        self.entry = entry
         self.center = center
         self.wasJoined = wasJoined
         share = Guarded(priority)
@@ -27,7 +25,7 @@ package final class Download: Sendable {
     /// One that failed before it began.
     init(failed error: WebImageError) {
         log = ByteLog(failed: error)
-        transfer = nil
+        entry = nil
         center = nil
         wasJoined = false
         share = Guarded(nil)
@@ -36,10 +34,10 @@ package final class Download: Sendable {
     deinit { cancel() }
 
     /// What the transfer cost, once it has ended.
-    package var metrics: TransferMetrics? { transfer?.metrics }
+    package var metrics: TransferMetrics? { entry?.transfer.metrics }
 
     /// The request that was answered and its answer; there from when the log has a head on. Nil for local sources.
-    package var exchange: DownloadExchange? { transfer?.exchange }
+    package var exchange: DownloadExchange? { entry?.transfer.exchange }
 
     /// Leaves. The last one to leave cancels the transfer, whose log then ends with `cancelled`; for others it goes on.
     package func cancel() {
@@ -47,7 +45,7 @@ package final class Download: Sendable {
             defer { share = nil }
             return share
         }
-        if let left, let transfer { center?.moveShare(of: transfer.id, from: left, to: nil) }
+        if let left, let entry { center?.moveShare(of: entry, from: left, to: nil) }
     }
 
     /// The transfer runs at the highest priority of its callers.
@@ -57,6 +55,6 @@ package final class Download: Sendable {
             share = priority
             return old
         }
-        if let old, let transfer { center?.moveShare(of: transfer.id, from: old, to: priority) }
+        if let old, let entry { center?.moveShare(of: entry, from: old, to: priority) }
     }
 }

@@ -5,26 +5,11 @@ import WebImageSystem
 
 /// The transfers of one downloader: who may join which, who runs, who waits. Effects happen after its lock is left.
 final class DownloadCenter: TransferOwner {
-    private struct Entry {
-        let transfer: any Transfer
-        /// What readers see; the transfer's own unless a decryptor stands between.
-        let log: ByteLog
-        let key: ResolvedRequest.Key
-        /// Whether it may end its work when the downloader is drained.
-        var finishesWhenDrained: Bool
-        /// Subscribers by priority.
-        var subscribers = [Int](repeating: 0, count: LoadPriority.allCases.count)
-
-        var priority: LoadPriority? {
-            subscribers.lastIndex { $0 > 0 }.flatMap { LoadPriority(rawValue: $0) }
-        }
-    }
-
     private struct State {
-        var configuration: DownloadConfiguration
-        var entries: [TransferQueue.ID: Entry] = [:]
+        var snapshot: ConfigurationSnapshot
+        var entries: [TransferQueue.ID: TransferEntry] = [:]
         /// Those that may be joined.
-        var table: [ResolvedRequest.Key: TransferQueue.ID] = [:]
+        var table: [ResolvedRequest: TransferEntry] = [:]
         var queue: TransferQueue
         var circuits: CircuitBreaker
         var resting: Set<TransferQueue.ID> = []
@@ -42,17 +27,18 @@ final class DownloadCenter: TransferOwner {
             return startable
         }
 
-        mutating func untable(_ id: TransferQueue.ID) {
-            if let key = entries[id]?.key, table[key] == id { table[key] = nil }
+        mutating func untable(_ entry: TransferEntry) {
+            guard entry.isInTable else { return }
+            entry.isInTable = false
+            table[entry.request] = nil
         }
     }
 
-    private let transport: any HTTPTransport
     private let ownsTransport: Bool
     private let clock: any LoadClock
     private let executor: any WorkExecutor
     private let files: any FileSystem
-    private let jitter: @Sendable () -> Double
+    private let surroundings: WebTransfer.Surroundings
     let budget: TransferMemoryBudget
     let events = DownloadEventHub()
     let credentials = CredentialBook()
@@ -64,17 +50,18 @@ final class DownloadCenter: TransferOwner {
         configuration: DownloadConfiguration, transport: any HTTPTransport, ownsTransport: Bool, clock: any LoadClock,
         executor: any WorkExecutor, files: any FileSystem, jitter: @escaping @Sendable () -> Double
     ) {
-        self.transport = transport
         self.ownsTransport = ownsTransport
         self.clock = clock
         self.executor = executor
         self.files = files
-        self.jitter = jitter
         budget = TransferMemoryBudget(limit: configuration.memoryForAll.bytes)
+        surroundings = WebTransfer.Surroundings(
+            transport: transport, clock: clock, budget: budget, events: events, credentials: credentials,
+            jitter: jitter)
         timer = DeadlineTimer(clock: clock)
         state = Guarded(
             State(
-                configuration: configuration,
+                snapshot: ConfigurationSnapshot(configuration),
                 queue: TransferQueue(limits: configuration.queueLimits, order: configuration.queueOrder),
                 circuits: CircuitBreaker(policy: configuration.circuit)))
     }
@@ -82,35 +69,43 @@ final class DownloadCenter: TransferOwner {
     // MARK: Joining and leaving
 
     func download(_ resolved: ResolvedRequest, priority: LoadPriority) -> Download {
-        let (joined, startable) = state.withLock { state in
+        let (joined, startable, started, snapshot) = state.withLock { state in
             let joined = join(resolved, priority, &state)
             // What has become urgent may have a slot that was kept free for such.
-            return (joined, joined == nil ? [] : state.startable())
+            return (joined, joined == nil ? [] : state.startable(), state.started, state.snapshot)
         }
         begin(startable)
         if let joined { return joined }
-        let configuration = configuration
-        if let refusal = refusal(of: resolved, configuration) {
+        if let refusal = refusal(of: resolved, snapshot) {
             return Download(failed: refusal.at(resolved.source.shown))
         }
         // Made off the lock: it costs more than all the rest. It is dropped when another caller was quicker.
         let (transfer, pump, log) = makeTransfer(
-            nextID.add(1, ordering: .relaxed).newValue, resolved, priority, configuration)
-        typealias Outcome = (download: Download, begin: [any Transfer], deadline: Duration?, isNew: Bool)
+            nextID.add(1, ordering: .relaxed).newValue, resolved, priority, snapshot)
+        typealias Outcome = (download: Download, isNew: Bool, startsAtOnce: Bool, startable: [any Transfer])
         let outcome = state.withLock { state -> Outcome in
-            if let joined = join(resolved, priority, &state) { return (joined, state.startable(), nil, false) }
-            let (download, begin, deadline) = insert(transfer, log, resolved, priority, &state)
-            return (download, begin, deadline, true)
+            if state.started != started || state.isShutDown, let joined = join(resolved, priority, &state) {
+                return (joined, false, false, state.startable())
+            }
+            let download = insert(transfer, log, resolved, priority, &state)
+            let startsAtOnce = takeSlot(for: transfer, resolved, priority, &state)
+            return (download, true, startsAtOnce, startsAtOnce ? [] : state.startable())
         }
         if outcome.isNew { pump?.start() }
-        begin(outcome.begin)
-        transferExpects(deadline: outcome.deadline)
+        if outcome.startsAtOnce {
+            noteRunning()
+            transfer.begin()
+        } else {
+            begin(outcome.startable)
+            if outcome.isNew { transferExpects(deadline: (transfer as? WebTransfer)?.firstDeadline) }
+        }
         return outcome.download
     }
 
     /// Scheme, host and port of web addresses are looked at with each hop; other sources have none.
-    private func refusal(of resolved: ResolvedRequest, _ configuration: DownloadConfiguration) -> WebImageError? {
-        let policy = resolved.request.addressPolicy ?? configuration.addressPolicy
+    private func refusal(of resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot) -> WebImageError? {
+        if case .web = resolved.source { return nil }
+        let policy = resolved.request.addressPolicy ?? snapshot.configuration.addressPolicy
         switch resolved.source {
         case .web: return nil
         case .file: return policy?.refusal(scheme: "file")
@@ -121,52 +116,55 @@ final class DownloadCenter: TransferOwner {
     /// A share in the transfer that runs already; nil when there is none.
     private func join(_ resolved: ResolvedRequest, _ priority: LoadPriority, _ state: inout State) -> Download? {
         if state.isShutDown { return Download(failed: Self.shutDownError.at(resolved.source.shown)) }
-        guard let id = state.table[resolved.key], let entry = state.entries[id] else { return nil }
+        guard let entry = state.table[resolved] else { return nil }
         state.joined += 1
-        state.entries[id]?.subscribers[priority.rawValue] += 1
-        if resolved.request.finishesWhenDrained { state.entries[id]?.finishesWhenDrained = true }
-        state.queue.setPriority(state.entries[id]?.priority ?? priority, of: id)
-        return Download(of: entry.transfer, log: entry.log, in: self, priority: priority, wasJoined: true)
+        entry.add(priority)
+        if resolved.request.finishesWhenDrained { entry.finishesWhenDrained = true }
+        state.queue.setPriority(entry.priority ?? priority, of: entry.id)
+        return Download(of: entry, in: self, priority: priority, wasJoined: true)
     }
 
     private func insert(
         _ transfer: any Transfer, _ log: ByteLog, _ resolved: ResolvedRequest, _ priority: LoadPriority,
         _ state: inout State
-    ) -> (download: Download, begin: [any Transfer], deadline: Duration?) {
-        let id = transfer.id
-        var entry = Entry(
-            transfer: transfer, log: log, key: resolved.key,
-            finishesWhenDrained: resolved.request.finishesWhenDrained)
-        entry.subscribers[priority.rawValue] = 1
-        state.entries[id] = entry
-        state.table[resolved.key] = id
+    ) -> Download {
+        let entry = TransferEntry(transfer: transfer, log: log, request: resolved, priority: priority)
+        state.entries[entry.id] = entry
+        state.table[resolved] = entry
         state.started += 1
-        let download = Download(of: transfer, log: log, in: self, priority: priority, wasJoined: false)
-        guard case .web(let url) = resolved.source else { return (download, [transfer], nil) }
-        state.queue.enqueue(id, host: url.hostAndPort, priority: priority)
-        return (download, state.startable(), (transfer as? WebTransfer)?.firstDeadline)
+        return Download(of: entry, in: self, priority: priority, wasJoined: false)
+    }
+
+    /// True when a new transfer may begin; one that may not yet is queued. Local sources need no slot.
+    private func takeSlot(
+        for transfer: any Transfer, _ resolved: ResolvedRequest, _ priority: LoadPriority, _ state: inout State
+    ) -> Bool {
+        guard case .web(let url) = resolved.source else { return true }
+        if state.queue.start(transfer.id, host: url.hostAndPort, priority: priority) { return true }
+        state.queue.enqueue(transfer.id, host: url.hostAndPort, priority: priority)
+        return false
     }
 
     private func makeTransfer(
         _ id: TransferQueue.ID, _ resolved: ResolvedRequest, _ priority: LoadPriority,
-        _ configuration: DownloadConfiguration
+        _ snapshot: ConfigurationSnapshot
     ) -> (any Transfer, DecryptingPump?, ByteLog) {
-        let log = makeLog(configuration)
-        let limit = (resolved.request.bodyLimit ?? configuration.bodyLimit).bytes
+        let log = makeLog(snapshot)
+        let limit = (resolved.request.bodyLimit ?? snapshot.configuration.bodyLimit).bytes
         let transfer: any Transfer
         if case .web(let url) = resolved.source {
             transfer = WebTransfer(
-                id: id, plan: TransferPlan(url: url, request: resolved.request, configuration: configuration), log: log,
-                surroundings: WebTransfer.Surroundings(
-                    transport: transport, clock: clock, budget: budget, events: events, credentials: credentials,
-                    jitter: jitter, owner: self))
+                id: id, plan: TransferPlan(url: url, request: resolved, snapshot: snapshot), log: log,
+                surroundings: surroundings, owner: self)
         } else {
             transfer = LocalTransfer(
                 id: id, source: resolved.source, limit: limit, priority: priority, log: log, files: files,
                 executor: executor, budget: budget, owner: self)
         }
-        guard let decryptor = resolved.request.decryptor ?? configuration.decryptor else { return (transfer, nil, log) }
-        let clear = makeLog(configuration)
+        guard let decryptor = resolved.request.decryptor ?? snapshot.configuration.decryptor else {
+            return (transfer, nil, log)
+        }
+        let clear = makeLog(snapshot)
         let pump = DecryptingPump(
             decryptor, from: log, to: clear, limit: limit, place: resolved.source.shown, executor: executor,
             budget: budget)
@@ -177,30 +175,30 @@ final class DownloadCenter: TransferOwner {
         of beginning: any PartialBody, continuedBy download: Download, _ head: ResponseHead,
         whenBegun: @escaping @Sendable (ByteLog?) -> Void
     ) {
-        let log = makeLog(configuration)
+        let log = makeLog(state.withLock { $0.snapshot })
         ContinuedLog(beginning, rest: download.log, into: log, executor: executor, budget: budget)
             .start(head, whenBegun: whenBegun)
     }
 
-    private func makeLog(_ configuration: DownloadConfiguration) -> ByteLog {
+    private func makeLog(_ snapshot: ConfigurationSnapshot) -> ByteLog {
         var settings = ByteLog.Settings()
-        settings.memoryLimit = configuration.memoryPerTransfer.bytes
-        settings.directory = configuration.temporaryDirectory
+        settings.memoryLimit = snapshot.configuration.memoryPerTransfer.bytes
+        settings.directory = snapshot.configuration.temporaryDirectory
         return ByteLog(settings: settings, budget: budget, files: files, executor: executor)
     }
 
     /// Moves one share of a transfer to another priority, or away with nil. The last share to go ends the transfer.
-    func moveShare(of id: TransferQueue.ID, from old: LoadPriority, to new: LoadPriority?) {
+    func moveShare(of entry: TransferEntry, from old: LoadPriority, to new: LoadPriority?) {
         let (abandoned, startable) = state.withLock { state -> ((any Transfer)?, [any Transfer]) in
-            state.entries[id]?.subscribers[old.rawValue] -= 1
-            if let new { state.entries[id]?.subscribers[new.rawValue] += 1 }
-            guard let entry = state.entries[id] else { return (nil, []) }
+            if entry.isOver { return (nil, []) }
+            entry.remove(old)
+            if let new { entry.add(new) }
             if let highest = entry.priority {
-                state.queue.setPriority(highest, of: id)
+                state.queue.setPriority(highest, of: entry.id)
                 // What has become urgent may have made room for one that is not.
                 return (nil, state.startable())
             }
-            state.untable(id)
+            state.untable(entry)
             return (entry.transfer, [])
         }
         abandoned?.fail(.cancelled)
@@ -211,24 +209,34 @@ final class DownloadCenter: TransferOwner {
 
     private func begin(_ transfers: [any Transfer]) {
         if transfers.isEmpty { return }
-        events.noteRunning { self.state.withLock { $0.queue.runningCount } }
+        noteRunning()
         for transfer in transfers { transfer.begin() }
     }
 
-    func transferWillEnd(_ id: TransferQueue.ID) { state.withLock { $0.untable(id) } }
+    private func noteRunning() {
+        events.noteRunning { self.state.withLock { $0.queue.runningCount } }
+    }
+
+    func transferWillEnd(_ id: TransferQueue.ID) {
+        state.withLock { state in
+            if let entry = state.entries[id] { state.untable(entry) }
+        }
+    }
 
     func transferDidEnd(_ id: TransferQueue.ID) {
         let (startable, drains) = state.withLock { state in
-            state.untable(id)
-            state.entries[id] = nil
-            state.resting.remove(id)
+            if let entry = state.entries.removeValue(forKey: id) {
+                entry.isOver = true
+                state.untable(entry)
+            }
+            if !state.resting.isEmpty { state.resting.remove(id) }
             state.queue.remove(id)
             let isEmpty = state.entries.isEmpty
             defer { if isEmpty { state.drains = [] } }
             return (state.startable(), isEmpty ? state.drains : [])
         }
         for drain in drains { drain.give(.success(())) }
-        if startable.isEmpty { events.noteRunning { self.state.withLock { $0.queue.runningCount } } }
+        if startable.isEmpty { noteRunning() }
         begin(startable)
     }
 
@@ -254,7 +262,8 @@ final class DownloadCenter: TransferOwner {
     }
 
     func transferExpects(deadline: Duration?) {
-        guard let deadline else { return }
+        // Most are later than one that is awaited already.
+        guard let deadline, !timer.isArmed(by: deadline) else { return }
         timer.arm(for: deadline) { [weak self] in self?.checkDeadlines() }
     }
 
@@ -268,19 +277,20 @@ final class DownloadCenter: TransferOwner {
     }
 
     func admits(host: String) -> Bool {
-        let now = clock.now
-        return state.withLock { $0.circuits.admits(host, at: now) }
+        state.withLock { state in
+            state.circuits.isEmpty || state.circuits.admits(host, at: clock.now)
+        }
     }
 
     func note(_ outcome: CircuitBreaker.Outcome, of host: String) {
-        let now = clock.now
-        let (hasOpened, logger) = state.withLock { state in
-            let before = state.circuits.open[host]
-            state.circuits.note(outcome, of: host, at: now)
-            let after = state.circuits.open[host]
-            return (after != nil && after != before, state.configuration.logger)
+        let logger = state.withLock { state -> Logger? in
+            if outcome != .failure, state.circuits.isEmpty { return nil }
+            let before = state.circuits.opening(of: host)
+            state.circuits.note(outcome, of: host, at: clock.now)
+            let after = state.circuits.opening(of: host)
+            return after != nil && after != before ? state.snapshot.configuration.logger : nil
         }
-        if hasOpened { logger.warning("a host keeps failing and is left alone", metadata: ["host": "\(host)"]) }
+        logger?.warning("a host keeps failing and is left alone", metadata: ["host": "\(host)"])
     }
 
     // MARK: The whole
@@ -295,17 +305,19 @@ final class DownloadCenter: TransferOwner {
 
     /// What is changed holds for transfers that begin from then on; limits and order at once.
     var configuration: DownloadConfiguration {
-        get { state.withLock { $0.configuration } }
+        get { state.withLock { $0.snapshot }.configuration }
         set { changeConfiguration { $0 = newValue } }
     }
 
     func changeConfiguration(_ change: (inout DownloadConfiguration) -> Void) {
         begin(
             state.withLock { state in
-                change(&state.configuration)
-                state.queue.setLimits(state.configuration.queueLimits)
-                state.queue.order = state.configuration.queueOrder
-                state.circuits.policy = state.configuration.circuit
+                var configuration = state.snapshot.configuration
+                change(&configuration)
+                state.snapshot = ConfigurationSnapshot(configuration)
+                state.queue.setLimits(configuration.queueLimits)
+                state.queue.order = configuration.queueOrder
+                state.circuits.policy = configuration.circuit
                 return state.startable()
             })
     }
@@ -354,11 +366,12 @@ final class DownloadCenter: TransferOwner {
         failAll(Self.shutDownError)
         timer.cancel()
         events.close()
-        if ownsTransport { transport.shutDown() }
+        if ownsTransport { surroundings.transport.shutDown() }
     }
 
     private func failAll(_ error: WebImageError) {
         let transfers = state.withLock { state in
+            for entry in state.table.values { entry.isInTable = false }
             state.table = [:]
             // Else the end of one would start another.
             state.queue.removeAllWaiting()

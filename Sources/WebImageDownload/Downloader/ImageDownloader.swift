@@ -34,7 +34,7 @@ public final class ImageDownloader: Sendable {
     deinit { center.shutDown() }
 
     /// Joins the transfer of the same request, or starts one. Never blocks: everything that can go wrong ends the log.
-    package func download(_ request: DownloadRequest, priority: LoadPriority = .normal) -> Download {
+    package func download(_ request: consuming DownloadRequest, priority: LoadPriority = .normal) -> Download {
         do throws(WebImageError) {
             return center.download(try ResolvedRequest(request), priority: priority)
         } catch {

@@ -15,7 +15,8 @@ struct RedirectChain: Sendable {
     private(set) var keepsSecrets = true
     private let limit: Int
     private let allowsHTTP: Bool
-    private var visited: Set<String>
+    /// Where it was before, none while it has not moved.
+    private var visited: Set<String> = []
 
     /// - Parameter allowsHTTP: whether a step from `https` to `http` is allowed.
     init(_ url: WebURL, method: HTTPRequest.Method, limit: Int, allowsHTTP: Bool = false) {
@@ -25,7 +26,6 @@ struct RedirectChain: Sendable {
         firstCredentials = url.credentials
         self.method = method
         self.limit = limit
-        visited = [url.text]
     }
 
     /// The `Location` of an answer that redirects, or nil for any other answer.
@@ -52,6 +52,7 @@ struct RedirectChain: Sendable {
             throw WebImageError(
                 .redirectRefused, "a redirect leads from https to http, to \(redactedURL(next.text))")
         }
+        visited.insert(current.text)
         guard visited.insert(next.text).inserted else {
             throw WebImageError(.tooManyRedirects, "redirects go in a circle, back to \(redactedURL(next.text))")
         }
@@ -64,8 +65,8 @@ struct RedirectChain: Sendable {
 
     /// Where a request modifier sends the request.
     mutating func replace(by url: WebURL, method: HTTPRequest.Method) {
+        visited.insert(current.text)
         current = url
         self.method = method
-        visited.insert(url.text)
     }
 }

@@ -83,9 +83,8 @@ struct TransferClocks: Sendable {
     var next: Duration? {
         if case .stopped = phase { return nil }
         var next = totalDeadline
-        for time in [phaseEnd, windowEnd] {
-            if let time { next = min(next ?? time, time) }
-        }
+        if let end = phaseEnd { next = min(next ?? end, end) }
+        if let end = windowEnd { next = min(next ?? end, end) }
         return next
     }
 

@@ -1,26 +1,48 @@
 import HTTPTypes
 import WebImageCore
 
+/// What all downloads that begin before the next change of the configuration have in common, held by one reference.
+final class ConfigurationSnapshot: Sendable {
+    let configuration: DownloadConfiguration
+
+    init(_ configuration: DownloadConfiguration) { self.configuration = configuration }
+}
+
 /// How one download is done: its request, and for what that leaves open the configuration of the moment it began.
 struct TransferPlan: Sendable {
     let url: WebURL
-    let request: DownloadRequest
-    let configuration: DownloadConfiguration
+    private let resolved: ResolvedRequest
+    private let snapshot: ConfigurationSnapshot
+    /// Nil when the request has credentials of its own.
+    let provider: CredentialProvider?
 
+    init(url: WebURL, request: ResolvedRequest, snapshot: ConfigurationSnapshot) {
+        self.url = url
+        resolved = request
+        self.snapshot = snapshot
+        provider = Self.provider(for: url, request, snapshot)
+    }
+
+    var request: DownloadRequest { resolved.request }
+    var configuration: DownloadConfiguration { snapshot.configuration }
     var addressPolicy: AddressPolicy? { request.addressPolicy ?? configuration.addressPolicy }
     var tls: TLSPolicy { request.tls ?? configuration.tls }
     var requestModifier: RequestModifier? { request.requestModifier ?? configuration.requestModifier }
     var responseModifier: ResponseModifier? { request.responseModifier ?? configuration.responseModifier }
 
-    /// Nil when the request has credentials of its own.
-    var provider: CredentialProvider? {
-        let hasOwn = request.credentials != nil || url.credentials != nil || request.fields[.authorization] != nil
-        if let provider = request.credentialProvider { return hasOwn ? nil : provider }
-        return hasOwn || request.netrcFile != nil ? nil : configuration.credentialProvider
+    private static func provider(
+        for url: WebURL, _ resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot
+    ) -> CredentialProvider? {
+        let own = resolved.request.credentialProvider
+        guard let provider = own ?? snapshot.configuration.credentialProvider else { return nil }
+        if resolved.request.credentials != nil || url.credentials != nil { return nil }
+        if resolved.request.fields[.authorization] != nil { return nil }
+        return own == nil && resolved.request.netrcFile != nil ? nil : provider
     }
 
     func machine(createdAt: Duration, jitter: @escaping @Sendable () -> Double) -> TransferStateMachine {
         let fields = request.fields
+        let hasFields = !fields.isEmpty
         let chain = RedirectChain(
             url, method: request.method, limit: request.redirectLimit ?? configuration.redirectLimit,
             allowsHTTP: configuration.allowsRedirectsToHTTP)
@@ -29,10 +51,11 @@ struct TransferPlan: Sendable {
             acceptableStatuses: request.acceptableStatuses ?? configuration.acceptableStatuses,
             contentTypes: request.acceptableContentTypes ?? configuration.acceptableContentTypes,
             sendsCredentials: request.credentials != nil || url.credentials != nil
-                || request.netrcFile != nil || fields[.authorization] != nil || configuration.proxy.hasCredentials,
+                || request.netrcFile != nil || (hasFields && fields[.authorization] != nil)
+                || configuration.proxy.hasCredentials,
             mayAskForCredentials: provider != nil,
-            takesNotModified: fields[.ifNoneMatch] != nil || fields[.ifModifiedSince] != nil,
-            takesParts: fields[.range] != nil,
+            takesNotModified: hasFields && (fields[.ifNoneMatch] != nil || fields[.ifModifiedSince] != nil),
+            takesParts: hasFields && fields[.range] != nil,
             retry: request.retry ?? configuration.retry, jitter: jitter)
         let clocks = TransferClocks(request.deadlines ?? configuration.deadlines, createdAt: createdAt)
         return TransferStateMachine(chain, rules: rules, clocks: clocks)
@@ -41,6 +64,7 @@ struct TransferPlan: Sendable {
     /// The fields of a hop before anybody changes them.
     func fields(for chain: RedirectChain) -> HTTPFields {
         var fields = configuration.fields
+        if request.fields.isEmpty, chain.keepsSecrets { return fields }
         for field in request.fields { fields[field.name] = nil }
         fields.append(contentsOf: request.fields)
         if !chain.keepsSecrets {

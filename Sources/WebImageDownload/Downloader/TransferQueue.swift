@@ -40,11 +40,30 @@ package struct TransferQueue: Sendable {
         }
     }
 
+    /// Where a transfer is.
+    private struct Place: Sendable {
+        enum State {
+            case waiting
+            case running(isLow: Bool)
+            /// Has run and may be queued again.
+            case idle
+        }
+
+        let turn: Int
+        var host: String
+        var state: State
+    }
+
     private struct Host: Sendable {
         var running = 0
         /// Those of them that are of low priority.
         var lowRunning = 0
         var waiting = IndexedHeap<ID, Rank>()
+
+        mutating func noteRunning(_ change: Int, isLow: Bool) {
+            running += change
+            if isLow { lowRunning += change }
+        }
     }
 
     package private(set) var limits: Limits
@@ -54,45 +73,65 @@ package struct TransferQueue: Sendable {
     private var hosts: [String: Host] = [:]
     /// The hosts that may start one more, by their first waiter.
     private var ready = IndexedHeap<String, Rank>()
-    private var running: [ID: (host: String, isLow: Bool)] = [:]
+    private var places: [ID: Place] = [:]
+    package private(set) var runningCount = 0
+    package private(set) var waitingCount = 0
     private var lowRunning = 0
-    private var hostOfWaiting: [ID: String] = [:]
     private var turn = 0
-    private var turns: [ID: Int] = [:]
 
     package init(limits: Limits = Limits(), order: Order = .firstInFirstOut) {
         self.limits = limits
         self.order = order
     }
 
-    package var runningCount: Int { running.count }
-    package var waitingCount: Int { hostOfWaiting.count }
+    /// Starts a new transfer at once where nobody waits whom that could concern; false when it must be queued.
+    package mutating func start(_ id: ID, host name: String, priority: LoadPriority) -> Bool {
+        let isLow = priority == .low
+        guard !isSuspended, ready.isEmpty, runningCount < limits.total, !isLow || lowRunning < limits.lowTotal else {
+            return false
+        }
+        var host = Host()
+        let index = hosts.index(forKey: name)
+        if let index { host = hosts.values[index] }
+        guard host.waiting.isEmpty, host.running < limits.perHost, !isLow || host.lowRunning < limits.lowPerHost else {
+            return false
+        }
+        if let index {
+            hosts.values[index].noteRunning(1, isLow: isLow)
+        } else {
+            host.noteRunning(1, isLow: isLow)
+            hosts[name] = host
+        }
+        places[id] = Place(turn: nextTurn(), host: name, state: .running(isLow: isLow))
+        noteRunning(1, isLow: isLow)
+        return true
+    }
 
     /// Queues a transfer. One that has run (and goes on at another host) keeps its first turn.
     package mutating func enqueue(_ id: ID, host: String, priority: LoadPriority) {
-        if turns[id] == nil {
-            turn += 1
-            turns[id] = order == .firstInFirstOut ? turn : -turn
-        }
-        hostOfWaiting[id] = host
-        hosts[host, default: Host()].waiting.set(id, to: Rank(priority: priority, turn: turns[id] ?? turn))
+        let place = Place(turn: places[id]?.turn ?? nextTurn(), host: host, state: .waiting)
+        places[id] = place
+        waitingCount += 1
+        hosts[host, default: Host()].waiting.set(id, to: Rank(priority: priority, turn: place.turn))
         update(host)
     }
 
     package mutating func setPriority(_ priority: LoadPriority, of id: ID) {
-        if let place = running[id] { return setLow(priority == .low, of: id, place) }
-        guard let host = hostOfWaiting[id], let turn = turns[id] else { return }
-        hosts[host]?.waiting.set(id, to: Rank(priority: priority, turn: turn))
-        update(host)
-    }
-
-    /// A running transfer that has become urgent, or no longer is, counts as what it is now.
-    private mutating func setLow(_ isLow: Bool, of id: ID, _ place: (host: String, isLow: Bool)) {
-        guard isLow != place.isLow else { return }
-        running[id]?.isLow = isLow
-        lowRunning += isLow ? 1 : -1
-        hosts[place.host]?.lowRunning += isLow ? 1 : -1
-        update(place.host)
+        guard let place = places[id] else { return }
+        switch place.state {
+        case .waiting:
+            hosts[place.host]?.waiting.set(id, to: Rank(priority: priority, turn: place.turn))
+            update(place.host)
+        case .running(let wasLow):
+            // One that has become urgent, or no longer is, counts as what it is now.
+            let isLow = priority == .low
+            guard isLow != wasLow else { return }
+            places[id]?.state = .running(isLow: isLow)
+            lowRunning += isLow ? 1 : -1
+            hosts[place.host]?.lowRunning += isLow ? 1 : -1
+            update(place.host)
+        case .idle: break
+        }
     }
 
     /// The next transfer that may start now; it counts as running until ``release(_:)``.
@@ -102,36 +141,57 @@ package struct TransferQueue: Sendable {
         // When the first of all is of low priority, so is every other one.
         if isLow, lowRunning >= limits.lowTotal { return nil }
         guard let id = hosts[host]?.waiting.popFirst() else { return nil }
-        hostOfWaiting[id] = nil
-        running[id] = (host, isLow)
-        lowRunning += isLow ? 1 : 0
-        hosts[host]?.running += 1
-        hosts[host]?.lowRunning += isLow ? 1 : 0
+        places[id]?.state = .running(isLow: isLow)
+        waitingCount -= 1
+        noteRunning(1, isLow: isLow)
+        hosts[host]?.noteRunning(1, isLow: isLow)
         update(host)
         return id
     }
 
     /// Gives up the slot of a running transfer, which may be queued again.
     package mutating func release(_ id: ID) {
-        guard let (host, isLow) = running.removeValue(forKey: id) else { return }
-        lowRunning -= isLow ? 1 : 0
-        hosts[host]?.running -= 1
-        hosts[host]?.lowRunning -= isLow ? 1 : 0
-        update(host)
+        guard let place = places[id], case .running(let isLow) = place.state else { return }
+        places[id]?.state = .idle
+        giveUp(place.host, isLow: isLow)
     }
 
     /// Forgets a transfer, waiting or running.
     package mutating func remove(_ id: ID) {
-        release(id)
-        turns[id] = nil
-        guard let host = hostOfWaiting.removeValue(forKey: id) else { return }
-        hosts[host]?.waiting.remove(id)
-        update(host)
+        guard let place = places.removeValue(forKey: id) else { return }
+        switch place.state {
+        case .running(let isLow): giveUp(place.host, isLow: isLow)
+        case .waiting:
+            waitingCount -= 1
+            hosts[place.host]?.waiting.remove(id)
+            update(place.host)
+        case .idle: break
+        }
+    }
+
+    private mutating func giveUp(_ name: String, isLow: Bool) {
+        noteRunning(-1, isLow: isLow)
+        guard let index = hosts.index(forKey: name) else { return }
+        hosts.values[index].noteRunning(-1, isLow: isLow)
+        // Where others wait or nothing is left there is more to do.
+        if !hosts.values[index].waiting.isEmpty || hosts.values[index].running == 0 { update(name) }
+    }
+
+    private mutating func noteRunning(_ change: Int, isLow: Bool) {
+        runningCount += change
+        if isLow { lowRunning += change }
+    }
+
+    private mutating func nextTurn() -> Int {
+        turn += 1
+        return order == .firstInFirstOut ? turn : -turn
     }
 
     /// Forgets all that wait; what runs keeps its slots.
     package mutating func removeAllWaiting() {
-        for id in Array(hostOfWaiting.keys) { remove(id) }
+        for (id, place) in places {
+            if case .waiting = place.state { remove(id) }
+        }
     }
 
     package mutating func setLimits(_ limits: Limits) {

@@ -7,11 +7,11 @@ import WebImageSystem
 /// What happens between a slot and the transport: fields, modifiers, credentials, cookies.
 extension WebTransfer {
     /// Whether somebody must be asked who may take time.
-    func needsPreparation(_ chain: RedirectChain) -> Bool {
+    func needsPreparation(_ url: WebURL, keepsSecrets: Bool) -> Bool {
         if plan.requestModifier != nil { return true }
-        guard let provider = plan.provider, chain.keepsSecrets else { return false }
+        guard let provider = plan.provider, keepsSecrets else { return false }
         if guts.withLock({ $0.challenge }) != nil { return true }
-        return provider.asksAhead && surroundings.credentials.known(provider, origin: chain.current.origin) == nil
+        return provider.asksAhead && surroundings.credentials.known(provider, origin: url.origin) == nil
     }
 
     /// The request of this hop when nobody need be asked.
@@ -48,7 +48,7 @@ extension WebTransfer {
                 return (guts.machine.prepared(at: now), guts.machine.clocks.next)
             }
             guard isNeeded else { return }
-            surroundings.owner.transferExpects(deadline: deadline)
+            owner.transferExpects(deadline: deadline)
             launch(request, hop: hop)
         }
     }
@@ -102,10 +102,12 @@ extension WebTransfer {
     }
 
     private func draft() -> (RedirectChain, OutgoingRequest) {
-        let (chain, partial, retries) = guts.withLock { ($0.machine.chain, $0.machine.partial, $0.machine.retries) }
+        let (chain, range, retries) = guts.withLock { guts in
+            (guts.machine.chain, guts.machine.partial.rangeFields, guts.machine.retries)
+        }
         var fields = plan.fields(for: chain)
         // A part that the caller asked for is asked for again as it was.
-        if fields[.range] == nil, let range = partial.rangeFields { fields.append(contentsOf: range) }
+        if let range, fields[.range] == nil { fields.append(contentsOf: range) }
         let outgoing = OutgoingRequest(
             url: chain.current.text, method: chain.method, fields: fields,
             body: chain.method == plan.request.method ? plan.request.body : nil, redirects: chain.count,
@@ -135,11 +137,11 @@ extension WebTransfer {
             request.authentication = scheme ?? (challenge == nil ? .negotiated : asked)
         case nil: break
         }
-        if plan.request.handlesCookies, let cookies = plan.configuration.cookieJar.cookies(for: request.url) {
+        if plan.request.handlesCookies, let cookies = plan.configuration.cookieJar.cookies(for: outgoing.url) {
             let own = request.fields[.cookie]
             request.fields[.cookie] = own.map { "\($0); \(cookies)" } ?? cookies
         }
-        if request.tls.trust == .anyone, chain.current.scheme == .https {
+        if chain.current.scheme == .https, plan.tls.trust == .anyone {
             plan.configuration.logger.warning(
                 "certificates are NOT checked: anyone may answer in place of this host",
                 metadata: ["host": "\(chain.current.host)"])

@@ -5,15 +5,26 @@ import WebImageSystem
 
 /// A download over HTTP: carries events from the transport into the state machine and its actions out again.
 final class WebTransfer: Transfer, TransportReceiver {
-    /// What it works with.
-    struct Surroundings: Sendable {
+    /// What all transfers of a downloader work with, held by one reference.
+    final class Surroundings: Sendable {
         let transport: any HTTPTransport
         let clock: any LoadClock
         let budget: TransferMemoryBudget
         let events: DownloadEventHub
         let credentials: CredentialBook
         let jitter: @Sendable () -> Double
-        let owner: any TransferOwner
+
+        init(
+            transport: any HTTPTransport, clock: any LoadClock, budget: TransferMemoryBudget, events: DownloadEventHub,
+            credentials: CredentialBook, jitter: @escaping @Sendable () -> Double
+        ) {
+            self.transport = transport
+            self.clock = clock
+            self.budget = budget
+            self.events = events
+            self.credentials = credentials
+            self.jitter = jitter
+        }
     }
 
     struct Guts {
@@ -44,16 +55,20 @@ final class WebTransfer: Transfer, TransportReceiver {
     let log: ByteLog
     let plan: TransferPlan
     let surroundings: Surroundings
+    let owner: any TransferOwner
     private let createdAt: Duration
     let guts: Guarded<Guts>
     /// True when the log asked for a pause that nobody watches yet. Only the transport's thread looks at it.
     private let wantsRoom = Atomic(false)
 
-    init(id: TransferQueue.ID, plan: TransferPlan, log: ByteLog, surroundings: Surroundings) {
+    init(
+        id: TransferQueue.ID, plan: TransferPlan, log: ByteLog, surroundings: Surroundings, owner: any TransferOwner
+    ) {
         self.id = id
         self.log = log
         self.plan = plan
         self.surroundings = surroundings
+        self.owner = owner
         createdAt = surroundings.clock.now
         guts = Guarded(
             Guts(
@@ -66,9 +81,11 @@ final class WebTransfer: Transfer, TransportReceiver {
     var firstDeadline: Duration? { guts.withLock { $0.machine.clocks.next } }
 
     func begin() {
-        let (chain, hop) = guts.withLock { ($0.machine.chain, $0.hop) }
-        if let refusal = refusal(of: chain.current) { return carryOut(guts.withLock { $0.machine.fail(refusal) }) }
-        let needsPreparation = needsPreparation(chain)
+        let (url, keepsSecrets, hop) = guts.withLock { guts in
+            (guts.machine.chain.current, guts.machine.chain.keepsSecrets, guts.hop)
+        }
+        if let refusal = refusal(of: url) { return carryOut(guts.withLock { $0.machine.fail(refusal) }) }
+        let needsPreparation = needsPreparation(url, keepsSecrets: keepsSecrets)
         let now = surroundings.clock.now
         let start = guts.withLock { guts -> (hop: Int, deadline: Duration?)? in
             let isNeeded = needsPreparation ? guts.machine.prepare(at: now) : guts.machine.start(at: now)
@@ -78,12 +95,12 @@ final class WebTransfer: Transfer, TransportReceiver {
             guts.handle = nil
             guts.mustStop = false
             guts.mustResume = false
-            guts.circuit = chain.current.hostAndPort
+            guts.circuit = url.hostAndPort
             return (guts.hop, guts.machine.clocks.next)
         }
-        guard let start else { return surroundings.owner.note(.neither, of: chain.current.hostAndPort) }
+        guard let start else { return owner.note(.neither, of: url.hostAndPort) }
         if hop == 0 { emit(.started) }
-        surroundings.owner.transferExpects(deadline: start.deadline)
+        owner.transferExpects(deadline: start.deadline)
         if needsPreparation { prepare(hop: start.hop) } else { launch(outgoing(), hop: start.hop) }
     }
 
@@ -92,7 +109,7 @@ final class WebTransfer: Transfer, TransportReceiver {
         if let refusal = plan.addressPolicy?.refusal(scheme: url.scheme.rawValue, host: url.host, port: url.port) {
             return refusal
         }
-        if surroundings.owner.admits(host: url.hostAndPort) { return nil }
+        if owner.admits(host: url.hostAndPort) { return nil }
         let message = "\(url.host) failed so often that it is left alone for a while"
         return WebImageError(.circuitOpen, message)
     }
@@ -141,7 +158,7 @@ final class WebTransfer: Transfer, TransportReceiver {
             defer { guts.circuit = nil }
             return guts.circuit
         }
-        if let host { surroundings.owner.note(outcome, of: host) }
+        if let host { owner.note(outcome, of: host) }
     }
 
     // MARK: From the transport
@@ -152,7 +169,7 @@ final class WebTransfer: Transfer, TransportReceiver {
             guts.machine.connected(at: now)
             return guts.machine.clocks.next
         }
-        surroundings.owner.transferExpects(deadline: deadline)
+        owner.transferExpects(deadline: deadline)
     }
 
     func didReceive(head original: ResponseHead) {
@@ -177,7 +194,7 @@ final class WebTransfer: Transfer, TransportReceiver {
         } else {
             carryOut(action)
         }
-        surroundings.owner.transferExpects(deadline: deadline)
+        owner.transferExpects(deadline: deadline)
     }
 
     func didReceive(_ bytes: UnsafeRawBufferPointer) -> TransportFlow {
@@ -223,7 +240,7 @@ final class WebTransfer: Transfer, TransportReceiver {
             return (guts.handle, guts.machine.clocks.next)
         }
         handle?.resume()
-        surroundings.owner.transferExpects(deadline: deadline)
+        owner.transferExpects(deadline: deadline)
     }
 
     func didFinish(_ result: Result<TransportTimings, WebImageError>) {
@@ -252,39 +269,39 @@ final class WebTransfer: Transfer, TransportReceiver {
         case .abort(let error, let stopsTransport):
             let error = located(error)
             noteEnd(error)
-            surroundings.owner.transferWillEnd(id)
+            owner.transferWillEnd(id)
             log.abort(error)
             if stopsTransport { stopTransport() }
         case .hop: hop()
         case .rest(let error, let until): rest(after: error, until: until)
         case .requeue:
-            surroundings.owner.transfer(id, movesTo: guts.withLock { $0.machine.chain.current.hostAndPort })
+            owner.transfer(id, movesTo: guts.withLock { $0.machine.chain.current.hostAndPort })
         case .end(.complete):
             noteEnd(nil)
-            surroundings.owner.transferDidEnd(id)
+            owner.transferDidEnd(id)
             log.finish(.complete)
         case .end(.failed(let error)): end(located(error))
-        case .release: surroundings.owner.transferDidEnd(id)
+        case .release: owner.transferDidEnd(id)
         }
     }
 
     /// A transfer that never ran has no writer, one that has just finished is on the writer's thread.
     private func end(_ error: WebImageError) {
         noteEnd(error)
-        surroundings.owner.transferDidEnd(id)
+        owner.transferDidEnd(id)
         log.finish(.failed(error))
     }
 
     private func hop() {
         let (from, to) = guts.withLock { ($0.machine.chain.previousHost, $0.machine.chain.current.hostAndPort) }
-        if from == to { begin() } else { surroundings.owner.transfer(id, movesTo: to) }
+        if from == to { begin() } else { owner.transfer(id, movesTo: to) }
     }
 
     private func rest(after error: WebImageError, until: Duration) {
         log.publish()
         emit(.retrying(after: until - surroundings.clock.now, located(error)))
-        surroundings.owner.transferRests(id)
-        surroundings.owner.transferExpects(deadline: until)
+        owner.transferRests(id)
+        owner.transferExpects(deadline: until)
     }
 
     private func stopTransport() {

@@ -18,6 +18,7 @@ final class DownloadEventHub: Sendable {
 
     private let state = Guarded(State())
     private let isHeard = Atomic(false)
+    private let hasGauges = Atomic(false)
 
     var isWanted: Bool { isHeard.load(ordering: .acquiring) }
 
@@ -52,7 +53,10 @@ final class DownloadEventHub: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         let (id, isOver) = state.withLock { state in
             state.nextGauge += 1
-            if !state.isOver { state.gauges[state.nextGauge] = continuation }
+            if !state.isOver {
+                state.gauges[state.nextGauge] = continuation
+                hasGauges.store(true, ordering: .releasing)
+            }
             return (state.nextGauge, state.isOver)
         }
         continuation.onTermination = { [weak self] _ in _ = self?.state.withLock { $0.gauges.removeValue(forKey: id) } }
@@ -62,7 +66,11 @@ final class DownloadEventHub: Sendable {
     }
 
     func noteRunning(_ count: () -> Int) {
-        let gauges = state.withLock { $0.gauges.isEmpty ? [] : Array($0.gauges.values) }
+        guard hasGauges.load(ordering: .acquiring) else { return }
+        let gauges = state.withLock { state in
+            if state.gauges.isEmpty { hasGauges.store(false, ordering: .releasing) }
+            return Array(state.gauges.values)
+        }
         if gauges.isEmpty { return }
         let count = count()
         for gauge in gauges { gauge.yield(count) }

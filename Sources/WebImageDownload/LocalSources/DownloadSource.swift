@@ -10,6 +10,10 @@ enum DownloadSource: Sendable {
     ///
     /// - Throws: `invalidURL`, `unsupportedScheme`.
     init(_ text: String) throws(WebImageError) {
+        if let url = WebURL(plain: text) {
+            self = .web(url)
+            return
+        }
         let reference = URLReference(text[...])
         switch reference.scheme?.lowercased() {
         case nil:

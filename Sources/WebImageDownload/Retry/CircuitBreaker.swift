@@ -80,6 +80,12 @@ struct CircuitBreaker: Sendable {
         }
     }
 
+    /// True while no host has failed.
+    var isEmpty: Bool { circuits.isEmpty }
+
+    /// Until when `host` is left alone.
+    func opening(of host: String) -> Duration? { circuits[host]?.closedUntil }
+
     /// The hosts that are left alone now, and until when.
     var open: [String: Duration] { circuits.compactMapValues(\.closedUntil) }
 

@@ -1,3 +1,4 @@
+import Glibc
 public import HTTPTypes
 
 /// Status and header fields of an answer.
@@ -57,48 +58,61 @@ public struct ResponseHead: Sendable {
         case .parsed(let fields): return fields[name]
         case .lines(let lines):
             var joined: String?
-            let wanted = name.canonicalName.utf8
-            HeadLines.forEach(in: lines) { name, value in
-                guard name.count == wanted.count, zip(name, wanted).allSatisfy({ lowercased($0) == $1 }) else { return }
-                let text = String(decoding: value, as: UTF8.self)
-                joined = joined.map { "\($0), \(text)" } ?? text
+            var wanted = name.canonicalName
+            wanted.withUTF8 { wanted in
+                HeadLines.forEach(in: lines, named: wanted) { value in
+                    let text = String(decoding: value, as: UTF8.self)
+                    joined = joined.map { "\($0), \(text)" } ?? text
+                }
             }
             return joined
         }
     }
 }
 
-/// The field lines of a head.
+/// The field lines of a head. Looked at several times a load: allocates nothing.
 private enum HeadLines {
-    /// Calls `body` with name and value of each field; lines that are none (the status line) are passed over. Looked at
-    /// several times a load: allocates nothing.
-    static func forEach(
-        in lines: [UInt8],
-        _ body: (_ name: Slice<UnsafeBufferPointer<UInt8>>, _ value: Slice<UnsafeBufferPointer<UInt8>>) -> Void
-    ) {
+    typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    /// Calls `body` with name and value of each field; lines that are none (the status line) are passed over.
+    static func forEach(in lines: [UInt8], _ body: (_ name: Bytes, _ value: Bytes) -> Void) {
+        forEachLine(in: lines) { line in
+            // The status line of HTTP holds a colon only in a reason phrase, after a space; field names have none.
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0, !line[..<colon].contains(32) else {
+                return
+            }
+            body(Bytes(rebasing: line[..<colon]), trimmed(line[(colon + 1)...]))
+        }
+    }
+
+    /// Calls `body` with the value of each field of that name, which is in lower case.
+    static func forEach(in lines: [UInt8], named wanted: Bytes, _ body: (_ value: Bytes) -> Void) {
+        forEachLine(in: lines) { line in
+            guard line.count > wanted.count, line[wanted.count] == UInt8(ascii: ":") else { return }
+            for place in 0..<wanted.count where lowercased(line[place]) != wanted[place] { return }
+            body(trimmed(line[(wanted.count + 1)...]))
+        }
+    }
+
+    private static func forEachLine(in lines: [UInt8], _ body: (Bytes) -> Void) {
         lines.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return }
             var start = 0
             while start < bytes.count {
-                var (end, colon, hasBlank) = (start, -1, false)
-                while end < bytes.count, bytes[end] != UInt8(ascii: "\n") {
-                    if colon < 0 {
-                        if bytes[end] == UInt8(ascii: ":") { colon = end }
-                        if bytes[end] == UInt8(ascii: " ") { hasBlank = true }
-                    }
-                    end += 1
-                }
-                // The status line of HTTP holds a colon only in a reason phrase, after a space; field names have none.
-                if colon > start, !hasBlank { body(bytes[start..<colon], trimmed(bytes[(colon + 1)..<end])) }
-                start = end + 1
+                let line = UnsafeRawPointer(base + start)
+                var count = bytes.count - start
+                if let end = memchr(line, 10, count) { count = UnsafeRawPointer(end) - line }
+                body(Bytes(start: base + start, count: count))
+                start += count + 1
             }
         }
     }
 
-    private static func trimmed(_ value: Slice<UnsafeBufferPointer<UInt8>>) -> Slice<UnsafeBufferPointer<UInt8>> {
+    private static func trimmed(_ value: Slice<Bytes>) -> Bytes {
         var (first, last) = (value.startIndex, value.endIndex)
         while last > first, isBlank(value[last - 1]) { last -= 1 }
         while first < last, isBlank(value[first]) { first += 1 }
-        return value[first..<last]
+        return Bytes(rebasing: value[first..<last])
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 }

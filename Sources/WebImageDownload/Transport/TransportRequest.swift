@@ -43,4 +43,6 @@ public struct TransportRequest: Sendable {
         self.addressPolicy = addressPolicy
         self.headLimit = headLimit
     }
+
+    var isSecure: Bool { url.hasPrefix("https:") }
 }

@@ -4,7 +4,7 @@ enum PercentEncoding {
 
     /// The bytes that stand for themselves in a path or query (RFC 3986 sections 3.3 and 3.4). Those that browsers send
     /// as they are against the rule (`|`, `^`, brackets) are encoded here, which says the same.
-    private static func isLiteral(_ byte: UInt8) -> Bool {
+    static func isLiteral(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "@")...UInt8(ascii: "Z"): true
         case UInt8(ascii: "&")...UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "?"): true
@@ -52,6 +52,11 @@ enum PercentEncoding {
     }
 
     private static func isEscape(_ bytes: [UInt8], at index: Int) -> Bool {
+        bytes.withUnsafeBufferPointer { isEscape($0, at: index) }
+    }
+
+    /// Whether the `%` at `index` begins an escape.
+    static func isEscape(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
         index + 2 < bytes.count && hexValue(bytes[index + 1]) != nil && hexValue(bytes[index + 2]) != nil
     }
 

@@ -10,24 +10,59 @@ package struct WebURL: Hashable, Sendable {
         var defaultPort: Int { self == .http ? 80 : 443 }
     }
 
-    package let scheme: Scheme
-    /// As it goes into a URL: IPv6 addresses in brackets.
-    package let host: String
-    package let port: Int
-    /// Begins with a slash.
-    package let path: String
-    package let query: String?
-    /// From the text, percent-decoded. Never part of ``text``.
-    package let credentials: BasicCredentials?
+    /// One object, so that a URL is passed on for the price of one reference.
+    private final class Parts: Sendable {
+        let text: String
+        let hostAndPort: String
+        let scheme: Scheme
+        let port: Int
+        let credentials: BasicCredentials?
+        /// Of the text's bytes.
+        let hostRange: Range<Int>
+        let pathRange: Range<Int>
+
+        /// - Parameter hostRange: where the host lies in `text`; what follows on it must be the port or the path.
+        init(
+            text: String, scheme: Scheme, port: Int, hostRange: Range<Int>, pathRange: Range<Int>,
+            credentials: BasicCredentials? = nil
+        ) {
+            self.text = text
+            self.scheme = scheme
+            self.port = port
+            self.hostRange = hostRange
+            self.pathRange = pathRange
+            self.credentials = credentials
+            let hasPort = pathRange.lowerBound > hostRange.upperBound
+            let authority = text.bytes(hostRange.lowerBound..<pathRange.lowerBound)
+            hostAndPort = hasPort ? authority : "\(authority):\(port)"
+        }
+    }
+
+    private let parts: Parts
 
     /// - Throws: `invalidURL`; `unsupportedScheme` for a scheme other than `http` and `https`.
     package init(_ text: String) throws(WebImageError) {
+        if let plain = WebURL(plain: text) {
+            self = plain
+            return
+        }
         let trimmed = Self.trimmed(text)
         let reference = URLReference(trimmed)
         guard let scheme = reference.scheme else {
             throw Self.invalid("the URL has no scheme; it should begin with https://", trimmed)
         }
         try self.init(reference, scheme: scheme.lowercased(), text: trimmed)
+    }
+
+    /// A text that is a URL in normal form already; nil for all others, good or bad.
+    init?(plain text: String) {
+        guard let found = text.utf8.withContiguousStorageIfAvailable(PlainURL.init), let plain = found else {
+            return nil
+        }
+        let scheme: Scheme = plain.isSecure ? .https : .http
+        parts = Parts(
+            text: text, scheme: scheme, port: plain.port ?? scheme.defaultPort,
+            hostRange: plain.hostStart..<plain.hostEnd, pathRange: plain.pathStart..<plain.pathEnd)
     }
 
     private init(_ reference: URLReference, scheme: String, text: Substring) throws(WebImageError) {
@@ -40,39 +75,59 @@ package struct WebURL: Hashable, Sendable {
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw Self.invalid("the URL holds a control character", text)
         }
-        guard let authority = reference.authority, let parts = Authority(authority) else {
+        guard let authority = reference.authority.flatMap(Authority.init) else {
             throw Self.invalid("the URL has no host, or one that cannot be, or a port that is no number", text)
         }
-        self.scheme = known
-        host = parts.host
-        port = parts.port ?? known.defaultPort
-        credentials = parts.credentials
         let encoded = PercentEncoding.normalised(reference.path)
-        path = encoded.isEmpty ? "/" : URLReference.removingDotSegments(encoded)
-        query = reference.query.map(PercentEncoding.normalised)
+        self.init(
+            scheme: known, host: authority.host, port: authority.port ?? known.defaultPort,
+            path: encoded.isEmpty ? "/" : URLReference.removingDotSegments(encoded),
+            query: reference.query.map(PercentEncoding.normalised), credentials: authority.credentials)
     }
 
     private init(
         scheme: Scheme, host: String, port: Int, path: String, query: String?, credentials: BasicCredentials?
     ) {
-        self.scheme = scheme
-        self.host = host
-        self.port = port
-        self.path = path
-        self.query = query
-        self.credentials = credentials
+        var text = "\(scheme.rawValue)://"
+        let hostStart = text.utf8.count
+        text += host
+        let hostEnd = text.utf8.count
+        if port != scheme.defaultPort { text += ":\(port)" }
+        let pathStart = text.utf8.count
+        text += path
+        let pathEnd = text.utf8.count
+        if let query { text += "?" + query }
+        parts = Parts(
+            text: text, scheme: scheme, port: port, hostRange: hostStart..<hostEnd, pathRange: pathStart..<pathEnd,
+            credentials: credentials)
     }
 
     /// The URL without fragment, user and password: what is asked for, and what a cache key is made of.
-    package var text: String { origin + path + (query.map { "?" + $0 } ?? "") }
+    package var text: String { parts.text }
+    package var scheme: Scheme { parts.scheme }
+    package var port: Int { parts.port }
+    /// As it goes into a URL: IPv6 addresses in brackets.
+    package var host: String { parts.text.bytes(parts.hostRange) }
+    /// Begins with a slash.
+    package var path: String { parts.text.bytes(parts.pathRange) }
+    package var query: String? {
+        let (start, end) = (parts.pathRange.upperBound, parts.text.utf8.count)
+        return start < end ? parts.text.bytes(start + 1..<end) : nil
+    }
+    /// From the text, percent-decoded. Never part of ``text``.
+    package var credentials: BasicCredentials? { parts.credentials }
 
     /// RFC 6454: whom credentials belong to.
-    package var origin: String {
-        "\(scheme.rawValue)://\(host)" + (port == scheme.defaultPort ? "" : ":\(port)")
-    }
+    package var origin: String { parts.text.bytes(0..<parts.pathRange.lowerBound) }
 
     /// What limits per host count by.
-    package var hostAndPort: String { "\(host):\(port)" }
+    package var hostAndPort: String { parts.hostAndPort }
+
+    package static func == (left: WebURL, right: WebURL) -> Bool {
+        left.parts === right.parts || (left.text == right.text && left.credentials == right.credentials)
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
     /// RFC 3986 section 5.2: where `reference` leads from here. Its own user and password count, ours do not.
     ///
@@ -109,5 +164,13 @@ extension WebURL {
         while let last = text.last, last.isWhitespace { text.removeLast() }
         while let first = text.first, first.isWhitespace { text.removeFirst() }
         return text
+    }
+}
+
+extension String {
+    /// A part by its bytes, which must begin and end with characters.
+    fileprivate func bytes(_ range: Range<Int>) -> String {
+        let start = utf8.index(startIndex, offsetBy: range.lowerBound)
+        return String(self[start..<utf8.index(start, offsetBy: range.count)])
     }
 }

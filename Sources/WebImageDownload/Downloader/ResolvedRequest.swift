@@ -1,0 +1,130 @@
+package import HTTPTypes
+package import WebImageCore
+
+/// What makes two requests the same: method, URL without fragment, the header fields given, and who asks.
+package struct RequestFingerprint: Hashable, Sendable {
+    let method: String
+    let url: String
+    /// Names in lower case, in the order of the names.
+    let fields: [String]
+    package let credentialScope: String?
+}
+
+/// A request whose source is known, ready to be joined or started. Made once and kept with what asks, since parsing a
+/// URL costs more than joining a transfer.
+package final class ResolvedRequest: Sendable {
+    /// What must agree for two requests to share one transfer: the fingerprint, and whatever one of them may not lift or
+    /// change for the other. Deadlines and retries are the first one's.
+    struct Key: Equatable, Sendable {
+        let fingerprint: RequestFingerprint
+        /// The secret too: one who does not know it must not share the answer to one who does.
+        let credentials: BasicCredentials?
+        /// Of everything but URL, fields and credentials; nil when it is as a new request has it.
+        let rest: Rest?
+    }
+
+    struct Rest: Hashable, Sendable {
+        let body: [UInt8]?
+        let authentication: AuthenticationScheme
+        let netrcFile: String?
+        let handlesCookies: Bool
+        let tls: TLSPolicy?
+        let addressPolicy: AddressPolicy?
+        let bodyLimit: Int?
+        let redirectLimit: Int?
+        let statuses: StatusSet?
+        let contentTypes: ContentTypes?
+        /// Names of provider, modifiers and decryptor.
+        let hooks: [String?]
+    }
+
+    package let request: DownloadRequest
+    let source: DownloadSource
+    let key: Key
+    /// Looked up several times a download: hashed once.
+    private let keyHash: Int
+
+    /// - Throws: `invalidURL`, `unsupportedScheme`.
+    package init(_ request: consuming DownloadRequest) throws(WebImageError) {
+        source = try DownloadSource(request.url)
+        key = Self.key(of: request, from: source)
+        var hasher = Hasher()
+        hasher.combine(key.fingerprint.url)
+        hasher.combine(key.fingerprint.credentialScope)
+        keyHash = hasher.finalize()
+        self.request = request
+    }
+
+    private static func key(of request: DownloadRequest, from source: DownloadSource) -> Key {
+        var credentials = request.credentials
+        if credentials == nil, case .web(let url) = source { credentials = url.credentials }
+        let fingerprint = RequestFingerprint(
+            method: request.method.rawValue, url: source.text,
+            fields: request.fields.isEmpty
+                ? [] : request.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted(),
+            credentialScope: request.credentialScope ?? credentials?.user ?? request.quietScope)
+        return Key(fingerprint: fingerprint, credentials: credentials, rest: Rest.of(request))
+    }
+}
+
+extension ResolvedRequest.Rest {
+    /// Nil for a request that leaves all of it as it is.
+    static func of(_ request: DownloadRequest) -> Self? {
+        let isPlain =
+            request.body == nil && request.authentication == .basic && request.netrcFile == nil
+            && !request.handlesCookies && request.tls == nil && request.addressPolicy == nil
+            && request.bodyLimit == nil && request.redirectLimit == nil && request.acceptableStatuses == nil
+            && request.acceptableContentTypes == nil && request.credentialProvider == nil
+            && request.requestModifier == nil && request.responseModifier == nil && request.decryptor == nil
+        if isPlain { return nil }
+        let hooks = [
+            request.credentialProvider?.name, request.requestModifier?.name, request.responseModifier?.name,
+            request.decryptor?.name,
+        ]
+        return Self(
+            body: request.body, authentication: request.authentication, netrcFile: request.netrcFile,
+            handlesCookies: request.handlesCookies, tls: request.tls, addressPolicy: request.addressPolicy,
+            bodyLimit: request.bodyLimit?.bytes, redirectLimit: request.redirectLimit,
+            statuses: request.acceptableStatuses, contentTypes: request.acceptableContentTypes, hooks: hooks)
+    }
+}
+
+extension DownloadRequest {
+    /// Who asks, where that is not said in so many words: what is got by cookies or a certificate is not for everybody.
+    fileprivate var quietScope: String? {
+        if let credentialProvider { return credentialProvider.name }
+        if netrcFile != nil { return "netrc" }
+        if handlesCookies { return "cookies" }
+        return tls?.clientCertificate == nil ? nil : "certificate"
+    }
+}
+
+extension ResolvedRequest {
+    /// The URL in normal form without fragment, user and password, which the key of the original is made of.
+    package var originalURL: String { key.fingerprint.url }
+    /// The same with more fields, which are added to what the caller says there.
+    package func adding(_ fields: HTTPFields) -> ResolvedRequest {
+        if fields.isEmpty { return self }
+        var request = request
+        request.fields.append(contentsOf: fields)
+        // What could be resolved once can be again.
+        return (try? ResolvedRequest(request)) ?? self
+    }
+
+    /// Who asks, when the answer depends on it.
+    package var credentialScope: String? { key.fingerprint.credentialScope }
+    /// True for files, paths and `data:` URLs.
+    package var isLocal: Bool {
+        if case .web = source { false } else { true }
+    }
+    /// The URL as messages may show it.
+    package var shown: String { source.shown }
+}
+
+extension ResolvedRequest: Hashable {
+    package static func == (left: ResolvedRequest, right: ResolvedRequest) -> Bool {
+        left === right || (left.keyHash == right.keyHash && left.key == right.key)
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(keyHash) }
+}

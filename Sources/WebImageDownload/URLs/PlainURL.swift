@@ -1,0 +1,66 @@
+/// Where the parts of a URL lie that is in normal form already, as nearly every URL is: found in one pass over its
+/// bytes, with nothing to decode, encode or resolve. ``WebURL`` takes all others apart more slowly, and gives the same.
+struct PlainURL {
+    let isSecure: Bool
+    let hostStart: Int
+    let hostEnd: Int
+    /// Nil when none is given.
+    let port: Int?
+    let pathStart: Int
+    let pathEnd: Int
+
+    /// Nil for what is not in normal form, which may be a good URL all the same.
+    init?(_ text: UnsafeBufferPointer<UInt8>) {
+        let scheme: StaticString
+        if Self.begins(text, with: "https://") {
+            scheme = "https://"
+        } else if Self.begins(text, with: "http://") {
+            scheme = "http://"
+        } else {
+            return nil
+        }
+        hostStart = scheme.utf8CodeUnitCount
+        isSecure = hostStart == 8
+        var place = hostStart
+        while place < text.count, Self.isHostByte(text[place]) { place += 1 }
+        hostEnd = place
+        guard hostEnd > hostStart, hostEnd - hostStart <= 255, place < text.count else { return nil }
+        var number = 0
+        if text[place] == UInt8(ascii: ":") {
+            place += 1
+            // A zero in front would be no normal form.
+            guard place < text.count, text[place] != UInt8(ascii: "0") else { return nil }
+            while place < text.count, text[place] &- UInt8(ascii: "0") < 10, number <= 65535 {
+                number = number * 10 + Int(text[place] &- UInt8(ascii: "0"))
+                place += 1
+            }
+            guard place < text.count, (1...65535).contains(number), number != (isSecure ? 443 : 80) else { return nil }
+        }
+        port = number == 0 ? nil : number
+        guard text[place] == UInt8(ascii: "/") else { return nil }
+        pathStart = place
+        var end: Int?
+        while place < text.count {
+            let byte = text[place]
+            if byte == UInt8(ascii: "?"), end == nil { end = place }
+            // Perhaps a dot segment.
+            if byte == UInt8(ascii: "."), end == nil, text[place - 1] == UInt8(ascii: "/") { return nil }
+            let isEscape = byte == UInt8(ascii: "%") && PercentEncoding.isEscape(text, at: place)
+            guard isEscape || PercentEncoding.isLiteral(byte) else { return nil }
+            place += 1
+        }
+        pathEnd = end ?? text.count
+    }
+
+    private static func begins(_ text: UnsafeBufferPointer<UInt8>, with start: StaticString) -> Bool {
+        guard text.count >= start.utf8CodeUnitCount else { return false }
+        for place in 0..<start.utf8CodeUnitCount where text[place] != start.utf8Start[place] { return false }
+        return true
+    }
+
+    /// Of names and IPv4 addresses, in lower case.
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || byte == UInt8(ascii: ".")
+            || byte == UInt8(ascii: "-")
+    }
+}
