@@ -20,7 +20,9 @@ enum MemoryBench {
             for key in keys { cache.store(try Image(size: image.size) { _ in }, for: key) }
             let ours = { perLookUp { keys.indices.forEach { if cache.image(for: keys[$0]) == nil { fatalError() } } } }
             print("\(policy.name): \(compare(ours, names)), \(allocations(cache, keys)) allocations in \(count) hits")
-            threads(cache, keys)
+            let other = MemoryCache(limits: .init(cost: .mebibytes(512)), policy: policy)
+            for key in keys { other.store(try Image(size: image.size) { _ in }, for: key) }
+            threads(cache, other, keys)
         }
     }
 
@@ -53,20 +55,24 @@ enum MemoryBench {
         return Int(cb_malloc_count() - before)
     }
 
-    private static func threads(_ cache: MemoryCache, _ keys: [CacheKey]) {
-        let (one, two, _) = Measure.alternating(11, { rate(1, cache, keys) }, { rate(2, cache, keys) })
+    /// Beside two threads of one cache, two that share nothing: what the machine gives just now.
+    private static func threads(_ cache: MemoryCache, _ other: MemoryCache, _ keys: [CacheKey]) {
+        let (one, two, _) = Measure.alternating(11, { rate([cache], keys) }, { rate([cache, cache], keys) })
+        let (_, _, toApart) = Measure.alternating(
+            11, { rate([cache, cache], keys) }, { rate([cache, other], keys) })
         var load = [0.0, 0.0, 0.0]
         getloadavg(&load, 3)
         print(
             "  two threads \(Measure.text(two / one)) times one thread's rate of \(Measure.text(one / 1e6, 1)) million "
-                + "hits a second; load \(Measure.text(load[0], 1)) on \(ProcessInfo.processInfo.activeProcessorCount) cores"
-        )
+                + "hits a second, \(Measure.text(toApart)) times the rate of two with a cache each; "
+                + "load \(Measure.text(load[0], 1)) on \(ProcessInfo.processInfo.activeProcessorCount) cores")
     }
 
-    /// Hits a second by the wall clock, each thread going through the keys in another order.
-    private static func rate(_ width: Int, _ cache: MemoryCache, _ keys: [CacheKey]) -> Double {
+    /// Hits a second by the wall clock of a thread for each cache, each going through the keys in another order.
+    private static func rate(_ caches: [MemoryCache], _ keys: [CacheKey]) -> Double {
         let begin = ContinuousClock.now
-        DispatchQueue.concurrentPerform(iterations: width) { thread in
+        DispatchQueue.concurrentPerform(iterations: caches.count) { thread in
+            let cache = caches[thread]
             for turn in 0..<turns {
                 var place = (thread * 5_003 + turn * 101) % keys.count
                 for _ in keys.indices {
@@ -78,6 +84,6 @@ enum MemoryBench {
         }
         let time = ContinuousClock.now - begin
         let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
-        return Double(width * turns * keys.count) / seconds
+        return Double(caches.count * turns * keys.count) / seconds
     }
 }
