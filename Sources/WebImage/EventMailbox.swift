@@ -2,9 +2,10 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Events that a caller has not been told yet: at most one progress and one preview, the newest, and the end. Once the
-/// end is here, nothing else is taken.
+/// Events that a caller has not been told yet: what the caches have, at most one progress and one preview, the newest, and
+/// the end. Once the end is here, nothing else is taken.
 struct PendingEvents {
+    private var cached: ImageResponse?
     private var progress: LoadProgress?
     private var preview: Image?
     private var end: Result<ImageResponse, WebImageError>?
@@ -16,6 +17,7 @@ struct PendingEvents {
     mutating func put(_ event: ImageEvent) {
         guard !isOver else { return }
         switch event {
+        case .cached(let response): cached = response
         case .progress(let progress): self.progress = progress
         case .preview(let image): preview = image
         case .finished(let result):
@@ -24,6 +26,7 @@ struct PendingEvents {
             // What nobody has seen of the way is not worth a look any more; but of a picture that failed, the part that
             // there is may be all that one will see.
             progress = nil
+            if case .success = result { cached = nil }
             if isWorthNoPreview(result) { preview = nil }
         }
     }
@@ -34,6 +37,10 @@ struct PendingEvents {
     }
 
     mutating func take() -> ImageEvent? {
+        if let cached {
+            self.cached = nil
+            return .cached(cached)
+        }
         if let progress {
             self.progress = nil
             return .progress(progress)

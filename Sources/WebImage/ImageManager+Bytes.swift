@@ -1,3 +1,4 @@
+import Synchronization
 public import WebImageCodecs
 public import WebImageCore
 import WebImageDownload
@@ -10,11 +11,9 @@ extension ImageManager {
     /// - Throws: any code of ``WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8] {
         if let data = request.inlineData { return data }
-        let key = try BytesKey(request)
-        if let body = try await storedBytes(for: request) { return body }
-        let download = downloader.download(key.download, priority: request.priority)
-        defer { download.cancel() }
-        let (log, answer) = (download.log, CancellableAnswer<ByteChunk>())
+        let (bytes, receiver) = try await bytes(for: request)
+        defer { receiver.leave() }
+        let (log, answer) = (bytes.log, CancellableAnswer<ByteChunk>())
         log.whenEnded { [loader] in
             if case .failed(let error) = log.end { return answer.give(.failure(error)) }
             // Part of the bytes may be in a file.
@@ -22,42 +21,47 @@ extension ImageManager {
                 answer.give(Result { () throws(WebImageError) in try log.contiguous() })
             }
         }
-        return try await answer.value().array
+        return try await settling(bytes, request) { () async throws(WebImageError) in try await answer.value().array }
     }
 
     /// What a picture's file says of itself, from as few of its first bytes as tell it.
     ///
     /// - Throws: what a load of it would throw.
     public func details(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
-        let key = try BytesKey(request)
-        if let data = request.inlineData { return try await details(in: ByteLog(bytes: data), .file, request) }
-        if let body = try await storedBytes(for: request) {
-            return try await details(in: ByteLog(bytes: body), .disk, request)
+        let (bytes, receiver) = try await bytes(for: request)
+        defer { receiver.leave() }
+        return try await settling(bytes, request) { [loader] () async throws(WebImageError) in
+            try await HeaderProbe(log: bytes.log, source: bytes.source, request: request, loader: loader).details()
         }
-        let download = downloader.download(key.download, priority: request.priority)
-        defer { download.cancel() }
-        return try await details(in: download.log, request.isLocal ? .file : .network, request)
     }
 
-    private func details(
-        in log: ByteLog, _ source: ImageSource, _ request: ImageRequest
-    ) async throws(WebImageError) -> ImageDetails {
-        try await HeaderProbe(log: log, source: source, request: request, loader: loader).details()
-    }
-
-    /// The original from the disk cache, where the policy reads it.
-    ///
-    /// - Throws: `cacheMiss` when the policy allows no other source, `cancelled`.
-    private func storedBytes(for request: ImageRequest) async throws(WebImageError) -> [UInt8]? {
-        guard request.cachePolicy.readsCaches, !request.isLocal else { return nil }
+    /// Remembers how it went with the origin, if that was asked.
+    private func settling<Value: Sendable>(
+        _ bytes: OpenedBytes, _ request: ImageRequest, _ work: () async throws(WebImageError) -> Value
+    ) async throws(WebImageError) -> Value {
+        let key = bytes.source == .network ? try? BytesKey(request) : nil
         do throws(WebImageError) {
-            if let entry = try await diskCache?.read(request.originalKey) { return entry.body }
+            let value = try await work()
+            if let key { loader.settle(key, failure: nil) }
+            return value
         } catch {
-            if error.code == .cancelled { throw error }
-            loader.observer.cacheFailed(error)
+            if let key { loader.settle(key, failure: error) }
+            throw error
         }
-        if request.cachePolicy.usesNetwork { return nil }
-        throw Loader.cacheMiss.at(request.place)
+    }
+
+    /// The bytes, as they come, by the request's policy.
+    private func bytes(for request: ImageRequest) async throws(WebImageError) -> (OpenedBytes, BytesReceiver) {
+        let receiver = BytesReceiver(priority: request.priority)
+        BytesSearch(loader: loader, request: request, key: try BytesKey(request), seeker: receiver).start()
+        do throws(WebImageError) {
+            let bytes = try await receiver.answer.value()
+            if bytes.isProvisional { loader.askBehind(request) }
+            return (bytes, receiver)
+        } catch {
+            receiver.leave()
+            throw error
+        }
     }
 
     /// The bytes of a picture in a format, made on the decode executor.
@@ -84,4 +88,41 @@ public struct ImageDetails: Sendable {
     /// How long the file is; nil when the origin does not say.
     public var byteCount: ByteCount?
     public var source: ImageSource
+}
+
+/// One who wants a request's bytes and no picture.
+private final class BytesReceiver: BytesSeeker {
+    private struct State {
+        var download: Download?
+        var hasLeft = false
+    }
+
+    let priority: LoadPriority
+    let answer = CancellableAnswer<OpenedBytes>()
+    private let state = Guarded(State())
+
+    init(priority: LoadPriority) { self.priority = priority }
+
+    var isAbandoned: Bool { state.withLock { $0.hasLeft } }
+    var remembered: AnswerRecord? { nil }
+
+    func follow(_ download: Download) -> Bool {
+        state.withLock { state in
+            if !state.hasLeft { state.download = download }
+            return !state.hasLeft
+        }
+    }
+
+    func answerFromMemory(_ body: StoredResponse?, isProvisional: Bool) -> Bool { false }
+    func found(_ bytes: OpenedBytes) { answer.give(.success(bytes)) }
+    func failed(_ error: WebImageError) { answer.give(.failure(error)) }
+
+    func leave() {
+        let download = state.withLock { state in
+            state.hasLeft = true
+            defer { state.download = nil }
+            return state.download
+        }
+        download?.cancel()
+    }
 }

@@ -28,6 +28,8 @@ public final class ImageManager: Sendable {
         public var disk = DiskCacheConfiguration.defaultDirectory.map { DiskCacheConfiguration(directory: $0) }
         /// Default: as ``DownloadConfiguration`` says, with an `Accept` header of the formats that are built in.
         public var download = DownloadConfiguration(formats: CoderRegistry.standard.decodableFormats)
+        /// For how long URLs that failed are left alone, by what they failed with.
+        public var failedURLs = FailedURLPolicy()
         /// Threads that decode. Default: as many as the machine has cores for this process.
         public var decodeThreads = Processors.count
         /// Threads that read and write files. Default 4.
@@ -45,6 +47,9 @@ public final class ImageManager: Sendable {
     public let diskCache: DiskCache?
     public let downloader: ImageDownloader
     public let coders: CoderRegistry
+    /// The URLs that failed and are not asked again for a while: after the caches, before the network (SDWebImage's rows
+    /// M-12 to M-14).
+    public let failedURLs: FailedURLs
     let loader: Loader
     /// Gives memory back when it is short; nil when the configuration wants none.
     private let pressure: MemoryPressureWatcher?
@@ -76,10 +81,14 @@ public final class ImageManager: Sendable {
         downloader = ImageDownloader(
             configuration: configuration.download, transport: transport, clock: clock, executor: ioExecutor,
             files: files)
+        let partials = configuration.disk.map { PartialStore($0, clock: clock, files: files) }
+        if let partials { ioExecutor.run(.low) { partials.prepare() } }
         self.coders = coders
+        failedURLs = FailedURLs(policy: configuration.failedURLs, clock: clock)
         loader = Loader(
             LoaderParts(
-                memory: memoryCache, disk: diskCache, downloader: downloader, coders: coders, clock: clock,
+                memory: memoryCache, disk: diskCache, downloader: downloader, failedURLs: failedURLs,
+                partials: partials, coders: coders, clock: clock,
                 decodeExecutor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
                 decodeThreads: configuration.decodeThreads,
                 ioExecutor: ioExecutor, decodeMemory: configuration.decodeMemory,
@@ -89,6 +98,8 @@ public final class ImageManager: Sendable {
 
     /// The picture when memory has it: one lock, one look-up, no allocation.
     ///
+    /// With ``CachePolicy/protocol`` only while it is fresh, which takes some microseconds to tell; nil with the policies
+    /// that ask the origin first.
     /// - Complexity: O(1).
     public func cachedImage(for request: ImageRequest) -> Image? { loader.cachedImage(for: request) }
 
@@ -140,6 +151,23 @@ public final class ImageManager: Sendable {
     /// Returns when every original that was answered so far is in the disk cache or was given up.
     public func finishStores() async { await loader.originals?.finish() }
 
+    /// Ends the manager's work in order: takes nothing new (`shutDown`), ends the loads that wait for the network unless
+    /// they are marked ``ImageRequest/finishesWhenDrained``, lets the rest come to their end for as long as `limit`, writes
+    /// everything to disk, and shuts down. A cancelled task does not wait for loads.
+    public func drain(within limit: Duration) async {
+        let end = loader.clock.now + limit
+        loader.takeNothingNew()
+        await downloader.drain(within: limit)
+        await loader.idle(until: end)
+        await finishStores()
+        do throws(WebImageError) {
+            try await diskCache?.flush()
+        } catch {
+            loader.observer.cacheFailed(error)
+        }
+        shutDown()
+    }
+
     /// Ends every load with `shutDown`, for good. What was answered is still stored: see ``finishStores()``.
     public func shutDown() {
         pressure?.stop()
@@ -168,6 +196,8 @@ struct LoaderParts {
     let memory: MemoryCache
     let disk: DiskCache?
     let downloader: ImageDownloader
+    let failedURLs: FailedURLs
+    let partials: PartialStore?
     let coders: CoderRegistry
     let clock: any LoadClock
     let decodeExecutor: any WorkExecutor

@@ -1,7 +1,6 @@
-public import HTTPTypes
 public import WebImageCodecs
 public import WebImageCore
-public import WebImageDownload
+import WebImageDownload
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -42,7 +41,7 @@ public struct ImageRequest: Sendable {
     /// Where the bytes are: an absolute URL or a path.
     public var url: String { storage.fields.url }
 
-    private subscript<Value>(_ field: WritableKeyPath<ImageRequestFields, Value>) -> Value {
+    subscript<Value>(_ field: WritableKeyPath<ImageRequestFields, Value>) -> Value {
         get { storage.fields[keyPath: field] }
         set {
             var fields = storage.fields
@@ -160,35 +159,11 @@ extension ImageRequest {
         set { self[\.priority] = newValue }
     }
 
-    /// Headers to send besides the downloader's own. They are part of the request's identity.
-    public var headers: HTTPFields {
-        get { storage.fields.download.fields }
-        set { self[\.download.fields] = newValue }
-    }
-
-    /// For Basic authentication, sent to this origin only; part of the request's identity by the user's name. Default
-    /// nil: the URL's own user and password, if it has them.
-    public var credentials: BasicCredentials? {
-        get { storage.fields.download.credentials }
-        set { self[\.download.credentials] = newValue }
-    }
-
-    /// Whom TLS connections trust. Default: the system's certificate authorities.
-    public var trust: TLSTrust {
-        get { storage.fields.download.trust }
-        set { self[\.download.trust] = newValue }
-    }
-
-    /// Which resolved addresses may be talked to. Default nil: all.
-    public var addressPolicy: AddressPolicy? {
-        get { storage.fields.download.addressPolicy }
-        set { self[\.download.addressPolicy] = newValue }
-    }
-
-    /// The most that may be downloaded. Default nil: the downloader's limit (64 MiB).
-    public var bodyLimit: ByteCount? {
-        get { storage.fields.download.bodyLimit }
-        set { self[\.download.bodyLimit] = newValue }
+    /// Asks also for a URL that failed and is left alone for now (``ImageManager/failedURLs``); when that goes well, it is
+    /// forgotten that it failed (SDWebImage's row O-00). Default false.
+    public var retriesFailed: Bool {
+        get { storage.fields.retriesFailed }
+        set { self[\.retriesFailed] = newValue }
     }
 
     /// How long the whole load may take, from asking to answering. Default nil: no limit.

@@ -18,6 +18,7 @@ struct ImageRequestFields: Sendable {
     var formatHint: ImageFormat?
     var allowsPartial = false
     var includesData = false
+    var retriesFailed = false
     var limits = DecodeLimits.default
     var cachePolicy = CachePolicy.cacheFirst
     var priority = LoadPriority.normal

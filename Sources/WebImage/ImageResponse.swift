@@ -78,6 +78,10 @@ public struct LoadProgress: Hashable, Sendable {
 
 /// What happens on the way of a load. `finished` comes exactly once, last.
 public enum ImageEvent: Sendable {
+    /// What the caches have, while the origin is still asked whether there is something newer (``CachePolicy/refresh``,
+    /// and ``CachePolicy/protocol`` with `stale-while-revalidate`). `finished` then has what is newer, or the same picture
+    /// when nothing is, or what went wrong on the way. Not told any more once there is a newer picture.
+    case cached(ImageResponse)
     case progress(LoadProgress)
     /// A part of the picture, or all of it less fine; `image.info.isPartial` is true.
     case preview(Image)

@@ -25,6 +25,12 @@ enum RequestIdentity {
         for field in fields {
             text += "\(separator)\(field.name.canonicalName)#\(KeyDigest.hex(field.value).prefix(32))"
         }
+        // What a hook makes of the same URL is another original.
+        let hooks = [
+            ("ask", request.request.requestModifier?.name), ("answer", request.request.responseModifier?.name),
+            ("decrypt", request.request.decryptor?.name),
+        ]
+        for case (let kind, let name?) in hooks { text += "\(separator)\(kind)#\(KeyDigest.hex(name).prefix(32))" }
         return CacheKey(text)
     }
 }

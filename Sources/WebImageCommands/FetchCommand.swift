@@ -56,18 +56,7 @@ struct FetchCommand: AsyncParsableCommand {
                 input: inputs[index], index: index, loading: loading, options: picture,
                 output: destinations.place(at: index), previews: progressive, manager: manager, display: display)
         }
-        let allWell = await withTaskGroup(of: Bool.self) { group in
-            var (allWell, waiting) = (true, jobs.makeIterator())
-            func addOne() {
-                if let job = waiting.next() { group.addTask { await job.run() } }
-            }
-            for _ in 0..<min(loading.concurrency, inputs.count) { addOne() }
-            while let isWell = await group.next() {
-                allWell = allWell && isWell
-                addOne()
-            }
-            return allWell
-        }
+        let allWell = await FetchJob.run(jobs, concurrency: loading.concurrency)
         await manager.finishStores()
         if !allWell { throw someFailed }
     }
@@ -80,25 +69,6 @@ struct FetchCommand: AsyncParsableCommand {
             report.tell(json: picture.json, plain: report.plain)
         }
         throw someFailed
-    }
-}
-
-/// Reads lists of inputs.
-enum InputList {
-    static func read(_ path: String?) throws -> [String] {
-        guard let path else { return [] }
-        let data: Data
-        if path == "-" {
-            data = FileHandle.standardInput.readDataToEndOfFile()
-        } else {
-            guard let read = FileManager.default.contents(atPath: path) else {
-                throw ValidationError("--input-list \(path): the file cannot be read")
-            }
-            data = read
-        }
-        return String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
-            .map { $0.trimmingCharacters(in: .whitespaces) }
-            .filter { !$0.isEmpty && !$0.hasPrefix("#") }
     }
 }
 

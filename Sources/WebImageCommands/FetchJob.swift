@@ -11,6 +11,25 @@ struct FetchJob: Sendable {
     let previews: String?
     let manager: ImageManager
     let display: ProgressDisplay
+    var priority = LoadPriority.normal
+
+    /// Runs all, so many at once.
+    ///
+    /// - Returns: whether all is well.
+    static func run(_ jobs: some Sequence<FetchJob>, concurrency: Int) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            var (allWell, waiting) = (true, jobs.makeIterator())
+            func addOne() {
+                if let job = waiting.next() { group.addTask { await job.run() } }
+            }
+            for _ in 0..<concurrency { addOne() }
+            while let isWell = await group.next() {
+                allWell = allWell && isWell
+                addOne()
+            }
+            return allWell
+        }
+    }
 
     /// - Returns: whether all is well.
     func run() async -> Bool {
@@ -36,7 +55,7 @@ struct FetchJob: Sendable {
         if let output, output.isNamed, options.changesPicture, options.format == nil {
             try PictureEncoding.check(output.path, manager.coders)
         }
-        var request = try loading.makeRequest(input)
+        var request = try loading.makeRequest(input, priority: priority)
         request.size = try? options.targetSize
         request.allowsPartial = true
         request.firstFrameOnly = options.firstFrame
@@ -45,6 +64,8 @@ struct FetchJob: Sendable {
         var previewNumber = 0
         for await event in manager.events(for: request) {
             switch event {
+            // What is newer is waited for.
+            case .cached: break
             case .progress(let progress): display.show(progress, of: index)
             case .preview(let image):
                 previewNumber += 1

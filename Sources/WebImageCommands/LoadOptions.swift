@@ -8,8 +8,8 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How many to load at once.", valueName: "N"))
     var concurrency = 6
 
-    @Option(help: "How urgent: low, normal or high.")
-    var priority = "normal"
+    @Option(help: "How urgent: low, normal or high. Default: normal; low for prefetch.")
+    var priority: String?
 
     @Option(help: ArgumentHelp("The most that one load may take; 0: no limit.", valueName: "SECONDS"))
     var timeout = 60.0
@@ -38,7 +38,14 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Where the disk cache is.", valueName: "DIR"))
     var cacheDir: String?
 
-    @Option(help: "Where to look and what to keep: default, reload, cache-only or no-store.")
+    @Option(
+        help: ArgumentHelp(
+            "Where to look and what to keep: \(CachePolicy.names).",
+            discussion: """
+                default: any entry, else the network. protocol: what HTTP says. revalidate: an entry only after the origin
+                was asked. refresh: an entry, and what is newer in its place. reload: the network. reload-from-origin: also
+                past the caches on the way. cache-only: never the network. no-store: neither reads nor stores.
+                """))
     var policy = CachePolicy.cacheFirst.rawValue
 
     mutating func validate() throws {
@@ -46,17 +53,17 @@ struct LoadOptions: ParsableArguments {
         guard (0...1e9).contains(timeout) else {
             throw ValidationError("--timeout takes a number of seconds, 0 or more")
         }
-        if let retries, retries != 0 { throw unavailable("--retries") }
-        if netrc { throw unavailable("--netrc") }
+        if let retries, retries < 0 { throw ValidationError("--retries takes 0 or more") }
+        if netrc, !FileManager.default.isReadableFile(atPath: Self.netrcPath) {
+            throw ValidationError("--netrc: \(Self.netrcPath) cannot be read")
+        }
+        if netrc, user != nil { throw ValidationError("--netrc and --user both say who asks") }
         if let maxBytes, maxBytes < 1 { throw ValidationError("--max-bytes takes 1 or more") }
         if let maxPixels, maxPixels < 1 { throw ValidationError("--max-pixels takes 1 or more") }
-        guard ["low", "normal", "high"].contains(priority) else {
+        guard ["low", "normal", "high"].contains(priority ?? "normal") else {
             throw ValidationError("--priority takes low, normal or high")
         }
-        if CachePolicy(rawValue: policy) == nil {
-            if ["protocol", "revalidate", "refresh"].contains(policy) { throw unavailable("--policy \(policy)") }
-            throw ValidationError("--policy takes default, reload, cache-only or no-store")
-        }
+        if CachePolicy(rawValue: policy) == nil { throw ValidationError("--policy takes \(CachePolicy.names)") }
         try CacheDirectory.check(cacheDir)
         _ = try fields
         _ = try credentials
@@ -92,6 +99,7 @@ struct LoadOptions: ParsableArguments {
         var configuration = ImageManager.Configuration()
         configuration.download.maxConcurrent = concurrency
         configuration.download.maxConcurrentPerHost = concurrency
+        if let retries { configuration.download.retry.retries = retries }
         if CachePolicy(rawValue: policy) == .noStore {
             configuration.disk = nil
         } else if let cacheDir {
@@ -100,19 +108,32 @@ struct LoadOptions: ParsableArguments {
         return ImageManager(configuration: configuration)
     }
 
-    func makeRequest(_ input: String) throws(WebImageError) -> ImageRequest {
+    private static let netrcPath = NSHomeDirectory() + "/.netrc"
+
+    func makeRequest(
+        _ input: String, priority defaultPriority: LoadPriority = .normal
+    ) throws(WebImageError) -> ImageRequest {
         var request = try InputBytes.request(for: input)
         // No cache has what comes on standard input.
         if input != "-" { request.cachePolicy = CachePolicy(rawValue: policy) ?? .cacheFirst }
-        request.priority = ["low": .low, "high": .high][priority] ?? .normal
+        request.priority = priority.map { ["low": .low, "high": .high][$0] ?? .normal } ?? defaultPriority
         if timeout > 0 { request.timeout = .seconds(timeout) }
         // Both were checked by `validate`.
         request.headers = (try? fields) ?? [:]
         request.credentials = try? credentials
+        if netrc { request.netrcFile = Self.netrcPath }
         if insecure { request.trust = .anyone }
         request.bodyLimit = maxBytes.map { ByteCount($0) }
         if let maxPixels { request.limits.pixels = maxPixels }
         if let maxBytes { request.limits.bytes = ByteCount(maxBytes) }
         return request
+    }
+}
+
+extension CachePolicy {
+    /// For a sentence.
+    fileprivate static var names: String {
+        let names = allCases.map(\.rawValue)
+        return names.dropLast().joined(separator: ", ") + " or " + (names.last ?? "")
     }
 }

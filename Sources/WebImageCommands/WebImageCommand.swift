@@ -22,8 +22,8 @@ public struct WebImageCommand: AsyncParsableCommand {
             """,
         version: CommandVersion.text,
         subcommands: [
-            FetchCommand.self, InfoCommand.self, ConvertCommand.self, ShowCommand.self, CacheCommand.self,
-            DemoCommand.self, UnavailablePrefetch.self,
+            FetchCommand.self, PrefetchCommand.self, InfoCommand.self, ConvertCommand.self, ShowCommand.self,
+            CacheCommand.self, DemoCommand.self,
         ]
     )
 

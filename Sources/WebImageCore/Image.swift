@@ -4,11 +4,16 @@ public struct Image: Sendable {
         package let pixels: PixelBuffer
         package let info: Info
         package let animation: ImageAnimation?
+        /// What is known of the answer that it was decoded from, by whoever loaded it; means nothing to this room.
+        package let origin: (any ImageOrigin)?
 
-        package init(pixels: PixelBuffer, info: Info, animation: ImageAnimation?) {
+        package init(
+            pixels: PixelBuffer, info: Info, animation: ImageAnimation?, origin: (any ImageOrigin)? = nil
+        ) {
             self.pixels = pixels
             self.info = info
             self.animation = animation
+            self.origin = origin
         }
     }
 
@@ -104,11 +109,19 @@ public struct Image: Sendable {
     package func with(_ change: (inout Info) -> Void) -> Image {
         var info = self.info
         change(&info)
-        return Image(pixels: pixels, info: info, animation: animation)
+        return Image(Storage(pixels: pixels, info: info, animation: animation, origin: storage.origin))
     }
 
     /// The same picture as the first frame of an animation.
     package func with(animation: ImageAnimation?) -> Image {
-        Image(pixels: pixels, info: info, animation: animation)
+        Image(Storage(pixels: pixels, info: info, animation: animation, origin: storage.origin))
+    }
+
+    /// The same picture, with what is known of the answer that it was decoded from.
+    package func with(origin: (any ImageOrigin)?) -> Image {
+        Image(Storage(pixels: pixels, info: info, animation: animation, origin: origin))
     }
 }
+
+/// What a picture in memory keeps of where it came from.
+package protocol ImageOrigin: AnyObject, Sendable {}

@@ -13,6 +13,8 @@ public struct WebImageError: Error, Sendable {
     public var format: ImageFormat?
     /// The HTTP status, for ``Code-swift.struct/badStatus``.
     public var status: Int?
+    /// How long the server asks to wait (`Retry-After`), for ``Code-swift.struct/badStatus``; nil when it does not say.
+    public var retryAfter: Duration?
 
     private var boxedCause: (any Error & Sendable)?
 

@@ -89,10 +89,10 @@ import WebImageTesting
         let folder = try TemporaryFolder()
         let bench = TestBench(disk: folder.path)
         bench.answer(url, with: Array(try Fixture.png(64, 64).dropLast(200)), type: "image/png")
+        var request = ImageRequest(url)
+        request.retriesFailed = true
         for _ in 0..<2 {
-            let error = await #expect(throws: WebImageError.self) {
-                try await bench.manager.image(for: ImageRequest(url))
-            }
+            let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
             #expect(error?.code == .badImageData)
         }
         await bench.manager.finishStores()

@@ -55,6 +55,7 @@ private func followALoad(manager: ImageManager, request: ImageRequest, show: (Im
         switch event {
         case .progress(let progress): print(progress.received, progress.fraction ?? 0)
         case .preview(let image): show(image)
+        case .cached(let response): show(response.image)
         case .finished(let result): show(try result.get().image)
         }
     }
@@ -161,6 +162,19 @@ private func endInOrder(manager: ImageManager) async {
 }
 
 // MARK: Caching.md
+
+// Caching.md
+private func followARefresh(manager: ImageManager, show: (Image) -> Void) async throws {
+    var request = ImageRequest("https://example.com/a.jpg")
+    request.cachePolicy = .refresh
+    for await event in manager.events(for: request) {
+        switch event {
+        case .cached(let response): show(response.image)
+        case .finished(let result): show(try result.get().image)
+        default: break
+        }
+    }
+}
 
 // Caching.md
 private func configureCaches() {

@@ -8,6 +8,7 @@ final class Ledger: Sendable {
     private struct State {
         var results: [Result<ImageResponse, WebImageError>] = []
         var previews: [Image] = []
+        var cached: [ImageResponse] = []
         var waiting: [(count: Int, gate: Gate)] = []
         var waitingForPreviews: [(count: Int, gate: Gate)] = []
     }
@@ -19,6 +20,7 @@ final class Ledger: Sendable {
             switch event {
             case .finished(let result): state.results.append(result)
             case .preview(let image): state.previews.append(image)
+            case .cached(let response): state.cached.append(response)
             case .progress: break
             }
             let ready = state.waiting.filter { $0.count <= state.results.count }.map(\.gate)
@@ -32,6 +34,7 @@ final class Ledger: Sendable {
 
     var finishedCount: Int { state.withLock { $0.results.count } }
     var result: Result<ImageResponse, WebImageError>? { state.withLock { $0.results.first } }
+    var cached: [ImageResponse] { state.withLock { $0.cached } }
     var previews: [Image] { state.withLock { $0.previews } }
 
     /// How often each code came.

@@ -114,7 +114,17 @@ final class Storm: Sendable {
             .bytes(Array("no picture at all, and not short of bytes either".utf8)), .bytes(png).failing(after: 900),
             .bytes([]),
         ]
-        for (url, answer) in zip(Self.urls, answers) {
+        let validators: [HTTPFields] = [
+            [.eTag: "\"a\""], [:], [.cacheControl: "max-age=0, stale-while-revalidate=600", .eTag: "\"b\""], [:],
+            [.lastModified: "Tue, 15 Nov 1994 12:45:26 GMT"],
+        ]
+        for (index, (url, given)) in zip(Self.urls, answers).enumerated() {
+            var answer = given
+            if index < validators.count, let head = answer.head {
+                var fields = head.fields
+                fields.append(contentsOf: validators[index])
+                answer.head = ResponseHead(status: head.status, fields: fields)
+            }
             let gate = Gate()
             held.withLock { $0.gates.append(gate) }
             let offset = held.withLock { $0.random.below(4) == 0 ? nil : $0.random.below(5000) }
@@ -210,6 +220,8 @@ final class Storm: Sendable {
         request.priority = LoadPriority.allCases[roll(3)]
         if roll(8) == 0 { request.cachePolicy = .noStore }
         if roll(16) == 0 { request.cachePolicy = .cacheOnly }
+        if roll(5) == 0 { request.cachePolicy = [.protocol, .revalidate, .refresh][roll(3)] }
+        request.retriesFailed = roll(2) == 0
         if roll(5) == 0 { request.timeout = .seconds(1 + roll(4)) }
         return request
     }
@@ -229,7 +241,7 @@ final class Storm: Sendable {
         let token = manager.load(request) { [weak manager] event in
             book.take(event)
             switch event {
-            case .progress, .preview:
+            case .progress, .preview, .cached:
                 if reacts == 0 { box.token?.cancel() }
             case .finished:
                 box.token = nil

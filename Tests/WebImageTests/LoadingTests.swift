@@ -172,6 +172,7 @@ import WebImageTesting
                 #expect(finished == 0)
                 #expect(progress.received.bytes > 0)
             case .preview(let image): #expect(image.info.isPartial)
+            case .cached: Issue.record("nothing is cached")
             case .finished(let result):
                 finished += 1
                 #expect(try result.get().source == .network)

@@ -101,7 +101,7 @@ import WebImageTesting
                     #expect(isOpen || preview.info.isPartial)
                     gate.open()
                     isOpen = true
-                case .progress: break
+                case .progress, .cached: break
                 case .finished(let result): #expect(try !result.get().image.info.isPartial)
                 }
             }

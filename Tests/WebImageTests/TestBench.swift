@@ -1,5 +1,6 @@
 import HTTPTypes
 import WebImage
+import WebImageCore
 import WebImageSystem
 import WebImageTesting
 
@@ -8,7 +9,10 @@ struct TestBench {
     let transport = FakeTransport()
     let manager: ImageManager
 
-    init(disk directory: String? = nil, change: (inout ImageManager.Configuration) -> Void = { _ in }) {
+    init(
+        disk directory: String? = nil, clock: any LoadClock = SystemClock.shared,
+        change: (inout ImageManager.Configuration) -> Void = { _ in }
+    ) {
         var configuration = ImageManager.Configuration()
         configuration.disk = directory.map { DiskCacheConfiguration(directory: $0) }
         configuration.memoryLimits = .init(cost: .mebibytes(256))
@@ -19,7 +23,7 @@ struct TestBench {
         configuration.download.circuit = nil
         change(&configuration)
         manager = ImageManager(
-            configuration, coders: .standard, transport: transport, clock: SystemClock.shared, files: PosixFileSystem())
+            configuration, coders: .standard, transport: transport, clock: clock, files: PosixFileSystem())
     }
 
     func answer(_ url: String, with bytes: [UInt8], type: String = "image/jpeg", fields: HTTPFields = [:]) {

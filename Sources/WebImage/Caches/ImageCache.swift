@@ -88,8 +88,8 @@ public final class ImageCache: ImageCaching {
             downloader: ImageDownloader(
                 configuration: DownloadConfiguration(), transport: NoTransport(), clock: clock, executor: fileExecutor,
                 files: files),
-            coders: configuration.coders, clock: clock, decodeExecutor: decodeExecutor,
-            decodeThreads: configuration.decodeThreads, ioExecutor: fileExecutor,
+            failedURLs: FailedURLs(clock: clock), partials: nil, coders: configuration.coders, clock: clock,
+            decodeExecutor: decodeExecutor, decodeThreads: configuration.decodeThreads, ioExecutor: fileExecutor,
             decodeMemory: configuration.decodeMemory, observer: LoadObserver(logger: configuration.logger))
         self.init(
             memory: memory, disk: disk, decoding: Loader(decoding), encoding: configuration.encoding,

@@ -13,6 +13,8 @@ struct DecodeAnswer {
     /// What is wrong with pictures of which only a part is there.
     let failure: WebImageError?
     let decodeTime: Duration
+    /// What of the answer may be kept; nil for what did not come by the network.
+    let plan: StorePlan?
 
     /// - Returns: whether every picture is whole, so that the original is worth keeping.
     func send(_ targets: [DecodeTarget]) -> Bool {
@@ -20,7 +22,7 @@ struct DecodeAnswer {
         for target in targets where !target.isAbandoned {
             let result = answer(target)
             if case .failure = result { isWhole = false }
-            loader.finish(target.job, result)
+            loader.finish(target.job, result, isProvisional: bytes.isProvisional)
         }
         return isWhole
     }
@@ -37,6 +39,8 @@ struct DecodeAnswer {
             let transformBegin = loader.clock.now
             image = try request.transformed(image)
             if let animation = target.frames?.animation(first: image) { image = image.with(animation: animation) }
+            let record = plan?.storing.map { AnswerRecord($0) } ?? bytes.record
+            if let record { image = image.with(origin: record) }
             let end = loader.clock.now
             if failure == nil, mayStore { store(image, for: request.variantKey) }
             var response = ImageResponse(
@@ -61,7 +65,7 @@ struct DecodeAnswer {
         loader.memory.updateCost(of: image, for: key)
     }
 
-    private var mayStore: Bool { job.request.cachePolicy.stores && OriginalMetadata.mayStore(bytes.log.head) }
+    private var mayStore: Bool { plan.map { $0.storing != nil } ?? (job.request.cachePolicy.mode != .noStore) }
 
     private var timings: LoadTimings {
         var timings = LoadTimings()

@@ -310,13 +310,16 @@ extension DecodeSession {
     }
 
     private func answer(_ failure: WebImageError?) {
+        let plan = bytes.storePlan
         let answer = DecodeAnswer(
             loader: loader, bytes: bytes, job: job, header: decoder?.header ?? header, failure: failure,
-            decodeTime: meter.spent)
-        let originals = failure == nil ? loader.announceOriginal(of: job, bytes) : nil
+            decodeTime: meter.spent, plan: plan)
+        let originals = failure == nil ? loader.announceOriginal(of: job, plan) : nil
+        settle(failure)
+        if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
         let isWhole = answer.send(targets)
         if let originals, isWhole {
-            originals.store(bytes.log, job.key.originalKey, OriginalMetadata.make(job, bytes, header: header))
+            originals.store(bytes.log, job.key.originalKey, OriginalMetadata.make(job, plan, header: header))
         } else if let originals {
             job.isStored.store(false, ordering: .relaxed)
             originals.withdraw()
@@ -327,9 +330,17 @@ extension DecodeSession {
     /// Ends every picture that this session was to make.
     private func fail(_ error: WebImageError) {
         let jobs = group?.jobs ?? loader.takeUnplanned(job)
-        let result = Result<ImageResponse, WebImageError>.failure(error.endingALoad(of: job.request.place))
+        let error = error.endingALoad(of: job.request.place)
+        settle(error)
+        let result = Result<ImageResponse, WebImageError>.failure(error)
         for job in jobs { loader.finish(job, result) }
         letGo()
+    }
+
+    /// Says once for all sessions how it went with the origin.
+    private func settle(_ failure: WebImageError?) {
+        guard bytes.source == .network, !job.isSettled.exchange(true, ordering: .relaxed) else { return }
+        loader.settle(job.key, failure: failure?.endingALoad(of: job.request.place))
     }
 
     private func letGo() {

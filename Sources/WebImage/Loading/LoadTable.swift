@@ -1,5 +1,7 @@
 import Synchronization
 import WebImageCore
+import WebImageDownload
+import WebImageSystem
 
 /// Who waits for what: every running load. A value that only decides; the loader carries out what it answers, after
 /// the lock.
@@ -34,7 +36,10 @@ struct LoadTable {
 
     private(set) var pixelJobs: [PixelKey: PixelJob] = [:]
     private(set) var bytesJobs: [BytesKey: BytesJob] = [:]
-    private(set) var isShutDown = false
+    /// Takes nobody in any more.
+    var isShutDown = false
+    /// Who waits until nothing runs.
+    private var idle: [CancellableAnswer<Void>] = []
 
     mutating func join(_ token: LoadToken, _ request: ImageRequest, _ key: PixelKey) -> Joined {
         if isShutDown { return .refused(WebImageError(.shutDown, "the image manager was shut down")) }
@@ -57,6 +62,14 @@ struct LoadTable {
         guard let opened = bytes.opened, !bytes.hasPlanningSession else { return .waiting(bytes) }
         bytes.hasPlanningSession = true
         return .startsSession(bytes, opened)
+    }
+
+    /// Takes note of the transfer that a job waits for.
+    /// - Returns: how urgent it is by now; nil when nobody waits for it any more.
+    func follow(_ download: Download, for job: BytesJob) -> LoadPriority? {
+        guard !job.pixelJobs.isEmpty else { return nil }
+        job.download = download
+        return job.priority
     }
 
     /// Takes note of where a job's bytes come from.
@@ -112,26 +125,52 @@ struct LoadTable {
     }
 
     /// Ends a pixel job: whoever waits for it gets an answer from the caller.
-    mutating func finish(_ job: PixelJob) -> [Ended] {
+    mutating func finish(_ job: PixelJob) -> [Ended] { finish(job, keepsWatchers: false).ended }
+
+    /// Ends a pixel job.
+    ///
+    /// - Parameter keepsWatchers: those who look at the way leave the job, and go on to another one that they are to join.
+    mutating func finish(_ job: PixelJob, keepsWatchers: Bool) -> (ended: [Ended], staying: [Ended]) {
         // A pixel job in the table has a token; one that has ended, or that everyone left, has none.
-        guard !job.tokens.isEmpty else { return [] }
+        guard !job.tokens.isEmpty else { return ([], []) }
         remove(job)
-        var ended: [Ended] = []
+        var (ended, staying): ([Ended], [Ended]) = ([], [])
         ended.reserveCapacity(job.tokens.count)
         for token in job.tokens {
-            token.hasEnded = true
-            if let delivery = token.delivery {
-                ended.append(Ended(token: token, delivery: delivery, timeout: token.timeout))
+            guard let delivery = token.delivery else {
+                token.hasEnded = true
+                continue
             }
+            let end = Ended(token: token, delivery: delivery, timeout: token.timeout)
+            if keepsWatchers, token.isWatching {
+                staying.append(end)
+                continue
+            }
+            token.hasEnded = true
             token.delivery = nil
             token.timeout = nil
+            ended.append(end)
         }
         job.removeAll()
-        return ended
+        return (ended, staying)
     }
 
     /// Ends everything that waits for some bytes, in one step: who comes later begins anew.
     mutating func finishAll(of job: BytesJob) -> [Ended] { job.pixelJobs.flatMap { finish($0) } }
+
+    /// - Returns: false when nothing runs: there is nothing to wait for.
+    mutating func waitUntilIdle(_ answer: CancellableAnswer<Void>) -> Bool {
+        if pixelJobs.isEmpty { return false }
+        idle.append(answer)
+        return true
+    }
+
+    /// Those who have waited long enough.
+    mutating func takeIdle() -> [CancellableAnswer<Void>] {
+        guard pixelJobs.isEmpty, !idle.isEmpty else { return [] }
+        defer { idle = [] }
+        return idle
+    }
 
     /// Ends everything, for good.
     mutating func shutDown() -> (ended: [Ended], bytesJobs: [BytesJob]) {

@@ -9,6 +9,8 @@ public final class LoadToken: @unchecked Sendable {
         case once(CheckedContinuation<Result<ImageResponse, WebImageError>, Never>)
         case mailbox(EventMailbox)
         case callback(EventCallback)
+        /// For the caches' sake.
+        case nobody
     }
 
     let loader: Loader
@@ -50,6 +52,7 @@ extension LoadToken.Delivery {
             if case .finished(let result) = event { continuation.resume(returning: result) }
         case .mailbox(let mailbox): mailbox.post(event)
         case .callback(let callback): callback.post(event)
+        case .nobody: break
         }
     }
 }

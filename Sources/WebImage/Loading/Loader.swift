@@ -20,6 +20,9 @@ final class Loader: Sendable {
     /// Counts decodes that cannot be interrupted: one thread is always left for the others.
     let longDecodes: DecodeAdmission
     let originals: OriginalStore?
+    let failedURLs: FailedURLs
+    /// Beginnings of bodies; nil without a disk cache.
+    let partials: PartialStore?
     let observer: LoadObserver
     private let table = Guarded(LoadTable())
     private let converters = Guarded(ColorConverterCache())
@@ -35,13 +38,16 @@ final class Loader: Sendable {
         admission = DecodeAdmission(budget: parts.decodeMemory.bytes)
         longDecodes = DecodeAdmission(budget: max(1, parts.decodeThreads - 1))
         originals = parts.disk.map { OriginalStore(disk: $0, executor: parts.ioExecutor, observer: parts.observer) }
+        failedURLs = parts.failedURLs
+        partials = parts.partials
         observer = parts.observer
     }
 
-    /// The picture when memory has it: one look-up.
+    /// The picture when memory has it and the policy asks for no more: one look-up.
     func cachedImage(for request: ImageRequest) -> Image? {
-        guard request.cachePolicy.readsCaches else { return nil }
-        return memory.image(for: request.variantKey)
+        if request.cachePolicy.trustsMemory { return memory.image(for: request.variantKey) }
+        guard request.cachePolicy == .protocol else { return nil }
+        return freshImage(for: request)
     }
 
     /// Starts or joins the load that `request` needs, for `token`.
@@ -55,9 +61,13 @@ final class Loader: Sendable {
         }
         let joined = join(token, request, delivery)
         arm(request.timeout, of: token)
+        carryOut(joined, delivery)
+    }
+
+    private func carryOut(_ joined: LoadTable.Joined, _ delivery: LoadToken.Delivery) {
         switch joined {
         case .refused(let error): delivery.post(.finished(.failure(error)))
-        case .opensBytes(let job): open(job)
+        case .opensBytes(let job): search(for: job)
         case .startsSession(let job, let bytes):
             observer.joined()
             updatePriority(of: job)
@@ -91,6 +101,7 @@ final class Loader: Sendable {
         if let abandoned = left.abandoned { abandon(abandoned) }
         if let relaxed = left.relaxed { updatePriority(of: relaxed) }
         left.delivery.post(.finished(.failure(error)))
+        noteIdle()
     }
 
     func setPriority(_ priority: LoadPriority, of token: LoadToken) {
@@ -98,6 +109,24 @@ final class Loader: Sendable {
     }
 
     var runningLoads: Int { table.withLock { $0.pixelJobs.count } }
+
+    /// Refuses new loads with `shutDown`; those that run go on.
+    func takeNothingNew() { table.withLock { $0.isShutDown = true } }
+
+    /// Returns when no load runs any more, or at `end`.
+    func idle(until end: Duration) async {
+        let answer = CancellableAnswer<Void>()
+        guard table.withLock({ $0.waitUntilIdle(answer) }) else { return }
+        let alarm = clock.schedule(at: end) { answer.give(.success(())) }
+        // A cancelled task does not wait.
+        _ = try? await answer.value()
+        alarm.cancel()
+    }
+
+    /// Tells those who wait for it that nothing runs any more.
+    private func noteIdle() {
+        for answer in table.withLock({ $0.takeIdle() }) { answer.give(.success(())) }
+    }
 
     func shutDown() {
         let (ended, bytesJobs) = table.withLock { $0.shutDown() }
@@ -120,13 +149,13 @@ final class Loader: Sendable {
 
     private func abandon(_ job: BytesJob) {
         job.isAbandoned.store(true, ordering: .relaxed)
-        table.withLock { _ in job.opened?.download }?.cancel()
+        table.withLock { _ in job.download }?.cancel()
     }
 
     private func updatePriority(of job: BytesJob) {
         while true {
-            let (opened, priority) = table.withLock { _ in (job.opened?.download, job.priority) }
-            guard let download = opened else { return }
+            let (download, priority) = table.withLock { _ in (job.download, job.priority) }
+            guard let download else { return }
             download.setPriority(priority)
             // Two threads may set what they read in the wrong order; who comes last sees that.
             if table.withLock({ _ in job.priority == priority }) { return }
@@ -137,58 +166,69 @@ final class Loader: Sendable {
 // MARK: - Opening bytes
 
 extension Loader {
-    /// Finds out where a job's bytes come from: the disk cache, a file, the network.
-    private func open(_ job: BytesJob) {
-        if let data = job.request.inlineData {
-            return opened(job, OpenedBytes(log: ByteLog(bytes: data), source: .file, time: clock.now))
-        }
-        let policy = job.request.cachePolicy
-        guard !job.request.isLocal else { return download(job) }
-        guard policy.readsCaches, let disk else {
-            return policy.usesNetwork ? download(job) : miss(job)
-        }
-        ioExecutor.run(job.request.priority) {
-            if job.isAbandoned.load(ordering: .relaxed) { return }
-            if let entry = self.diskEntry(for: job, in: disk) {
-                self.opened(job, OpenedBytes(log: ByteLog(bytes: entry.body), source: .disk, time: self.clock.now))
-            } else if policy.usesNetwork {
-                self.download(job)
-            } else {
-                self.miss(job)
-            }
-        }
-    }
-
     static let cacheMiss = WebImageError(
         .cacheMiss, "no cache has this picture, and the policy allows no other source")
 
-    private func miss(_ job: BytesJob) { finishAll(of: job, .failure(Self.cacheMiss.at(job.request.place))) }
-
-    /// A cache that fails costs speed, not pictures: its errors are logged and count as a miss.
-    private func diskEntry(for job: BytesJob, in disk: DiskCache) -> DiskEntry? {
-        do {
-            return try disk.read(job.key.originalKey)
-        } catch {
-            observer.cacheFailed(error)
-            return nil
-        }
+    private func search(for job: BytesJob) {
+        BytesSearch(loader: self, request: job.request, key: job.key, seeker: JobSeeker(loader: self, job: job)).start()
     }
 
-    private func download(_ job: BytesJob) {
-        let begin = clock.now
-        // `opened` corrects a priority that has changed meanwhile.
-        let download = downloader.download(job.key.download, priority: job.request.priority)
-        let source: ImageSource = job.request.isLocal ? .file : .network
-        opened(job, OpenedBytes(log: download.log, source: source, download: download, time: begin))
+    /// What a bytes job asks of a search.
+    private struct JobSeeker: BytesSeeker {
+        let loader: Loader
+        let job: BytesJob
+
+        var isAbandoned: Bool { job.isAbandoned.load(ordering: .relaxed) }
+        var priority: LoadPriority { job.priority }
+        var remembered: AnswerRecord? { loader.remembered(job) }
+
+        func follow(_ download: Download) -> Bool { loader.follow(download, for: job) }
+
+        func answerFromMemory(_ body: StoredResponse?, isProvisional: Bool) -> Bool {
+            loader.answerFromMemory(job, body, isProvisional: isProvisional)
+        }
+
+        func found(_ bytes: OpenedBytes) { loader.opened(job, bytes) }
+        func failed(_ error: WebImageError) { loader.finishAll(of: job, .failure(error)) }
+    }
+
+    private func follow(_ download: Download, for job: BytesJob) -> Bool {
+        guard let priority = table.withLock({ $0.follow(download, for: job) }) else { return false }
+        // It may have changed meanwhile.
+        download.setPriority(priority)
+        return true
     }
 
     private func opened(_ job: BytesJob, _ bytes: OpenedBytes) {
-        guard let priority = table.withLock({ $0.open(job, bytes) }) else {
+        guard table.withLock({ $0.open(job, bytes) }) != nil else {
             bytes.download?.cancel()
             return
         }
-        bytes.download?.setPriority(priority)
         DecodeSession(loader: self, job: job, bytes: bytes).start()
+    }
+
+    private func remembered(_ job: BytesJob) -> AnswerRecord? {
+        for pixelJob in table.withLock({ _ in job.pixelJobs }) {
+            if let record = remembered(pixelJob.request.variantKey)?.storage.origin as? AnswerRecord { return record }
+        }
+        return nil
+    }
+
+    /// A look into memory that counts as no miss.
+    private func remembered(_ key: CacheKey) -> Image? { memory.contains(key) ? memory.image(for: key) : nil }
+
+    private func answerFromMemory(_ job: BytesJob, _ body: StoredResponse?, isProvisional: Bool) -> Bool {
+        for pixelJob in table.withLock({ _ in job.pixelJobs.filter { !$0.wantsData } }) {
+            guard let image = remembered(pixelJob.request.variantKey) else { continue }
+            if let body {
+                guard let record = image.storage.origin as? AnswerRecord, record.response.hasSameBody(as: body) else {
+                    continue
+                }
+            }
+            let response = ImageResponse(image: image, source: .memory)
+            finish(pixelJob, .success(response), isProvisional: isProvisional)
+        }
+        return table.withLock { _ in job.pixelJobs.isEmpty }
     }
 }
 
@@ -220,21 +260,53 @@ extension Loader {
 
     /// Where the bytes of a picture that turns out to be whole are to be kept; nil where policy or answer do not allow
     /// it, or another session does it. The store waits from now on for what the caller then says.
-    func announceOriginal(of job: BytesJob, _ bytes: OpenedBytes) -> OriginalStore? {
-        guard bytes.source == .network, job.key.policy.stores, let originals,
-            OriginalMetadata.mayStore(bytes.log.head), !job.isStored.exchange(true, ordering: .relaxed)
-        else { return nil }
+    func announceOriginal(of job: BytesJob, _ plan: StorePlan?) -> OriginalStore? {
+        guard plan?.storing != nil, let originals, !job.isStored.exchange(true, ordering: .relaxed) else { return nil }
         originals.announce()
         return originals
     }
 
     /// Ends a pixel job: everyone who waits gets the same picture or error. A success is told on a thread that may block.
-    func finish(_ job: PixelJob, _ result: Result<ImageResponse, WebImageError>) {
-        let (ended, log) = table.withLock { ($0.finish(job), job.bytes.opened?.log) }
+    ///
+    /// - Parameter isProvisional: the origin is to be asked behind the picture. Those who look at the way then wait for
+    ///   what it says; where there are none, it is asked for the caches' sake.
+    func finish(_ job: PixelJob, _ result: Result<ImageResponse, WebImageError>, isProvisional: Bool = false) {
+        var isProvisional = isProvisional
+        if case .failure = result { isProvisional = false }
+        let (ended, staying, log) = table.withLock { table -> ([LoadTable.Ended], [LoadTable.Ended], ByteLog?) in
+            let (ended, staying) = table.finish(job, keepsWatchers: isProvisional)
+            return (ended, staying, job.bytes.opened?.log)
+        }
         tell(ended, result, log: log)
+        guard isProvisional, let response = try? result.get() else { return }
+        if staying.isEmpty, !ended.isEmpty { return askBehind(job.request) }
+        var request = job.request
+        request.cachePolicy = .revalidate
+        for caller in staying { goOn(caller, request, response, log) }
     }
 
-    private func finishAll(of job: BytesJob, _ result: Result<ImageResponse, WebImageError>) {
+    /// Asks the origin about what the caches gave out, for their sake.
+    func askBehind(_ given: ImageRequest) {
+        var request = given
+        request.cachePolicy = .revalidate
+        request.priority = .low
+        request.includesData = false
+        start(LoadToken(loader: self, request: request, isWatching: false), request, .nobody)
+    }
+
+    /// Shows what the caches had to one who stays, who then waits for what the origin says.
+    private func goOn(_ caller: LoadTable.Ended, _ request: ImageRequest, _ response: ImageResponse, _ log: ByteLog?) {
+        var shown = Result<ImageResponse, WebImageError>.success(response)
+        if caller.token.includesData { shown = shown.withData(of: log) }
+        if case .success(let response) = shown {
+            caller.delivery.post(.cached(response.seen(by: caller.token, now: clock.now)))
+        }
+        let joined = join(caller.token, request, caller.delivery)
+        if case .refused = joined { caller.timeout?.cancel() }
+        carryOut(joined, caller.delivery)
+    }
+
+    func finishAll(of job: BytesJob, _ result: Result<ImageResponse, WebImageError>) {
         tell(table.withLock { $0.finishAll(of: job) }, result, log: nil)
     }
 
@@ -252,6 +324,7 @@ extension Loader {
             end.delivery.post(.finished(own.map { $0.seen(by: end.token, now: now) }))
         }
         observer.finished(result, waiters: ended.count)
+        noteIdle()
     }
 }
 

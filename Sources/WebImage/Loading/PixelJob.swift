@@ -13,6 +13,8 @@ struct BytesKey: Hashable, Sendable {
     let keepsBitDepth: Bool
     let page: Int
     let limits: DecodeLimits
+    /// One who would be refused must not decide for one who would not.
+    let retriesFailed: Bool
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
     init(_ request: ImageRequest) throws(WebImageError) {
@@ -24,6 +26,7 @@ struct BytesKey: Hashable, Sendable {
         keepsBitDepth = request.keepsBitDepth
         page = request.page
         limits = request.limits
+        retriesFailed = request.retriesFailed
     }
 
     func hash(into hasher: inout Hasher) {
@@ -95,6 +98,9 @@ final class PixelJob: @unchecked Sendable {
         tokens = []
     }
 
+    /// Whether somebody wants the original's bytes too, which memory does not have.
+    var wantsData: Bool { tokens.contains(where: \.includesData) }
+
     /// Those of its callers who look at the way, not only at the end.
     var watchers: [LoadToken.Delivery] {
         tokens.compactMap { $0.isWatching ? $0.delivery : nil }
@@ -134,6 +140,8 @@ final class BytesJob: @unchecked Sendable {
     let isWatched = Atomic(false)
     /// Set by the session that keeps the original, so that the others do not.
     let isStored = Atomic(false)
+    /// Set by the session that says how it went with the origin.
+    let isSettled = Atomic(false)
     private let highest = Atomic(LoadPriority.low.rawValue)
 
     /// Every pixel job that is not finished.
@@ -142,6 +150,8 @@ final class BytesJob: @unchecked Sendable {
     var unplanned: [PixelJob] = []
     /// True while a session runs that will take on what is unplanned once it knows the header.
     var hasPlanningSession = false
+    /// The transfer that is waited for, also while nothing has come that could be decoded.
+    var download: Download?
     var opened: OpenedBytes?
     /// Of all callers of all pixel jobs.
     var priorities = PriorityCounts() {
@@ -156,14 +166,4 @@ final class BytesJob: @unchecked Sendable {
 
     /// That of the most urgent caller; may be read without the lock.
     var priority: LoadPriority { LoadPriority(rawValue: highest.load(ordering: .relaxed)) ?? .low }
-}
-
-/// Where a job's bytes come from, once that is known.
-struct OpenedBytes: Sendable {
-    var log: ByteLog
-    var source: ImageSource
-    /// The transfer; nil for bytes from the disk cache.
-    var download: Download?
-    /// When it was known.
-    var time: Duration
 }

@@ -134,7 +134,7 @@ struct PictureShow: Sendable {
         for await event in manager.events(for: request) {
             switch event {
             case .progress(let progress): display.show(progress, of: index)
-            case .preview: break
+            case .preview, .cached: break
             case .finished(let result): return try result.get()
             }
         }

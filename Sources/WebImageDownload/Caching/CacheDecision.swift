@@ -36,4 +36,10 @@ package struct StorePlan: Hashable, Sendable {
     package var storing: StoredResponse?
     /// Whether the entry, if there is one, is no longer true and goes when nothing takes its place.
     package var removesStored = false
+
+    /// Nothing is kept, and nothing goes.
+    package init(storing: StoredResponse? = nil, removesStored: Bool = false) {
+        self.storing = storing
+        self.removesStored = removesStored
+    }
 }

@@ -173,6 +173,16 @@ final class DownloadCenter: TransferOwner {
         return (transfer, pump, clear)
     }
 
+    func log(
+        of beginning: any PartialBody, continuedBy download: Download, _ head: ResponseHead,
+        whenBegun: @escaping @Sendable (ByteLog) -> Void
+    ) -> ByteLog {
+        let log = makeLog(configuration)
+        ContinuedLog(beginning, rest: download.log, into: log, executor: executor, budget: budget)
+            .start(head, whenBegun: whenBegun)
+        return log
+    }
+
     private func makeLog(_ configuration: DownloadConfiguration) -> ByteLog {
         var settings = ByteLog.Settings()
         settings.memoryLimit = configuration.memoryPerTransfer.bytes

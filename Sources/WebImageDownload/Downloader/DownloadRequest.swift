@@ -156,6 +156,15 @@ extension RequestFingerprint {
 extension ResolvedRequest {
     /// The URL in normal form without fragment, user and password, which the key of the original is made of.
     package var originalURL: String { key.fingerprint.url }
+    /// The same with more fields, which are added to what the caller says there.
+    package func adding(_ fields: HTTPFields) -> ResolvedRequest {
+        if fields.isEmpty { return self }
+        var request = request
+        request.fields.append(contentsOf: fields)
+        // What could be resolved once can be again.
+        return (try? ResolvedRequest(request)) ?? self
+    }
+
     /// Who asks, when the answer depends on it.
     package var credentialScope: String? { key.fingerprint.credentialScope }
     /// True for files, paths and `data:` URLs.

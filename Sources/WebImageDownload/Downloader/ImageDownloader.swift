@@ -47,6 +47,29 @@ public final class ImageDownloader: Sendable {
         center.download(request, priority: priority)
     }
 
+    /// One log of the beginning of a body, which an earlier transfer kept, and of the rest, which comes now.
+    ///
+    /// - Parameters:
+    ///   - head: that of the whole.
+    ///   - whenBegun: called once, when the beginning is in the log and the claim is not read any more.
+    package func log(
+        of beginning: any PartialBody, continuedBy download: Download, _ head: ResponseHead,
+        whenBegun: @escaping @Sendable (ByteLog) -> Void
+    ) -> ByteLog {
+        center.log(of: beginning, continuedBy: download, head, whenBegun: whenBegun)
+    }
+
+    /// What the rules of HTTP caching must know of a request: all that is sent with it, but for what its modifiers add.
+    package func cacheRequest(for request: ResolvedRequest) -> CacheRequest {
+        let configuration = center.configuration
+        var fields = configuration.fields
+        for field in request.request.fields { fields[field.name] = nil }
+        fields.append(contentsOf: request.request.fields)
+        return CacheRequest(
+            method: request.request.method, fields: fields,
+            credentialScope: request.credentialScope ?? configuration.credentialProvider?.name)
+    }
+
     // MARK: Configuration
 
     /// What new transfers go by. A change counts for those that begin from then on, limits and order at once; only

@@ -53,7 +53,15 @@ package struct DownloadExchange: Sendable {
     package var requestTime: Int64
     package var responseTime: Int64
     package var head: ResponseHead
-    package var redirects: Int
+    /// The answers that redirected on the way.
+    package var redirects: [ResponseHead]
+
+    /// When and where the head came, as the rules of HTTP caching want it.
+    package var arrival: CacheExchange.Arrival {
+        CacheExchange.Arrival(
+            requestTime: requestTime, responseTime: responseTime, place: String(url.prefix { $0 != "?" }),
+            redirects: redirects)
+    }
 }
 
 /// What a transfer tells of itself, and asks.

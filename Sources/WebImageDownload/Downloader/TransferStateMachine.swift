@@ -146,6 +146,8 @@ struct TransferStateMachine: Sendable {
             if error.code == .badStatus, let until = nextTry(after: error, head: head, at: now, wallTime: wallTime) {
                 return drain(.rest(error, until: until), length: length, at: now)
             }
+            var error = error
+            error.retryAfter = RetryAfter.delay(of: head, wallTime: wallTime)
             return error.code == .bodyTooLarge ? stop(error) : refuse(error, length: length, at: now)
         }
     }

@@ -27,6 +27,7 @@ final class WebTransfer: Transfer, TransportReceiver {
         var metrics = TransferMetrics()
         var hasEnded = false
         var exchange: DownloadExchange?
+        var redirects: [ResponseHead] = []
         var sentFields: HTTPFields = [:]
         var sentAt: Int64 = 0
         /// What was sent, and what the server said to it.
@@ -166,6 +167,7 @@ final class WebTransfer: Transfer, TransportReceiver {
             let action = guts.machine.head(head, at: now, wallTime: wallTime)
             guts.note(head, answer: action, at: wallTime)
             let redirect = guts.machine.chain.count > hops ? guts.machine.chain.current.text : nil
+            if redirect != nil { guts.redirects.append(head) }
             return (action, guts.machine.clocks.next, redirect)
         }
         if let redirect { emit(.redirected(to: redactedURL(redirect))) }
@@ -342,6 +344,6 @@ extension WebTransfer.Guts {
         guard case .accept = action else { return }
         exchange = DownloadExchange(
             url: machine.chain.current.text, requestFields: sentFields, requestTime: sentAt, responseTime: wallTime,
-            head: head, redirects: machine.chain.count)
+            head: head, redirects: redirects)
     }
 }

@@ -4,12 +4,12 @@ import WebImageSystem
 
 /// Remembers which requests failed so that they are not made again at once. Asked after the caches: what is cached is
 /// served however its URL fared. Safe to use from any thread; nothing blocks.
-package final class FailedURLs: Sendable {
-    package struct Statistics: Hashable, Sendable {
+public final class FailedURLs: Sendable {
+    public struct Statistics: Hashable, Sendable {
         /// Failures that were remembered.
-        package var remembered = 0
+        public var remembered = 0
         /// Requests that were not made because of one.
-        package var refused = 0
+        public var refused = 0
     }
 
     private struct State {
@@ -26,17 +26,17 @@ package final class FailedURLs: Sendable {
         state = Guarded(State(table: FailedURLTable(policy: policy), policy: policy))
     }
 
-    package var policy: FailedURLPolicy { state.withLock { $0.policy } }
+    public var policy: FailedURLPolicy { state.withLock { $0.policy } }
 
     /// Holds for failures from now on; a lower limit at once.
-    package func setPolicy(_ policy: FailedURLPolicy) {
+    public func setPolicy(_ policy: FailedURLPolicy) {
         state.withLock { state in
             state.policy = policy
             state.table.setPolicy(policy)
         }
     }
 
-    package var statistics: Statistics { state.withLock { $0.statistics } }
+    public var statistics: Statistics { state.withLock { $0.statistics } }
 
     // MARK: Around a request
 
@@ -82,7 +82,7 @@ package final class FailedURLs: Sendable {
     // MARK: For the user
 
     /// All that are left alone now, the longest first.
-    package func list() -> [FailedURL] {
+    public func list() -> [FailedURL] {
         let now = clock.now
         return state.withLock { $0.table.list(at: now) }
     }
@@ -93,5 +93,5 @@ package final class FailedURLs: Sendable {
         state.withLock { $0.table.remove(request.key.fingerprint) }
     }
 
-    package func removeAll() { state.withLock { $0.table.removeAll() } }
+    public func removeAll() { state.withLock { $0.table.removeAll() } }
 }

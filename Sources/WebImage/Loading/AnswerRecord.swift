@@ -1,0 +1,31 @@
+import Synchronization
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+
+/// What pictures in memory know of the answer that they were decoded from, so that they can be judged by the rules of HTTP
+/// without a look at the disk.
+final class AnswerRecord: ImageOrigin {
+    private let current: Guarded<StoredResponse>
+
+    init(_ response: StoredResponse) { current = Guarded(response) }
+
+    var response: StoredResponse { current.withLock { $0 } }
+
+    /// Takes over what a 304 said, unless the record is of another body.
+    func renew(_ response: StoredResponse) {
+        current.withLock { current in
+            if current.hasSameBody(as: response) { current = response }
+        }
+    }
+}
+
+extension StoredResponse {
+    /// Whether two answers of one URL have the same body: by their validators, or where they have none, by whether they are
+    /// one answer.
+    func hasSameBody(as other: StoredResponse) -> Bool {
+        if let tag = self["etag"] { return tag == other["etag"] }
+        if let changed = self["last-modified"] { return other["etag"] == nil && changed == other["last-modified"] }
+        return other["etag"] == nil && other["last-modified"] == nil && responseTime == other.responseTime
+    }
+}

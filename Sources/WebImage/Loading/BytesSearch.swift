@@ -1,0 +1,197 @@
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+
+/// Who wants bytes, and what becomes of them. Exactly one of ``found(_:)`` and ``failed(_:)`` ends a search, unless
+/// somebody was answered from memory, or nobody wants them any more.
+protocol BytesSeeker: Sendable {
+    /// True when nobody wants them any more.
+    var isAbandoned: Bool { get }
+    var priority: LoadPriority { get }
+    /// What memory knows of the answer that it has pictures of.
+    var remembered: AnswerRecord? { get }
+
+    /// Takes the transfer, to cancel it when nobody wants it any more. False: nobody does.
+    func follow(_ download: Download) -> Bool
+    /// Answers with what memory has of this body, or of any when it is nil.
+    ///
+    /// - Parameter isProvisional: whether the origin is still to be asked.
+    /// - Returns: true when nobody is left who wants the bytes.
+    func answerFromMemory(_ body: StoredResponse?, isProvisional: Bool) -> Bool
+    func found(_ bytes: OpenedBytes)
+    func failed(_ error: WebImageError)
+}
+
+/// Finds a request's bytes: in the disk cache, in a file or at the origin, as its policy and the rules of HTTP say
+/// (RFC 9111). What it does not know is who asks.
+struct BytesSearch: Sendable {
+    let loader: Loader
+    let request: ImageRequest
+    let key: BytesKey
+    let seeker: any BytesSeeker
+
+    func start() {
+        if let data = request.inlineData { return found(ByteLog(bytes: data), .file) }
+        if key.download.isLocal { return ask(nil) }
+        guard key.policy.mode.readsCache else { return decide(nil) }
+        // Pictures in memory know what they are judged by: the disk need not be asked.
+        if !key.policy.trustsMemory, let record = seeker.remembered { return decide(record.response) }
+        guard let disk = loader.disk else { return decide(nil) }
+        loader.ioExecutor.run(seeker.priority) {
+            if !seeker.isAbandoned { look(in: disk) }
+        }
+    }
+
+    /// A cache that fails costs speed, not pictures: its errors are logged and count as a miss.
+    private func look(in disk: DiskCache) {
+        do {
+            // Of what is asked about in any case the body may never be needed.
+            if key.policy == .revalidate {
+                decide(try disk.readMetadata(key.originalKey)?.storedResponse)
+            } else {
+                let entry = try disk.read(key.originalKey)
+                decide(entry?.metadata.storedResponse, entry)
+            }
+        } catch {
+            loader.observer.cacheFailed(error)
+            decide(nil)
+        }
+    }
+
+    private func decide(_ stored: StoredResponse?, _ entry: DiskEntry? = nil) {
+        switch loader.decision(key, stored) {
+        case .serve(let stored): serve(stored, entry)
+        case .serveAndRevalidate(let stored, _): serve(stored, entry, isProvisional: true)
+        case .revalidate(let exchange): ask(exchange)
+        case .fetch(let exchange): ask(exchange)
+        case .fail: fail(Loader.cacheMiss)
+        }
+    }
+
+    // MARK: The entry
+
+    /// - Parameter isProvisional: whether the origin is asked behind the answer.
+    private func serve(_ stored: StoredResponse, _ entry: DiskEntry?, isProvisional: Bool = false) {
+        if seeker.answerFromMemory(stored, isProvisional: isProvisional) { return }
+        if let entry { return found(entry, stored, isProvisional: isProvisional) }
+        loader.ioExecutor.run(seeker.priority) {
+            if let entry = readEntry(), entry.metadata.storedResponse.hasSameBody(as: stored) {
+                return found(entry, stored, isProvisional: isProvisional)
+            }
+            // It is gone, damaged or another one: a request without conditions brings it back.
+            guard case .fetch(let exchange) = loader.decision(key, nil) else { return fail(Loader.cacheMiss) }
+            ask(exchange)
+        }
+    }
+
+    private func readEntry() -> DiskEntry? {
+        do {
+            return try loader.disk?.read(key.originalKey)
+        } catch {
+            loader.observer.cacheFailed(error)
+            return nil
+        }
+    }
+
+    private func found(_ entry: DiskEntry, _ stored: StoredResponse, isProvisional: Bool) {
+        var opened = OpenedBytes(log: ByteLog(bytes: entry.body), source: .disk, time: loader.clock.now)
+        opened.record = AnswerRecord(stored)
+        opened.isProvisional = isProvisional
+        seeker.found(opened)
+    }
+
+    private func found(_ log: ByteLog, _ source: ImageSource) {
+        seeker.found(OpenedBytes(log: log, source: source, time: loader.clock.now))
+    }
+
+    private func fail(_ error: WebImageError) { seeker.failed(error.at(request.place)) }
+
+    // MARK: The origin
+
+    /// - Parameter exchange: nil for what no network is needed for.
+    private func ask(_ exchange: CacheExchange?) {
+        if let refusal = loader.failedURLs.refusal(of: key.download, retryFailed: request.retriesFailed) {
+            return fail(refusal)
+        }
+        // What has no entry to fall back to may have a beginning to go on with.
+        if let exchange, exchange.base == nil, let fetch = ResumableFetch(loader, key, exchange, seeker) {
+            return fetch.start()
+        }
+        let begin = loader.clock.now
+        let resolved = exchange.map { key.download.adding($0.fields) } ?? key.download
+        let download = loader.downloader.download(resolved, priority: seeker.priority)
+        guard seeker.follow(download) else { return download.cancel() }
+        var opened = OpenedBytes(
+            log: download.log, source: exchange == nil ? .file : .network, download: download, time: begin)
+        opened.exchange = exchange
+        // Without an entry to fall back to, nothing has to be known before the bytes can be looked at.
+        guard let exchange, exchange.base != nil else { return seeker.found(opened) }
+        download.log.whenHead { [opened] in
+            loader.ioExecutor.run(seeker.priority) {
+                if !seeker.isAbandoned { judge(opened, download, exchange) }
+            }
+        }
+    }
+
+    private func judge(_ opened: OpenedBytes, _ download: Download, _ exchange: CacheExchange) {
+        guard let answered = download.exchange else {
+            guard case .failed(let error)? = download.log.end else { return seeker.found(opened) }
+            guard case .useStale(let stored) = exchange.failed(error, now: loader.clock.wallTime) else {
+                loader.settle(key, failure: error)
+                return fail(error)
+            }
+            return serve(stored, nil)
+        }
+        switch exchange.answer(answered.head, answered.arrival) {
+        case .proceed: seeker.found(opened)
+        case .useStored(let stored, let plan):
+            download.cancel()
+            loader.settle(key, failure: nil)
+            seeker.remembered?.renew(stored)
+            loader.renew(key, stored, plan) { serve(stored, nil) }
+        case .useStale(let stored):
+            download.cancel()
+            serve(stored, nil)
+        case .askAgain(let unconditional):
+            download.cancel()
+            ask(unconditional)
+        case .fail(let error):
+            download.cancel()
+            loader.settle(key, failure: error)
+            fail(error)
+        }
+    }
+}
+
+/// Where bytes come from, once that is known.
+struct OpenedBytes: Sendable {
+    var log: ByteLog
+    var source: ImageSource
+    /// The transfer; nil for bytes from the disk cache.
+    var download: Download?
+    /// What the transfer's answer is judged by.
+    var exchange: CacheExchange?
+    /// In place of the answer's own, when that was the rest of a body.
+    var wholeHead: ResponseHead?
+    /// What an entry of the disk cache says of the answer that it was.
+    var record: AnswerRecord?
+    /// Whether the origin is to be asked behind the answer.
+    var isProvisional = false
+    /// When it was known.
+    var time: Duration
+
+    init(log: ByteLog, source: ImageSource, download: Download? = nil, time: Duration) {
+        self.log = log
+        self.source = source
+        self.download = download
+        self.time = time
+    }
+
+    /// What of the answer is kept; there from when the log has a head on. Nil for what did not come by the network.
+    var storePlan: StorePlan? {
+        guard let exchange, let answered = download?.exchange else { return nil }
+        let head = wholeHead ?? answered.head
+        guard case .proceed(let plan) = exchange.answer(head, answered.arrival) else { return StorePlan() }
+        return plan
+    }
+}

@@ -1,0 +1,149 @@
+import Synchronization
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+
+/// A fetch that goes on where an earlier one broke off, and whose bytes are kept for a later one, also one of another
+/// process (RFC 9110 sections 13.1.5 and 14.2).
+///
+/// Nothing is kept of a body that comes whole before it is long, nor of one without a strong validator.
+final class ResumableFetch: Sendable {
+    private struct State {
+        var body: ResumableBody
+        var hasHead = false
+        /// Bytes of the log that the body knows of.
+        var noted = 0
+    }
+
+    private let loader: Loader
+    private let key: BytesKey
+    private let exchange: CacheExchange
+    private let seeker: any BytesSeeker
+    private let copy: PartialCopy
+    private let rules: ResumableBody.Rules
+    private let state: Guarded<State>
+
+    /// Nil where nothing can be kept or gone on with.
+    init?(_ loader: Loader, _ key: BytesKey, _ exchange: CacheExchange, _ seeker: any BytesSeeker) {
+        // What a decryptor made of the bytes is not what the origin would go on with.
+        let decrypts = key.download.request.decryptor != nil || loader.downloader.configuration.decryptor != nil
+        guard let partials = loader.partials, key.policy.mode.stores, !decrypts else { return nil }
+        self.loader = loader
+        self.key = key
+        self.exchange = exchange
+        self.seeker = seeker
+        rules = ResumableBody.Rules()
+        copy = PartialCopy(key.originalKey, store: partials, executor: loader.ioExecutor)
+        let request = loader.downloader.cacheRequest(for: key.download)
+        state = Guarded(State(body: ResumableBody(request, mode: key.policy.mode, rules: rules)))
+    }
+
+    func start() {
+        guard copy.mayFind, state.withLock({ $0.body.wantsKept }) else { return send(after: nil) }
+        loader.ioExecutor.run(seeker.priority) { [self] in
+            guard let claim = copy.find(), let metadata = claim.metadata else { return send(after: nil) }
+            let isOfUse = state.withLock { $0.body.found(metadata: metadata, length: claim.length) }
+            if !isOfUse { copy.forget() }
+            send(after: isOfUse ? claim : nil)
+        }
+    }
+
+    /// - Parameter claim: what is to be gone on with.
+    private func send(after claim: (any PartialBody)?) {
+        var fields = exchange.fields
+        let range = state.withLock { state in
+            defer { state.body.didAsk() }
+            return state.body.fields
+        }
+        fields.append(contentsOf: range)
+        let begin = loader.clock.now
+        let download = loader.downloader.download(key.download.adding(fields), priority: seeker.priority)
+        guard seeker.follow(download) else {
+            download.cancel()
+            return end(.failed(.cancelled), download.log)
+        }
+        var opened = OpenedBytes(log: download.log, source: .network, download: download, time: begin)
+        opened.exchange = exchange
+        guard let claim, !range.isEmpty else {
+            watch(download)
+            return seeker.found(opened)
+        }
+        download.log.whenHead { [opened] in
+            self.loader.ioExecutor.run(self.seeker.priority) { self.judge(opened, download, claim) }
+        }
+    }
+
+    private func judge(_ opened: OpenedBytes, _ download: Download, _ claim: any PartialBody) {
+        guard let answered = download.exchange else {
+            var error = WebImageError.cancelled
+            if case .failed(let failure)? = download.log.end { error = failure }
+            end(.failed(error), download.log)
+            loader.settle(key, failure: error)
+            return seeker.failed(error)
+        }
+        let action = state.withLock { state in
+            state.hasHead = true
+            return state.body.head(answered.head, answered.arrival)
+        }
+        switch action {
+        case .append(let head):
+            var opened = opened
+            let beginning = claim.length
+            opened.log = loader.downloader.log(of: claim, continuedBy: download, head) { [weak download] log in
+                // From now on the claim is the copy's again.
+                self.state.withLock { $0.noted = beginning }
+                self.note(log, download)
+            }
+            opened.wholeHead = head
+            seeker.found(opened)
+        case .restart, .leave:
+            copy.forget()
+            watch(download)
+            seeker.found(opened)
+        case .askAgain:
+            copy.forget()
+            download.cancel()
+            send(after: nil)
+        case .fail(let error):
+            copy.forget()
+            download.cancel()
+            seeker.failed(error)
+        }
+    }
+
+    // MARK: What comes is kept
+
+    /// Nothing is to be done before the body is worth it.
+    private func watch(_ download: Download) {
+        let log = download.log
+        log.whenReadable(after: rules.keepAfter - 1) { [weak download] in self.note(log, download) }
+    }
+
+    /// - Parameter download: nil when nobody wants it any more.
+    private func note(_ log: ByteLog, _ download: Download?) {
+        // Looked at first: what came before the end is counted.
+        let logEnd = log.end
+        let action = state.withLock { state in
+            if !state.hasHead, let answered = download?.exchange {
+                state.hasHead = true
+                _ = state.body.head(answered.head, answered.arrival)
+            }
+            let count = log.receivedCount
+            defer { state.noted = count }
+            return state.body.received(count - state.noted)
+        }
+        copy.carryOut(action, log)
+        if let logEnd { return end(logEnd, log) }
+        // A long body of which nothing is kept now will not be kept later either.
+        if action == .nothing { return }
+        log.whenReadable(after: log.receivedCount) { [weak download] in self.note(log, download) }
+    }
+
+    private func end(_ logEnd: ByteLog.End, _ log: ByteLog) {
+        guard case .failed(let error) = logEnd else {
+            return copy.carryOut(state.withLock { $0.body.ended(nil).keep }, log)
+        }
+        copy.close(state.withLock { $0.body.ended(error).keep }, log)
+    }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import WebImage
+
+/// `webimage prefetch`: fills the disk cache, at low priority.
+struct PrefetchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "prefetch",
+        abstract: "Load pictures into the disk cache, for later.",
+        discussion: """
+            What is in the cache already is not loaded again. Each picture is decoded, so that only whole ones are kept.
+            """)
+
+    @Argument(help: "URLs.")
+    var urls: [String] = []
+
+    @Option(help: ArgumentHelp("A file with one URL a line; - is standard input.", valueName: "FILE|-"))
+    var inputList: String?
+
+    @OptionGroup(title: "Loading") var loading: LoadOptions
+
+    @Flag(help: "One JSON object a line for each input.")
+    var json = false
+
+    mutating func validate() throws {
+        if urls.isEmpty, inputList == nil { throw ValidationError("give a URL, or --input-list") }
+        if loading.policy == CachePolicy.noStore.rawValue {
+            throw ValidationError("--policy no-store keeps nothing: there is nothing to prefetch into")
+        }
+    }
+
+    func run() async throws {
+        let inputs = urls + (try InputList.read(inputList))
+        let options = try PictureOptions.parse(json ? ["--json"] : [])
+        if inputs.isEmpty, !json { Console.err("nothing to load: the list is empty") }
+        let manager = loading.makeManager()
+        let display = ProgressDisplay(isOn: json ? false : nil)
+        let jobs = inputs.indices.lazy.map { index in
+            FetchJob(
+                input: inputs[index], index: index, loading: loading, options: options, output: nil, previews: nil,
+                manager: manager, display: display, priority: .low)
+        }
+        let allWell = await FetchJob.run(jobs, concurrency: loading.concurrency)
+        await manager.finishStores()
+        if !allWell { throw someFailed }
+    }
+}

@@ -1,0 +1,49 @@
+import HTTPTypes
+import Synchronization
+import WebImage
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+import WebImageTesting
+
+/// An origin of one picture that may change, which answers conditions as RFC 9110 says.
+final class ChangingOrigin: Sendable {
+    struct State {
+        var body: [UInt8]
+        var tag: String?
+        var fields: HTTPFields
+        /// In place of any other answer.
+        var outage: FakeAnswer?
+        var full = 0
+        var unchanged = 0
+        var lastFields: HTTPFields = [:]
+    }
+
+    private let state: Guarded<State>
+
+    init(_ transport: FakeTransport, body: [UInt8], tag: String? = "\"1\"", fields: HTTPFields = [:]) {
+        state = Guarded(State(body: body, tag: tag, fields: fields))
+        transport.answerAll { self.answer(to: $0) }
+    }
+
+    /// Whole answers, and answers that nothing has changed.
+    var counts: [Int] { state.withLock { [$0.full, $0.unchanged] } }
+    var lastFields: HTTPFields { state.withLock { $0.lastFields } }
+
+    func change(_ change: @Sendable (inout State) -> Void) { state.withLock { change(&$0) } }
+
+    private func answer(to request: TransportRequest) -> FakeAnswer {
+        state.withLock { state in
+            state.lastFields = request.fields
+            if let outage = state.outage { return outage }
+            var fields = state.fields
+            if let tag = state.tag { fields[.eTag] = tag }
+            if let tag = state.tag, request.fields[.ifNoneMatch] == tag {
+                state.unchanged += 1
+                return .status(304, fields: fields)
+            }
+            state.full += 1
+            return .bytes(state.body, contentType: "image/png", fields: fields)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import HTTPTypes
+import Testing
+import WebImage
+import WebImageCore
+import WebImageTesting
+
+/// The end of a program's work (SDWebImage's rows O-04, DO-06, Q-02).
+@Suite struct DrainTests {
+    private let marked = "http://pictures.test/marked"
+    private let other = "http://pictures.test/other"
+
+    @Test func whatIsMarkedFinishesAndIsStored() async throws {
+        let folder = try TemporaryFolder()
+        let bench = TestBench(disk: folder.path)
+        let body = try Fixture.png(16, 16)
+        let gate = Gate()
+        for url in [marked, other] {
+            bench.transport.answer(url, .bytes(body, contentType: "image/png").held(by: gate))
+        }
+        var request = ImageRequest(marked)
+        request.finishesWhenDrained = true
+        let (first, second, late) = (Ledger(), Ledger(), Ledger())
+        bench.manager.load(request) { first.take($0) }
+        bench.manager.load(ImageRequest(other)) { second.take($0) }
+        for url in [marked, other] { #expect(await bench.transport.waitForHits(url)) }
+        let manager = bench.manager
+        let drain = Task { await manager.drain(within: .seconds(600)) }
+        _ = await second.finished()
+        #expect(second.failures == [.shutDown: 1])
+        manager.load(ImageRequest("http://pictures.test/late")) { late.take($0) }
+        _ = await late.finished()
+        #expect(late.failures == [.shutDown: 1])
+        gate.open()
+        await drain.value
+        #expect(try await first.finished().get().source == .network)
+        #expect(manager.runningLoads == 0)
+        let next = TestBench(disk: folder.path)
+        #expect(try await next.manager.image(for: ImageRequest(marked)).source == .disk)
+    }
+
+    @Test func theDrainsTimeEndsWhatIsMarkedToo() async throws {
+        let clock = ManualClock()
+        let bench = TestBench(clock: clock)
+        let gate = Gate()
+        bench.transport.answer(marked, .bytes(try Fixture.png(16, 16), contentType: "image/png").held(by: gate))
+        var request = ImageRequest(marked)
+        request.finishesWhenDrained = true
+        let ledger = Ledger()
+        bench.manager.load(request) { ledger.take($0) }
+        #expect(await bench.transport.waitForHits(marked))
+        let manager = bench.manager
+        let drain = Task { await manager.drain(within: .seconds(5)) }
+        #expect(await eventually { clock.waitingCount > 0 })
+        clock.advance(by: .seconds(6))
+        await drain.value
+        _ = await ledger.finished()
+        #expect(ledger.failures == [.shutDown: 1])
+        gate.open()
+    }
+}

@@ -1,0 +1,118 @@
+import HTTPTypes
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// A body that broke off is gone on with, also by another process (RFC 9110 sections 13.1.5 and 14.2).
+@Suite struct ResumeTests {
+    private let url = "http://pictures.test/large.bmp"
+    private let folder: TemporaryFolder
+    private let body: [UInt8]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        // Over 700 KB.
+        body = try Fixture.gradient(500, 360).encoded(as: .bmp)
+    }
+
+    /// A manager of a process of its own.
+    private func makeBench() -> TestBench { TestBench(disk: folder.path) }
+
+    private func answer(_ bytes: ArraySlice<UInt8>, fields: HTTPFields) -> FakeAnswer {
+        .bytes(Array(bytes), contentType: "image/bmp", fields: fields)
+    }
+
+    private func part(from offset: Int, of total: Int, tag: String) -> FakeAnswer {
+        let fields: HTTPFields = [.eTag: tag, .contentRange: "bytes \(offset)-\(total - 1)/\(total)"]
+        return .status(206, body: Array(body[offset...]), fields: fields)
+    }
+
+    /// Breaks a transfer off after so many bytes.
+    private func breakOff(after count: Int, fields: HTTPFields = [.eTag: "\"1\""]) async throws {
+        let bench = makeBench()
+        bench.transport.answer(url, answer(body[...], fields: fields).inPieces(of: 10_000).failing(after: count))
+        let error = await #expect(throws: WebImageError.self) {
+            try await bench.manager.image(for: ImageRequest(url))
+        }
+        #expect(error?.code == .connectionLost || error?.code == .badImageData)
+        // What is kept is written behind the answer.
+        let store = try #require(bench.manager.loader.partials)
+        let key = ImageRequest(url).originalKey
+        #expect(await eventually { (store.claim(key, creates: false)?.length ?? 0) > 0 } || fields[.eTag] == nil)
+        bench.manager.shutDown()
+    }
+
+    @Test(arguments: [100_000, 400_000])
+    func theNextProcessGoesOnWhereTheLastOneBrokeOff(count: Int) async throws {
+        try await breakOff(after: count)
+        let bench = makeBench()
+        bench.transport.answerAll { [body] request in
+            guard let range = request.fields[.range], request.fields[.ifRange] == "\"1\"",
+                let offset = Int(range.dropFirst("bytes=".count).dropLast())
+            else { return .status(500) }
+            return part(from: offset, of: body.count, tag: "\"1\"").inPieces(of: 30_000)
+        }
+        var request = ImageRequest(url)
+        request.includesData = true
+        let response = try await bench.manager.image(for: request)
+        #expect(response.data == body && response.source == .network)
+        #expect(bench.transport.hits(url) == 1)
+        await bench.manager.finishStores()
+        // It is stored as if it had come in one piece, and the beginning is not needed any more.
+        #expect(try await bench.manager.diskCache?.readMetadata(request.originalKey)?.status == 200)
+        let store = try #require(bench.manager.loader.partials)
+        #expect(await eventually { store.claim(request.originalKey, creates: false) == nil })
+    }
+
+    @Test func aBodyThatChangedComesWhole() async throws {
+        try await breakOff(after: 400_000)
+        let bench = makeBench()
+        let other = try Fixture.gradient(400, 300).encoded(as: .bmp)
+        bench.transport.answer(url, .bytes(other, contentType: "image/bmp", fields: [.eTag: "\"2\""]))
+        var request = ImageRequest(url)
+        request.includesData = true
+        #expect(try await bench.manager.image(for: request).data == other)
+        #expect(bench.transport.requests.first?.fields[.range] != nil)
+    }
+
+    @Test func aPartThatDoesNotFitIsAskedForWhole() async throws {
+        try await breakOff(after: 400_000)
+        let bench = makeBench()
+        bench.transport.answer(
+            url, part(from: 0, of: body.count, tag: "\"1\""), answer(body[...], fields: [.eTag: "\"1\""]))
+        var request = ImageRequest(url)
+        request.includesData = true
+        #expect(try await bench.manager.image(for: request).data == body)
+        #expect(bench.transport.requests.map { $0.fields[.range] != nil } == [true, false])
+    }
+
+    @Test func whatHasNoStrongValidatorIsNotKept() async throws {
+        try await breakOff(after: 400_000, fields: [:])
+        let bench = makeBench()
+        bench.transport.answer(url, answer(body[...], fields: [:]))
+        _ = try await bench.manager.image(for: ImageRequest(url))
+        #expect(bench.transport.requests.map { $0.fields[.range] } == [nil])
+    }
+
+    @Test func aCancelledLoadLeavesItsBeginning() async throws {
+        let bench = makeBench()
+        let gate = Gate()
+        bench.transport.answer(
+            url, answer(body[...], fields: [.eTag: "\"1\""]).inPieces(of: 50_000).held(by: gate, after: 350_000))
+        let ledger = Ledger()
+        let token = bench.manager.load(ImageRequest(url)) { ledger.take($0) }
+        let store = try #require(bench.manager.loader.partials)
+        let key = ImageRequest(url).originalKey
+        // While it comes, the transfer has the claim.
+        #expect(await eventually { store.usedBytes.bytes > 0 })
+        token.cancel()
+        _ = await ledger.finished()
+        #expect(await eventually { (store.claim(key, creates: false)?.length ?? 0) >= 256 << 10 })
+        gate.open()
+    }
+}
