@@ -53,20 +53,21 @@ enum MemoryBench {
         return Int(cb_malloc_count() - before)
     }
 
+    /// Beside two threads that only calculate: what the machine gives a second thread just now.
     private static func threads(_ cache: MemoryCache, _ keys: [CacheKey]) {
         let (one, two, _) = Measure.alternating(11, { rate(1, cache, keys) }, { rate(2, cache, keys) })
+        let (bareOne, bareTwo, _) = Measure.alternating(11, { calculations(1) }, { calculations(2) })
         var load = [0.0, 0.0, 0.0]
         getloadavg(&load, 3)
         print(
             "  two threads \(Measure.text(two / one)) times one thread's rate of \(Measure.text(one / 1e6, 1)) million "
-                + "hits a second; load \(Measure.text(load[0], 1)) on \(ProcessInfo.processInfo.activeProcessorCount) cores"
-        )
+                + "hits a second, of bare arithmetic \(Measure.text(bareTwo / bareOne)) times; "
+                + "load \(Measure.text(load[0], 1)) on \(ProcessInfo.processInfo.activeProcessorCount) cores")
     }
 
     /// Hits a second by the wall clock, each thread going through the keys in another order.
     private static func rate(_ width: Int, _ cache: MemoryCache, _ keys: [CacheKey]) -> Double {
-        let begin = ContinuousClock.now
-        DispatchQueue.concurrentPerform(iterations: width) { thread in
+        perSecond(width, turns * keys.count) { thread in
             for turn in 0..<turns {
                 var place = (thread * 5_003 + turn * 101) % keys.count
                 for _ in keys.indices {
@@ -76,8 +77,23 @@ enum MemoryBench {
                 }
             }
         }
+    }
+
+    private static func calculations(_ width: Int) -> Double {
+        perSecond(width, turns * count * 40) { thread in
+            var number = UInt64(thread + 1)
+            for _ in 0..<turns * count * 40 {
+                number = number &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            }
+            if number == 0 { fatalError("it has a full period") }
+        }
+    }
+
+    private static func perSecond(_ width: Int, _ count: Int, _ work: @Sendable (Int) -> Void) -> Double {
+        let begin = ContinuousClock.now
+        DispatchQueue.concurrentPerform(iterations: width, execute: work)
         let time = ContinuousClock.now - begin
         let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
-        return Double(width * turns * keys.count) / seconds
+        return Double(width * count) / seconds
     }
 }

@@ -36,6 +36,11 @@ int wi_processor_count(void) {
     return online > 0 ? (int)online : 1;
 }
 
+int wi_current_processor(void) {
+    int processor = sched_getcpu();
+    return processor < 0 ? 0 : processor;
+}
+
 int wi_run_on_stack(size_t stack, void *(*work)(void *), void *context) {
     pthread_attr_t attributes;
     pthread_t thread;

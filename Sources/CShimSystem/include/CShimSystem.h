@@ -11,6 +11,9 @@ int wi_open_temporary(const char *_Nonnull directory);
 /// How many processors this process may run on (its affinity mask), at least 1.
 int wi_processor_count(void);
 
+/// Which processor this thread runs on just now; 0 where the system does not tell. It may be another one a moment later.
+int wi_current_processor(void);
+
 /// Asks a terminal a question and waits for its answer, "ESC [ ?", some text, then `last`. The terminal's settings are
 /// changed meanwhile; they are as before afterwards, also when a signal ends or stops the process.
 /// Returns the length of the text, which is not terminated; -1 without an answer in time, from what is no terminal, in

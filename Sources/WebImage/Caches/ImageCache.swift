@@ -89,8 +89,7 @@ public final class ImageCache: ImageCaching {
                 configuration: DownloadConfiguration(), transport: NoTransport(), clock: clock, executor: fileExecutor,
                 files: files),
             failedURLs: FailedURLs(clock: clock), partials: nil, coders: configuration.coders, clock: clock,
-            decodeExecutor: decodeExecutor,
-            decodeThreads: configuration.decodeThreads, ioExecutor: fileExecutor,
+            decodeExecutor: decodeExecutor, decodeThreads: configuration.decodeThreads, ioExecutor: fileExecutor,
             decodeMemory: configuration.decodeMemory, observer: LoadObserver(logger: configuration.logger))
         self.init(
             memory: memory, disk: disk, decoding: Loader(decoding), encoding: configuration.encoding,

@@ -8,20 +8,20 @@ extension MemoryCache {
     package var keysInOrder: [CacheKey] {
         ledger.withLock { ledger in
             ledger.order.ids.map { id in
-                shards[id % Self.shardCount].state.withLock { $0.table[Int32(id / Self.shardCount)].key }
+                shards[id % Self.shardCount].change { $0.table[Int32(id / Self.shardCount)].key }
             }
         }
     }
 
     /// Records of pictures that left while somebody held them.
-    package var heldRecords: Int { shards.reduce(0) { sum, shard in sum + shard.state.withLock { $0.held.count } } }
+    package var heldRecords: Int { shards.reduce(0) { sum, shard in sum + shard.change { $0.held.count } } }
 
     /// What is wrong with sums, order and tables, or nil. O(n) under the lock.
     package func fault() -> String? {
         ledger.withLock { ledger in
             var (cost, count, variants) = (0, 0, 0)
             for shard in shards {
-                let fault = shard.state.withLock { state -> String? in
+                let fault = shard.change { state -> String? in
                     count += state.table.count
                     state.table.forEachIndex { index in
                         cost += state.table[index].cost
@@ -37,7 +37,7 @@ extension MemoryCache {
             if cost > ledger.limits.room || count > ledger.limits.places { return "a limit is passed" }
             let ids = ledger.order.ids
             let live = ids.filter { id in
-                shards[id % Self.shardCount].state.withLock { $0.table.isLive(id / Self.shardCount) }
+                shards[id % Self.shardCount].change { $0.table.isLive(id / Self.shardCount) }
             }
             return live.count == count && Set(ids).count == ids.count ? nil : "the order has other entries"
         }

@@ -16,7 +16,7 @@ extension MemoryCache {
         var departed: [MemoryTable.Entry] = []
         ledger.withLock { ledger in
             for shard in shards {
-                shard.state.withLock { $0.held.removeAll(where: isVariant) }
+                shard.change { $0.held.removeAll(where: isVariant) }
                 for key in shard.keys(where: { isVariant($0.key) }) {
                     takeOut(key, remembers: false, &ledger, into: &departed)
                 }
@@ -64,7 +64,7 @@ extension MemoryCache {
     func adopt(_ image: Image, _ key: CacheKey) -> Image? {
         var departed: [MemoryTable.Entry] = []
         return ledger.withLock { ledger in
-            let (now, entry) = shard(of: key).state.withLock { state -> (Image?, MemoryTable.Entry?) in
+            let (now, entry) = shard(of: key).change { state -> (Image?, MemoryTable.Entry?) in
                 let index = state.table.find(key)
                 if index != MemoryTable.none { return (Image(state.table[index].storage), nil) }
                 return (nil, state.held.entry(of: image, for: key))
@@ -88,7 +88,7 @@ extension MemoryCache {
         let limits = ledger.limits
         guard entry.cost <= limits.room, limits.places >= 1 else {
             if remembersHeld, limits.room > 0, limits.places > 0 {
-                shard(of: entry.key).state.withLock { $0.held.insert(entry) }
+                shard(of: entry.key).change { $0.held.insert(entry) }
             }
             return false
         }
@@ -97,7 +97,7 @@ extension MemoryCache {
             takeOut(surplus, remembers: remembersHeld, &ledger, into: &departed)
         }
         makeRoom(cost: entry.cost, places: 1, &ledger, into: &departed)
-        let index = shard(of: entry.key).state.withLock { state in
+        let index = shard(of: entry.key).change { state in
             state.held.remove(entry.key)
             return state.table.insert(entry)
         }
@@ -124,7 +124,7 @@ extension MemoryCache {
     }
 
     private func takeOut(_ id: Int) -> MemoryTable.Entry? {
-        shards[id % Self.shardCount].state.withLock { state in
+        shards[id % Self.shardCount].change { state in
             let index = id / Self.shardCount
             guard state.table.isLive(index) else { return nil }
             return state.takeOut(Int32(index), remembers: remembersHeld)
@@ -133,7 +133,7 @@ extension MemoryCache {
 
     private func forgetAll(_ ledger: inout MemoryLedger, into departed: inout [MemoryTable.Entry]) {
         for shard in shards {
-            shard.state.withLock { state in
+            shard.change { state in
                 state.held.removeAll()
                 state.table.removeAll(into: &departed)
             }
@@ -146,7 +146,7 @@ extension MemoryCache {
     func takeOut(
         _ key: CacheKey, remembers: Bool, _ ledger: inout MemoryLedger, into departed: inout [MemoryTable.Entry]
     ) {
-        let found = shard(of: key).state.withLock { state -> (Int32, MemoryTable.Entry)? in
+        let found = shard(of: key).change { state -> (Int32, MemoryTable.Entry)? in
             state.held.remove(key)
             let index = state.table.find(key)
             return index == MemoryTable.none ? nil : (index, state.takeOut(index, remembers: remembers))

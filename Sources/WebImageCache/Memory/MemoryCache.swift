@@ -4,7 +4,8 @@ import WebImageSystem
 
 /// Decoded pictures in memory, by key; which leave first is up to an ``EvictionPolicy``.
 ///
-/// Synchronous and safe to use from any thread: a hit is one lock, one look-up, no allocation. The limits hold at every
+/// Synchronous and safe to use from any thread: a hit is one lock that threads on other processors do not want, one
+/// look-up, no allocation. The limits hold at every
 /// moment, and the memory of an evicted picture is given back after the locks are released. A picture that left while
 /// somebody still held it is found again as long as it is held. Pictures of which a part is missing do not belong here;
 /// that is up to the caller.
@@ -48,6 +49,7 @@ public final class MemoryCache: Sendable {
     static let shardCount = 16
 
     let shards: [MemoryShard]
+    private let readerLocks: ReaderLocks
     /// The same without counting references, which would cost a hit as much as its lock.
     private let uncounted: [Unmanaged<MemoryShard>]
     /// Taken before a shard's lock, never after.
@@ -66,7 +68,9 @@ public final class MemoryCache: Sendable {
     }
 
     package init(limits: Limits, policy: EvictionPolicy, remembersHeld: Bool, clock: any LoadClock) {
-        shards = (0..<Self.shardCount).map { _ in MemoryShard() }
+        let locks = ReaderLocks(shardCount: Self.shardCount)
+        readerLocks = locks
+        shards = (0..<Self.shardCount).map { MemoryShard(number: $0, locks: locks) }
         uncounted = shards.map { Unmanaged.passUnretained($0) }
         ledger = Guarded(MemoryLedger(order: policy.makeOrder(), limits: limits))
         self.clock = clock
@@ -104,7 +108,7 @@ public final class MemoryCache: Sendable {
 
     /// True when there is a picture of that key; does not count as use, nor as hit or miss.
     public func contains(_ key: CacheKey) -> Bool {
-        shard(of: key).state.withLock { state in
+        shard(of: key).read { state in
             let index = state.table.find(key)
             return index != MemoryTable.none && !state.table[index].isExpired(at: clock.now)
         }
@@ -148,14 +152,14 @@ public final class MemoryCache: Sendable {
                 ledger.evictions += 1
                 return takeOut(key, remembers: remembersHeld, &ledger, into: &departed)
             }
-            shard(of: key).state.withLock { $0.table[index].cost = cost }
+            shard(of: key).change { $0.table[index].cost = cost }
             ledger.costChanged(of: id(index, key), from: old, to: cost)
             makeRoom(cost: 0, places: 0, &ledger, into: &departed)
         }
     }
 
     private func currentEntry(of image: Image, _ key: CacheKey) -> (index: Int32, cost: Int)? {
-        shard(of: key).state.withLock { state in
+        shard(of: key).change { state in
             let index = state.table.find(key)
             guard index != MemoryTable.none, state.table[index].storage === image.storage else { return nil }
             return (index, state.table[index].cost)
@@ -178,11 +182,9 @@ public final class MemoryCache: Sendable {
 
     public var statistics: Statistics {
         var sum = ledger.withLock { Statistics(hits: $0.heldHits, evictions: $0.evictions, heldHits: $0.heldHits) }
-        for shard in shards {
-            let (hits, misses) = shard.state.withLock { ($0.hits, $0.misses) }
-            sum.hits += hits
-            sum.misses += misses
-        }
+        let counts = readerLocks.counts
+        sum.hits += counts.hits
+        sum.misses += counts.misses
         // A picture that was found again was a miss of its shard.
         sum.misses -= sum.heldHits
         return sum

@@ -2,8 +2,9 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// A part of the memory cache's keys behind a lock of its own, so that hits of several threads seldom meet.
-final class MemoryShard: Sendable {
+/// A part of the memory cache's keys, read by several threads at once and changed by one.
+final class MemoryShard: @unchecked Sendable {
+    // Sendable: `state` is read under one of the shard's locks and changed under all of them.
     enum Answer {
         case hit(Image, Int32)
         /// Not in the cache, but somebody holds it.
@@ -15,49 +16,63 @@ final class MemoryShard: Sendable {
     struct State: ~Copyable {
         var table = MemoryTable()
         var held = HeldImages()
-        var hits = 0
-        var misses = 0
 
         /// Takes an entry out; what somebody else holds is remembered when `remembers` says so.
         mutating func takeOut(_ index: Int32, remembers: Bool) -> MemoryTable.Entry {
             var entry = table.remove(index)
-            // Under the lock nobody can be about to take it from here: what is not shared now stays so.
+            // Under the locks nobody can be about to take it from here: what is not shared now stays so.
             if remembers, !isKnownUniquelyReferenced(&entry.storage) { held.insert(entry) }
             return entry
         }
     }
 
-    let state = Guarded(State())
+    private let number: Int
+    private let locks: ReaderLocks
+    private let state: UnsafeMutablePointer<State>
+
+    init(number: Int, locks: ReaderLocks) {
+        self.number = number
+        self.locks = locks
+        state = .allocate(capacity: 1)
+        state.initialize(to: State())
+    }
+
+    deinit {
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+
+    /// Runs `body` alone.
+    func change<Result>(_ body: (inout State) -> Result) -> Result { locks.change(number) { body(&state.pointee) } }
+
+    /// Runs `body` beside others that read.
+    func read<Result>(_ body: (borrowing State) -> Result) -> Result { locks.read(number) { _ in body(state.pointee) } }
 
     func look(for key: CacheKey, clock: any LoadClock) -> Answer {
-        state.withLock { state in
-            let index = state.table.find(key)
+        locks.read(number) { counts in
+            let index = state.pointee.table.find(key)
             guard index != MemoryTable.none else {
-                state.misses += 1
-                return state.held.image(for: key, clock: clock).map(Answer.held) ?? .miss
+                counts.misses += 1
+                return state.pointee.held.image(for: key, clock: clock).map(Answer.held) ?? .miss
             }
-            if state.table[index].extras != nil, state.table[index].isExpired(at: clock.now) {
-                state.misses += 1
+            if state.pointee.table[index].extras != nil, state.pointee.table[index].isExpired(at: clock.now) {
+                counts.misses += 1
                 return .expired
             }
-            state.hits += 1
-            if state.table[index].uses < 3 { state.table[index].uses += 1 }
-            return .hit(Image(state.table[index].storage), index)
+            counts.hits += 1
+            state.pointee.table.noteUse(of: index)
+            return .hit(Image(state.pointee.table[index].storage), index)
         }
     }
 
     /// How often the entry was hit since this was last asked.
     func takeUses(of index: Int) -> Int {
-        state.withLock { state in
-            guard state.table.isLive(index) else { return 0 }
-            defer { state.table[Int32(index)].uses = 0 }
-            return Int(state.table[Int32(index)].uses)
-        }
+        read { state in state.table.isLive(index) ? state.table.takeUses(of: Int32(index)) : 0 }
     }
 
-    /// The keys of entries that are as asked. O(n) under the lock.
+    /// The keys of entries that are as asked. O(n) under a lock.
     func keys(where isWanted: (MemoryTable.Entry) -> Bool) -> [CacheKey] {
-        state.withLock { state in
+        read { state in
             var keys: [CacheKey] = []
             state.table.forEachIndex { if isWanted(state.table[$0]) { keys.append(state.table[$0].key) } }
             return keys

@@ -1,10 +1,12 @@
+import Synchronization
 import WebImageCore
 
 /// The memory cache's store: a hash table over flat memory.
 ///
 /// Entries lie in one array and keep their index; the table of slots (open addressing, linear probing, never more
 /// than half full) holds their indices beside 32 bits of their hash, so that a probe touches an entry only when it is
-/// all but certain to be the one. Every operation is O(1), and a look-up allocates nothing. Not thread-safe.
+/// all but certain to be the one. Every operation is O(1), and a look-up allocates nothing. Several threads may look and note uses at once,
+/// while none changes it.
 struct MemoryTable: ~Copyable, @unchecked Sendable {
     // Sendable: it owns all the memory that it points to, alone.
     struct Entry {
@@ -14,8 +16,6 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         var cost: Int
         /// What few entries have; kept apart so that an entry takes one cache line.
         let extras: Extras?
-        /// How often it was hit since the order asked, at most 3.
-        var uses: UInt8 = 0
 
         init(key: CacheKey, storage: Image.Storage, cost: Int, expires: Duration?, variant: ImageVariant?) {
             self.key = key
@@ -49,6 +49,8 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
     private var slots: UnsafeMutablePointer<Slot>
     private var mask: Int
     private var entries: UnsafeMutablePointer<Entry>
+    /// How often each entry was hit since the order asked, at most 3.
+    private var uses: UnsafeMutablePointer<Atomic<UInt8>>
     private var capacity: Int
     /// Which entries are in use: an order of somebody's own may ask for others.
     private var live: [Bool]
@@ -61,6 +63,7 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         mask = capacity * 2 - 1
         live = Array(repeating: false, count: capacity)
         (slots, entries, free) = Self.allocate(capacity)
+        uses = Self.allocateUses(capacity)
     }
 
     deinit {
@@ -68,6 +71,7 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         slots.deallocate()
         entries.deallocate()
         free.deallocate()
+        uses.deallocate()
     }
 
     /// The index of `key`'s entry, or `none`.
@@ -90,10 +94,20 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         let index = free[capacity - count - 1]
         slots[findSlot(entry.key)] = Slot(entry: index, tag: Self.tag(entry.key))
         (entries + Int(index)).initialize(to: entry)
+        uses[Int(index)].store(0, ordering: .relaxed)
         live[Int(index)] = true
         count += 1
         return index
     }
+
+    /// Counts a hit; one of two at the same moment may be lost. An entry that is hit often is not written to.
+    func noteUse(of index: Int32) {
+        let known = uses[Int(index)].load(ordering: .relaxed)
+        if known < 3 { uses[Int(index)].store(known + 1, ordering: .relaxed) }
+    }
+
+    /// How often the entry was hit since this was last asked, at most 3.
+    func takeUses(of index: Int32) -> Int { Int(uses[Int(index)].exchange(0, ordering: .relaxed)) }
 
     func isLive(_ index: Int) -> Bool { live.indices.contains(index) && live[index] }
 
@@ -166,13 +180,17 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
     }
 
     private mutating func grow() {
-        let (oldSlots, oldEntries, oldFree, oldCapacity) = (slots, entries, free, capacity)
+        let (oldSlots, oldEntries, oldFree, oldUses, oldCapacity) = (slots, entries, free, uses, capacity)
         capacity *= 2
         mask = capacity * 2 - 1
         live += Array(repeating: false, count: oldCapacity)
         (slots, entries, free) = Self.allocate(capacity)
         // The table is full: every entry is in use, and keeps its index.
         entries.moveInitialize(from: oldEntries, count: oldCapacity)
+        uses = Self.allocateUses(capacity)
+        for index in 0..<oldCapacity {
+            uses[index].store(oldUses[index].load(ordering: .relaxed), ordering: .relaxed)
+        }
         for index in 0..<oldCapacity {
             let key = entries[index].key
             slots[findSlot(key)] = Slot(entry: Int32(index), tag: Self.tag(key))
@@ -180,6 +198,7 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         oldSlots.deallocate()
         oldEntries.deallocate()
         oldFree.deallocate()
+        oldUses.deallocate()
     }
 
     private static func allocate(
@@ -190,5 +209,11 @@ struct MemoryTable: ~Copyable, @unchecked Sendable {
         let free = UnsafeMutablePointer<Int32>.allocate(capacity: capacity)
         for index in 0..<capacity { (free + index).initialize(to: Int32(capacity - 1 - index)) }
         return (slots, .allocate(capacity: capacity), free)
+    }
+
+    private static func allocateUses(_ capacity: Int) -> UnsafeMutablePointer<Atomic<UInt8>> {
+        let uses = UnsafeMutablePointer<Atomic<UInt8>>.allocate(capacity: capacity)
+        for index in 0..<capacity { (uses + index).initialize(to: Atomic(0)) }
+        return uses
     }
 }

@@ -1,0 +1,89 @@
+import Synchronization
+import WebImageSystem
+
+/// Locks that readers on different processors take without meeting: each processor has a lock of its own for each shard,
+/// beside the counts of what its readers found. Who changes a shard takes all of the shard's locks.
+///
+/// With one lock for all, the memory that holds it would travel between the processors at each hit, which takes longer
+/// than the hit itself.
+final class ReaderLocks: @unchecked Sendable {
+    // Sendable: what is behind the pointer is initialised before it is shared and gone after; the locks do the rest.
+    struct Counts {
+        var hits = 0
+        var misses = 0
+    }
+
+    private typealias Lock = Guarded<Counts>
+
+    /// More processors than that share.
+    private static let mostProcessors = 16
+    private static let lineLength = 128
+
+    private let base: UnsafeMutableRawPointer
+    private let shardCount: Int
+    private let processorMask: Int
+    /// Bytes from a processor's locks to the next one's.
+    private let stride: Int
+
+    init(shardCount: Int, processors: Int = Processors.count) {
+        var count = 1
+        while count < min(processors, Self.mostProcessors) { count *= 2 }
+        self.shardCount = shardCount
+        processorMask = count - 1
+        let length = shardCount * MemoryLayout<Lock>.stride
+        stride = (length + Self.lineLength - 1) / Self.lineLength * Self.lineLength
+        base = .allocate(byteCount: stride * count, alignment: Self.lineLength)
+        for processor in 0..<count {
+            for shard in 0..<shardCount { lock(processor, shard).initialize(to: Lock(Counts())) }
+        }
+    }
+
+    deinit {
+        for processor in 0...processorMask {
+            for shard in 0..<shardCount { lock(processor, shard).deinitialize(count: 1) }
+        }
+        base.deallocate()
+    }
+
+    @inline(__always)
+    private func lock(_ processor: Int, _ shard: Int) -> UnsafeMutablePointer<Lock> {
+        let start = (base + processor * stride).assumingMemoryBound(to: Lock.self)
+        return start + shard
+    }
+
+    /// Runs `body` while nobody changes the shard; others may read it at the same time.
+    @inline(__always)
+    func read<Result>(_ shard: Int, _ body: (inout Counts) -> Result) -> Result {
+        var result: Result?
+        lock(Processors.current & processorMask, shard).pointee.withLock { result = body(&$0) }
+        guard let result else { preconditionFailure("the body runs once") }
+        return result
+    }
+
+    /// Runs `body` while nobody reads or changes the shard.
+    func change<Result>(_ shard: Int, _ body: () -> Result) -> Result {
+        var result: Result?
+        lockAll(shard, from: 0) { result = body() }
+        guard let result else { preconditionFailure("the body runs once") }
+        return result
+    }
+
+    private func lockAll(_ shard: Int, from processor: Int, _ body: () -> Void) {
+        guard processor <= processorMask else { return body() }
+        lock(processor, shard).pointee.withLock { _ in lockAll(shard, from: processor + 1, body) }
+    }
+
+    /// What all readers found together.
+    var counts: Counts {
+        var sum = Counts()
+        for processor in 0...processorMask {
+            for shard in 0..<shardCount {
+                lock(processor, shard).pointee.withLock { counts in
+                    sum.hits += counts.hits
+                    sum.misses += counts.misses
+                }
+            }
+        }
+        return sum
+    }
+}
