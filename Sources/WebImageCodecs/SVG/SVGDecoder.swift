@@ -32,7 +32,11 @@
             guard bytes.count > 0 else { throw error(.truncatedData, "there is no data") }
             guard let svg = wi_svg_create() else { throw noMemory }
             defer { wi_svg_destroy(svg) }
-            try decode(try text(svg), svg)
+            let text = try text(svg)
+            guard let resolved = try SVGText.resolved(text, options.limits) else { return try decode(text, svg) }
+            try resolved.withUnsafeBufferPointer { buffer throws(WebImageError) in
+                try decode(UnsafeRawBufferPointer(buffer), svg)
+            }
         }
 
         private func decode(_ text: UnsafeRawBufferPointer, _ svg: OpaquePointer) throws(WebImageError) {
