@@ -134,7 +134,10 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         let sink = PatchSink(canvas, patch)
         if !patch.size.isEmpty { try reader.decode(index, into: sink) }
         let isWhole = patch.size.isEmpty || sink.rows >= patch.size.height
-        if patch.disposal != .restore, snapshots.wants(index) { snapshots.keep(try canvas.copy(), of: index) }
+        // One that stands alone is drawn as quickly as a copy of it.
+        if patch.disposal != .restore, snapshots.wants(index), !standsAlone(index, patches) {
+            snapshots.keep(try canvas.copy(), of: index)
+        }
         return isWhole
     }
 }
