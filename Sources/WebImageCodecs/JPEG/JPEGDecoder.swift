@@ -82,11 +82,7 @@ final class JPEGDecoder: ImageDecoder {
 
     private func countBytes(_ count: Int) throws(WebImageError) {
         received += count
-        guard received <= options.limits.bytes.bytes else {
-            throw WebImageError(
-                .limitExceeded, "the JPEG is longer than \(options.limits.bytes); raise DecodeLimits.bytes to allow it",
-                format: .jpeg)
-        }
+        try options.limits.check(byteCount: received, of: .jpeg)
     }
 
     private func advance() throws(WebImageError) {
