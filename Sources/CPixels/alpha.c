@@ -1,5 +1,6 @@
 // Alpha and depth. Every rounding is exact: the nearest value, halves up.
 #include "CPixels.h"
+#include <string.h>
 #include "clones.h"
 
 // c * a / 255 to nearest, without a division.
@@ -115,7 +116,7 @@ void wi_widen(uint16_t *output, const uint8_t *input, size_t count) {
     for (size_t i = 0; i < count; i++) output[i] = (uint16_t)(input[i] * 257u);
 }
 
-void wi_lay_over_8(uint8_t *pixels, const uint8_t *above, size_t count) {
+WI_INLINE void lay_over_8(uint8_t *pixels, const uint8_t *above, size_t count) {
     for (size_t i = 0; i < count; i++, pixels += 4, above += 4) {
         uint32_t alpha = above[3];
         if (alpha == 0) continue;
@@ -131,4 +132,29 @@ void wi_lay_over_8(uint8_t *pixels, const uint8_t *above, size_t count) {
         }
         pixels[3] = (uint8_t)((whole + 127) / 255);
     }
+}
+
+enum { WI_LAID_TOGETHER = 16 };
+
+/* Where pixels are either opaque or not there at all, as a GIF's, those that are there take their place. */
+WI_CLONES
+void wi_lay_over_8(uint8_t *pixels, const uint8_t *above, size_t count) {
+    for (; count >= WI_LAID_TOGETHER; count -= WI_LAID_TOGETHER) {
+        uint8_t is_between = 0;
+        for (int i = 0; i < WI_LAID_TOGETHER; i++) is_between |= (uint8_t)(above[4 * i + 3] + 1) > 1;
+        if (is_between) {
+            lay_over_8(pixels, above, WI_LAID_TOGETHER);
+        } else {
+            for (int i = 0; i < WI_LAID_TOGETHER; i++) {
+                uint32_t new, old, mask = above[4 * i + 3] ? UINT32_MAX : 0;
+                memcpy(&new, above + 4 * i, sizeof new);
+                memcpy(&old, pixels + 4 * i, sizeof old);
+                old = (new & mask) | (old & ~mask);
+                memcpy(pixels + 4 * i, &old, sizeof old);
+            }
+        }
+        pixels += 4 * WI_LAID_TOGETHER;
+        above += 4 * WI_LAID_TOGETHER;
+    }
+    lay_over_8(pixels, above, count);
 }

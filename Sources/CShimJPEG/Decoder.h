@@ -31,6 +31,10 @@ struct wi_jpeg_decoder {
     size_t exif_count;
     uint8_t *xmp;
     size_t xmp_count;
+    /* The pieces of the first extended packet, and how many of its bytes came. */
+    uint8_t *extended_xmp;
+    size_t extended_count, extended_there;
+    char extended_name[WI_JPEG_XMP_NAME];
     uint8_t *icc[256];
     uint16_t icc_counts[256];
     size_t icc_total;

@@ -103,11 +103,34 @@ static void write_block(encoder *e, const char *name, size_t length, const uint8
     for (size_t index = 0; index < count; index++) jpeg_write_m_byte(&e->c, bytes[index]);
 }
 
+static void write_number(encoder *e, size_t value) {
+    for (int shift = 24; shift >= 0; shift -= 8) jpeg_write_m_byte(&e->c, (int)(value >> shift & 255));
+}
+
+/* XMP specification part 3, 1.1.3.1. */
+static void write_extended_xmp(encoder *e, const uint8_t *name, const uint8_t *bytes, size_t count) {
+    static const char mark[] = "http://ns.adobe.com/xmp/extension/";
+    const size_t head = sizeof mark + WI_JPEG_XMP_NAME + 8, most = 65400;
+    for (size_t offset = 0; offset < count; offset += most) {
+        size_t length = count - offset < most ? count - offset : most;
+        jpeg_write_m_header(&e->c, JPEG_APP0 + 1, (unsigned)(head + length));
+        for (size_t index = 0; index < sizeof mark; index++) jpeg_write_m_byte(&e->c, mark[index]);
+        for (size_t index = 0; index < WI_JPEG_XMP_NAME; index++) jpeg_write_m_byte(&e->c, name[index]);
+        write_number(e, count);
+        write_number(e, offset);
+        for (size_t index = 0; index < length; index++) jpeg_write_m_byte(&e->c, bytes[offset + index]);
+    }
+}
+
 static void write_metadata(encoder *e, const wi_jpeg_picture *p) {
     if (p->exif && p->exif_count && p->exif_count <= WI_JPEG_LONGEST_EXIF)
         write_block(e, "Exif\0", 6, p->exif, p->exif_count);
     if (p->xmp && p->xmp_count && p->xmp_count <= WI_JPEG_LONGEST_XMP)
         write_block(e, "http://ns.adobe.com/xap/1.0/", 29, p->xmp, p->xmp_count);
+    if (p->extended_xmp && p->extended_xmp_count > WI_JPEG_XMP_NAME) {
+        write_extended_xmp(
+            e, p->extended_xmp, p->extended_xmp + WI_JPEG_XMP_NAME, p->extended_xmp_count - WI_JPEG_XMP_NAME);
+    }
     if (p->icc && p->icc_count) jpeg_write_icc_profile(&e->c, p->icc, (unsigned)p->icc_count);
 }
 

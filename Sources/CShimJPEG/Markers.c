@@ -14,13 +14,37 @@ static void take_exif(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
     d->exif_count = d->exif ? count - 6 : 0;
 }
 
-/* XMP specification part 3, 1.1.3. What does not fit into one block (extended XMP) is not read. */
+/* XMP specification part 3, 1.1.3. */
 static void take_xmp(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
     static const char name[] = "http://ns.adobe.com/xap/1.0/";
     if (d->xmp || count <= sizeof name || count - sizeof name > d->metadata_limit) return;
     if (memcmp(bytes, name, sizeof name) != 0) return;
     d->xmp = copy_of(bytes + sizeof name, count - sizeof name);
     d->xmp_count = d->xmp ? count - sizeof name : 0;
+}
+
+static uint32_t number(const uint8_t *bytes) {
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+/* XMP specification part 3, 1.1.3.1: what does not fit into one block comes in pieces with the name of the whole, its
+   length, and their place in it. */
+static void take_extended_xmp(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
+    static const char mark[] = "http://ns.adobe.com/xmp/extension/";
+    size_t head = sizeof mark + WI_JPEG_XMP_NAME + 8;
+    if (count <= head || memcmp(bytes, mark, sizeof mark) != 0) return;
+    const uint8_t *name = bytes + sizeof mark;
+    size_t total = number(name + WI_JPEG_XMP_NAME), offset = number(name + WI_JPEG_XMP_NAME + 4);
+    size_t length = count - head;
+    if (!d->extended_xmp) {
+        if (total > d->metadata_limit || !(d->extended_xmp = calloc(1, total ? total : 1))) return;
+        d->extended_count = total;
+        memcpy(d->extended_name, name, WI_JPEG_XMP_NAME);
+    }
+    if (memcmp(d->extended_name, name, WI_JPEG_XMP_NAME) != 0) return;
+    if (total != d->extended_count || offset > total || length > total - offset) return;
+    memcpy(d->extended_xmp + offset, bytes + head, length);
+    d->extended_there += length;
 }
 
 /* ICC.1:2010, annex B.4: a profile comes in numbered pieces. */
@@ -53,6 +77,7 @@ static boolean read_block(j_decompress_ptr c) {
     } else if (c->unread_marker == JPEG_APP0 + 1) {
         take_exif(d, bytes + 2, length - 2);
         take_xmp(d, bytes + 2, length - 2);
+        take_extended_xmp(d, bytes + 2, length - 2);
     } else {
         take_icc(d, bytes + 2, length - 2);
     }
@@ -69,6 +94,7 @@ void wi_jpeg_install_markers(wi_jpeg_decoder *d) {
 void wi_jpeg_free_metadata(wi_jpeg_decoder *d) {
     free(d->exif);
     free(d->xmp);
+    free(d->extended_xmp);
     for (int number = 0; number < 256; number++) free(d->icc[number]);
 }
 
@@ -80,6 +106,13 @@ const uint8_t *wi_jpeg_exif(wi_jpeg_decoder *d, size_t *count) {
 const uint8_t *wi_jpeg_xmp(wi_jpeg_decoder *d, size_t *count) {
     *count = d->xmp_count;
     return d->xmp;
+}
+
+const uint8_t *wi_jpeg_extended_xmp(wi_jpeg_decoder *d, size_t *count, const char **name) {
+    if (!d->extended_xmp || d->extended_there != d->extended_count) return NULL;
+    *count = d->extended_count;
+    *name = d->extended_name;
+    return d->extended_xmp;
 }
 
 size_t wi_jpeg_icc_size(wi_jpeg_decoder *d) {

@@ -11,26 +11,28 @@
 
 #include "CShimTIFF.h"
 
-typedef struct {
-    wi_tiff_output *output;
-    uint64_t capacity, position;
+struct wi_tiff_writer {
+    TIFF *tiff;
+    uint8_t *bytes;
+    uint64_t count, capacity, position;
     int has_no_memory;
-} file;
+    char message[256];
+};
 
 // MARK: the file, in memory
 
-static int reserve(file *f, uint64_t count) {
+static int reserve(wi_tiff_writer *f, uint64_t count) {
     if (count <= f->capacity) return 1;
     uint64_t capacity = count > SIZE_MAX / 2 ? count : count + count / 2 + 4096;
-    uint8_t *bigger = realloc(f->output->bytes, (size_t)capacity);
+    uint8_t *bigger = realloc(f->bytes, (size_t)capacity);
     if (bigger == NULL) return 0;
-    f->output->bytes = bigger;
+    f->bytes = bigger;
     f->capacity = capacity;
     return 1;
 }
 
 static tmsize_t write_bytes(thandle_t handle, void *input, tmsize_t wanted) {
-    file *f = handle;
+    wi_tiff_writer *f = handle;
     uint64_t count = wanted < 0 ? 0 : (uint64_t)wanted;
     if (count == 0) return 0;
     if (f->position > SIZE_MAX - count || !reserve(f, f->position + count)) {
@@ -38,28 +40,28 @@ static tmsize_t write_bytes(thandle_t handle, void *input, tmsize_t wanted) {
         return 0;
     }
     // libtiff may seek past the end, to keep a table at an even place; what lies between must not be chance.
-    if (f->position > f->output->count) {
-        memset(f->output->bytes + f->output->count, 0, (size_t)(f->position - f->output->count));
+    if (f->position > f->count) {
+        memset(f->bytes + f->count, 0, (size_t)(f->position - f->count));
     }
-    memcpy(f->output->bytes + f->position, input, (size_t)count);
+    memcpy(f->bytes + f->position, input, (size_t)count);
     f->position += count;
-    if (f->position > f->output->count) f->output->count = (size_t)f->position;
+    if (f->position > f->count) f->count = f->position;
     return wanted;
 }
 
 static tmsize_t read_bytes(thandle_t handle, void *output, tmsize_t wanted) {
-    file *f = handle;
-    uint64_t left = f->position < f->output->count ? f->output->count - f->position : 0;
+    wi_tiff_writer *f = handle;
+    uint64_t left = f->position < f->count ? f->count - f->position : 0;
     uint64_t count = wanted < 0 ? 0 : (uint64_t)wanted;
     if (count > left) count = left;
-    if (count > 0) memcpy(output, f->output->bytes + f->position, (size_t)count);
+    if (count > 0) memcpy(output, f->bytes + f->position, (size_t)count);
     f->position += count;
     return (tmsize_t)count;
 }
 
 static toff_t seek(thandle_t handle, toff_t offset, int whence) {
-    file *f = handle;
-    uint64_t base = whence == SEEK_CUR ? f->position : whence == SEEK_END ? f->output->count : 0;
+    wi_tiff_writer *f = handle;
+    uint64_t base = whence == SEEK_CUR ? f->position : whence == SEEK_END ? f->count : 0;
     f->position = base + offset;
     return f->position;
 }
@@ -69,13 +71,13 @@ static int close_nothing(thandle_t handle) {
     return 0;
 }
 
-static toff_t size(thandle_t handle) { return ((file *)handle)->output->count; }
+static toff_t size(thandle_t handle) { return ((wi_tiff_writer *)handle)->count; }
 
 static int keep_error(TIFF *tiff, void *context, const char *module, const char *format, va_list arguments) {
     (void)tiff, (void)module;
-    wi_tiff_output *output = ((file *)context)->output;
+    wi_tiff_writer *f = context;
     // The first of several tells the cause.
-    if (output->message[0] == 0) vsnprintf(output->message, sizeof output->message, format, arguments);
+    if (f->message[0] == 0) vsnprintf(f->message, sizeof f->message, format, arguments);
     return 1;
 }
 
@@ -162,27 +164,46 @@ static int write_picture(TIFF *tiff, const wi_tiff_picture *p) {
     return is_well && TIFFWriteDirectory(tiff) ? WI_TIFF_OK : WI_TIFF_CORRUPT;
 }
 
-int wi_tiff_encode(const wi_tiff_picture *p, wi_tiff_output *output) {
-    memset(output, 0, sizeof *output);
-    file f = {.output = output};
+wi_tiff_writer *wi_tiff_writer_create(int is_big, int is_big_endian) {
+    wi_tiff_writer *f = calloc(1, sizeof *f);
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-    if (options == NULL) return WI_TIFF_NO_MEMORY;
-    TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, &f);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, &f);
-    // "l": the same bytes on every machine; "8": BigTIFF.
-    TIFF *tiff = TIFFClientOpenExt(
-        "", p->is_big ? "w8l" : "wl", &f, read_bytes, write_bytes, seek, close_nothing, size, NULL, NULL, options);
-    TIFFOpenOptionsFree(options);
-    int result = tiff != NULL ? write_picture(tiff, p) : WI_TIFF_CORRUPT;
-    if (tiff != NULL) TIFFClose(tiff);
-    if (f.has_no_memory) result = WI_TIFF_NO_MEMORY;
-    if (result != WI_TIFF_OK) wi_tiff_free(output);
-    return result;
+    if (f != NULL && options != NULL) {
+        TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, f);
+        TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, f);
+        // Not the machine's order, so that the same bytes come out on every one; "8": BigTIFF.
+        const char *mode = is_big ? (is_big_endian ? "w8b" : "w8l") : is_big_endian ? "wb" : "wl";
+        f->tiff = TIFFClientOpenExt(
+            "", mode, f, read_bytes, write_bytes, seek, close_nothing, size, NULL, NULL, options);
+    }
+    if (options != NULL) TIFFOpenOptionsFree(options);
+    if (f != NULL && f->tiff != NULL) return f;
+    free(f);
+    return NULL;
 }
 
-void wi_tiff_free(wi_tiff_output *output) {
-    free(output->bytes);
-    output->bytes = NULL;
+void wi_tiff_writer_destroy(wi_tiff_writer *f) {
+    if (f == NULL) return;
+    if (f->tiff != NULL) TIFFClose(f->tiff);
+    free(f->bytes);
+    free(f);
 }
+
+int wi_tiff_writer_add(wi_tiff_writer *f, const wi_tiff_picture *p) {
+    if (f->tiff == NULL) return WI_TIFF_CORRUPT;
+    int result = write_picture(f->tiff, p);
+    return f->has_no_memory ? WI_TIFF_NO_MEMORY : result;
+}
+
+int wi_tiff_writer_finish(wi_tiff_writer *f, const uint8_t **bytes, size_t *count) {
+    if (f->tiff == NULL) return WI_TIFF_CORRUPT;
+    TIFFClose(f->tiff);
+    f->tiff = NULL;
+    if (f->has_no_memory) return WI_TIFF_NO_MEMORY;
+    *bytes = f->bytes;
+    *count = (size_t)f->count;
+    return f->bytes != NULL && f->message[0] == 0 ? WI_TIFF_OK : WI_TIFF_CORRUPT;
+}
+
+const char *wi_tiff_writer_message(const wi_tiff_writer *f) { return f->message; }
 
 #endif

@@ -29,8 +29,8 @@ public struct EncodeOptions: Hashable, Sendable {
     /// Default false; other formats do not look at it.
     public var embedsThumbnail = false
     /// Whether EXIF, XMP and density of ``Image/Info-swift.struct/metadata`` are written; default false. Orientation,
-    /// size and colour space in them are then those of the new file, and EXIF's thumbnail goes. JPEG, PNG, WebP, AVIF, HEIC
-    /// and JPEG XL hold all three, TIFF XMP and density, BMP and the other formats none of them.
+    /// size and colour space in them are then those of the new file, and EXIF's thumbnail goes. JPEG, PNG, WebP, AVIF, HEIC,
+    /// JPEG XL and TIFF hold all three, BMP and the other formats none of them.
     public var keepsMetadata: Bool
 
     /// The most that a side of such a copy has: EXIF's usual one.

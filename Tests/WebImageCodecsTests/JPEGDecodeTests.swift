@@ -30,6 +30,20 @@ import WebImageCore
         #expect(result.header?.format == .jpeg && result.header?.bitDepth == 8 && result.header?.hasAlpha == false)
     }
 
+    /// A stereo camera's file (MPO), or one with a preview or a gain map behind it, begins with the picture itself.
+    @Test func ofSeveralPicturesInAFileTheFirstIsDecoded() throws {
+        let first = try Drawings.jpeg(64, 40)
+        var file = first
+        // The index of CIPA DC-007: two pictures.
+        file.insert(contentsOf: JPEGMaker.marker(0xE2, Array("MPF".utf8) + [0, 0x4D, 0x4D, 0, 42, 0, 0, 0, 8]), at: 2)
+        file += try Drawings.jpeg(32, 20)
+        for length in [Int.max, 100] {
+            let result = decode(file, length: { length })
+            #expect(result.error == nil && result.wasComplete && result.pixels == decode(first).pixels)
+            #expect(result.header?.frameCount == 1 && result.header?.iccProfile == nil)
+        }
+    }
+
     @Test func aScaledPictureLooksLikeTheFullOne() throws {
         let bytes = try Drawings.jpeg(256, 128)
         let mean = { (pixels: Pixels) in Double(pixels.bytes.reduce(0) { $0 + Int($1) }) / Double(pixels.count) }

@@ -152,6 +152,18 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
         #expect(result.error?.code == .corruptData)
     }
 
+    @Test func aWrongChecksumOfAllRowsIsNoDamageWhereThatOfTheDataIsRight() throws {
+        let bytes = PNGMaker.random(.rgb, depth: 8, size: (9, 9), isInterlaced: false, isKeyed: false, seed: 3).file()
+        let place = try #require(bytes.indices.first { bytes[$0...].starts(with: Array("IDAT".utf8)) })
+        let end = bytes.count - 16
+        var data = Array(bytes[place + 4..<end])
+        data[data.count - 1] ^= 1
+        let changed = Array(bytes[..<(place - 4)]) + PNGMaker.chunk("IDAT", data) + bytes[(end + 4)...]
+        #expect(changed.count == bytes.count && changed != bytes)
+        let result = decode(changed)
+        #expect(result.error == nil && result.pixels == decode(bytes).pixels)
+    }
+
     @Test func whatComesAfterTheEndIsNotLookedAt() {
         let bytes = PNGMaker.random(.rgb, depth: 8, size: (9, 9), isInterlaced: false, isKeyed: false, seed: 3).file()
         let result = decode(bytes + [UInt8](repeating: 0xFF, count: 5000), length: { 100 })

@@ -97,6 +97,22 @@ extension ByteLog.End {
     }
 
     /// Random appends, reads and spills over a file, against an array.
+    @Test func bytesThatAreThereAlreadyAreNotCopied() throws {
+        let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
+        let log = ByteLog(bytes: bytes)
+        let start = try #require(bytes.withUnsafeBytes { $0.baseAddress })
+        for offset in [0, 1000, 99_999] {
+            guard case .chunk(let chunk) = log.read(at: offset) else {
+                Issue.record("nothing at \(offset)")
+                continue
+            }
+            #expect(chunk.range == offset..<bytes.count && chunk.array == Array(bytes[offset...]))
+            #expect(chunk.withUnsafeBytes { $0.baseAddress } == start + offset)
+        }
+        if case .end(.complete) = log.read(at: bytes.count) { return }
+        Issue.record("there is no end")
+    }
+
     @Test(arguments: 1...12)
     func cursorsAgreeWithAnArrayWhereverTheBytesLie(_ seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))

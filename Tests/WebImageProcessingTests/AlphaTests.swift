@@ -1,6 +1,7 @@
 import Testing
 import WebImageCore
 import WebImageProcessing
+import WebImageTesting
 
 @Suite struct AlphaTests {
     /// Every colour with every alpha.
@@ -103,5 +104,34 @@ import WebImageProcessing
         #expect(try bytes.widened().channels == (0...255).map { $0 * 257 })
         #expect(try bytes.widened().narrowed().channels == bytes.channels)
         #expect(try bytes.narrowed() === bytes)
+    }
+
+    @Test(arguments: [[0, 255], [0, 1, 128, 254, 255]], [1, 15, 16, 17, 67])
+    func aLayerLiesOverWhatIsThere(_ alphas: [Int], _ width: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(width))
+        func random(_ count: Int) -> [Int] {
+            (0..<count).map { at in
+                at % 4 == 3
+                    ? alphas.randomElement(using: &generator) ?? 0 : Int.random(in: 0...255, using: &generator)
+            }
+        }
+        let size = PixelSize(width, 3)
+        let (below, above) = (random(size.width * size.height * 4), random(size.width * size.height * 4))
+        let canvas = try PixelBuffer.make(size, below)
+        let layer = try PixelBuffer.make(size, above)
+        for row in 0..<size.height { canvas.layOver(row: row, x: 0, layer.row(row), count: width) }
+        let expected = stride(from: 0, to: below.count, by: 4).flatMap { at -> [Int] in
+            let (top, bottom) = (above[at..<at + 4].map(Double.init), below[at..<at + 4].map(Double.init))
+            let shows = bottom[3] * (255 - top[3]) / 255
+            let whole = top[3] + shows
+            guard whole > 0 else { return Array(below[at..<at + 4]) }
+            return (0..<3).map { Int(((top[$0] * top[3] + bottom[$0] * shows) / whole).rounded()) }
+                + [Int(whole.rounded())]
+        }
+        for (found, expected) in zip(canvas.channels, expected) { #expect(abs(found - expected) <= 1) }
+        // What hides and what does not show is exact.
+        for at in stride(from: 0, to: below.count, by: 4) where [0, 255].contains(above[at + 3]) {
+            #expect(canvas.channels[at..<at + 4] == (above[at + 3] == 0 ? below : above)[at..<at + 4])
+        }
     }
 }

@@ -27,6 +27,9 @@ enum {
     WI_JPEG_LONGEST_XMP = 65533 - 29,
 };
 
+/// How long the name of an extended XMP packet is.
+enum { WI_JPEG_XMP_NAME = 32 };
+
 typedef struct wi_jpeg_decoder wi_jpeg_decoder;
 
 typedef struct {
@@ -60,6 +63,10 @@ int wi_jpeg_read_header(wi_jpeg_decoder *_Nonnull decoder, wi_jpeg_info *_Nonnul
 const uint8_t *_Nullable wi_jpeg_exif(wi_jpeg_decoder *_Nonnull decoder, size_t *_Nonnull count);
 /// The XMP packet, NULL without one; valid as long as the decoder.
 const uint8_t *_Nullable wi_jpeg_xmp(wi_jpeg_decoder *_Nonnull decoder, size_t *_Nonnull count);
+/// The extended XMP packet, NULL without a whole one; valid as long as the decoder.
+/// - name: by which the XMP packet must call it.
+const uint8_t *_Nullable wi_jpeg_extended_xmp(
+    wi_jpeg_decoder *_Nonnull decoder, size_t *_Nonnull count, const char *_Nullable *_Nonnull name);
 /// The bytes of the ICC profile, 0 without a whole one.
 size_t wi_jpeg_icc_size(wi_jpeg_decoder *_Nonnull decoder);
 /// Writes `wi_jpeg_icc_size` bytes.
@@ -111,6 +118,9 @@ typedef struct {
     /// An XMP packet; at most WI_JPEG_LONGEST_XMP bytes.
     const uint8_t *_Nullable xmp;
     size_t xmp_count;
+    /// XMP that does not fit into that: the name of WI_JPEG_XMP_NAME characters that `xmp` has for it, then its bytes.
+    const uint8_t *_Nullable extended_xmp;
+    size_t extended_xmp_count;
     /// Pixels an inch; 0: not known.
     uint16_t density_x, density_y;
 } wi_jpeg_picture;

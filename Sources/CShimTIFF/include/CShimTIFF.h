@@ -78,8 +78,6 @@ typedef struct {
     int orientation;
     /// Of zlib, 1 to 9, after horizontal differences; 0: not compressed.
     int level;
-    /// Whether to write a BigTIFF.
-    int is_big;
     const uint8_t *_Nullable icc;
     size_t icc_count;
     const uint8_t *_Nullable xmp;
@@ -88,15 +86,18 @@ typedef struct {
     double density_x, density_y;
 } wi_tiff_picture;
 
-typedef struct {
-    uint8_t *_Nullable bytes;
-    size_t count;
-    char message[256];
-} wi_tiff_output;
+typedef struct wi_tiff_writer wi_tiff_writer;
 
-/// Writes a file; after WI_TIFF_OK, free it with `wi_tiff_free`. The same picture gives the same bytes.
-int wi_tiff_encode(const wi_tiff_picture *_Nonnull picture, wi_tiff_output *_Nonnull output);
-void wi_tiff_free(wi_tiff_output *_Nonnull output);
+/// A file of pages, in memory; NULL without memory. The same pictures give the same bytes.
+/// - is_big: whether to write a BigTIFF.
+wi_tiff_writer *_Nullable wi_tiff_writer_create(int is_big, int is_big_endian);
+void wi_tiff_writer_destroy(wi_tiff_writer *_Nullable writer);
+/// Writes a page.
+int wi_tiff_writer_add(wi_tiff_writer *_Nonnull writer, const wi_tiff_picture *_Nonnull picture);
+/// Ends the file, whose bytes live as long as the writer.
+int wi_tiff_writer_finish(
+    wi_tiff_writer *_Nonnull writer, const uint8_t *_Nullable *_Nonnull bytes, size_t *_Nonnull count);
+const char *_Nonnull wi_tiff_writer_message(const wi_tiff_writer *_Nonnull writer);
 
 #ifdef __cplusplus
 }

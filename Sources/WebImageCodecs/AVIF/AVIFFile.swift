@@ -19,7 +19,7 @@
             }
             self.handle = handle
             self.limits = limits
-            bytes = CollectedBytes(limit: limits.bytes, format: .avif)
+            bytes = CollectedBytes(limits, format: .avif)
             io = bytes.makeIO(limit: limits.bytes)
             avifDecoderSetIO(handle, io)
             configure()

@@ -11,6 +11,9 @@ final class CanvasAnimationDecoder: AnimationDecoder {
     /// The frame that the canvas shows.
     private var shown: Int?
     private var snapshots = CanvasSnapshots()
+    /// The copy of the canvas that was given last: when nobody holds it any longer the next one is made in its memory. Frames
+    /// are large, and between what is kept of each of them new ones would leave holes that no next one fits into.
+    private var given: PixelBuffer?
     /// Whether a frame had fewer rows than it said: what was on the canvas shows through it, so that no frame of the file
     /// is taken to hide those before it.
     private var hasShortFrames = false
@@ -28,6 +31,7 @@ final class CanvasAnimationDecoder: AnimationDecoder {
 
     func releaseWorkingMemory() {
         canvas = nil
+        given = nil
         shown = nil
         snapshots = CanvasSnapshots()
     }
@@ -63,7 +67,17 @@ final class CanvasAnimationDecoder: AnimationDecoder {
             snapshots = CanvasSnapshots()
             _ = try draw(upTo: index, on: canvas)
         }
-        return try canvas.copy()
+        return try give(canvas)
+    }
+
+    private func give(_ canvas: FrameCanvas) throws(WebImageError) -> PixelBuffer {
+        if isKnownUniquelyReferenced(&given), let given {
+            given.base.copyMemory(from: canvas.pixels.base, byteCount: given.byteCount.bytes)
+            return given
+        }
+        let copy = try canvas.copy()
+        given = copy
+        return copy
     }
 
     /// Brings a frame on the canvas, from the nearest one on.
@@ -134,7 +148,10 @@ final class CanvasAnimationDecoder: AnimationDecoder {
         let sink = PatchSink(canvas, patch)
         if !patch.size.isEmpty { try reader.decode(index, into: sink) }
         let isWhole = patch.size.isEmpty || sink.rows >= patch.size.height
-        if patch.disposal != .restore, snapshots.wants(index) { snapshots.keep(try canvas.copy(), of: index) }
+        // One that stands alone is drawn as quickly as a copy of it.
+        if patch.disposal != .restore, snapshots.wants(index), !standsAlone(index, patches) {
+            snapshots.keep(try canvas.copy(), of: index)
+        }
         return isWhole
     }
 }

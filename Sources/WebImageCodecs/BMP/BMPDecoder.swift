@@ -110,11 +110,7 @@ final class BMPDecoder: ImageDecoder {
 
     private func countBytes(_ count: Int) throws(WebImageError) {
         received += count
-        guard received <= options.limits.bytes.bytes else {
-            throw WebImageError(
-                .limitExceeded, "the BMP is longer than \(options.limits.bytes); raise DecodeLimits.bytes to allow it",
-                format: .bmp)
-        }
+        try options.limits.check(byteCount: received, of: .bmp)
     }
 
     // MARK: pixels

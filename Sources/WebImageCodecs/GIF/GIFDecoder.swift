@@ -73,11 +73,7 @@ final class GIFDecoder: ImageDecoder {
 
     private func countBytes(_ count: Int) throws(WebImageError) {
         received += count
-        guard received <= options.limits.bytes.bytes else {
-            throw WebImageError(
-                .limitExceeded, "the GIF is longer than \(options.limits.bytes); raise DecodeLimits.bytes to allow it",
-                format: .gif)
-        }
+        try options.limits.check(byteCount: received, of: .gif)
     }
 
     private func take(_ piece: GIFBlockReader.Piece) throws(WebImageError) {

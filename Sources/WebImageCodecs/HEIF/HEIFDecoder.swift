@@ -37,7 +37,7 @@
         init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
             self.options = options
             planner = plan
-            bytes = CollectedBytes(limit: options.limits.bytes, format: .heif)
+            bytes = CollectedBytes(options.limits, format: .heif)
         }
 
         func push(_ piece: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {

@@ -27,9 +27,8 @@ public struct JPEGCoder: ImageCoder {
     /// A JPEG with optimised Huffman tables, 4:2:0 below quality 90 and 4:4:4 from there on. Transparent pixels are
     /// laid over `options.background`; an orientation other than upright is written as EXIF.
     ///
-    /// - Throws: `cannotEncode` for another format, a side above 65 500, an ICC profile above 16 MiB, EXIF or XMP
-    ///   above 64 KiB,
-    ///   `limitExceeded` without memory.
+    /// - Throws: `cannotEncode` for another format, a side above 65 500, an ICC profile above 16 MiB, EXIF
+    ///   above 64 KiB or XMP above that which is not written as usual; `limitExceeded` without memory.
     /// - Complexity: memory for the output and, for pictures that are progressive, two bytes a sample.
     public func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
@@ -45,28 +44,26 @@ public struct JPEGCoder: ImageCoder {
         let quality = min(max(options.quality ?? 80, 1), 100)
         var metadata = EmbeddedMetadata(image, options, formatTells: .density)
         if options.embedsThumbnail { metadata.addThumbnail(try thumbnail(of: image, options)) }
-        try check(metadata)
+        let extended = metadata.xmp.count > Int(WI_JPEG_LONGEST_XMP) ? ExtendedXMP.naming(metadata.xmp) : nil
+        let packet = extended?.packet ?? metadata.xmp
+        let named = extended.map { $0.name + metadata.xmp } ?? []
+        try check(metadata, packet)
         let density = metadata.density
         var output = wi_jpeg_output()
         let result = image.withPixels { pixels in
-            metadata.profile.withUnsafeBufferPointer { profile in
-                metadata.exif.withUnsafeBufferPointer { exif in
-                    metadata.xmp.withUnsafeBufferPointer { xmp in
-                        guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else { return Int32(0) }
-                        var picture = wi_jpeg_picture(
-                            pixels: base, stride: image.pixels.bytesPerRow, width: UInt32(image.size.width),
-                            height: UInt32(image.size.height), is_16_bit: image.layout == .rgba16 ? 1 : 0,
-                            alpha: Int32(image.alpha.rawValue),
-                            background: (options.background.red, options.background.green, options.background.blue),
-                            quality: Int32(quality), full_chroma: quality >= Self.fullChromaQuality ? 1 : 0,
-                            progressive: options.progressive ? 1 : 0, icc: profile.baseAddress,
-                            icc_count: profile.count,
-                            exif: exif.baseAddress, exif_count: exif.count,
-                            xmp: xmp.baseAddress, xmp_count: xmp.count, density_x: dots(density?.horizontal),
-                            density_y: dots(density?.vertical))
-                        return wi_jpeg_encode(&picture, &output)
-                    }
-                }
+            withBytes(metadata.profile, metadata.exif, packet, named) { profile, exif, xmp, extended in
+                guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else { return Int32(0) }
+                var picture = wi_jpeg_picture(
+                    pixels: base, stride: image.pixels.bytesPerRow, width: UInt32(image.size.width),
+                    height: UInt32(image.size.height), is_16_bit: image.layout == .rgba16 ? 1 : 0,
+                    alpha: Int32(image.alpha.rawValue),
+                    background: (options.background.red, options.background.green, options.background.blue),
+                    quality: Int32(quality), full_chroma: quality >= Self.fullChromaQuality ? 1 : 0,
+                    progressive: options.progressive ? 1 : 0, icc: profile.baseAddress, icc_count: profile.count,
+                    exif: exif.baseAddress, exif_count: exif.count, xmp: xmp.baseAddress, xmp_count: xmp.count,
+                    extended_xmp: extended.baseAddress, extended_xmp_count: extended.count,
+                    density_x: dots(density?.horizontal), density_y: dots(density?.vertical))
+                return wi_jpeg_encode(&picture, &output)
             }
         }
         defer { wi_jpeg_free(&output) }
@@ -89,14 +86,29 @@ public struct JPEGCoder: ImageCoder {
     }
 
     /// What does not fit into the markers that it belongs in is refused, not left out unsaid.
-    private func check(_ metadata: EmbeddedMetadata) throws(WebImageError) {
+    private func check(_ metadata: EmbeddedMetadata, _ packet: [UInt8]) throws(WebImageError) {
         let pieces = [
             ("ICC profile", metadata.profile.count, Self.longestProfile),
             ("EXIF block", metadata.exif.count, Int(WI_JPEG_LONGEST_EXIF)),
-            ("XMP packet", metadata.xmp.count, Int(WI_JPEG_LONGEST_XMP)),
+            ("XMP packet", packet.count, Int(WI_JPEG_LONGEST_XMP)),
         ]
         guard let (name, _, _) = pieces.first(where: { $0.1 > $0.2 }) else { return }
         throw WebImageError(.cannotEncode, "the \(name) is too long for a JPEG; leave it out", format: .jpeg)
+    }
+
+    private typealias Bytes = UnsafeBufferPointer<UInt8>
+
+    private func withBytes(
+        _ first: [UInt8], _ second: [UInt8], _ third: [UInt8], _ fourth: [UInt8],
+        _ body: (Bytes, Bytes, Bytes, Bytes) -> Int32
+    ) -> Int32 {
+        first.withUnsafeBufferPointer { first in
+            second.withUnsafeBufferPointer { second in
+                third.withUnsafeBufferPointer { third in
+                    fourth.withUnsafeBufferPointer { fourth in body(first, second, third, fourth) }
+                }
+            }
+        }
     }
 
     private func dots(_ density: Double?) -> UInt16 { density.map { UInt16(min($0.rounded(), 65_535)) } ?? 0 }

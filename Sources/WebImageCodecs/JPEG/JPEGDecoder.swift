@@ -82,11 +82,7 @@ final class JPEGDecoder: ImageDecoder {
 
     private func countBytes(_ count: Int) throws(WebImageError) {
         received += count
-        guard received <= options.limits.bytes.bytes else {
-            throw WebImageError(
-                .limitExceeded, "the JPEG is longer than \(options.limits.bytes); raise DecodeLimits.bytes to allow it",
-                format: .jpeg)
-        }
+        try options.limits.check(byteCount: received, of: .jpeg)
     }
 
     private func advance() throws(WebImageError) {
@@ -120,12 +116,25 @@ final class JPEGDecoder: ImageDecoder {
     private func metadata() -> ImageMetadata {
         var count = 0
         let exif = wi_jpeg_exif(handle, &count).map { [UInt8](UnsafeBufferPointer(start: $0, count: count)) }
-        let xmp = wi_jpeg_xmp(handle, &count).map { [UInt8](UnsafeBufferPointer(start: $0, count: count)) }
         let factor = [1: 1, 2: 2.54][info.density_unit]
         let density = factor.flatMap {
             PixelDensity(horizontal: Double(info.density_x) * $0, vertical: Double(info.density_y) * $0)
         }
-        return ImageMetadata(readingEXIF: exif, xmp: xmp, density: density)
+        return ImageMetadata(readingEXIF: exif, xmp: xmp(), density: density)
+    }
+
+    private func xmp() -> [UInt8]? {
+        var count = 0
+        guard let base = wi_jpeg_xmp(handle, &count) else { return nil }
+        let packet = [UInt8](UnsafeBufferPointer(start: base, count: count))
+        var name: UnsafePointer<CChar>?
+        guard let longer = wi_jpeg_extended_xmp(handle, &count, &name), let name,
+            count <= options.limits.metadata.bytes - packet.count
+        else { return packet }
+        return ExtendedXMP.joined(
+            packet, [UInt8](UnsafeBufferPointer(start: longer, count: count)),
+            name: UnsafeBufferPointer(start: name, count: Int(WI_JPEG_XMP_NAME)).map { UInt8(bitPattern: $0) })
+            ?? packet
     }
 
     private func iccProfile() -> [UInt8]? {

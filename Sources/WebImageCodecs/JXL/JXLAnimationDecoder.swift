@@ -35,12 +35,7 @@
         }
 
         func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
-            guard bytes.count <= options.limits.bytes.bytes - encodedBytes.count else {
-                throw WebImageError(
-                    .limitExceeded,
-                    "the JPEG XL is longer than \(options.limits.bytes); raise DecodeLimits.bytes to allow it",
-                    format: .jxl)
-            }
+            try options.limits.check(byteCount: encodedBytes.count + bytes.count, of: .jxl)
             encodedBytes.append(contentsOf: bytes)
             try scout.push(bytes.bindMemory(to: UInt8.self))
         }

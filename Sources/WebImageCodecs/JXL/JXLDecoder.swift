@@ -108,12 +108,7 @@
 
         private func countBytes(_ count: Int) throws(WebImageError) {
             received += count
-            guard received <= options.limits.bytes.bytes else {
-                throw WebImageError(
-                    .limitExceeded,
-                    "the JPEG XL is longer than \(options.limits.bytes); raise DecodeLimits.bytes to allow it",
-                    format: .jxl)
-            }
+            try options.limits.check(byteCount: received, of: .jxl)
         }
 
         /// - Returns: whether anything more is wanted of libjxl.

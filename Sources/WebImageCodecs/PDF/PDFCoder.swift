@@ -17,7 +17,7 @@
         public func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {
-            PDFDecoder(options, plan: plan)
+            VectorDecoder(.pdf, options, plan: plan) { (bytes, _) throws(WebImageError) in try PDFDocument(bytes) }
         }
     }
 #endif

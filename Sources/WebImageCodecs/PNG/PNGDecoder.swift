@@ -84,11 +84,7 @@ final class PNGDecoder: ImageDecoder {
 
     private func countBytes(_ count: Int) throws(WebImageError) {
         received += count
-        guard received <= options.limits.bytes.bytes else {
-            throw WebImageError(
-                .limitExceeded, "the PNG is longer than \(options.limits.bytes); raise DecodeLimits.bytes to allow it",
-                format: .png)
-        }
+        try options.limits.check(byteCount: received, of: .png)
     }
 
     private func take(_ piece: PNGChunkReader.Piece) throws(WebImageError) {

@@ -17,7 +17,9 @@
         public func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {
-            SVGDecoder(options, plan: plan)
+            VectorDecoder(.svg, options, plan: plan) { (bytes, options) throws(WebImageError) in
+                try SVGDocument(bytes, options)
+            }
         }
     }
 #endif

@@ -24,18 +24,8 @@
         private let layers: Int
 
         /// - Throws: `limitExceeded` for more levels than allowed; `unsupportedFeature` for what would hide them:
-        ///   entities that hold elements, unusual encodings.
+        ///   documents within this one, unusual encodings.
         init(of text: UnsafeRawBufferPointer) throws(WebImageError) {
-            guard let narrow = Self.narrowed(text) else {
-                self = try Self(ofASCII: text)
-                return
-            }
-            self = try narrow.withUnsafeBufferPointer { buffer throws(WebImageError) -> Self in
-                try Self(ofASCII: UnsafeRawBufferPointer(buffer))
-            }
-        }
-
-        private init(ofASCII text: UnsafeRawBufferPointer) throws(WebImageError) {
             var scanner = SVGTagScanner(text)
             try scanner.scan()
             var levels = scanner.elements
@@ -63,16 +53,6 @@
                 throw WebImageError(
                     .limitExceeded, "\(layers) layers within each other do not fit into memory at \(canvas)",
                     format: .svg)
-            }
-        }
-
-        /// UTF-16 with what is not ASCII replaced; nil for other text.
-        private static func narrowed(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
-            let isLittle = text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0x3C, 0])
-            guard isLittle || text.starts(with: [0xFE, 0xFF]) || text.starts(with: [0, 0x3C]) else { return nil }
-            return stride(from: 0, to: text.count - 1, by: 2).map { at in
-                let (low, high) = isLittle ? (text[at], text[at + 1]) : (text[at + 1], text[at])
-                return high == 0 ? low : UInt8(ascii: "?")
             }
         }
     }

@@ -9,58 +9,66 @@
         private(set) var depth = 0
         /// The most elements within each other that have an opacity, a mask or a filter, each of which takes a canvas.
         private(set) var layers = 0
-        /// Whether a style sheet or an entity may give any element such a property.
+        /// Whether a style sheet may give any element such a property.
         private(set) var hasStyles = false
         /// Of each element that is open, whether it has such a property.
         private var open: [Bool] = []
         private var openLayers = 0
         /// Whether something that was begun does not end.
         private var isCut = false
-        private let text: UnsafeRawBufferPointer
-        private var at = 0
+        private var cursor: XMLCursor
 
-        init(_ text: UnsafeRawBufferPointer) { self.text = text }
+        init(_ text: UnsafeRawBufferPointer) { cursor = XMLCursor(text) }
 
         /// Whether all of the root element is there.
         var isWhole: Bool { elements > 0 && open.isEmpty && !isCut }
 
-        /// - Throws: `unsupportedFeature` for entities that may hold elements, and encodings that may hide them.
+        /// - Throws: `unsupportedFeature` for documents in this one, and encodings that may hide elements.
         mutating func scan() throws(WebImageError) {
-            while let start = find("<", in: at..<text.count) {
-                at = start + 1
-                if skips("!--") {
-                    pass("-->")
-                } else if skips("![CDATA[") {
-                    pass("]]>")
-                } else if skips("?") {
-                    let from = at
-                    pass("?>")
-                    if text[from..<at].starts(with: "xml-stylesheet".utf8) { hasStyles = true }
-                    try checkEncoding(UnsafeRawBufferPointer(rebasing: text[from..<at]))
-                } else if skips("!DOCTYPE") {
+            while let start = cursor.find("<", in: cursor.at..<cursor.text.count) {
+                cursor.at = start + 1
+                if cursor.skips("!--") {
+                    note(isWhole: cursor.pass("-->"))
+                } else if cursor.skips("![CDATA[") {
+                    note(isWhole: cursor.pass("]]>"))
+                } else if cursor.skips("?") {
+                    let from = cursor.at
+                    note(isWhole: cursor.pass("?>"))
+                    let instruction = UnsafeRawBufferPointer(rebasing: cursor.text[from..<cursor.at])
+                    if instruction.starts(with: "xml-stylesheet".utf8) { hasStyles = true }
+                    try checkEncoding(instruction)
+                } else if cursor.skips("!DOCTYPE") {
                     // Its declarations follow as if they stood alone.
-                    passTag(endingAt: "[")
-                } else if skips("!") {
-                    try passDeclaration()
-                } else if skips("/") {
-                    passTag()
+                    note(isWhole: cursor.passTag(endingAt: "["))
+                } else if cursor.skips("!") {
+                    note(isWhole: cursor.passTag())
+                    // A default may give any element such a property.
+                    hasStyles = true
+                } else if cursor.skips("/") {
+                    note(isWhole: cursor.passTag())
                     if open.popLast() == true { openLayers -= 1 }
                 } else {
-                    passTag()
-                    note(element: start..<at)
+                    note(isWhole: cursor.passTag())
+                    try note(element: UnsafeRawBufferPointer(rebasing: cursor.text[start..<cursor.at]))
                 }
             }
         }
 
-        private mutating func note(element: Range<Int>) {
-            let isLayer = Self.layerProperties.contains { find($0, in: element) != nil }
+        private mutating func note(isWhole: Bool) {
+            if !isWhole { isCut = true }
+        }
+
+        private mutating func note(element: UnsafeRawBufferPointer) throws(WebImageError) {
+            let tag = XMLCursor(element)
+            let isLayer = Self.layerProperties.contains { tag.find($0, in: element.indices) != nil }
             elements += 1
             depth = max(depth, open.count + 1)
             layers = max(layers, openLayers + (isLayer ? 1 : 0))
-            let name = text[element].dropFirst().prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") }
+            let name = element.dropFirst().prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "/") }
             // Maybe with a prefix.
             if name.suffix(5).elementsEqual("style".utf8) { hasStyles = true }
-            guard element.count < 2 || text[element.upperBound - 2] != UInt8(ascii: "/") else { return }
+            if name.suffix(7).elementsEqual("include".utf8) { try checkInclusion(element) }
+            guard element.count < 2 || element[element.count - 2] != UInt8(ascii: "/") else { return }
             open.append(isLayer)
             if isLayer { openLayers += 1 }
         }
@@ -69,17 +77,11 @@
             "opacity", "mask", "filter", "mix-blend", "isolation", "&",
         ]
 
-        /// Entities are declared for namespaces' names by some drawing programs; elements in them are not seen in use.
-        private mutating func passDeclaration() throws(WebImageError) {
-            let start = at
-            passTag()
-            let declaration = text[start..<at]
-            guard declaration.starts(with: "ENTITY".utf8) else { return }
-            hasStyles = true
-            let hiding: [UInt8] = [UInt8(ascii: "<"), UInt8(ascii: "&"), UInt8(ascii: "%")]
-            if declaration.contains(where: { hiding.contains($0) }) {
-                throw WebImageError(
-                    .unsupportedFeature, "entities that hold elements or other entities are not read", format: .svg)
+        /// librsvg reads XInclude's documents, also those in `data:` URLs, where nobody would have seen their elements.
+        private func checkInclusion(_ element: UnsafeRawBufferPointer) throws(WebImageError) {
+            let tag = String(decoding: element, as: UTF8.self).lowercased()
+            guard !tag.contains("data"), !tag.contains("&") else {
+                throw WebImageError(.unsupportedFeature, "documents that include others are not read", format: .svg)
             }
         }
 
@@ -97,55 +99,6 @@
             guard Self.encodings.contains(where: { name.hasPrefix($0) }) else {
                 throw WebImageError(.unsupportedFeature, "documents in \(name.prefix(40)) are not read", format: .svg)
             }
-        }
-
-        private func find(_ mark: StaticString, in range: Range<Int>) -> Int? {
-            let first = mark.utf8Start[0]
-            var index = range.lowerBound
-            while index <= range.upperBound - mark.utf8CodeUnitCount {
-                if text[index] == first, has(mark, at: index) { return index }
-                index += 1
-            }
-            return nil
-        }
-
-        private func has(_ mark: StaticString, at offset: Int) -> Bool {
-            guard offset <= text.count - mark.utf8CodeUnitCount else { return false }
-            for index in 0..<mark.utf8CodeUnitCount where text[offset + index] != mark.utf8Start[index] { return false }
-            return true
-        }
-
-        /// Whether `mark` comes next; then it is behind us.
-        private mutating func skips(_ mark: StaticString) -> Bool {
-            guard has(mark, at: at) else { return false }
-            at += mark.utf8CodeUnitCount
-            return true
-        }
-
-        private mutating func pass(_ mark: StaticString) {
-            guard let found = find(mark, in: at..<text.count) else {
-                isCut = true
-                at = text.count
-                return
-            }
-            at = found + mark.utf8CodeUnitCount
-        }
-
-        /// Goes behind `>`, or another byte that ends a tag, outside of quotes.
-        private mutating func passTag(endingAt other: Unicode.Scalar = ">") {
-            var quote: UInt8?
-            while at < text.count {
-                let byte = text[at]
-                at += 1
-                if let open = quote {
-                    if byte == open { quote = nil }
-                } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-                    quote = byte
-                } else if byte == UInt8(ascii: ">") || byte == UInt8(ascii: other) {
-                    return
-                }
-            }
-            isCut = true
         }
     }
 #endif

@@ -25,7 +25,7 @@
         /// A TIFF of one page with the same pixels, in strips: RGB for opaque pictures, else RGBA with straight alpha;
         /// 16 bits where the picture has them. Deflated with horizontal differences, or as they are with
         /// ``EncodeOptions/compressionLevel`` 0. The orientation stands in its tag, XMP and density in theirs on request;
-        /// a block of EXIF, which is a TIFF of its own, is not taken apart into tags.
+        /// a block of EXIF, which is a TIFF of its own, is taken apart into tags, and put together again when it is read.
         ///
         /// - Throws: `cannotEncode` for another format and for what is longer than 4 GiB as ``ImageFormat/tiff``;
         ///   `limitExceeded` without memory.
@@ -36,6 +36,14 @@
                 throw WebImageError(.cannotEncode, "the TIFF coder does not write \(format.rawValue)", format: format)
             }
             return try TIFFEncoder.encode(image, as: format, options)
+        }
+
+        /// Writes the frames of an animation as pages, since a TIFF knows neither time nor loops.
+        public func makeAnimationEncoder(
+            _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
+        ) throws(WebImageError) -> (any AnimationEncoder)? {
+            guard encodableFormats.contains(format) else { return nil }
+            return try TIFFEncoder(format, options, animation: animation)
         }
     }
 #endif

@@ -2,16 +2,53 @@
     import CShimTIFF
     import WebImageCore
 
-    /// Writes TIFFs of one page.
-    enum TIFFEncoder {
+    /// Writes the pages of a TIFF.
+    final class TIFFEncoder: AnimationEncoder {
+        private let handle: OpaquePointer
+        private let format: ImageFormat
+        private let options: EncodeOptions
+        private let animation: AnimationDescription?
+        private var hasPages = false
+
+        /// - Parameter animation: what the pages are frames of; nil for a still.
+        init(
+            _ format: ImageFormat, _ options: EncodeOptions, isBigEndian: Bool = false,
+            animation: AnimationDescription? = nil
+        ) throws(WebImageError) {
+            guard let handle = wi_tiff_writer_create(format == .bigTIFF ? 1 : 0, isBigEndian ? 1 : 0) else {
+                throw WebImageError(.limitExceeded, "there is no memory to write the TIFF", format: format)
+            }
+            self.handle = handle
+            self.format = format
+            self.options = options
+            self.animation = animation
+        }
+
+        deinit { wi_tiff_writer_destroy(handle) }
+
+        /// A file of one page, with the fields of its EXIF block among its own.
         static func encode(
             _ image: Image, as format: ImageFormat, _ options: EncodeOptions
         ) throws(WebImageError) -> [UInt8] {
+            let metadata = EmbeddedMetadata(image, options, formatTells: [.orientation, .density])
+            let exif = metadata.exif.withUnsafeBytes { EXIFFields($0, limit: $0.count) }
+            // Their values are put in as they are.
+            let encoder = try TIFFEncoder(format, options, isBigEndian: exif?.layout.isBigEndian ?? false)
+            try encoder.add(image, metadata)
+            var bytes = try encoder.finish()
+            exif?.add(to: &bytes)
+            return bytes
+        }
+
+        func add(_ frame: Image, delay: Duration) throws(WebImageError) {
+            let page = try animation?.plain(frame, format) ?? frame
+            try add(page, EmbeddedMetadata(page, options, formatTells: [.orientation, .density]))
+        }
+
+        private func add(_ image: Image, _ metadata: EmbeddedMetadata) throws(WebImageError) {
             guard let width = UInt32(exactly: image.size.width), let height = UInt32(exactly: image.size.height) else {
                 throw WebImageError(.cannotEncode, "a TIFF cannot hold a picture of \(image.size)", format: format)
             }
-            let metadata = EmbeddedMetadata(image, options, formatTells: [.orientation, .density])
-            var output = wi_tiff_output()
             let result = image.withPixels { pixels in
                 metadata.profile.withUnsafeBufferPointer { profile in
                     metadata.xmp.withUnsafeBufferPointer { xmp in
@@ -22,26 +59,39 @@
                             pixels: base, stride: image.pixels.bytesPerRow, width: width, height: height,
                             is_16_bit: image.layout == .rgba16 ? 1 : 0, alpha: alpha(of: image),
                             orientation: Int32(image.info.orientation.rawValue),
-                            level: Int32(min(max(options.compressionLevel, 0), 9)),
-                            is_big: format == .bigTIFF ? 1 : 0, icc: profile.baseAddress, icc_count: profile.count,
-                            xmp: xmp.baseAddress, xmp_count: xmp.count, density_x: metadata.density?.horizontal ?? 0,
-                            density_y: metadata.density?.vertical ?? 0)
-                        return wi_tiff_encode(&picture, &output)
+                            level: Int32(min(max(options.compressionLevel, 0), 9)), icc: profile.baseAddress,
+                            icc_count: profile.count, xmp: xmp.baseAddress, xmp_count: xmp.count,
+                            density_x: metadata.density?.horizontal ?? 0, density_y: metadata.density?.vertical ?? 0)
+                        return wi_tiff_writer_add(handle, &picture)
                     }
                 }
             }
-            defer { wi_tiff_free(&output) }
-            guard Int(result) == WI_TIFF_OK, let bytes = output.bytes else {
-                let isMemory = Int(result) == WI_TIFF_NO_MEMORY
-                throw WebImageError(
-                    isMemory ? .limitExceeded : .cannotEncode,
-                    isMemory ? "there is no memory to write the TIFF" : "libtiff: \(text(of: output.message))",
-                    format: format)
-            }
-            return [UInt8](UnsafeBufferPointer(start: bytes, count: output.count))
+            try check(result)
+            hasPages = true
         }
 
-        private static func alpha(of image: Image) -> Int32 {
+        func finish() throws(WebImageError) -> [UInt8] {
+            guard hasPages else {
+                throw WebImageError(.cannotEncode, "a TIFF without pages cannot be written", format: format)
+            }
+            var bytes: UnsafePointer<UInt8>?
+            var count = 0
+            try check(wi_tiff_writer_finish(handle, &bytes, &count))
+            return [UInt8](UnsafeBufferPointer(start: bytes, count: count))
+        }
+
+        private func check(_ result: Int32) throws(WebImageError) {
+            guard Int(result) != WI_TIFF_OK else { return }
+            let isMemory = Int(result) == WI_TIFF_NO_MEMORY
+            throw WebImageError(
+                isMemory ? .limitExceeded : .cannotEncode,
+                isMemory
+                    ? "there is no memory to write the TIFF"
+                    : "libtiff: \(String(cString: wi_tiff_writer_message(handle)))",
+                format: format)
+        }
+
+        private func alpha(of image: Image) -> Int32 {
             switch image.alpha {
             case .opaque: Int32(WI_TIFF_ALPHA_NONE)
             case .straight: Int32(WI_TIFF_ALPHA_STRAIGHT)

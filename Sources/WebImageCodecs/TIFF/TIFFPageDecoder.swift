@@ -42,7 +42,8 @@
                 format: format, size: size, orientation: Orientation(tag: Int(info.orientation)),
                 hasAlpha: Int(info.alpha) != WI_TIFF_ALPHA_NONE, bitDepth: Int(info.bit_depth),
                 iccProfile: profile(reader))
-            header.metadata = metadata(reader, info)
+            header.metadata = metadata(
+                reader, info, EXIFFields(bytes, directory: Int(directory), limit: options.limits.metadata.bytes)?.block)
             header.frameCount = pageCount
             self.header = header
             guard let sink = try planner(header).sink else { return }
@@ -94,14 +95,15 @@
             return copy(wi_tiff_icc(reader, &count), count)
         }
 
-        /// Not EXIF: a TIFF's own tags are what a block of EXIF would hold.
-        private func metadata(_ reader: OpaquePointer, _ info: wi_tiff_info) -> ImageMetadata {
+        private func metadata(
+            _ reader: OpaquePointer, _ info: wi_tiff_info, _ exif: [UInt8]?
+        ) -> ImageMetadata {
             var count = 0
             let xmp = copy(wi_tiff_xmp(reader, &count), count)
             let density = [2: 1, 3: 2.54][info.density_unit].flatMap {
                 PixelDensity(horizontal: Double(info.density_x) * $0, vertical: Double(info.density_y) * $0)
             }
-            return ImageMetadata(readingEXIF: nil, xmp: xmp, density: density)
+            return ImageMetadata(readingEXIF: exif, xmp: xmp, density: density)
         }
 
         private func copy(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> [UInt8]? {

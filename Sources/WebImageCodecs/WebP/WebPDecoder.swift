@@ -81,11 +81,7 @@ final class WebPDecoder: ImageDecoder {
 
     private func countBytes(_ count: Int) throws(WebImageError) {
         received += count
-        guard received <= options.limits.bytes.bytes else {
-            throw WebImageError(
-                .limitExceeded, "the WebP is longer than \(options.limits.bytes); raise DecodeLimits.bytes to allow it",
-                format: .webp)
-        }
+        try options.limits.check(byteCount: received, of: .webp)
     }
 
     private func take(

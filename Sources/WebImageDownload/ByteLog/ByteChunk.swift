@@ -3,13 +3,35 @@ final class ByteStorage: @unchecked Sendable {
     // Sendable: the writer only touches bytes that no chunk covers yet, and publishes them under the log's lock.
     let base: UnsafeMutableRawPointer
     let capacity: Int
+    /// Bytes that were there already, read in place of those at `base`.
+    private let array: [UInt8]?
 
     init(capacity: Int) {
         self.capacity = capacity
+        array = nil
         base = .allocate(byteCount: max(capacity, 1), alignment: 16)
     }
 
+    /// Full, with the bytes of an array: not a copy, since a body from disk or from the caller may be long.
+    init(_ array: [UInt8]) {
+        capacity = array.count
+        self.array = array
+        base = .allocate(byteCount: 1, alignment: 16)
+    }
+
     deinit { base.deallocate() }
+
+    func withUnsafeBytes<Result, Failure: Error>(
+        _ range: Range<Int>, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        defer { withExtendedLifetime(self) {} }
+        guard let array else {
+            return try body(UnsafeRawBufferPointer(start: base + range.lowerBound, count: range.count))
+        }
+        return try array.withUnsafeBufferPointer { bytes throws(Failure) in
+            try body(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[range])))
+        }
+    }
 }
 
 /// A piece of a log: immutable, shared by reference count, valid for as long as it is held.
@@ -30,8 +52,7 @@ package struct ByteChunk: Sendable {
     package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        defer { withExtendedLifetime(storage) {} }
-        return try body(UnsafeRawBufferPointer(start: storage.base + start, count: range.count))
+        try storage.withUnsafeBytes(start..<start + range.count, body)
     }
 
     /// A copy.

@@ -70,16 +70,13 @@ package final class ByteLog: @unchecked Sendable {
         spill = LogSpill(files: files, executor: executor, directory: settings.directory)
     }
 
-    /// A complete log of bytes that are there already; it stays in memory and counts against no budget.
+    /// A complete log of bytes that are there already, which are not copied; it stays in memory and counts against no
+    /// budget.
     package init(bytes: [UInt8], head: ResponseHead? = nil) {
         settings = Settings()
         budget = nil
         spill = nil
-        let storage = ByteStorage(capacity: bytes.count)
-        bytes.withUnsafeBytes { bytes in
-            guard let source = bytes.baseAddress else { return }
-            storage.base.copyMemory(from: source, byteCount: bytes.count)
-        }
+        let storage = ByteStorage(bytes)
         state.withLock { state in
             state.head = head
             state.expectedLength = bytes.count

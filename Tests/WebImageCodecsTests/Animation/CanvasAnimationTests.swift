@@ -43,6 +43,26 @@ import WebImageTesting
         _ = try decoder.frame(at: 99)
         _ = try decoder.frame(at: 3)
         #expect(reader.decodes == 2 && decoder.firstFrameNeeded(for: 50) == 50)
+        // Nor a copy of the canvas to go on from.
+        for index in 0..<100 { _ = try decoder.frame(at: index) }
+        #expect(decoder.workingByteCount == (try decoder.frame(at: 99)).byteCount.bytes)
+    }
+
+    @Test func aFrameThatIsHeldStaysAsItIsAndOneThatIsNotLeavesItsMemoryToTheNext() throws {
+        var random = SeededGenerator(seed: 8)
+        let reader = DrawnPatches(random: &random, count: 12, standsAlone: false)
+        let expected = reader.framesDrawnFromTheFirst
+        let decoder = CanvasAnimationDecoder(reader, DecodeOptions())
+        let held = try (0..<6).map { try decoder.frame(at: $0) }
+        var places: Set<UnsafeMutableRawPointer> = []
+        for index in 6..<12 {
+            let frame = try decoder.frame(at: index)
+            #expect(farthest(frame, expected[index]) <= 2)
+            places.insert(frame.base)
+        }
+        // The last that is held, and one for all that were not.
+        #expect(places.count <= 2 && places.isDisjoint(with: held.map(\.base)))
+        for (index, frame) in held.enumerated() { #expect(farthest(frame, expected[index]) <= 2) }
     }
 
     @Test func aFrameThatCannotBeDecodedSpoilsNoOther() throws {

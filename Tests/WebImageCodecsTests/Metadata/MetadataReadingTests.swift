@@ -90,6 +90,88 @@ import WebImageCore
         }
     }
 
+    private static let guid = String(repeating: "0123456789ABCDEF", count: 2)
+
+    private static func extended(_ packet: [UInt8], pieces: [Range<Int>], name: String = guid) -> [[UInt8]] {
+        pieces.map { piece in
+            Array("http://ns.adobe.com/xmp/extension/".utf8) + [0] + Array(name.utf8) + big(packet.count, 4)
+                + big(piece.lowerBound, 4) + packet[piece]
+        }
+    }
+
+    private static func long(_ title: String) -> [UInt8] {
+        Array("<x:xmpmeta><rdf:RDF xmlns:rdf='r'><rdf:Description dc:t='\(title)'/></rdf:RDF></x:xmpmeta>".utf8)
+    }
+
+    @Test(arguments: [
+        ("<rdf:Description xmpNote:HasExtendedXMP=\"\(guid)\" a='b'/>", "<rdf:Description  a='b'/>"),
+        ("<xmpNote:HasExtendedXMP>\(guid)</xmpNote:HasExtendedXMP>", ""),
+        // Another one than there is, and none.
+        ("<rdf:Description xmpNote:HasExtendedXMP='\(guid.lowercased())'/>", nil), ("<rdf:Description/>", nil),
+    ])
+    func whatDoesNotFitIntoAMarkerOfAJPEGIsJoined(_ inside: String, _ joined: String?) throws {
+        let packet = Array("<x:xmpmeta><rdf:RDF xmlns:rdf='r'>\(inside)</rdf:RDF></x:xmpmeta>".utf8)
+        let longer = Self.long("x")
+        let whole = joined.map { Array(("<x:xmpmeta><rdf:RDF xmlns:rdf='r'>" + $0).utf8) + longer[34...] }
+        let name = Array("http://ns.adobe.com/xap/1.0/".utf8) + [0]
+        let pieces = Self.extended(longer, pieces: [0..<10, 40..<longer.count, 10..<40])
+        let other = Self.extended([1, 2, 3], pieces: [0..<3], name: String(repeating: "F", count: 32))
+        for blocks in [[name + packet] + pieces + other, pieces + [name + packet]] {
+            var jpeg = try Drawings.jpeg(16, 8)
+            jpeg.insert(contentsOf: blocks.flatMap { JPEGMaker.marker(0xE1, $0) }, at: 2)
+            for length in [Int.max, 1] {
+                let result = decode(jpeg, length: { length })
+                #expect(result.error == nil && result.header?.metadata.xmp == whole ?? packet)
+            }
+            let tight = DecodeOptions(limits: DecodeLimits(metadata: ByteCount(packet.count + longer.count - 1)))
+            #expect(decode(jpeg, options: tight).header?.metadata.xmp == packet)
+        }
+    }
+
+    @Test func damagedPiecesOfXMPAreLeftOut() throws {
+        let packet = Array("<rdf:RDF xmpNote:HasExtendedXMP='\(Self.guid)'></rdf:RDF>".utf8)
+        let longer = Self.long("x")
+        var lying = Self.extended(longer, pieces: [0..<longer.count])
+        lying[0].replaceSubrange(67..<71, with: [0xFF, 0xFF, 0xFF, 0xFF])
+        var outside = Self.extended(longer, pieces: [0..<longer.count])
+        outside[0].replaceSubrange(71..<75, with: big(1, 4))
+        let missing = Self.extended(longer, pieces: [0..<20, 21..<longer.count])
+        let bare = Self.extended(Array("<rdf:RDF".utf8), pieces: [0..<8])
+        for pieces in [lying, outside, missing, bare, Self.extended([], pieces: [0..<0])] {
+            var jpeg = try Drawings.jpeg(16, 8)
+            let blocks = [Array("http://ns.adobe.com/xap/1.0/".utf8) + [0] + packet] + pieces
+            jpeg.insert(contentsOf: blocks.flatMap { JPEGMaker.marker(0xE1, $0) }, at: 2)
+            let result = decode(jpeg)
+            #expect(result.error == nil && result.header?.metadata.xmp == packet)
+        }
+    }
+
+    @Test func longXMPComesBackFromAJPEG() throws {
+        for length in [65_504, 65_505, 200_000] {
+            let title = String(repeating: "t", count: length - Self.long("").count)
+            let image = try Drawings.picture(8, 8).with { $0.metadata = ImageMetadata(xmp: Self.long(title)) }
+            let jpeg = try JPEGCoder().encode(image, as: .jpeg, EncodeOptions(keepsMetadata: true))
+            let found = try #require(decode(jpeg).header?.metadata.xmp)
+            let text = String(decoding: found, as: UTF8.self)
+            #expect(text.contains("dc:t='\(title)'") && !text.contains("xmpNote:HasExtendedXMP"))
+            #expect(length > 65_504 || found == Self.long(title))
+            #expect(text.hasSuffix("</rdf:RDF></x:xmpmeta>"))
+        }
+    }
+
+    /// RFC 1321, appendix A.5.
+    @Test(arguments: [
+        ("", "d41d8cd98f00b204e9800998ecf8427e"), ("message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
+        (
+            "12345678901234567890123456789012345678901234567890123456789012345678901234567890",
+            "57edf4a22be3c955ac49da2e2107b67a"
+        ),
+    ])
+    func theDigestIsTheStandards(_ message: String, _ digest: String) {
+        let hex = MD5.digest(of: Array(message.utf8)).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        #expect(hex == digest)
+    }
+
     @Test func aGIFsXMPStandsWhereBlocksShouldBe() {
         let trailer: [UInt8] = [1] + (0...255).reversed().map { UInt8($0) } + [0]
         let start = Array("GIF89a".utf8) + [2, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]

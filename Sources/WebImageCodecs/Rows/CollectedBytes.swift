@@ -1,4 +1,4 @@
-#if AVIF || HEIF || SVG || PDF
+#if AVIF || HEIF || SVG || PDF || TIFF
     import WebImageCore
 
     /// The bytes of a picture so far, for libraries that go back and forth in a file. Never more than a limit.
@@ -6,11 +6,11 @@
         private(set) var count = 0
         private var capacity = 0
         private var memory: UnsafeMutableRawPointer?
-        private let limit: ByteCount
+        private let limits: DecodeLimits
         private let format: ImageFormat
 
-        init(limit: ByteCount, format: ImageFormat) {
-            self.limit = limit
+        init(_ limits: DecodeLimits, format: ImageFormat) {
+            self.limits = limits
             self.format = format
         }
 
@@ -22,12 +22,10 @@
         /// - Throws: `limitExceeded` when there are more than the limit.
         func append(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
             guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
-            guard bytes.count <= limit.bytes, count <= limit.bytes - bytes.count else {
-                throw WebImageError(
-                    .limitExceeded, "the picture is longer than \(limit); raise DecodeLimits.bytes to allow it",
-                    format: format)
+            try limits.check(byteCount: count + bytes.count, of: format)
+            if count + bytes.count > capacity {
+                grow(to: max(count + bytes.count, min(capacity * 2, limits.bytes.bytes)))
             }
-            if count + bytes.count > capacity { grow(to: max(count + bytes.count, min(capacity * 2, limit.bytes))) }
             memory?.advanced(by: count).copyMemory(from: source, byteCount: bytes.count)
             count += bytes.count
         }

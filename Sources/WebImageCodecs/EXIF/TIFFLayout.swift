@@ -1,0 +1,132 @@
+/// How a TIFF file or a block of EXIF writes numbers and directories (TIFF 6.0, section 2; BigTIFF).
+struct TIFFLayout: Hashable {
+    /// A field of a directory, its value in the file's byte order.
+    struct Field: Hashable {
+        let tag: UInt16
+        let type: UInt16
+        let count: Int
+        let value: [UInt8]
+    }
+
+    let isBigEndian: Bool
+    let isBig: Bool
+
+    /// - Returns: nil for bytes that do not begin as such a file.
+    init?(_ bytes: UnsafeRawBufferPointer) {
+        isBigEndian = bytes.starts(with: [0x4D, 0x4D])
+        guard isBigEndian || bytes.starts(with: [0x49, 0x49]), bytes.count >= 8 else { return nil }
+        switch bytes[isBigEndian ? 3 : 2] {
+        case 42: isBig = false
+        case 43: isBig = true
+        default: return nil
+        }
+        guard !isBig || bytes.count >= 16 else { return nil }
+    }
+
+    /// What a block of EXIF has.
+    init(isBigEndian: Bool) {
+        self.isBigEndian = isBigEndian
+        isBig = false
+    }
+
+    private var countLength: Int { isBig ? 8 : 2 }
+    /// The length of an offset, of a field's count, and of the longest value that stands in its field.
+    private var numberLength: Int { isBig ? 8 : 4 }
+    private var fieldLength: Int { isBig ? 20 : 12 }
+    /// Where the file says where its first directory is.
+    private var firstLink: Int { isBig ? 8 : 4 }
+    /// By type; 16 and beyond are BigTIFF's.
+    private static let typeLengths = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
+    static let long: UInt16 = 4
+
+    func number(_ bytes: UnsafeRawBufferPointer, at offset: Int, length: Int) -> Int? {
+        guard offset >= 0, offset <= bytes.count - length else { return nil }
+        let all = bytes[offset..<offset + length]
+        let value = (0..<length).reduce(UInt64(0)) { value, index in
+            value << 8 | UInt64(all[offset + (isBigEndian ? index : length - 1 - index)])
+        }
+        return Int(exactly: value)
+    }
+
+    func ordered(_ value: Int, length: Int) -> [UInt8] {
+        (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * (isBigEndian ? length - 1 - $0 : $0))) }
+    }
+
+    func firstDirectory(of bytes: UnsafeRawBufferPointer) -> Int? {
+        number(bytes, at: firstLink, length: numberLength)
+    }
+
+    /// The fields of a directory that are wanted, and lie within the bytes whole.
+    ///
+    /// - Parameter room: how long values may be in all; what is taken goes off it. Below 0 when it was not enough.
+    func fields(
+        of bytes: UnsafeRawBufferPointer, at directory: Int, room: inout Int, where isWanted: (UInt16) -> Bool
+    ) -> [Field] {
+        guard let count = number(bytes, at: directory, length: countLength) else { return [] }
+        let start = directory + countLength
+        let there = min(count, max(bytes.count - start, 0) / fieldLength)
+        var fields: [Field] = []
+        for place in stride(from: start, to: start + there * fieldLength, by: fieldLength) where room >= 0 {
+            guard let tag = number(bytes, at: place, length: 2), isWanted(UInt16(tag)),
+                let type = number(bytes, at: place + 2, length: 2), Self.typeLengths.indices.contains(type),
+                Self.typeLengths[type] > 0,
+                let count = number(bytes, at: place + 4, length: numberLength), count > 0, count <= bytes.count
+            else { continue }
+            let length = count * Self.typeLengths[type]
+            let inside = place + 4 + numberLength
+            guard let offset = length <= numberLength ? inside : number(bytes, at: inside, length: numberLength),
+                offset <= bytes.count - length
+            else { continue }
+            room -= length
+            guard room >= 0 else { break }
+            fields.append(
+                Field(
+                    tag: UInt16(tag), type: UInt16(type), count: count,
+                    value: Array(bytes[offset..<offset + length])))
+        }
+        return fields
+    }
+
+    /// A field that says where a directory is.
+    func link(_ tag: UInt16, to offset: Int) -> Field {
+        Field(tag: tag, type: Self.long, count: 1, value: ordered(offset, length: 4))
+    }
+
+    /// Adds a directory, with which no other one follows, to the end of a file; its values come before it.
+    ///
+    /// - Returns: where it begins.
+    func append(_ fields: [Field], to file: inout [UInt8]) -> Int {
+        var lines: [UInt8] = []
+        for field in fields.sorted(by: { $0.tag < $1.tag }) {
+            lines += ordered(Int(field.tag), length: 2) + ordered(Int(field.type), length: 2)
+            lines += ordered(field.count, length: numberLength)
+            if field.value.count <= numberLength {
+                lines += field.value + [UInt8](repeating: 0, count: numberLength - field.value.count)
+            } else {
+                if file.count % 2 == 1 { file.append(0) }
+                lines += ordered(file.count, length: numberLength)
+                file += field.value
+            }
+        }
+        if file.count % 2 == 1 { file.append(0) }
+        let start = file.count
+        file += ordered(fields.count, length: countLength) + lines + ordered(0, length: numberLength)
+        return start
+    }
+
+    /// Adds fields to a file of one page, by a new first directory at its end.
+    func add(_ fields: [Field], to file: inout [UInt8]) {
+        var room = file.count
+        let (own, count) = file.withUnsafeBytes { bytes -> ([Field], Int?) in
+            let start = firstDirectory(of: bytes) ?? 0
+            return (
+                self.fields(of: bytes, at: start, room: &room) { _ in true },
+                number(bytes, at: start, length: countLength)
+            )
+        }
+        guard own.count == count else { return }
+        let tags = Set(own.map(\.tag))
+        let start = append(own + fields.filter { !tags.contains($0.tag) }, to: &file)
+        file.replaceSubrange(firstLink..<firstLink + numberLength, with: ordered(start, length: numberLength))
+    }
+}
