@@ -17,7 +17,6 @@ import WebImageTesting
         }
     }
 
-    private static let nginx = Result { try NginxServer() }
     private static let part = pattern(1000)
     private static let broken: Set<String> = ["connectionLost", "truncatedBody"]
 
@@ -42,7 +41,7 @@ import WebImageTesting
     @Test(arguments: faults)
     func aFaultIsNamedAndTheNextRequestWorks(_ fault: Fault) async throws {
         let rig = try Rig(.with { $0.maxConcurrent = 1 })
-        let nginx = try Self.nginx.get()
+        let nginx = try NginxServer()
         let script = try HTTP2Script(as: nginx, fault.frames)
         func fetch(_ url: String) async -> (body: [UInt8], end: String) {
             var request = DownloadRequest(url: url)
@@ -66,7 +65,7 @@ import WebImageTesting
                 $0.maxConcurrentPerHost = 8
                 $0.retry = RetryPolicy(retries: 5, firstDelay: .milliseconds(1))
             })
-        let nginx = try Self.nginx.get()
+        let nginx = try NginxServer()
         let downloads = (0..<60).map { number in
             var request = DownloadRequest(url: "https://127.0.0.1:\(nginx.briefPort)/body?\(number)")
             request.trust = .systemAnd(pem: nginx.authority)
