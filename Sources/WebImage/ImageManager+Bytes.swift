@@ -39,7 +39,7 @@ extension ImageManager {
     private func settling<Value: Sendable>(
         _ bytes: OpenedBytes, _ request: ImageRequest, _ work: () async throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
-        let key = bytes.source == .network ? try? BytesKey(request) : nil
+        let key = bytes.source == .network ? try? BytesKey(loader.withLoader(request)) : nil
         do throws(WebImageError) {
             let value = try await work()
             if let key { loader.settle(key, failure: nil) }
@@ -52,6 +52,7 @@ extension ImageManager {
 
     /// The bytes, as they come, by the request's policy.
     private func bytes(for request: ImageRequest) async throws(WebImageError) -> (OpenedBytes, BytesReceiver) {
+        let request = loader.withLoader(request)
         let receiver = BytesReceiver(priority: request.priority)
         BytesSearch(loader: loader, request: request, key: try BytesKey(request), seeker: receiver).start()
         do throws(WebImageError) {

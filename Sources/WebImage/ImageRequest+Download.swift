@@ -138,4 +138,11 @@ extension ImageRequest {
         get { self[download: \.finishesWhenDrained] }
         set { self[download: \.finishesWhenDrained] = newValue }
     }
+
+    /// Gets the bytes in place of the downloader, whatever the URL is. Default nil: the downloader for the schemes that it
+    /// knows, and ``DownloadConfiguration/loaders`` for others.
+    public var loader: (any ImageLoader)? {
+        get { self[download: \.loader] }
+        set { self[download: \.loader] = newValue }
+    }
 }

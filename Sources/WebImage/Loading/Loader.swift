@@ -55,8 +55,9 @@ final class Loader: Sendable {
 
     /// Starts or joins the load that `request` needs, for `token`.
     func start(
-        _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery, asksMemory: Bool = true
+        _ token: LoadToken, _ given: ImageRequest, _ delivery: LoadToken.Delivery, asksMemory: Bool = true
     ) {
+        let request = withLoader(given)
         if asksMemory, !request.includesData, let image = cachedImage(for: request) {
             observer.answered(from: .memory)
             table.withLock { _ in token.hasEnded = true }
@@ -81,6 +82,16 @@ final class Loader: Sendable {
         let joined = join(token, request, delivery)
         if case .refused = joined { timeout?.cancel() }
         carryOut(joined, delivery)
+    }
+
+    /// The request with the loader that takes its scheme, where the downloader does not.
+    func withLoader(_ request: ImageRequest) -> ImageRequest {
+        guard case .failure(let error) = request.download, error.code == .unsupportedScheme,
+            let loader = downloader.loader(for: request.url)
+        else { return request }
+        var request = request
+        request.loader = loader
+        return request
     }
 
     private func carryOut(_ joined: LoadTable.Joined, _ delivery: LoadToken.Delivery) {

@@ -110,6 +110,8 @@ final class DownloadCenter: TransferOwner {
         case .web: return nil
         case .file: return policy?.refusal(scheme: "file")
         case .data: return policy?.refusal(scheme: "data")
+        // Who names a loader for a request has decided; what it asks is its own.
+        case .loader: return nil
         }
     }
 
@@ -156,6 +158,9 @@ final class DownloadCenter: TransferOwner {
             transfer = WebTransfer(
                 id: id, plan: TransferPlan(url: url, request: resolved, snapshot: snapshot), log: log,
                 surroundings: surroundings, owner: self)
+        } else if case .loader(let loader, let url) = resolved.source {
+            transfer = LoaderTransfer(
+                id: id, loader: loader, url: url, limit: limit, log: log, clock: clock, budget: budget, owner: self)
         } else {
             transfer = LocalTransfer(
                 id: id, source: resolved.source, limit: limit, priority: priority, log: log, files: files,

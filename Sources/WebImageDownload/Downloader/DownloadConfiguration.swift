@@ -59,6 +59,9 @@ public struct DownloadConfiguration: Sendable {
     public var responseModifier: ResponseModifier?
     /// For requests that have none of their own. Default nil.
     public var decryptor: BodyDecryptor?
+    /// Asked for URLs of schemes that the downloader does not know, the last one first (SDWebImage's row X-04). What none
+    /// of them takes is `unsupportedScheme`. Default none.
+    public var loaders: [any ImageLoader] = []
     /// How far the received part of a body must grow between two ``DownloadEvent/Kind/bytes(received:expected:)`` events,
     /// 0 to 1, where the length is known. The last is always told. Default 0: each growth.
     public var minimumProgressInterval = 0.0

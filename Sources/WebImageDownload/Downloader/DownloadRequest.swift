@@ -36,6 +36,8 @@ public struct DownloadRequest: Sendable {
     public var requestModifier: RequestModifier?
     public var responseModifier: ResponseModifier?
     public var decryptor: BodyDecryptor?
+    /// Gets the bytes in place of the downloader, whatever the URL is: what concerns HTTP is then not looked at. Default nil.
+    public var loader: (any ImageLoader)?
     /// Whether a download that somebody waits for when the downloader is drained may go on to its end, within the
     /// drain's time. Default false: it ends with `shutDown`. (SDWebImage rows O-04, DO-06.)
     public var finishesWhenDrained = false

@@ -47,6 +47,11 @@ public final class ImageDownloader: Sendable {
         center.download(request, priority: priority)
     }
 
+    /// Who takes a URL that the downloader does not know.
+    package func loader(for url: String) -> (any ImageLoader)? {
+        center.configuration.loaders.last { $0.canLoad(url) }
+    }
+
     /// Makes one log of the beginning of a body, which an earlier transfer kept, and of the rest, which comes now.
     ///
     /// - Parameters:

@@ -34,7 +34,7 @@ package final class ResolvedRequest: Sendable {
         let redirectLimit: Int?
         let statuses: StatusSet?
         let contentTypes: ContentTypes?
-        /// Names of provider, modifiers and decryptor.
+        /// Names of provider, modifiers, decryptor and loader.
         let hooks: [String?]
     }
 
@@ -46,7 +46,7 @@ package final class ResolvedRequest: Sendable {
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
     package init(_ request: consuming DownloadRequest) throws(WebImageError) {
-        source = try DownloadSource(request.url)
+        source = try DownloadSource(request.url, loader: request.loader)
         key = Self.key(of: request, from: source)
         var hasher = Hasher()
         hasher.combine(key.fingerprint.url)
@@ -76,10 +76,11 @@ extension ResolvedRequest.Rest {
             && request.bodyLimit == nil && request.redirectLimit == nil && request.acceptableStatuses == nil
             && request.acceptableContentTypes == nil && request.credentialProvider == nil
             && request.requestModifier == nil && request.responseModifier == nil && request.decryptor == nil
+            && request.loader == nil
         if isPlain { return nil }
         let hooks = [
             request.credentialProvider?.name, request.requestModifier?.name, request.responseModifier?.name,
-            request.decryptor?.name,
+            request.decryptor?.name, request.loader?.name,
         ]
         return Self(
             body: request.body, authentication: request.authentication, netrcFile: request.netrcFile,
@@ -115,7 +116,10 @@ extension ResolvedRequest {
     package var credentialScope: String? { key.fingerprint.credentialScope }
     /// True for files, paths and `data:` URLs.
     package var isLocal: Bool {
-        if case .web = source { false } else { true }
+        switch source {
+        case .file, .data: true
+        case .web, .loader: false
+        }
     }
     /// The URL as messages may show it.
     package var shown: String { source.shown }

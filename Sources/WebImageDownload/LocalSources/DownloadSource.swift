@@ -5,6 +5,12 @@ enum DownloadSource: Sendable {
     case web(WebURL)
     case file(path: String)
     case data(String)
+    case loader(any ImageLoader, url: String)
+
+    /// - Throws: `invalidURL`, `unsupportedScheme`.
+    init(_ text: String, loader: (any ImageLoader)?) throws(WebImageError) {
+        if let loader { self = .loader(loader, url: text) } else { self = try DownloadSource(text) }
+    }
 
     /// A text without a scheme is a path.
     ///
@@ -53,6 +59,7 @@ enum DownloadSource: Sendable {
         case .web(let url): url.text
         case .file(let path): "file:" + path
         case .data(let text): text
+        case .loader(_, let url): url
         }
     }
 
@@ -62,6 +69,7 @@ enum DownloadSource: Sendable {
         case .web(let url): redactedURL(url.text)
         case .file(let path): path
         case .data(let text): redactedURL(text)
+        case .loader(_, let url): redactedURL(url)
         }
     }
 }

@@ -48,7 +48,7 @@ final class LocalTransfer: Transfer {
             switch self.source {
             case .data(let text): self.decode(text)
             case .file(let path): self.open(path)
-            case .web: preconditionFailure("a URL for HTTP is not local")
+            case .web, .loader: preconditionFailure("neither a file nor a data: URL")
             }
         }
     }

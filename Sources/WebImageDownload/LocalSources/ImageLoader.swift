@@ -1,0 +1,31 @@
+public import WebImageCore
+
+/// Gets the bytes of what the downloader cannot: URLs of a scheme of one's own, members of an archive, pictures of a library
+/// (SDWebImage's rows D-27, C-05 and X-04). Everything behind it is as for any other picture: sharing, caches, decoding.
+///
+/// Given for one request (``DownloadRequest/loader``), or for all URLs of schemes that the downloader does not know
+/// (``DownloadConfiguration/loaders``).
+public protocol ImageLoader: Sendable {
+    /// Stands for the loader: two of one name are taken to do the same.
+    var name: String { get }
+
+    /// Whether it takes this URL.
+    func canLoad(_ url: String) -> Bool
+
+    /// Gives the bytes to `receiver`, in order, and returns after the last one. Its task is cancelled when nobody waits for
+    /// them any more. What it throws ends the download: a ``WebImageError`` as it is, anything else as `connectionLost`.
+    func load(_ url: String, to receiver: ImageReceiver) async throws
+}
+
+/// Takes what an ``ImageLoader`` brings.
+public struct ImageReceiver: Sendable {
+    let transfer: LoaderTransfer
+
+    /// Says how long the whole is, before its first byte; need not be called.
+    public func expect(_ length: ByteCount) { transfer.expect(length) }
+
+    /// Takes the next bytes. Suspends while too much waits to be decoded.
+    ///
+    /// - Throws: `bodyTooLarge`, `cancelled`, `cacheIO` when the temporary file is full: let it through.
+    public func receive(_ bytes: [UInt8]) async throws(WebImageError) { try await transfer.receive(bytes) }
+}
