@@ -5,7 +5,7 @@ import WebImageCore
 final class WebPBitstream {
     /// libwebp begins the part of a lossless picture at hand anew with every piece, and copies all those before it: pieces
     /// are at least so long, and at least one part in so many of what came before them.
-    private static let losslessPiece = (bytes: 32 << 10, part: 3)
+    private static let losslessPiece = (bytes: 32 << 10, part: 5)
 
     private(set) var isComplete = false
     /// libwebp keeps its address, so that it may not move.

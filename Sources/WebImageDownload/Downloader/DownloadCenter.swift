@@ -353,6 +353,8 @@ final class DownloadCenter: TransferOwner {
         let (unmarked, isEmpty) = state.withLock { state -> ([any Transfer], Bool) in
             state.isShutDown = true
             let unmarked = state.entries.values.filter { !$0.finishesWhenDrained }.map(\.transfer)
+            // Else the end of one would start another that is about to end.
+            for transfer in unmarked { state.queue.removeWaiting(transfer.id) }
             if !state.entries.isEmpty { state.drains.append(answer) }
             return (unmarked, state.entries.isEmpty)
         }

@@ -187,11 +187,14 @@ package struct TransferQueue: Sendable {
         return order == .firstInFirstOut ? turn : -turn
     }
 
+    /// Forgets a transfer if it waits; one that runs keeps its slot.
+    package mutating func removeWaiting(_ id: ID) {
+        if case .waiting? = places[id]?.state { remove(id) }
+    }
+
     /// Forgets all that wait; what runs keeps its slots.
     package mutating func removeAllWaiting() {
-        for (id, place) in places {
-            if case .waiting = place.state { remove(id) }
-        }
+        for id in Array(places.keys) { removeWaiting(id) }
     }
 
     package mutating func setLimits(_ limits: Limits) {
