@@ -45,7 +45,7 @@ import WebImageTesting
         #expect(found.source == .disk && found.image.size == made.image.size && second.count == 0)
         #expect(ledger.failures.isEmpty && next.transport.requests.isEmpty)
         #expect(next.manager.cachedImage(for: again) != nil)
-        // One read for all twenty.
+        // One read for all twenty, each of whom looks whether the original is still the same.
         #expect(next.manager.diskCache?.statistics.hits ?? 0 <= 20 + 1)
         #expect(try #require(PixelComparison(found.image, made.image)).differingPixels == 0)
     }

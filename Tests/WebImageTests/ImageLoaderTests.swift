@@ -87,6 +87,36 @@ import WebImageTesting
         #expect(tooLong?.code == .bodyTooLarge)
     }
 
+    /// Brings less than it promised.
+    private struct Short: ImageLoader {
+        let name = "short"
+        let body: [UInt8]
+
+        func canLoad(_ url: String) -> Bool { true }
+
+        func load(_ url: String, to receiver: ImageReceiver) async throws {
+            receiver.expect(ByteCount(body.count + 1))
+            try await receiver.receive(body)
+        }
+    }
+
+    @Test func aBodyThatIsShorterThanPromisedIsNoPicture() async throws {
+        let bench = makeBench([Short(body: try Fixture.png(8, 8))])
+        let error = await #expect(throws: WebImageError.self) {
+            try await bench.manager.image(for: ImageRequest("album:a"))
+        }
+        #expect(error?.code == .truncatedBody)
+    }
+
+    @Test func anAddressPolicyKeepsSchemesFromLoaders() async throws {
+        let album = Album(try Fixture.png(8, 8))
+        let bench = makeBench([album])
+        var request = ImageRequest("album:a")
+        request.addressPolicy = .publicOnly
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        #expect(error?.code == .addressRefused && album.count == 0)
+    }
+
     @Test func theLastToLeaveCancelsTheLoader() async throws {
         let gate = Gate()
         let album = Album(try Fixture.png(64, 64), gate: gate)

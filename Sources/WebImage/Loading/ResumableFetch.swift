@@ -27,10 +27,9 @@ final class ResumableFetch: Sendable {
     /// Nil where nothing can be kept or gone on with.
     init?(_ loader: Loader, _ key: BytesKey, _ exchange: CacheExchange, _ seeker: any BytesSeeker) {
         // What a decryptor made of the bytes is not what the origin would go on with.
-        let decrypts = key.download.request.decryptor != nil || loader.downloader.configuration.decryptor != nil
-        guard let partials = loader.partials, key.policy.mode.stores, key.caching.storesOriginal, !decrypts else {
-            return nil
-        }
+        guard let partials = loader.partials, key.policy.mode.stores, key.caching.storesOriginal,
+            !loader.downloader.decrypts(key.download)
+        else { return nil }
         self.loader = loader
         self.key = key
         self.exchange = exchange

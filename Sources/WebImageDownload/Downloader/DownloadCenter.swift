@@ -110,8 +110,8 @@ final class DownloadCenter: TransferOwner {
         case .web: return nil
         case .file: return policy?.refusal(scheme: "file")
         case .data: return policy?.refusal(scheme: "data")
-        // Who names a loader for a request has decided; what it asks is its own.
-        case .loader: return nil
+        // Where it gets the bytes is the loader's own; which URLs come to it is not.
+        case .loader(_, let url): return policy?.refusal(scheme: URLReference(url[...]).scheme?.lowercased() ?? "")
         }
     }
 
@@ -180,7 +180,7 @@ final class DownloadCenter: TransferOwner {
         of beginning: any PartialBody, continuedBy download: Download, _ head: ResponseHead,
         whenBegun: @escaping @Sendable (ByteLog?) -> Void
     ) {
-        let log = makeLog(state.withLock { $0.snapshot })
+        let log = makeLog(snapshot)
         ContinuedLog(beginning, rest: download.log, into: log, executor: executor, budget: budget)
             .start(head, whenBegun: whenBegun)
     }
@@ -308,9 +308,12 @@ final class DownloadCenter: TransferOwner {
         }
     }
 
+    /// The configuration of now, by one reference.
+    var snapshot: ConfigurationSnapshot { state.withLock { $0.snapshot } }
+
     /// What is changed holds for transfers that begin from then on; limits and order at once.
     var configuration: DownloadConfiguration {
-        get { state.withLock { $0.snapshot }.configuration }
+        get { snapshot.configuration }
         set { changeConfiguration { $0 = newValue } }
     }
 

@@ -49,7 +49,7 @@ public final class ImageDownloader: Sendable {
 
     /// Who takes a URL that the downloader does not know.
     package func loader(for url: String) -> (any ImageLoader)? {
-        center.configuration.loaders.last { $0.canLoad(url) }
+        center.snapshot.configuration.loaders.last { $0.canLoad(url) }
     }
 
     /// Makes one log of the beginning of a body, which an earlier transfer kept, and of the rest, which comes now.
@@ -67,13 +67,18 @@ public final class ImageDownloader: Sendable {
 
     /// What the rules of HTTP caching must know of a request: all that is sent with it, but for what its modifiers add.
     package func cacheRequest(for request: ResolvedRequest) -> CacheRequest {
-        let configuration = center.configuration
-        var fields = configuration.fields
+        let snapshot = center.snapshot
+        var fields = snapshot.configuration.fields
         for field in request.request.fields { fields[field.name] = nil }
         fields.append(contentsOf: request.request.fields)
         return CacheRequest(
             method: request.request.method, fields: fields,
-            credentialScope: request.credentialScope ?? configuration.credentialProvider?.name)
+            credentialScope: request.credentialScope ?? snapshot.configuration.credentialProvider?.name)
+    }
+
+    /// Whether a decryptor stands between the bytes that come and those that are read.
+    package func decrypts(_ request: ResolvedRequest) -> Bool {
+        request.request.decryptor != nil || center.snapshot.configuration.decryptor != nil
     }
 
     // MARK: Configuration

@@ -21,7 +21,7 @@ public protocol ImageLoader: Sendable {
 public struct ImageReceiver: Sendable {
     let transfer: LoaderTransfer
 
-    /// Says how long the whole is, before its first byte; need not be called.
+    /// Says how long the whole is, before its first byte; need not be called. A body that is shorter is `truncatedBody`.
     public func expect(_ length: ByteCount) { transfer.expect(length) }
 
     /// Takes the next bytes. Suspends while too much waits to be decoded.

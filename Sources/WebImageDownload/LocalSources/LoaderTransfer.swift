@@ -60,7 +60,7 @@ final class LoaderTransfer: Transfer {
         let work = Task {
             do {
                 try await self.loader.load(self.url, to: ImageReceiver(transfer: self))
-                self.end(.complete)
+                self.end(self.missing.map { .failed($0) } ?? .complete)
             } catch {
                 let message = "the loader \(self.loader.name.prefix(64)) failed"
                 self.end(.failed(WebImageError.wrapping(error, as: .connectionLost, message).at(redactedURL(self.url))))
@@ -71,6 +71,15 @@ final class LoaderTransfer: Transfer {
             return state.hasEnded
         }
         if isLate { work.cancel() }
+    }
+
+    /// A short body is an error, never a picture.
+    private var missing: WebImageError? {
+        let received = state.withLock { $0.received }
+        guard let expected = log.expectedLength, received < expected else { return nil }
+        return WebImageError(
+            .truncatedBody, "the loader \(loader.name.prefix(64)) brought \(received) of \(expected) bytes",
+            location: redactedURL(url))
     }
 
     func fail(_ error: WebImageError) {
