@@ -123,7 +123,7 @@ let package = Package(
         room(
             "WebImageTesting",
             [
-                "WebImage", "WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs", "WebImageCache",
+                "WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs", "WebImageCache",
                 "WebImageDownload", .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         room(
