@@ -18,9 +18,32 @@ public struct CacheUse: Hashable, Sendable {
     public var storesOriginal = true
     /// Whether the load ends only when what it stores is on disk, or was given up. Default false.
     public var waitsForStore = false
+    /// Takes the place of the manager's caches: the finished picture and the original are looked for and kept there (row
+    /// C-04). Default nil: the manager's own.
+    public var cache: ImageCache? {
+        get { ownCache?.cache }
+        set { ownCache = newValue.map(CacheIdentity.init) }
+    }
+    /// Where the original is looked for and kept, on disk, in place of ``cache`` or the manager's (row C-21). Default nil.
+    public var originalCache: ImageCache? {
+        get { ownOriginals?.cache }
+        set { ownOriginals = newValue.map(CacheIdentity.init) }
+    }
+
+    private var ownCache: CacheIdentity?
+    private var ownOriginals: CacheIdentity?
 
     public init() {}
 
     /// Whether the finished picture lies on disk, too.
     var keepsOnDisk: Bool { store.contains(.disk) && query.contains(.disk) }
+}
+
+/// Two uses are the same when they mean the very same cache.
+private struct CacheIdentity: Hashable, Sendable {
+    let cache: ImageCache
+
+    static func == (one: Self, other: Self) -> Bool { one.cache === other.cache }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(cache)) }
 }

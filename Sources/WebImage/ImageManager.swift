@@ -27,10 +27,18 @@ public final class ImageManager: Sendable {
         /// nil: no disk cache. Default: `$XDG_CACHE_HOME/webimage`, namespace `default`; nil where the environment names
         /// no home either.
         public var disk = DiskCacheConfiguration.defaultDirectory.map { DiskCacheConfiguration(directory: $0) }
-        /// Default: as ``DownloadConfiguration`` says, with an `Accept` header of the formats that are built in.
-        public var download = DownloadConfiguration(formats: CoderRegistry.standard.decodableFormats)
+        /// Default: as ``DownloadConfiguration`` says. An `Accept` field that nobody has set names the formats that the
+        /// manager's coders decode.
+        public var download = DownloadConfiguration()
         /// For how long URLs that failed are left alone, by what they failed with.
         public var failedURLs = FailedURLPolicy()
+        /// How finished pictures are written to disk where a request wants them there (``CacheUse/store``). Default
+        /// ``CacheEncoding/automatic``.
+        public var cacheEncoding = CacheEncoding.automatic
+        /// Decides which bytes go to disk: of finished pictures, and of originals that are loaded as they are. An original of
+        /// which another size or a transformed picture is made is stored as it came. Default nil: originals as they came,
+        /// finished pictures as ``cacheEncoding`` says.
+        public var cacheSerializer: CacheSerializer?
         /// Threads that decode. Default: as many as the machine has cores for this process.
         public var decodeThreads = Processors.count
         /// Threads that read and write files. Default 4.
@@ -82,7 +90,8 @@ public final class ImageManager: Sendable {
             DiskCache($0, executor: ioExecutor, clock: clock, files: files)
         }
         downloader = ImageDownloader(
-            configuration: configuration.download, transport: transport, clock: clock, executor: ioExecutor,
+            configuration: configuration.download.accepting(coders.decodableFormats), transport: transport,
+            clock: clock, executor: ioExecutor,
             files: files)
         let partials = configuration.disk.map { PartialStore($0, clock: clock, files: files) }
         if let partials { ioExecutor.run(.low) { partials.prepare() } }
@@ -96,8 +105,10 @@ public final class ImageManager: Sendable {
                 decodeThreads: configuration.decodeThreads,
                 ioExecutor: ioExecutor, decodeMemory: configuration.decodeMemory,
                 observer: LoadObserver(logger: configuration.logger)))
-        cache = ImageCache(memory: memoryCache, disk: diskCache, decoding: loader)
-        loader.front.withLock { $0.cache = cache }
+        cache = ImageCache(
+            memory: memoryCache, disk: diskCache, decoding: loader, encoding: configuration.cacheEncoding,
+            serializer: configuration.cacheSerializer)
+        loader.ownFront.withLock { $0.cache = cache }
         pressure?.start()
     }
 
@@ -154,7 +165,7 @@ public final class ImageManager: Sendable {
     public var runningLoads: Int { loader.runningLoads }
 
     /// Returns when every original that was answered so far is in the disk cache or was given up.
-    public func finishStores() async { await loader.originals?.finish() }
+    public func finishStores() async { await loader.originals.finish() }
 
     /// Ends the manager's work in order: takes nothing new (`shutDown`), ends the loads that wait for the network unless
     /// they are marked ``ImageRequest/finishesWhenDrained``, lets the rest come to their end for as long as `limit`, writes
@@ -178,6 +189,15 @@ public final class ImageManager: Sendable {
         pressure?.stop()
         loader.shutDown()
         downloader.shutDown()
+    }
+}
+
+extension DownloadConfiguration {
+    /// The same, asking for pictures of these formats where nobody has said what is asked for.
+    fileprivate func accepting(_ formats: [ImageFormat]) -> DownloadConfiguration {
+        var configuration = self
+        if fields[.accept] == Self.accept([]) { configuration.fields[.accept] = Self.accept(formats) }
+        return configuration
     }
 }
 

@@ -1,3 +1,4 @@
+import WebImageCache
 public import WebImageCodecs
 public import WebImageCore
 import WebImageDownload
@@ -131,7 +132,8 @@ extension ImageRequest {
         set { self[\.allowsPartial] = newValue }
     }
 
-    /// Whether ``ImageResponse/data`` is wanted. Default false. With true, memory is not asked: it has only pixels.
+    /// Whether ``ImageResponse/data`` is wanted. Default false. With true the bytes are looked for even where memory has the
+    /// picture; they are not decoded again when it was made of them.
     public var includesData: Bool {
         get { storage.fields.includesData }
         set { self[\.includesData] = newValue }
@@ -157,6 +159,13 @@ extension ImageRequest {
     public var caching: CacheUse {
         get { storage.fields.caching }
         set { self[\.caching] = newValue }
+    }
+
+    /// Decides which bytes of this picture go to disk, in place of the manager's own
+    /// (``ImageManager/Configuration/cacheSerializer``, row C-27). Default nil.
+    public var cacheSerializer: CacheSerializer? {
+        get { storage.fields.cacheSerializer }
+        set { self[\.cacheSerializer] = newValue }
     }
 
     /// Default normal.
@@ -194,6 +203,10 @@ extension ImageRequest {
     package var variantKey: CacheKey { storage.variantKey }
     /// What is asked of the downloader; an error for what is no URL.
     package var download: Result<ResolvedRequest, WebImageError> { storage.download }
+    /// Whether memory is asked for the finished picture.
+    var asksMemory: Bool { storage.fields.caching.query.contains(.memory) }
+    /// Nil: the manager's own is asked.
+    var ownMemory: MemoryCache? { storage.fields.caching.cache?.memoryCache }
     /// Bytes that need not be loaded.
     package var inlineData: [UInt8]? { storage.fields.inlineData }
 

@@ -22,6 +22,7 @@ struct ImageRequestFields: Sendable {
     var limits = DecodeLimits.default
     var cachePolicy = CachePolicy.cacheFirst
     var caching = CacheUse()
+    var cacheSerializer: CacheSerializer?
     var priority = LoadPriority.normal
     var timeout: Duration?
     var cacheKey: String?

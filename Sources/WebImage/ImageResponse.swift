@@ -1,5 +1,5 @@
 public import WebImageCore
-import WebImageDownload
+public import WebImageDownload
 
 /// Where a picture came from.
 public enum ImageSource: String, Hashable, Sendable {
@@ -20,6 +20,9 @@ public struct ImageResponse: Sendable {
     public var data: [UInt8]?
     /// How long the original is; nil when it came from memory.
     public var byteCount: ByteCount?
+    /// Status and fields of the origin's answer. Of a picture from the disk cache those that HTTP caching keeps; nil when it
+    /// came from memory, or from a file.
+    public var head: ResponseHead?
     /// What was wrong with a picture that came only in part (``ImageRequest/allowsPartial``).
     public var partialError: WebImageError?
     public var timings: LoadTimings
@@ -50,7 +53,8 @@ public struct LoadTimings: Hashable, Sendable {
     /// Work of the decoder, scaling and turning included; it overlaps the transfer.
     public var decode: Duration?
     public var transform: Duration?
-    /// Writing the original into the disk cache. Always nil in this version: it is written after the answer.
+    /// Writing the original into the disk cache. Known only to a load that waits for it
+    /// (``CacheUse/waitsForStore``): it is written after the others are answered.
     public var store: Duration?
     /// From asking to answering.
     public var total: Duration?

@@ -60,6 +60,8 @@ struct FetchJob: Sendable {
         request.allowsPartial = true
         request.firstFrameOnly = options.firstFrame
         request.scalesInLinearLight = options.linearLight
+        // The process waits for its stores in any case, and can then say how long this one took.
+        request.caching.waitsForStore = true
         request.includesData = output != nil && !options.changesPicture
         var previewNumber = 0
         for await event in manager.events(for: request) {

@@ -190,6 +190,32 @@ import WebImageTesting
         }
     }
 
+    /// RFC 5861 section 4: the error may come after the head did.
+    @Test(arguments: [true, false])
+    func anEntryStandsInForABodyThatBreaksOff(hasDisk: Bool) async throws {
+        let folder = hasDisk ? try TemporaryFolder() : nil
+        let (bench, origin) = try makeBench(folder, fields: [.cacheControl: "max-age=0, stale-if-error=600"])
+        let manager = bench.manager
+        _ = try await manager.image(for: request(.protocol))
+        await manager.finishStores()
+        let newer = try Fixture.png(64, 64)
+        origin.change { $0.outage = .bytes(newer, contentType: "image/png").failing(after: newer.count / 2) }
+        let events = Ledger()
+        for _ in 0..<3 { manager.load(request(.protocol)) { events.take($0) } }
+        let response = try await events.finished(3).get()
+        #expect(response.image.size == PixelSize(width: 16, height: 16) && events.failures.isEmpty)
+        #expect(response.source == .memory && manager.runningLoads == 0)
+        guard hasDisk else { return }
+        // Another size of it, and its bytes, which memory does not have.
+        #expect(try await manager.image(for: request(.protocol, width: 8)).image.size.width == 8)
+        var whole = request(.protocol)
+        whole.includesData = true
+        #expect(try await manager.image(for: whole).data?.isEmpty == false)
+        // Where there is no entry any more, what went wrong is said.
+        try await manager.cache.clear(.all)
+        #expect(await failure(bench, .revalidate)?.code == .connectionLost)
+    }
+
     @Test func noCacheAndVaryAreHeldInEveryMode() async throws {
         let (bench, origin) = try makeBench(
             try TemporaryFolder(), fields: [.cacheControl: "no-cache", .vary: "Accept"])

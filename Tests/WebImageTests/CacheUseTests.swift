@@ -134,6 +134,24 @@ import WebImageTesting
         #expect(await eventually { manager.runningLoads == 0 })
     }
 
+    @Test func aPictureInMemoryIsNotDecodedAgainForItsBytes() async throws {
+        let (bench, counting) = (makeBench(), CountingTransformer())
+        var request = request({ $0.waitsForStore = true }, counting: counting)
+        let first = try await bench.manager.image(for: request)
+        #expect(first.timings.store != nil && first.head?.status == 200 && first.head?.fields[.eTag] == "\"1\"")
+        request.includesData = true
+        let both = try await bench.manager.image(for: request)
+        #expect(both.source == .memory && both.data == body && both.byteCount == ByteCount(body.count))
+        #expect(both.image.storage === first.image.storage && counting.count == 1)
+        // Without the bytes there is nothing to spare.
+        try await bench.manager.cache.clear(.disk)
+        let again = try await bench.manager.image(for: request)
+        #expect(again.source == .network && again.data == body && counting.count == 2)
+        bench.manager.memoryCache.removeAll()
+        let read = try await bench.manager.image(for: request)
+        #expect(read.source == .disk && read.head?.fields[.eTag] == "\"1\"" && read.timings.store == nil)
+    }
+
     @Test func theManagersCacheIsOneObject() async throws {
         let bench = makeBench()
         let request = ImageRequest(url)

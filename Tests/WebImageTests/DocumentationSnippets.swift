@@ -173,6 +173,14 @@ private func keepFinished(manager: ImageManager, request original: ImageRequest,
 }
 
 // Caching.md
+private func keepApart(folder: String) -> ImageRequest {
+    let avatars = ImageCache(configuration: .init(disk: DiskCacheConfiguration(directory: folder)))
+    var request = ImageRequest("https://example.com/anna.jpg")
+    request.caching.cache = avatars
+    return request
+}
+
+// Caching.md
 private func followARefresh(manager: ImageManager, show: (Image) -> Void) async throws {
     var request = ImageRequest("https://example.com/a.jpg")
     request.cachePolicy = .refresh

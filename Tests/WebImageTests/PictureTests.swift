@@ -159,6 +159,19 @@ import WebImageTesting
         #expect((error?.cause as? WebImageError)?.code == .limitExceeded)
     }
 
+    @Test func theCodersSayWhatIsAskedFor() throws {
+        func accept(_ coders: [any ImageCoder], _ own: String? = nil) -> String? {
+            var configuration = ImageManager.Configuration()
+            configuration.disk = nil
+            if let own { configuration.download.fields[.accept] = own }
+            return ImageManager(configuration: configuration, coders: CoderRegistry(coders)).downloader[field: .accept]
+        }
+        #expect(accept([GIFCoder(), JPEGCoder()]) == "image/gif,image/jpeg,image/*;q=0.9,*/*;q=0.8")
+        #expect(accept([GIFCoder()], "image/webp") == "image/webp")
+        let all = try #require(accept(CoderRegistry.builtIn))
+        #expect(all.hasPrefix("image/jpeg") || all.contains("image/jpeg,"))
+    }
+
     @Test func aHintNamesTheFormatOfBytesThatDoNotTellIt() async throws {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil

@@ -168,7 +168,8 @@ final class CacheReads: Sendable {
                 read,
                 result.map { response in
                     CachedImage(
-                        image: response.image, source: .disk, data: read.key.includesData ? entry.body : nil,
+                        image: response.image.with(origin: entry.metadata.answerRecord), source: .disk,
+                        data: read.key.includesData ? entry.body : nil,
                         metadata: entry.metadata)
                 })
         }

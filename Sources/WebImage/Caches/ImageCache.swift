@@ -132,11 +132,13 @@ public final class ImageCache: ImageCaching {
         return try await reads.image(for: request, asksMemory: asksMemory, promotes: promotes)
     }
 
-    /// The picture itself on disk, not its original; in memory from then on, where the request keeps it there.
+    /// The picture itself on disk, not its original; in memory from then on, where the request keeps it there. From memory
+    /// when somebody else has just put it there.
     func finished(_ request: ImageRequest) async throws(WebImageError) -> CachedImage? {
         guard let reads else { return nil }
         let promotes = request.caching.store.contains(.memory)
-        return try await reads.image(for: request, asksMemory: false, promotes: promotes, isFinished: true)
+        return try await reads.image(
+            for: request, asksMemory: request.asksMemory, promotes: promotes, isFinished: true)
     }
 
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8]? {

@@ -1,4 +1,5 @@
 import Synchronization
+import WebImageCache
 import WebImageCore
 import WebImageDownload
 import WebImageSystem
@@ -18,6 +19,11 @@ final class AnswerRecord: ImageOrigin {
             if current.hasSameBody(as: response) { current = response }
         }
     }
+}
+
+extension DiskMetadata {
+    /// Nil for an entry that did not come by HTTP.
+    var answerRecord: AnswerRecord? { status == nil ? nil : AnswerRecord(storedResponse) }
 }
 
 extension StoredResponse {

@@ -36,7 +36,7 @@ struct BytesSearch: Sendable {
         guard key.policy.mode.readsCache else { return decide(nil) }
         // Pictures in memory know what they are judged by: the disk need not be asked.
         if !key.policy.trustsMemory, let record = seeker.remembered { return decide(record.response) }
-        guard let disk = loader.disk, request.caching.readsOriginal else { return decide(nil) }
+        guard let disk = loader.disk(key.caching), request.caching.readsOriginal else { return decide(nil) }
         loader.ioExecutor.run(seeker.priority) {
             if !seeker.isAbandoned { look(in: disk) }
         }
@@ -86,7 +86,7 @@ struct BytesSearch: Sendable {
 
     private func readEntry() -> DiskEntry? {
         do {
-            return request.caching.readsOriginal ? try loader.disk?.read(key.originalKey) : nil
+            return request.caching.readsOriginal ? try loader.disk(key.caching)?.read(key.originalKey) : nil
         } catch {
             loader.observer.cacheFailed(error)
             return nil
@@ -96,6 +96,7 @@ struct BytesSearch: Sendable {
     private func found(_ entry: DiskEntry, _ stored: StoredResponse, isProvisional: Bool) {
         var opened = OpenedBytes(log: ByteLog(bytes: entry.body), source: .disk, time: loader.clock.now)
         opened.record = AnswerRecord(stored)
+        if entry.metadata.status != nil { opened.wholeHead = stored.head }
         opened.isProvisional = isProvisional
         seeker.found(opened)
     }
@@ -171,7 +172,7 @@ struct OpenedBytes: Sendable {
     var download: Download?
     /// What the transfer's answer is judged by.
     var exchange: CacheExchange?
-    /// In place of the answer's own, when that was the rest of a body.
+    /// In place of the transfer's own, when that brought the rest of a body; what an entry knows of its answer.
     var wholeHead: ResponseHead?
     /// What an entry of the disk cache says of the answer that it was.
     var record: AnswerRecord?
@@ -185,6 +186,17 @@ struct OpenedBytes: Sendable {
         self.source = source
         self.download = download
         self.time = time
+    }
+
+    /// Of the origin's answer, now or when it was stored; nil for what never had one.
+    var head: ResponseHead? { wholeHead ?? download?.exchange?.head }
+
+    /// What stands in for a body that broke off (RFC 5861 section 4); nil: nothing.
+    func standIn(for error: WebImageError, now: Int64) -> StoredResponse? {
+        guard let exchange, exchange.base != nil, case .useStale(let stored) = exchange.failed(error, now: now) else {
+            return nil
+        }
+        return stored
     }
 
     /// What of the answer is kept; there from when the log has a head on. Nil for what did not come by the network.

@@ -16,15 +16,27 @@ struct DecodeAnswer {
     /// What of the answer may be kept; nil for what did not come by the network.
     let plan: StorePlan?
 
-    /// - Returns: whether every picture is whole, so that the original is worth keeping.
-    func send(_ targets: [DecodeTarget]) -> Bool {
-        var isWhole = failure == nil && !targets.isEmpty
+    /// What became of the targets.
+    struct Outcome {
+        /// Whether every picture is whole, so that the original is worth keeping.
+        var isWhole: Bool
+        /// A picture that is as its original has it, and the request for it.
+        var plain: (image: Image, request: ImageRequest)?
+    }
+
+    func send(_ targets: [DecodeTarget]) -> Outcome {
+        var outcome = Outcome(isWhole: failure == nil && !targets.isEmpty)
         for target in targets where !target.isAbandoned {
             let result = answer(target)
-            if case .failure = result { isWhole = false }
+            switch result {
+            case .failure: outcome.isWhole = false
+            case .success(let response) where target.job.request.isPlain:
+                outcome.plain = (response.image, target.job.request)
+            case .success: break
+            }
             loader.finish(target.job, result, isProvisional: bytes.isProvisional)
         }
-        return isWhole
+        return outcome
     }
 
     private func answer(_ target: DecodeTarget) -> Result<ImageResponse, WebImageError> {
@@ -46,6 +58,7 @@ struct DecodeAnswer {
             var response = ImageResponse(
                 image: image, source: bytes.source, byteCount: ByteCount(bytes.log.receivedCount),
                 partialError: failure, timings: timings)
+            response.head = bytes.head
             response.timings.decode = decodeTime + (transformBegin - begin)
             if !request.transformers.isEmpty { response.timings.transform = end - transformBegin }
             return .success(response)
@@ -56,7 +69,9 @@ struct DecodeAnswer {
 
     /// Keeps a finished picture where the request wants it.
     private func store(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?) {
-        if request.caching.store.contains(.memory) { loader.memory.keep(image, for: request.variantKey, lifetime: nil) }
+        if request.caching.store.contains(.memory) {
+            loader.memory(request.caching).keep(image, for: request.variantKey, lifetime: nil)
+        }
         if request.caching.keepsOnDisk { loader.storeFinished(image, request, record) }
     }
 

@@ -276,6 +276,10 @@ extension DecodeSession {
     private func finish(_ end: ByteLog.End) throws -> Bool {
         // A transfer that ends because nobody waits any more is not worth a picture.
         try checkpoint()
+        if case .failed(let error) = end, let stored = bytes.standIn(for: error, now: loader.clock.wallTime) {
+            standIn(stored, for: error)
+            return true
+        }
         if decoder == nil, turn != .needed {
             if case .failed(let error) = end, prefix.isEmpty { throw error }
             if try openDecoder(isLast: true) { try pushPrefix() }
@@ -317,13 +321,22 @@ extension DecodeSession {
         let original = failure == nil ? loader.announceOriginal(of: job, plan) : nil
         settle(failure)
         if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
-        let isWhole = answer.send(targets)
-        if let original, isWhole {
-            original.store(bytes.log, job.key.originalKey, OriginalMetadata.make(job, plan, header: header))
+        let outcome = answer.send(targets)
+        if let original, outcome.isWhole {
+            let metadata = OriginalMetadata.make(job, plan, header: header)
+            loader.store(original, bytes.log, of: job, metadata, plain: outcome.plain)
         } else if let original {
             job.isStored.store(false, ordering: .relaxed)
             original.withdraw()
         }
+        letGo()
+    }
+
+    /// Ends every picture that this session was to make with what the caches have of it.
+    private func standIn(_ stored: StoredResponse, for error: WebImageError) {
+        meter.end(at: loader.clock.now)
+        let jobs = group?.jobs ?? loader.takeUnplanned(job)
+        loader.standIn(stored, for: error, jobs, of: job)
         letGo()
     }
 

@@ -1,3 +1,4 @@
+import HTTPTypes
 import WebImageCache
 import WebImageCore
 import WebImageDownload
@@ -18,6 +19,17 @@ extension DiskMetadata {
         varyRequestHeaders = response.vary.map { Field(name: $0.name, value: $0.value) }
         requestTime = response.requestTime
         responseTime = response.responseTime
+    }
+}
+
+extension StoredResponse {
+    /// The answer's head as far as it is kept.
+    var head: ResponseHead {
+        var all = HTTPFields()
+        for field in fields {
+            if let name = HTTPField.Name(field.name) { all.append(HTTPField(name: name, value: field.value)) }
+        }
+        return ResponseHead(status: status, fields: all)
     }
 }
 

@@ -28,6 +28,14 @@ struct LoadTable {
         var relaxed: BytesJob?
     }
 
+    /// Who of those that wait for a job is not at the end of the wait when the job ends.
+    enum Staying {
+        case nobody
+        /// Those who look at the way, not only at the end.
+        case watchers
+        case everyone
+    }
+
     /// One caller's wait that has ended; what is left to do is to say so.
     struct Ended {
         var token: LoadToken
@@ -127,12 +135,12 @@ struct LoadTable {
     }
 
     /// Ends a pixel job: whoever waits for it gets an answer from the caller.
-    mutating func finish(_ job: PixelJob) -> [Ended] { finish(job, keepsWatchers: false).ended }
+    mutating func finish(_ job: PixelJob) -> [Ended] { finish(job, keeping: .nobody).ended }
 
     /// Ends a pixel job.
     ///
-    /// - Parameter keepsWatchers: those who look at the way leave the job, and go on to another one that they are to join.
-    mutating func finish(_ job: PixelJob, keepsWatchers: Bool) -> (ended: [Ended], staying: [Ended]) {
+    /// - Parameter stay: these leave the job, and go on to another one that they are to join.
+    mutating func finish(_ job: PixelJob, keeping stay: Staying) -> (ended: [Ended], staying: [Ended]) {
         // A pixel job in the table has a token; one that has ended, or that everyone left, has none.
         guard !job.tokens.isEmpty else { return ([], []) }
         remove(job)
@@ -144,7 +152,7 @@ struct LoadTable {
                 continue
             }
             let end = Ended(token: token, delivery: delivery, timeout: token.timeout)
-            if keepsWatchers, token.isWatching {
+            if stay == .everyone || stay == .watchers && token.isWatching {
                 staying.append(end)
                 continue
             }

@@ -10,15 +10,6 @@ extension Loader {
             key.policy.mode, downloader.cacheRequest(for: key.download), stored: stored, now: clock.wallTime)
     }
 
-    /// The picture when memory has it and HTTP says that it is fresh.
-    func freshImage(for request: ImageRequest) -> Image? {
-        guard let key = try? BytesKey(request), memory.contains(request.variantKey),
-            let image = memory.image(for: request.variantKey), let record = image.storage.origin as? AnswerRecord,
-            case .serve = decision(key, record.response)
-        else { return nil }
-        return image
-    }
-
     /// Remembers a failure, or forgets one.
     func settle(_ key: BytesKey, failure: WebImageError?) {
         guard let failure else { return failedURLs.succeeded(key.download) }
@@ -29,9 +20,28 @@ extension Loader {
         }
     }
 
+    /// Answers with the entry of a cache in place of a body that broke off, where that is still there.
+    func standIn(_ stored: StoredResponse, for error: WebImageError, _ jobs: [PixelJob], of bytes: BytesJob) {
+        let key = bytes.key
+        ioExecutor.run(bytes.priority) { [self] in
+            let metadata = try? disk(key.caching)?.readMetadata(key.originalKey)
+            let isOnDisk = metadata?.storedResponse.hasSameBody(as: stored) ?? false
+            if !isOnDisk { settle(key, failure: error) }
+            for job in jobs {
+                if !job.wantsData, let image = remembered(job.request, of: stored) {
+                    finish(job, .success(ImageResponse(image: image, source: .memory)))
+                } else if isOnDisk {
+                    goOn(job, with: .cacheOnly)
+                } else {
+                    finish(job, .failure(error.endingALoad(of: job.request.place)))
+                }
+            }
+        }
+    }
+
     /// Takes the original out of the disk cache, in the background.
     func forget(_ key: BytesKey) {
-        guard let originals, let disk else { return }
+        guard let disk = disk(key.caching) else { return }
         let announced = originals.announce()
         ioExecutor.run(.low) {
             do throws(WebImageError) {
@@ -47,10 +57,10 @@ extension Loader {
     /// block.
     func renew(_ key: BytesKey, _ stored: StoredResponse, _ plan: StorePlan, answer: () -> Void) {
         // Whoever is answered and then waits for the stores finds it there.
-        let announced = originals?.announce()
-        defer { announced?.withdraw() }
+        let announced = originals.announce()
+        defer { announced.withdraw() }
         answer()
-        guard let disk else { return }
+        guard let disk = disk(key.caching) else { return }
         do throws(WebImageError) {
             if let response = plan.storing {
                 // Another process may have stored another body meanwhile.

@@ -16,7 +16,7 @@ extension Loader {
     /// - Returns: false when there is nothing to look at: the caller goes on.
     func lookForFinished(_ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery) -> Bool {
         guard request.cachePolicy.trustsMemory, !request.isPlain, !request.includesData,
-            let cache = front.withLock({ $0.cache }), cache.diskCache != nil, let key = try? BytesKey(request)
+            let cache = front(request.caching), let key = try? BytesKey(request)
         else { return false }
         let isWelcome = table.withLock { table in
             if table.isShutDown || token.hasEnded { return false }
@@ -51,39 +51,25 @@ extension Loader {
         }
         guard let timeout else { return }
         timeout?.cancel()
-        observer.answered(from: .disk)
+        observer.answered(from: response.source)
         delivery.post(.finished(.success(response)))
     }
 
     private func finished(_ cache: ImageCache, _ request: ImageRequest, _ key: BytesKey) async -> ImageResponse? {
         do throws(WebImageError) {
-            guard let found = try await cache.finished(request), let metadata = found.metadata else { return nil }
+            guard let found = try await cache.finished(request) else { return nil }
+            if found.source == .memory { return ImageResponse(image: found.image, source: .memory) }
+            guard let metadata = found.metadata else { return nil }
             guard case .serve = decision(key, metadata.storedResponse) else { return nil }
             // Made of a body that the original no longer has: as good as not there.
-            let original = try await cache.diskCache?.readMetadata(key.originalKey, priority: request.priority)
+            let original = try await disk(request.caching)?.readMetadata(key.originalKey, priority: request.priority)
             if let original, !original.storedResponse.hasSameBody(as: metadata.storedResponse) { return nil }
-            return ImageResponse(image: found.image, source: .disk)
+            var response = ImageResponse(image: found.image, source: .disk)
+            if metadata.status != nil { response.head = metadata.storedResponse.head }
+            return response
         } catch {
             if error.code != .cancelled { observer.cacheFailed(error) }
             return nil
-        }
-    }
-
-    /// Encodes a finished picture and writes it, behind the answer.
-    func storeFinished(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?) {
-        guard !request.isPlain, let record, let cache = front.withLock({ $0.cache }), cache.diskCache != nil else {
-            return
-        }
-        var metadata = DiskMetadata()
-        metadata.set(record.response)
-        let announced = originals?.announce()
-        Task { [metadata] in
-            do throws(WebImageError) {
-                try await cache.store(image, data: nil, for: request, in: .disk, CacheStoreOptions(metadata: metadata))
-            } catch {
-                observer.cacheFailed(error)
-            }
-            announced?.withdraw()
         }
     }
 }

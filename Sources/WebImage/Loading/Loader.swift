@@ -19,13 +19,13 @@ final class Loader: Sendable {
     let admission: DecodeAdmission
     /// Counts decodes that cannot be interrupted: one thread is always left for the others.
     let longDecodes: DecodeAdmission
-    let originals: OriginalStore?
+    let originals: OriginalStore
     let failedURLs: FailedURLs
     /// Beginnings of bodies; nil without a disk cache.
     let partials: PartialStore?
     let observer: LoadObserver
-    /// What is finished on disk; its owner is the manager.
-    let front = Guarded(WeakCache())
+    /// What is finished on disk, unless a request has a cache of its own; its owner is the manager.
+    let ownFront = Guarded(WeakCache())
     let table = Guarded(LoadTable())
     private let converters = Guarded(ColorConverterCache())
 
@@ -39,18 +39,10 @@ final class Loader: Sendable {
         ioExecutor = parts.ioExecutor
         admission = DecodeAdmission(budget: parts.decodeMemory.bytes)
         longDecodes = DecodeAdmission(budget: max(1, parts.decodeThreads - 1))
-        originals = parts.disk.map { OriginalStore(disk: $0, executor: parts.ioExecutor, observer: parts.observer) }
+        originals = OriginalStore(executor: parts.ioExecutor, clock: parts.clock, observer: parts.observer)
         failedURLs = parts.failedURLs
         partials = parts.partials
         observer = parts.observer
-    }
-
-    /// The picture when memory has it and the policy asks for no more: one look-up.
-    func cachedImage(for request: ImageRequest) -> Image? {
-        guard request.caching.query.contains(.memory) else { return nil }
-        if request.cachePolicy.trustsMemory { return memory.image(for: request.variantKey) }
-        guard request.cachePolicy == .protocol else { return nil }
-        return freshImage(for: request)
     }
 
     /// Starts or joins the load that `request` needs, for `token`.
@@ -245,34 +237,8 @@ extension Loader {
             bytes.download?.cancel()
             return
         }
+        if answerWithData(job, bytes) { return }
         DecodeSession(loader: self, job: job, bytes: bytes).start()
-    }
-
-    private func remembered(_ job: BytesJob) -> AnswerRecord? {
-        for pixelJob in table.withLock({ _ in job.pixelJobs }) {
-            if let record = remembered(pixelJob.request)?.storage.origin as? AnswerRecord { return record }
-        }
-        return nil
-    }
-
-    /// A look into memory, where the request allows one, that counts as no miss.
-    private func remembered(_ request: ImageRequest) -> Image? {
-        guard request.caching.query.contains(.memory), memory.contains(request.variantKey) else { return nil }
-        return memory.image(for: request.variantKey)
-    }
-
-    private func answerFromMemory(_ job: BytesJob, _ body: StoredResponse?, isProvisional: Bool) -> Bool {
-        for pixelJob in table.withLock({ _ in job.pixelJobs.filter { !$0.wantsData } }) {
-            guard let image = remembered(pixelJob.request) else { continue }
-            if let body {
-                guard let record = image.storage.origin as? AnswerRecord, record.response.hasSameBody(as: body) else {
-                    continue
-                }
-            }
-            let response = ImageResponse(image: image, source: .memory)
-            finish(pixelJob, .success(response), isProvisional: isProvisional)
-        }
-        return table.withLock { _ in job.pixelJobs.isEmpty }
     }
 }
 
@@ -305,7 +271,7 @@ extension Loader {
     /// Where the bytes of a picture that turns out to be whole are to be kept; nil where policy or answer do not allow
     /// it, or another session does it. The store waits from now on for what the caller then says.
     func announceOriginal(of job: BytesJob, _ plan: StorePlan?) -> OriginalStore.Announcement? {
-        guard plan?.storing != nil, job.key.caching.storesOriginal, let originals,
+        guard plan?.storing != nil, job.key.caching.storesOriginal, disk(job.key.caching) != nil,
             !job.isStored.exchange(true, ordering: .relaxed)
         else { return nil }
         return originals.announce()
@@ -319,15 +285,24 @@ extension Loader {
         var isProvisional = isProvisional
         if case .failure = result { isProvisional = false }
         let (ended, staying, log) = table.withLock { table -> ([LoadTable.Ended], [LoadTable.Ended], ByteLog?) in
-            let (ended, staying) = table.finish(job, keepsWatchers: isProvisional)
+            let (ended, staying) = table.finish(job, keeping: isProvisional ? .watchers : .nobody)
             return (ended, staying, job.bytes.opened?.log)
         }
-        tell(ended, result, log: log)
+        tell(ended, result, log: log, job.bytes)
         guard isProvisional, let response = try? result.get() else { return }
         if staying.isEmpty, !ended.isEmpty { return askBehind(job.request) }
         var request = job.request
         request.cachePolicy = .revalidate
         for caller in staying { goOn(caller, request, response, log) }
+    }
+
+    /// Ends a pixel job; whoever waits for it waits for what another policy brings.
+    func goOn(_ job: PixelJob, with policy: CachePolicy) {
+        var request = job.request
+        request.cachePolicy = policy
+        let (_, staying) = table.withLock { $0.finish(job, keeping: .everyone) }
+        for caller in staying { goOn(caller.token, request, caller.delivery) }
+        noteIdle()
     }
 
     /// Asks the origin about what the caches gave out, for their sake.
@@ -353,7 +328,11 @@ extension Loader {
         tell(table.withLock { $0.finishAll(of: job) }, result, log: nil)
     }
 
-    private func tell(_ ended: [LoadTable.Ended], _ result: Result<ImageResponse, WebImageError>, log: ByteLog?) {
+    /// - Parameter stored: the job whose original some may wait for.
+    private func tell(
+        _ ended: [LoadTable.Ended], _ result: Result<ImageResponse, WebImageError>, log: ByteLog?,
+        _ stored: BytesJob? = nil
+    ) {
         guard !ended.isEmpty else { return }
         let now = clock.now
         var withData: Result<ImageResponse, WebImageError>?
@@ -365,8 +344,12 @@ extension Loader {
                 withData = own
             }
             own = own.map { $0.seen(by: end.token, now: now) }
-            if end.token.waitsForStore, let originals {
-                originals.whenStored { [own] in end.delivery.post(.finished(own)) }
+            if end.token.waitsForStore {
+                originals.whenStored { [own] in
+                    var own = own
+                    if let time = stored?.storeTime.withLock({ $0 }) { own = own.map { $0.stored(in: time) } }
+                    end.delivery.post(.finished(own))
+                }
             } else {
                 end.delivery.post(.finished(own))
             }
@@ -390,6 +373,12 @@ extension Result<ImageResponse, WebImageError> {
 }
 
 extension ImageResponse {
+    fileprivate func stored(in time: Duration) -> ImageResponse {
+        var response = self
+        response.timings.store = time
+        return response
+    }
+
     /// The answer as one of several callers gets it: with its own waiting time.
     fileprivate func seen(by token: LoadToken, now: Duration) -> ImageResponse {
         var response = self

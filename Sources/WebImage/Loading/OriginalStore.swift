@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// Writes originals to the disk cache after their callers have been answered, in the order in which they came.
+/// Writes originals to disk caches after their callers have been answered, in the order in which they came.
 ///
 /// What waits to be written is bounded: when the disk cannot follow, the newest copy is given up, and nothing else.
 final class OriginalStore: Sendable {
@@ -17,8 +17,13 @@ final class OriginalStore: Sendable {
         func withdraw() { owner.end(number, 0) }
 
         /// Stores the complete bytes of `log` in the background.
-        func store(_ log: ByteLog, _ key: CacheKey, _ metadata: DiskMetadata) {
-            owner.store(log, key, metadata, number)
+        ///
+        /// - Parameter told: how long the writing took, off every lock, before whoever waits for the stores goes on.
+        func store(
+            _ log: ByteLog, in disk: DiskCache, _ key: CacheKey, _ metadata: DiskMetadata,
+            told: @escaping @Sendable (Duration) -> Void
+        ) {
+            owner.store(log, in: disk, key, metadata, number, told)
         }
     }
 
@@ -42,14 +47,14 @@ final class OriginalStore: Sendable {
     private static let mostPendingBytes = 256 << 20
     private static let pieceLength = 1 << 20
 
-    private let disk: DiskCache
     private let executor: any WorkExecutor
+    private let clock: any LoadClock
     private let observer: LoadObserver
     private let state = Guarded(State())
 
-    init(disk: DiskCache, executor: any WorkExecutor, observer: LoadObserver) {
-        self.disk = disk
+    init(executor: any WorkExecutor, clock: any LoadClock, observer: LoadObserver) {
         self.executor = executor
+        self.clock = clock
         self.observer = observer
     }
 
@@ -63,7 +68,10 @@ final class OriginalStore: Sendable {
         return Announcement(owner: self, number: number)
     }
 
-    private func store(_ log: ByteLog, _ key: CacheKey, _ metadata: DiskMetadata, _ number: Int) {
+    private func store(
+        _ log: ByteLog, in disk: DiskCache, _ key: CacheKey, _ metadata: DiskMetadata, _ number: Int,
+        _ told: @escaping @Sendable (Duration) -> Void
+    ) {
         let length = log.receivedCount
         let isTaken = state.withLock { state -> Bool in
             guard state.pendingBytes == 0 || state.pendingBytes + length <= Self.mostPendingBytes else { return false }
@@ -75,7 +83,9 @@ final class OriginalStore: Sendable {
             return end(number, 0)
         }
         executor.run(.low) {
-            self.write(log, key, metadata)
+            let begin = self.clock.now
+            self.write(log, in: disk, key, metadata)
+            told(self.clock.now - begin)
             self.end(number, length)
         }
     }
@@ -104,7 +114,7 @@ final class OriginalStore: Sendable {
         if isDone { run() }
     }
 
-    private func write(_ log: ByteLog, _ key: CacheKey, _ metadata: DiskMetadata) {
+    private func write(_ log: ByteLog, in disk: DiskCache, _ key: CacheKey, _ metadata: DiskMetadata) {
         do {
             let writer = try disk.makeWriter(for: key)
             var offset = 0

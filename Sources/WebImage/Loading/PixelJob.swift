@@ -1,6 +1,7 @@
 import Synchronization
 import WebImageCore
 import WebImageDownload
+import WebImageSystem
 
 /// Which bytes a load needs and how they are decoded: those that share a key share one transfer, and may share a decode.
 struct BytesKey: Hashable, Sendable {
@@ -144,6 +145,8 @@ final class BytesJob: @unchecked Sendable {
     let isStored = Atomic(false)
     /// Set by the session that says how it went with the origin.
     let isSettled = Atomic(false)
+    /// How long the original was written; nil before it is on disk.
+    let storeTime = Guarded<Duration?>(nil)
     private let highest = Atomic(LoadPriority.low.rawValue)
 
     /// Every pixel job that is not finished.

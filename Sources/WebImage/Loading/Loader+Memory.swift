@@ -1,0 +1,72 @@
+import Synchronization
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+
+/// What memory answers: at once, or in place of a decode.
+extension Loader {
+    /// The picture when memory has it and the policy asks for no more: one look-up.
+    func cachedImage(for request: ImageRequest) -> Image? {
+        guard request.asksMemory else { return nil }
+        if request.cachePolicy.trustsMemory {
+            if let own = request.ownMemory { return own.image(for: request.variantKey) }
+            return memory.image(for: request.variantKey)
+        }
+        guard request.cachePolicy == .protocol else { return nil }
+        return freshImage(for: request)
+    }
+
+    /// The picture when memory has it and HTTP says that it is fresh.
+    func freshImage(for request: ImageRequest) -> Image? {
+        let memory = memory(request.caching)
+        guard let key = try? BytesKey(request), memory.contains(request.variantKey),
+            let image = memory.image(for: request.variantKey), let record = image.storage.origin as? AnswerRecord,
+            case .serve = decision(key, record.response)
+        else { return nil }
+        return image
+    }
+
+    /// Answers those who want a picture's bytes, too, with what memory has of it, where these are its bytes: they need not
+    /// be decoded again (row O-12).
+    ///
+    /// - Returns: true when nobody is left who wants more.
+    func answerWithData(_ job: BytesJob, _ bytes: OpenedBytes) -> Bool {
+        guard bytes.source == .disk, let body = bytes.record?.response else { return false }
+        for pixelJob in table.withLock({ _ in job.pixelJobs }) {
+            guard let image = remembered(pixelJob.request, of: body) else { continue }
+            let response = ImageResponse(image: image, source: .memory, byteCount: ByteCount(bytes.log.receivedCount))
+            finish(pixelJob, .success(response), isProvisional: bytes.isProvisional)
+        }
+        return table.withLock { _ in job.pixelJobs.isEmpty }
+    }
+
+    /// What memory knows of the answer that the job's bytes would be.
+    func remembered(_ job: BytesJob) -> AnswerRecord? {
+        for pixelJob in table.withLock({ _ in job.pixelJobs }) {
+            if let record = remembered(pixelJob.request)?.storage.origin as? AnswerRecord { return record }
+        }
+        return nil
+    }
+
+    /// A look into memory, where the request allows one, that counts as no miss.
+    ///
+    /// - Parameter body: the answer whose picture it must be; nil: any.
+    func remembered(_ request: ImageRequest, of body: StoredResponse? = nil) -> Image? {
+        let memory = memory(request.caching)
+        guard request.asksMemory, memory.contains(request.variantKey), let image = memory.image(for: request.variantKey)
+        else { return nil }
+        guard let body else { return image }
+        let record = image.storage.origin as? AnswerRecord
+        return record?.response.hasSameBody(as: body) == true ? image : nil
+    }
+
+    /// As ``BytesSeeker/answerFromMemory(_:isProvisional:)``.
+    func answerFromMemory(_ job: BytesJob, _ body: StoredResponse?, isProvisional: Bool) -> Bool {
+        for pixelJob in table.withLock({ _ in job.pixelJobs.filter { !$0.wantsData } }) {
+            guard let image = remembered(pixelJob.request, of: body) else { continue }
+            let response = ImageResponse(image: image, source: .memory)
+            finish(pixelJob, .success(response), isProvisional: isProvisional)
+        }
+        return table.withLock { _ in job.pixelJobs.isEmpty }
+    }
+}

@@ -1,0 +1,141 @@
+import HTTPTypes
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageTesting
+
+@testable import WebImage
+
+/// Caches and bytes on disk of one request's own (SDWebImage's rows C-04, C-16, C-21, C-27 and M-18).
+@Suite struct OwnCacheTests {
+    private let url = "http://pictures.test/a.png"
+    private let folders: [TemporaryFolder]
+    private let body: [UInt8]
+
+    init() throws {
+        folders = [try TemporaryFolder(), try TemporaryFolder()]
+        body = try Fixture.png(64, 48)
+    }
+
+    private func makeBench(_ change: (inout ImageManager.Configuration) -> Void = { _ in }) -> TestBench {
+        let bench = TestBench(disk: folders[0].path, change: change)
+        bench.answer(url, with: body, type: "image/png", fields: [.eTag: "\"1\"", .cacheControl: "max-age=600"])
+        return bench
+    }
+
+    private func makeCache(_ folder: TemporaryFolder?) -> ImageCache {
+        ImageCache(configuration: .init(disk: folder.map { DiskCacheConfiguration(directory: $0.path) }))
+    }
+
+    @Test(arguments: [CachePolicy.cacheFirst, .protocol])
+    func aRequestsOwnCacheTakesThePlaceOfTheManagers(policy: CachePolicy) async throws {
+        let (bench, cache) = (makeBench(), makeCache(folders[1]))
+        let manager = bench.manager
+        var request = ImageRequest(url)
+        request.cachePolicy = policy
+        request.caching.cache = cache
+        #expect(try await manager.image(for: request).source == .network)
+        await manager.finishStores()
+        #expect(manager.memoryCache.count == 0 && manager.diskCache?.usage.count == 0)
+        #expect(cache.memoryCache.count == 1 && cache.usage.disk?.count == 1)
+        #expect(manager.cachedImage(for: request) != nil && manager.cachedImage(for: ImageRequest(url)) == nil)
+        #expect(try await manager.image(for: request).source == .memory)
+        cache.memoryCache.removeAll()
+        #expect(try await manager.image(for: request).source == .disk)
+        // The manager's own know nothing of it.
+        #expect(try await manager.image(for: ImageRequest(url)).source == .network)
+        #expect(bench.transport.requests.count == 2)
+    }
+
+    @Test func twoCachesAreTwoLoads() async throws {
+        let (bench, cache) = (makeBench(), makeCache(nil))
+        var own = ImageRequest(url)
+        own.caching.cache = cache
+        let ledger = Ledger()
+        for request in [own, ImageRequest(url), own] { bench.manager.load(request) { ledger.take($0) } }
+        _ = try await ledger.finished(3).get()
+        #expect(ledger.failures.isEmpty && cache.memoryCache.count == 1 && bench.manager.memoryCache.count == 1)
+        #expect(own.caching == own.caching && own.caching != CacheUse())
+    }
+
+    @Test func originalsMayHaveACacheOfTheirOwn() async throws {
+        let (bench, originals, pictures) = (makeBench(), makeCache(folders[1]), makeCache(nil))
+        let manager = bench.manager
+        var request = ImageRequest(url, size: TargetSize(width: 16))
+        request.caching.cache = pictures
+        request.caching.originalCache = originals
+        _ = try await manager.image(for: request)
+        await manager.finishStores()
+        #expect(pictures.memoryCache.count == 1 && originals.memoryCache.count == 0)
+        #expect(originals.usage.disk?.count == 1 && manager.diskCache?.usage.count == 0)
+        request.size = TargetSize(width: 8)
+        #expect(try await manager.image(for: request).source == .disk)
+        // Also beside the manager's own pictures.
+        var other = ImageRequest(url, size: TargetSize(width: 4))
+        other.caching.originalCache = originals
+        #expect(try await manager.image(for: other).source == .disk && manager.memoryCache.count == 1)
+        #expect(bench.transport.requests.count == 1)
+    }
+
+    @Test func finishedPicturesGoToTheRequestsOwnDisk() async throws {
+        let (bench, cache, counting) = (makeBench(), makeCache(folders[1]), CountingTransformer())
+        var request = ImageRequest(url, size: TargetSize(width: 16))
+        request.transformers = [counting]
+        request.caching.cache = cache
+        request.caching.store = .all
+        _ = try await bench.manager.image(for: request)
+        await bench.manager.finishStores()
+        #expect(cache.usage.disk?.count == 2 && bench.manager.diskCache?.usage.count == 0)
+        cache.memoryCache.removeAll()
+        #expect(try await bench.manager.image(for: request).source == .disk && counting.count == 1)
+    }
+
+    // MARK: What is written
+
+    @Test func aSerializerDecidesWhatIsKeptOfAnOriginal() async throws {
+        let bench = makeBench {
+            $0.cacheSerializer = CacheSerializer { image, data, _ throws(WebImageError) in
+                data == nil ? nil : try image.encoded(as: .bmp)
+            }
+        }
+        let (manager, request) = (bench.manager, ImageRequest(url))
+        _ = try await manager.image(for: request)
+        await manager.finishStores()
+        let entry = try #require(try await manager.diskCache?.read(request.originalKey))
+        #expect(entry.metadata.format == .bmp && entry.body.starts(with: Array("BM".utf8)))
+        manager.memoryCache.removeAll()
+        #expect(try await manager.image(for: request).source == .disk)
+    }
+
+    @Test func aRequestsSerializerMayKeepItOffTheDisk() async throws {
+        let bench = makeBench()
+        var request = ImageRequest(url)
+        request.cacheSerializer = CacheSerializer { _, _, _ in nil }
+        _ = try await bench.manager.image(for: request)
+        await bench.manager.finishStores()
+        #expect(bench.manager.diskCache?.usage.count == 0 && bench.manager.memoryCache.count == 1)
+        request.cacheSerializer = CacheSerializer { _, _, _ throws(WebImageError) in throw .cancelled }
+        request.cachePolicy = .reload
+        _ = try await bench.manager.image(for: request)
+        await bench.manager.finishStores()
+        #expect(bench.manager.diskCache?.usage.count == 0, "what a serializer cannot make is not stored")
+    }
+
+    /// Of an original of which only another size was wanted there is no picture to be serialized.
+    @Test func anOriginalOfWhichASmallOneIsMadeIsKeptAsItCame() async throws {
+        let bench = makeBench { $0.cacheSerializer = CacheSerializer { _, _, _ in nil } }
+        let request = ImageRequest(url, size: TargetSize(width: 16))
+        _ = try await bench.manager.image(for: request)
+        await bench.manager.finishStores()
+        #expect(try await bench.manager.diskCache?.read(request.originalKey)?.body == body)
+    }
+
+    @Test func theEncodingOfFinishedPicturesCanBeChosen() async throws {
+        let bench = makeBench { $0.cacheEncoding = .always(.qoi) }
+        var request = ImageRequest(url, size: TargetSize(width: 16))
+        request.caching.store = .all
+        _ = try await bench.manager.image(for: request)
+        await bench.manager.finishStores()
+        #expect(try await bench.manager.diskCache?.read(request.variantKey)?.metadata.format == .qoi)
+    }
+}
