@@ -91,8 +91,7 @@ public final class ImageManager: Sendable {
         }
         downloader = ImageDownloader(
             configuration: configuration.download.accepting(coders.decodableFormats), transport: transport,
-            clock: clock, executor: ioExecutor,
-            files: files)
+            clock: clock, executor: ioExecutor, files: files)
         let partials = configuration.disk.map { PartialStore($0, clock: clock, files: files) }
         if let partials { ioExecutor.run(.low) { partials.prepare() } }
         self.coders = coders
@@ -106,8 +105,8 @@ public final class ImageManager: Sendable {
                 ioExecutor: ioExecutor, decodeMemory: configuration.decodeMemory,
                 observer: LoadObserver(logger: configuration.logger)))
         cache = ImageCache(
-            memory: memoryCache, disk: diskCache, decoding: loader, encoding: configuration.cacheEncoding,
-            serializer: configuration.cacheSerializer)
+            memory: memoryCache, disk: diskCache, partials: partials, decoding: loader,
+            encoding: configuration.cacheEncoding, serializer: configuration.cacheSerializer)
         loader.ownFront.withLock { $0.cache = cache }
         pressure?.start()
     }

@@ -22,15 +22,19 @@ struct CacheOptions: ParsableArguments {
     mutating func validate() throws { try CacheDirectory.check(cacheDir) }
 
     /// - Throws: `cacheIO` when neither the option nor the environment names a directory.
-    func open() throws(ExitCode) -> DiskCache {
+    func openCache() throws(ExitCode) -> (cache: ImageCache, disk: DiskCache) {
         var configuration = ImageManager.Configuration()
         if let cacheDir { configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir)) }
-        guard let disk = ImageManager(configuration: configuration).diskCache else {
+        let manager = ImageManager(configuration: configuration)
+        guard let disk = manager.diskCache else {
             throw fail(
                 WebImageError(.cacheIO, "there is no cache directory: set HOME or XDG_CACHE_HOME, or give --cache-dir"))
         }
-        return disk
+        return (manager.cache, disk)
     }
+
+    /// - Throws: as ``openCache()``.
+    func open() throws(ExitCode) -> DiskCache { try openCache().disk }
 
     /// Reports an error as the command's result.
     func fail(_ error: WebImageError) -> ExitCode {
@@ -131,10 +135,11 @@ struct CacheClearCommand: AsyncParsableCommand {
     @OptionGroup var options: CacheOptions
 
     func run() async throws {
-        let disk = try options.open()
+        let (cache, disk) = try options.openCache()
         do throws(WebImageError) {
             let count = try await disk.entries().count
-            try await disk.removeAll()
+            // With the beginnings of pictures whose download broke off.
+            try await cache.clear(.disk)
             options.tellRemoved(count)
         } catch {
             throw options.fail(error)

@@ -94,7 +94,7 @@ struct CacheTrimCommand: AsyncParsableCommand {
 
 struct CacheRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove one entry; for pictures the key is the URL.")
+        commandName: "remove", abstract: "Remove a picture, in every size that is kept; the key is its URL.")
 
     @Argument(help: "The key.")
     var key: String
@@ -105,10 +105,17 @@ struct CacheRemoveCommand: AsyncParsableCommand {
         let disk = try options.open()
         do throws(WebImageError) {
             // A URL is looked up in the form that the loader stores it under.
-            for key in [ImageRequest(key).originalKey, CacheKey(key)] where try await disk.remove(key) {
-                return options.tellRemoved(1)
+            let originals = Set([ImageRequest(key).originalKey, CacheKey(key)])
+            var count = 0
+            for key in originals where try await disk.remove(key) { count += 1 }
+            for found in try await disk.entries().compactMap(\.key)
+            where originals.contains(where: { found.isMade(of: $0) }) {
+                if try await disk.remove(found) { count += 1 }
             }
-            throw WebImageError(.cacheMiss, "there is no entry of that key", location: key)
+            guard count > 0 else {
+                throw WebImageError(.cacheMiss, "there is no entry of that key", location: key)
+            }
+            options.tellRemoved(count)
         } catch {
             throw options.fail(error)
         }

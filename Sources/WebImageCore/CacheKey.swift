@@ -32,4 +32,11 @@ extension CacheKey {
     package func variant(_ description: String) -> CacheKey {
         CacheKey("\(text)\(Self.variantSeparator)\(description)")
     }
+
+    /// Whether it names a picture that was made of that original, or the original itself.
+    package func isMade(of original: CacheKey) -> Bool {
+        guard text.hasPrefix(original.text) else { return false }
+        let rest = text.utf8.dropFirst(original.text.utf8.count)
+        return rest.isEmpty || rest.first == Self.variantSeparator.utf8.first
+    }
 }

@@ -125,6 +125,23 @@ struct CachePolicyCommandTests {
         #expect(try await bench.run("cache", "import", ".").code == 2)
     }
 
+    @Test func aPictureIsRemovedInEverySize() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.jpg", try Pictures.jpeg())
+        let other = bench.serve("/a.jpgs", try Pictures.jpeg())
+        _ = try await bench.run("fetch", url, other)
+        var configuration = ImageManager.Configuration()
+        configuration.disk = DiskCacheConfiguration(directory: bench.path(".cache/webimage"))
+        let manager = ImageManager(configuration: configuration)
+        var request = ImageRequest(url, size: TargetSize(width: 16))
+        request.caching.store = .all
+        _ = try await manager.image(for: request)
+        await manager.finishStores()
+        try await manager.diskCache?.flush()
+        #expect(try await bench.run("cache", "remove", url).text == "2 entries removed\n")
+        #expect(try await bench.run("cache", "path", other).code == 0)
+    }
+
     @Test func entriesAreListedVerifiedTrimmedAndRemoved() async throws {
         let bench = try CommandBench()
         let jpeg = try Pictures.jpeg()

@@ -69,6 +69,15 @@ import WebImageTesting
         #expect(await eventually { store.claim(request.originalKey, creates: false) == nil })
     }
 
+    @Test func clearingTheDiskForgetsBeginnings() async throws {
+        try await breakOff(after: 400_000)
+        try await makeBench().manager.cache.clear(.memory)
+        let store = try #require(makeBench().manager.loader.partials)
+        #expect(store.usedBytes.bytes > 0)
+        try await makeBench().manager.cache.clear(.disk)
+        #expect(store.usedBytes == .zero)
+    }
+
     @Test func aBodyThatChangedComesWhole() async throws {
         try await breakOff(after: 400_000)
         let bench = makeBench()

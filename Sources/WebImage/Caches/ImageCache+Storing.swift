@@ -108,7 +108,9 @@ extension ImageCache {
             }
             if layers.contains(.disk) { pending.cancelAll() }
         }
-        if layers.contains(.disk) { try await diskCache?.removeAll() }
+        guard layers.contains(.disk), let disk = diskCache else { return }
+        try await disk.removeAll()
+        try await onFileThread(.normal) { () throws(WebImageError) in self.partials?.removeAll() }
     }
 
     public func removeExpired() async throws(WebImageError) {

@@ -60,6 +60,8 @@ public final class ImageCache: ImageCaching {
     let loader: Loader
     let encoding: CacheEncoding
     let serializer: CacheSerializer?
+    /// Beginnings of bodies, which lie beside the entries; nil without a disk.
+    let partials: PartialStore?
     let reads: CacheReads?
     /// Guards what is stored and removed against each other; nothing waits under it.
     let pending = Guarded(PendingStores())
@@ -82,6 +84,7 @@ public final class ImageCache: ImageCaching {
         let memory = MemoryCache(
             limits: configuration.memoryLimits, policy: configuration.evictionPolicy, remembersHeld: true, clock: clock)
         let disk = configuration.disk.map { DiskCache($0, executor: fileExecutor, clock: clock, files: files) }
+        let partials = configuration.disk.map { PartialStore($0, clock: clock, files: files) }
         // Decodes what it is given: it has no caches and no network.
         let decoding = LoaderParts(
             memory: MemoryCache(limits: .init(cost: 0)), disk: nil,
@@ -92,19 +95,20 @@ public final class ImageCache: ImageCaching {
             decodeExecutor: decodeExecutor, decodeThreads: configuration.decodeThreads, ioExecutor: fileExecutor,
             decodeMemory: configuration.decodeMemory, observer: LoadObserver(logger: configuration.logger))
         self.init(
-            memory: memory, disk: disk, decoding: Loader(decoding), encoding: configuration.encoding,
-            serializer: configuration.serializer)
+            memory: memory, disk: disk, partials: partials, decoding: Loader(decoding),
+            encoding: configuration.encoding, serializer: configuration.serializer)
     }
 
     /// A cache of parts that somebody has already, such as a manager.
     ///
     /// - Parameter loader: decodes and encodes, on its executors and within its memory; its own caches are not asked.
     init(
-        memory: MemoryCache, disk: DiskCache?, decoding loader: Loader, encoding: CacheEncoding = .automatic,
-        serializer: CacheSerializer? = nil
+        memory: MemoryCache, disk: DiskCache?, partials: PartialStore?, decoding loader: Loader,
+        encoding: CacheEncoding = .automatic, serializer: CacheSerializer? = nil
     ) {
         memoryCache = memory
         diskCache = disk
+        self.partials = partials
         self.loader = loader
         self.encoding = encoding
         self.serializer = serializer

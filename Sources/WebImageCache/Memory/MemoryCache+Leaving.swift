@@ -11,8 +11,7 @@ extension MemoryCache {
 
     /// Forgets every picture that was made of an original, also what somebody holds. O(n).
     package func removeVariants(of original: CacheKey) {
-        let start = "\(original.text)\(CacheKey.variantSeparator)"
-        let isVariant = { (key: CacheKey) in key == original || key.text.hasPrefix(start) }
+        let isVariant = { (key: CacheKey) in key.isMade(of: original) }
         var departed: [MemoryTable.Entry] = []
         ledger.withLock { ledger in
             for shard in shards {
