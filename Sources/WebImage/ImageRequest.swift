@@ -99,6 +99,14 @@ extension ImageRequest {
         set { self[\.firstFrameOnly] = newValue }
     }
 
+    /// Decodes an animation's frames before the load ends, as many as ``WebImageCore/ImageAnimation/bufferLimit`` has room
+    /// for, in place of when they are shown. Default false. Of a picture that memory has, see
+    /// ``WebImageCore/ImageAnimation/preload()``.
+    public var preloadsFrames: Bool {
+        get { storage.fields.preloadsFrames }
+        set { self[\.preloadsFrames] = newValue }
+    }
+
     /// Which page of a file of several pages is wanted, 0 for the first (TIFF); `image.info.header.frameCount` tells how
     /// many there are. Default 0. A load fails with `unsupportedFeature` where there is no such page.
     public var page: Int {

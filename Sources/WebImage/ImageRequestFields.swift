@@ -12,6 +12,7 @@ struct ImageRequestFields: Sendable {
     var bitmapLimit: ByteCount?
     var scalesInLinearLight = false
     var firstFrameOnly = false
+    var preloadsFrames = false
     var page = 0
     var transformers: [any ImageTransformer] = []
     var coder: (any ImageCoder)?

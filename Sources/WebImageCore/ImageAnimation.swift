@@ -41,6 +41,28 @@ public final class ImageAnimation: Sendable {
     /// A frame that is kept, at once; nil when it would have to be decoded.
     public func keptFrame(at index: Int) -> Image? { source.keptFrame(at: index) }
 
+    /// Decodes frames, from the first on, until all are kept or ``bufferLimit`` is reached (SDWebImage's row O-20).
+    ///
+    /// - Returns: how many were decoded or kept already.
+    /// - Throws: as ``frame(at:)``; the frames before the one that failed are kept.
+    @discardableResult
+    public func preload() async throws(WebImageError) -> Int {
+        let count = framesToPreload
+        for index in 0..<count { _ = try await frame(at: index) }
+        return count
+    }
+
+    /// How many frames there is room for, at least one.
+    package var framesToPreload: Int {
+        let bytes = max(size.pixelCount ?? .max, 1).multipliedReportingOverflow(by: PixelLayout.rgba8.bytesPerPixel)
+        return min(frameCount, bytes.overflow ? 1 : max(bufferLimit.bytes / bytes.partialValue, 1))
+    }
+
+    /// Has a frame decoded on this thread, which may block, and keeps it.
+    ///
+    /// - Throws: as ``frame(at:)``.
+    package func decodeNow(_ index: Int) throws(WebImageError) { try source.decodeNow(index) }
+
     /// How many bytes of decoded frames are kept at most, besides the one shown last. Default 64 MiB.
     public var bufferLimit: ByteCount {
         get { source.bufferLimit }
@@ -77,6 +99,7 @@ package protocol FrameSource: AnyObject, Sendable {
     func onKeptBytesChange(_ action: (@Sendable () -> Void)?)
     var bufferLimit: ByteCount { get set }
     func frame(at index: Int) async throws(WebImageError) -> Image
+    func decodeNow(_ index: Int) throws(WebImageError)
     func keptFrame(at index: Int) -> Image?
     func removeKeptFrames()
     func forEachFrame(_ body: (Image, Duration) throws(WebImageError) -> Void) throws(WebImageError)

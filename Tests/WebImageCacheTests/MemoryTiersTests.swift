@@ -210,6 +210,7 @@ private final class FakeFrames: FrameSource {
         set {}
     }
     func frame(at index: Int) async throws(WebImageError) -> Image { throw .cancelled }
+    func decodeNow(_ index: Int) throws(WebImageError) { throw .cancelled }
     func keptFrame(at index: Int) -> Image? { nil }
     func removeKeptFrames() { keep(0) }
     func forEachFrame(_ body: (Image, Duration) throws(WebImageError) -> Void) throws(WebImageError) {}

@@ -35,6 +35,27 @@ import WebImageTesting
         #expect((request.transformers[0] as? CountingTransformer)?.count ?? 0 >= 2)
     }
 
+    @Test func framesAreThereWhenTheyAreWantedAhead() async throws {
+        let bench = TestBench()
+        bench.answer(url, with: BlinkingGIF.file(width: 8, height: 6, frames: 6), type: "image/gif")
+        var request = ImageRequest(url)
+        request.preloadsFrames = true
+        let image = try await bench.manager.image(for: request).image
+        let animation = try #require(image.animation)
+        for index in 0..<6 {
+            let frame = try #require(animation.keptFrame(at: index))
+            #expect(color(of: frame) == BlinkingGIF.colors[index % 4])
+        }
+        #expect(bench.manager.memoryCache.cost.bytes >= 7 * 8 * 6 * 4)
+        // No more than there is room for.
+        animation.removeKeptFrames()
+        animation.bufferLimit = ByteCount(3 * 8 * 6 * 4)
+        #expect(try await animation.preload() == 3)
+        #expect((0..<6).map { animation.keptFrame(at: $0) != nil } == [true, true, true, false, false, false])
+        animation.bufferLimit = .zero
+        #expect(try await animation.preload() == 1)
+    }
+
     @Test func aStillHasNoAnimation() async throws {
         let bench = TestBench()
         bench.answer(url, with: BlinkingGIF.file(width: 8, height: 6, frames: 1), type: "image/gif")

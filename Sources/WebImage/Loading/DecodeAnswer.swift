@@ -50,7 +50,10 @@ struct DecodeAnswer {
             }
             let transformBegin = loader.clock.now
             image = try request.transformed(image)
-            if let animation = target.frames?.animation(first: image) { image = image.with(animation: animation) }
+            if let animation = target.frames?.animation(first: image) {
+                image = image.with(animation: animation)
+                if request.preloadsFrames { preload(animation, target) }
+            }
             let record = plan?.storing.map { AnswerRecord($0) } ?? bytes.record
             if let record { image = image.with(origin: record) }
             let end = loader.clock.now
@@ -64,6 +67,13 @@ struct DecodeAnswer {
             return .success(response)
         } catch {
             return .failure(error.endingALoad(of: request.place))
+        }
+    }
+
+    /// What is wrong with a frame is told when it is asked for.
+    private func preload(_ animation: ImageAnimation, _ target: DecodeTarget) {
+        for index in 0..<animation.framesToPreload where !target.isAbandoned {
+            do { try animation.decodeNow(index) } catch { return }
         }
     }
 

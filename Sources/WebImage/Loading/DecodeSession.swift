@@ -12,18 +12,18 @@ final class DecodeSession: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
     let loader: Loader
     let job: BytesJob
-    private let bytes: OpenedBytes
+    let bytes: OpenedBytes
     /// What this session makes: what another session's plan left to it, or its own plan.
-    private var group: DecodeGroup?
-    private var decoder: (any ImageDecoder)?
+    private(set) var group: DecodeGroup?
+    private(set) var decoder: (any ImageDecoder)?
     private(set) var targets: [DecodeTarget] = []
-    private var header: ImageHeader?
+    private(set) var header: ImageHeader?
     private var offset = 0
     /// How far the animations among the targets have read.
     private var animationOffset = 0
     /// The first bytes, kept until they tell the format.
     private var prefix: [UInt8] = []
-    private var isComplete = false
+    private(set) var isComplete = false
     private var admitted: Int?
     private var turn = LongDecodeTurn.notNeeded
     /// True when the plan found no memory: the decoder then ends, and begins anew when there is some.
@@ -31,7 +31,7 @@ final class DecodeSession: @unchecked Sendable {
     private var orientation: Orientation?
     private var hasRestarted = false
     private var meter: DecodeMeter
-    private var previews = PreviewPace()
+    var previews = PreviewPace()
 
     init(loader: Loader, job: BytesJob, bytes: OpenedBytes, group: DecodeGroup? = nil) {
         self.loader = loader
@@ -124,14 +124,6 @@ extension DecodeSession {
             guard case .chunk(let chunk) = bytes.log.read(at: animationOffset) else { return }
             animationOffset = chunk.range.upperBound
             for target in targets { try target.frames?.push(chunk) }
-        }
-    }
-
-    /// Shows the first frame of what may be an animation as soon as it is there: the others may come much later.
-    private func showFirstFrames() {
-        guard bytes.source != .disk else { return }
-        for target in targets where target.job.isWatched.load(ordering: .relaxed) {
-            if let image = target.takeFirstFrame() { loader.tell(target.job, .preview(image)) }
         }
     }
 
@@ -375,40 +367,6 @@ private enum LongDecodeTurn {
     case notNeeded
     case needed
     case taken
-}
-
-// MARK: - On the way
-
-extension DecodeSession {
-    /// Each session speaks to those whose pictures it makes; before there is a plan, to all without one.
-    private func showProgress() {
-        guard job.isWatched.load(ordering: .relaxed) else { return }
-        let (received, expected) = bytes.log.progress
-        let progress = LoadProgress(received: ByteCount(received), expected: expected.map { ByteCount($0) })
-        guard let group else { return loader.tellUnplanned(job, progress) }
-        for job in group.jobs { loader.tell(job, .progress(progress)) }
-    }
-
-    /// Whether somebody looks, and there may be something new to see.
-    private var wantsPreview: Bool {
-        bytes.source != .disk && !isComplete && decoder != nil && header != nil
-            && targets.contains { $0.job.isWatched.load(ordering: .relaxed) }
-    }
-
-    /// Shows what there is, unless the last preview was only just shown: then it stays owed.
-    private func showPreview() {
-        let begin = loader.clock.now
-        guard let decoder, previews.isDue(at: begin) else { return }
-        previews.isOwed = false
-        var isShown = false
-        let pixels = try? decoder.preview()
-        for target in targets {
-            guard let image = pixels.map({ target.preview(of: $0) }) ?? target.partialImage() else { continue }
-            loader.tell(target.job, .preview(image))
-            isShown = true
-        }
-        if isShown { previews.shown(at: loader.clock.now, cost: loader.clock.now - begin) }
-    }
 }
 
 /// Something that happens once, whoever is first.

@@ -155,6 +155,8 @@ package final class FrameBuffer: FrameSource {
         return try await answer.value()
     }
 
+    package func decodeNow(_ index: Int) throws(WebImageError) { _ = try decode(index) }
+
     /// Wishes for the frames that come after one, and going backwards for those before it.
     private func askAhead(of index: Int, _ state: inout State) {
         let count = state.timeline.delays.count
