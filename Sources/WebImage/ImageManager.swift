@@ -168,7 +168,9 @@ public final class ImageManager: Sendable {
 
     /// Ends the manager's work in order: takes nothing new (`shutDown`), ends the loads that wait for the network unless
     /// they are marked ``ImageRequest/finishesWhenDrained``, lets the rest come to their end for as long as `limit`, writes
-    /// everything to disk, and shuts down. A cancelled task does not wait for loads.
+    /// everything to disk, removes what is too old there
+    /// (``WebImageCache/DiskCacheConfiguration/removesExpiredWhenDrained``), and shuts down. A cancelled task does not wait
+    /// for loads.
     public func drain(within limit: Duration) async {
         let end = loader.clock.now + limit
         loader.takeNothingNew()
@@ -176,6 +178,9 @@ public final class ImageManager: Sendable {
         await loader.idle(until: end)
         await finishStores()
         do throws(WebImageError) {
+            if let diskCache, diskCache.configuration.removesExpiredWhenDrained, loader.clock.now < end {
+                try await diskCache.removeExpired()
+            }
             try await diskCache?.flush()
         } catch {
             loader.observer.cacheFailed(error)
@@ -188,6 +193,17 @@ public final class ImageManager: Sendable {
         pressure?.stop()
         loader.shutDown()
         downloader.shutDown()
+    }
+}
+
+extension DrainService {
+    /// - Parameters:
+    ///   - drainTime: for how long what runs may come to its end, see ``ImageManager/drain(within:)``. Default 10 s.
+    ///   - untilShutdown: returns when the service shall stop; nil (the default) when its task is cancelled.
+    public init(
+        manager: ImageManager, drainTime: Duration = .seconds(10), untilShutdown: (@Sendable () async -> Void)? = nil
+    ) {
+        self.init(until: untilShutdown) { await manager.drain(within: drainTime) }
     }
 }
 

@@ -19,7 +19,7 @@ public final class DiskCache: Sendable {
         let lock = Guarded(())
     }
 
-    let configuration: DiskCacheConfiguration
+    package let configuration: DiskCacheConfiguration
     let layout: CacheLayout
     let files: any FileSystem
     let executor: any WorkExecutor

@@ -52,6 +52,9 @@ public struct DiskCacheConfiguration: Sendable {
     /// How often expired entries are removed while nobody uses the cache, on the file executor; at least a second apart.
     /// They are no answers before, either. Nil: only when the cache is opened and used. Default: an hour.
     public var maintenanceInterval: Duration? = .seconds(3600)
+    /// Whether expired entries are removed when the manager that uses the cache is drained (SDWebImage's row CC-05), if
+    /// there is time left. Default: yes.
+    public var removesExpiredWhenDrained = true
     /// Quiet by default.
     public var logger = Logger(label: "webimage.cache") { _ in SwiftLogNoOpLogHandler() }
 

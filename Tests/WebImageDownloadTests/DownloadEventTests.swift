@@ -180,7 +180,7 @@ import WebImageTesting
         let rig = try Rig()
         let (stop, gate) = (Gate(), Gate())
         rig.server.serve("/marked", .bytes(body).with(.hold(gate, at: .byte(100))))
-        let service = DownloadService(downloader: rig.downloader) { await stop.opened() }
+        let service = DrainService(downloader: rig.downloader) { await stop.opened() }
         let running = Task { try await service.run() }
         let kept = marked(rig, "/marked")
         await rig.server.waitForHeld("/marked", 1)
@@ -189,7 +189,7 @@ import WebImageTesting
         try await running.value
         #expect(await rig.fetch(kept) == (body, "complete"))
         #expect(await rig.fetch("/x").end == "shutDown")
-        let cancelled = Task { try await DownloadService(downloader: rig.downloader).run() }
+        let cancelled = Task { try await DrainService(downloader: rig.downloader).run() }
         cancelled.cancel()
         try await cancelled.value
     }

@@ -1,7 +1,9 @@
 import HTTPTypes
 import Testing
 import WebImage
+import WebImageCache
 import WebImageCore
+import WebImageSystem
 import WebImageTesting
 
 /// The end of a program's work (SDWebImage's rows O-04, DO-06, Q-02).
@@ -36,6 +38,28 @@ import WebImageTesting
         #expect(manager.runningLoads == 0)
         let next = TestBench(disk: folder.path)
         #expect(try await next.manager.image(for: ImageRequest(marked)).source == .disk)
+    }
+
+    @Test(arguments: [true, false])
+    func aServiceDrainsTheManagerAndRemovesWhatIsTooOld(removes: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let clock = ManualClock(wallTime: SystemClock.shared.wallTime)
+        let bench = TestBench(disk: folder.path, clock: clock) {
+            $0.disk?.removesExpiredWhenDrained = removes
+            $0.disk?.maintenanceInterval = nil
+        }
+        let manager = bench.manager
+        bench.answer(marked, with: try Fixture.png(16, 16), type: "image/png")
+        _ = try await manager.image(for: ImageRequest(marked))
+        await manager.finishStores()
+        clock.advance(by: .seconds(8 * 86_400))
+        #expect(manager.diskCache?.usage.count == 1)
+        let service = Task { try await DrainService(manager: manager).run() }
+        service.cancel()
+        try await service.value
+        #expect(manager.diskCache?.usage.count == (removes ? 0 : 1))
+        let error = await #expect(throws: WebImageError.self) { try await manager.image(for: ImageRequest(other)) }
+        #expect(error?.code == .shutDown)
     }
 
     @Test func theDrainsTimeEndsWhatIsMarkedToo() async throws {

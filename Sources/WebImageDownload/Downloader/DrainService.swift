@@ -1,0 +1,38 @@
+/// A downloader, or all of a manager, as a service of a program that ends in order: it runs until it is asked to stop, and
+/// drains then.
+///
+/// It has the one method that swift-service-lifecycle's `Service` asks for, so that one line adopts it:
+/// `extension DrainService: Service {}`, with `{ try? await gracefulShutdown() }` for `untilShutdown`.
+public struct DrainService: Sendable {
+    private let untilShutdown: @Sendable () async -> Void
+    private let drain: @Sendable () async -> Void
+
+    /// - Parameters:
+    ///   - drainTime: how long marked downloads may go on. Default 10 s.
+    ///   - untilShutdown: returns when the service shall stop; nil (the default) when its task is cancelled.
+    public init(
+        downloader: ImageDownloader, drainTime: Duration = .seconds(10),
+        untilShutdown: (@Sendable () async -> Void)? = nil
+    ) {
+        self.init(until: untilShutdown) { await downloader.drain(within: drainTime) }
+    }
+
+    /// - Parameter untilShutdown: nil: when its task is cancelled.
+    package init(until untilShutdown: (@Sendable () async -> Void)?, drain: @escaping @Sendable () async -> Void) {
+        self.untilShutdown = untilShutdown ?? Self.untilCancelled
+        self.drain = drain
+    }
+
+    /// Runs until it is asked to stop, then drains.
+    public func run() async throws {
+        await untilShutdown()
+        // Of its own, since a cancelled task would not wait for what is to be finished.
+        await Task { await drain() }.value
+    }
+
+    private static let untilCancelled: @Sendable () async -> Void = {
+        let (stream, continuation) = AsyncStream.makeStream(of: Never.self)
+        for await _ in stream {}
+        continuation.finish()
+    }
+}
