@@ -23,7 +23,7 @@ enum VariantDescription {
         if let limit = request.bitmapLimit { text += field("b", "\(limit.bytes)") }
         if request.firstFrameOnly { text += field("1", "1") }
         if request.page != 0 { text += field("p", "\(request.page)") }
-        if let coder = request.coder { text += field("k", String(reflecting: type(of: coder))) }
+        if let coder = request.coder { text += field("k", coder.key) }
         if let format = request.formatHint { text += field("h", format.rawValue) }
         for transformer in request.transformers { text += field("t", transformer.key) }
         return text

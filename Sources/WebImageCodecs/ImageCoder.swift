@@ -6,6 +6,10 @@ import WebImageProcessing
 /// A coder has no state of its own and is used by many threads at once; each decoder that it makes belongs to one
 /// picture and is used by one thread at a time.
 public protocol ImageCoder: Sendable {
+    /// Tells it from coders that make other pixels of the same bytes; stands in the cache keys of requests that name it.
+    /// A coder that is made with options of its own puts them in here. Default: the name of its type.
+    var key: String { get }
+
     /// What it can read.
     var decodableFormats: Set<ImageFormat> { get }
     /// What it can write.
@@ -67,6 +71,7 @@ extension ImageCoder {
         _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
     ) throws(WebImageError) -> (any AnimationEncoder)? { nil }
 
+    public var key: String { String(reflecting: Self.self) }
     public var encodableFormats: Set<ImageFormat> { [] }
     public var losslessFormats: Set<ImageFormat> { [] }
 

@@ -153,6 +153,9 @@ import WebImageTesting
         let image = try await bench.manager.image(for: request).image
         #expect(image.size == PixelSize(width: 20, height: 5) && image.info.format?.rawValue == "grey")
         #expect(image.withPixels { Array($0.prefix(4)) } == [77, 77, 77, 255])
+        // Another one's options make another picture.
+        request.coder = GreyCoder(brightness: 2)
+        #expect(try await bench.manager.image(for: request).image.withPixels { $0[0] } == 154)
         request.limits.pixels = 399
         request.cachePolicy = .reload
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
@@ -334,11 +337,14 @@ private struct Failing: ImageTransformer {
 /// A format of one's own in ten lines: the first byte is a grey, the second how wide a picture of it is.
 private struct GreyCoder: WholeImageCoder {
     let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "grey")]
+    var brightness: UInt8 = 1
+
+    var key: String { "grey \(brightness)" }
 
     func decode(_ bytes: [UInt8], _ options: DecodeOptions) throws(WebImageError) -> Image {
         guard bytes.count == 2 else { throw WebImageError(.truncatedData, "a grey picture has two bytes") }
         return try Image(size: PixelSize(width: Int(bytes[1]), height: 10), alpha: .opaque) { pixels in
-            for index in pixels.indices { pixels[index] = index % 4 == 3 ? 255 : bytes[0] }
+            for index in pixels.indices { pixels[index] = index % 4 == 3 ? 255 : bytes[0] &* brightness }
         }
     }
 }

@@ -9,7 +9,7 @@ struct BytesKey: Hashable, Sendable {
     let originalKey: CacheKey
     let policy: CachePolicy
     // How they are decoded: rows of one kind, by one coder, within one set of limits serve all that wait.
-    let coder: ObjectIdentifier?
+    let coder: String?
     let formatHint: ImageFormat?
     let keepsBitDepth: Bool
     let page: Int
@@ -23,7 +23,7 @@ struct BytesKey: Hashable, Sendable {
         download = try request.download.get()
         originalKey = request.originalKey
         policy = request.cachePolicy
-        coder = request.coder.map { ObjectIdentifier(type(of: $0)) }
+        coder = request.coder?.key
         formatHint = request.formatHint
         keepsBitDepth = request.keepsBitDepth
         page = request.page
