@@ -7,13 +7,16 @@ TARGET ?=
 SECONDS ?= 600
 SOAK_SECONDS ?= 120
 
-.PHONY: demo quick test soak fuzz bench bench-peers libraries check clean help
+.PHONY: demo quick test soak fuzz bench bench-peers libraries test-programs check clean help
 
 help:             ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 libraries:        ## installs the system libraries that are missing, or says which
 	@scripts/install-libraries
+
+test-programs:    ## the same, and the servers that tests talk to
+	@scripts/install-libraries --tests
 
 demo: libraries   ## sample pictures from a local server, loaded cold, from disk and from memory
 	swift build $(TRAITS) -c release --product webimage
@@ -22,7 +25,7 @@ demo: libraries   ## sample pictures from a local server, loaded cold, from disk
 quick: libraries  ## build and unit tests; under a minute when warm
 	$(SWIFT_TEST) --skip Soak --skip Corpus --skip KillNine
 
-test: libraries   ## every check that CI runs
+test: test-programs  ## every check that CI runs
 	scripts/check
 	$(SWIFT_TEST)
 	scripts/check-builds

@@ -14,7 +14,7 @@ package protocol WorkExecutor: Sendable {
 }
 
 /// The time, and something to happen later; tests put a clock of their own here.
-package protocol LoadClock: Sendable {
+package protocol LoadClock: AnyObject, Sendable {
     /// The time since a fixed moment; never goes back.
     var now: Duration { get }
     /// Seconds since 1970, for what must outlive the process.

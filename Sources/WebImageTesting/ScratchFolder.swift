@@ -25,4 +25,13 @@ package final class ScratchFolder: Sendable {
         fputs(text, file)
         fclose(file)
     }
+
+    /// The first 64 KiB of a file; nothing of one that is not there.
+    package func contents(_ name: String) -> [UInt8] {
+        guard let file = fopen("\(path)/\(name)", "r") else { return [] }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 64 << 10)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return Array(bytes[..<count])
+    }
 }

@@ -202,7 +202,7 @@ package final class ByteLog: @unchecked Sendable {
             if writer.fresh.count > 1 { writer.fresh.removeFirst(writer.fresh.count - 1) }
             writer.fresh[0].isContinued = true
         } else {
-            writer.fresh.removeAll(keepingCapacity: true)
+            writer.fresh = []
         }
         if startSpill, let spill { spill.start(self, budget: budget) }
         for waiter in ready { waiter.run() }

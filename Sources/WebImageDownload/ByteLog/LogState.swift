@@ -65,6 +65,11 @@ struct LogState {
     // MARK: From the writer
 
     mutating func adopt(_ pieces: [LogPiece]) {
+        // A small body: the writer's own piece, not another array for it.
+        if resident.isEmpty, pieces.count == 1, pieces[0].isResident, pieces[0].count > 0 {
+            resident = pieces
+            return
+        }
         for piece in pieces where piece.count > 0 {
             if piece.isResident {
                 Self.put(piece, into: &resident)

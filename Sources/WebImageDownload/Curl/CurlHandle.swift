@@ -10,34 +10,33 @@ import HTTPTypes
 final class CurlHandle {
     /// What may stay set from one transfer to the next.
     struct Setting {
-        let isSecure: Bool
-        let allowsHTTP2: Bool
-        let hasAddressPolicy: Bool
-        let proxy: ProxySettings
-        let tls: TLSPolicy
-        let fields: HTTPFields
+        /// Without its URL.
+        private let request: TransportRequest
+        private let isSecure: Bool
 
         /// Nil for a request whose setting must not stay.
-        init?(of request: borrowing TransportRequest) {
+        init?(of request: TransportRequest) {
             guard request.method == .get, request.body == nil, request.credentials == nil, request.netrcFile == nil,
                 !request.proxy.hasCredentials, request.tls.clientCertificate == nil,
                 request.fields[.authorization] == nil, request.fields[.cookie] == nil,
                 request.fields[.proxyAuthorization] == nil
             else { return nil }
             isSecure = request.isSecure
-            allowsHTTP2 = request.allowsHTTP2
-            hasAddressPolicy = request.addressPolicy != nil
-            proxy = request.proxy
-            tls = request.tls
-            fields = request.fields
+            var kept = request
+            kept.url = ""
+            self.request = kept
         }
 
-        /// Whether ``init(of:)`` gives the same for `request`.
-        func fits(_ request: borrowing TransportRequest) -> Bool {
-            request.method == .get && request.body == nil && request.credentials == nil && request.netrcFile == nil
-                && request.isSecure == isSecure && request.allowsHTTP2 == allowsHTTP2
-                && (request.addressPolicy != nil) == hasAddressPolicy && request.fields == fields
-                && request.proxy == proxy && request.tls == tls
+        /// Whether ``init(of:)`` gives the same for `other`.
+        func fits(_ other: borrowing TransportRequest) -> Bool {
+            guard other.method == .get, other.isSecure == isSecure, other.fields == request.fields else {
+                return false
+            }
+            if other.sharesRest(with: request) { return true }
+            return other.body == nil && other.credentials == nil && other.netrcFile == nil
+                && other.allowsHTTP2 == request.allowsHTTP2
+                && (other.addressPolicy != nil) == (request.addressPolicy != nil)
+                && other.proxy == request.proxy && other.tls == request.tls
         }
     }
 

@@ -33,7 +33,8 @@ struct CurlOptions {
         wi_curl_set_number(easy, CURLOPT_BUFFERSIZE, 64 << 10)
         wi_curl_set_text(easy, CURLOPT_PROTOCOLS_STR, "http,https")
         wi_curl_set_number(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        // Pictures are compressed already. But with this option libcurl undoes what a server compresses unasked.
+        // Pictures are compressed already. But with this option libcurl undoes what a server compresses unasked. It is
+        // also among the fields, where it costs less.
         wi_curl_set_text(easy, CURLOPT_ACCEPT_ENCODING, "identity")
         wi_curl_set_number(easy, CURLOPT_CONNECTTIMEOUT_MS, Int(Int32.max))
         setMethodAndFields(of: request, on: handle)
@@ -103,6 +104,9 @@ struct CurlOptions {
             // libcurl would add both.
             list = curl_slist_append(list, "Expect:")
             if request.fields[.contentType] == nil { list = curl_slist_append(list, "Content-Type:") }
+        }
+        if request.fields[.acceptEncoding] == nil {
+            list = curl_slist_append(list, "Accept-Encoding: identity") ?? list
         }
         for field in request.fields {
             // libcurl takes "Name:" for "do not send it", "Name;" for an empty value.

@@ -16,6 +16,7 @@ enum CurlResult {
             let message = "the answer's head is longer than \(transfer.request.headLimit)"
             return .failure(WebImageError(.protocolError, message))
         }
+        if !transfer.isConnected, let refusal = tunnelRefusal(handle.easy) { return .failure(refusal) }
         let complaint = String(cString: handle.complaint)
         let meaning = meaning(of: code, complaint: complaint, hasHead: transfer.isHeadDelivered)
         let detail = complaint.isEmpty ? String(cString: curl_easy_strerror(code)) : complaint
@@ -35,6 +36,18 @@ enum CurlResult {
         return timings
     }
 
+    /// What a proxy says that opens no tunnel to the host: the same as if it were asked for a URL without TLS.
+    private static func tunnelRefusal(_ easy: UnsafeMutableRawPointer) -> WebImageError? {
+        let status = wi_curl_number(easy, CURLINFO_HTTP_CONNECTCODE)
+        // Some say 401 to a wrong password.
+        if status == 407 || status == 401 {
+            return WebImageError(
+                .authenticationFailed, "the proxy does not accept these credentials", status: status)
+        }
+        guard status >= 300 else { return nil }
+        return WebImageError(.badStatus, "the proxy opens no tunnel to the host: it answered \(status)", status: status)
+    }
+
     private static func meaning(
         of code: CURLcode, complaint: String, hasHead: Bool
     ) -> (code: WebImageError.Code, message: String) {
@@ -49,8 +62,6 @@ enum CurlResult {
             return (.truncatedBody, "the body ended before its announced end")
         case CURLE_URL_MALFORMAT:
             return (.invalidURL, "libcurl cannot take this URL")
-        case CURLE_RECV_ERROR where complaint.contains("CONNECT") && complaint.contains("407"):
-            return (.authenticationFailed, "the proxy does not accept these credentials")
         case CURLE_RECV_ERROR where complaint.contains("hunk"):
             return (.protocolError, "the body's chunks are broken")
         case CURLE_RECV_ERROR where hasHead && complaint.contains("unexpected eof"):

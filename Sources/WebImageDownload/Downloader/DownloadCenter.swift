@@ -104,7 +104,7 @@ final class DownloadCenter: TransferOwner {
 
     /// Scheme, host and port of web addresses are looked at with each hop; other sources have none.
     private func refusal(of resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot) -> WebImageError? {
-        if case .web = resolved.source { return nil }
+        if resolved.web != nil { return nil }
         let policy = resolved.request.addressPolicy ?? snapshot.configuration.addressPolicy
         switch resolved.source {
         case .web: return nil
@@ -141,7 +141,7 @@ final class DownloadCenter: TransferOwner {
     private func takeSlot(
         for transfer: any Transfer, _ resolved: ResolvedRequest, _ priority: LoadPriority, _ state: inout State
     ) -> Bool {
-        guard case .web(let url) = resolved.source else { return true }
+        guard let url = resolved.web else { return true }
         if state.queue.start(transfer.id, host: url.hostAndPort, priority: priority) { return true }
         state.queue.enqueue(transfer.id, host: url.hostAndPort, priority: priority)
         return false
@@ -154,7 +154,7 @@ final class DownloadCenter: TransferOwner {
         let log = makeLog(snapshot)
         let limit = (resolved.request.bodyLimit ?? snapshot.configuration.bodyLimit).bytes
         let transfer: any Transfer
-        if case .web(let url) = resolved.source {
+        if let url = resolved.web {
             transfer = WebTransfer(
                 id: id, plan: TransferPlan(url: url, request: resolved, snapshot: snapshot), log: log,
                 surroundings: surroundings, owner: self)
@@ -186,10 +186,7 @@ final class DownloadCenter: TransferOwner {
     }
 
     private func makeLog(_ snapshot: ConfigurationSnapshot) -> ByteLog {
-        var settings = ByteLog.Settings()
-        settings.memoryLimit = snapshot.configuration.memoryPerTransfer.bytes
-        settings.directory = snapshot.configuration.temporaryDirectory
-        return ByteLog(settings: settings, budget: budget, files: files, executor: executor)
+        ByteLog(settings: snapshot.logSettings, budget: budget, files: files, executor: executor)
     }
 
     /// Moves one share of a transfer to another priority, or away with nil. The last share to go ends the transfer.

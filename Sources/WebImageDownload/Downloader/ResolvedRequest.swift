@@ -40,6 +40,8 @@ package final class ResolvedRequest: Sendable {
 
     package let request: DownloadRequest
     let source: DownloadSource
+    /// Of a web address; nil for other sources.
+    let web: WebURL?
     let key: Key
     /// Looked up several times a download: hashed once.
     private let keyHash: Int
@@ -47,6 +49,7 @@ package final class ResolvedRequest: Sendable {
     /// - Throws: `invalidURL`, `unsupportedScheme`.
     package init(_ request: consuming DownloadRequest) throws(WebImageError) {
         source = try DownloadSource(request.url, loader: request.loader)
+        if case .web(let url) = source { web = url } else { web = nil }
         key = Self.key(of: request, from: source)
         var hasher = Hasher()
         hasher.combine(key.fingerprint.url)

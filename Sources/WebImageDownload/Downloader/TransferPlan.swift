@@ -4,8 +4,20 @@ import WebImageCore
 /// What all downloads that begin before the next change of the configuration have in common, held by one reference.
 final class ConfigurationSnapshot: Sendable {
     let configuration: DownloadConfiguration
+    /// A request as the configuration says, for those that say nothing else: they share what they have in common.
+    let usualRequest: TransportRequest
+    let logSettings: ByteLog.Settings
 
-    init(_ configuration: DownloadConfiguration) { self.configuration = configuration }
+    init(_ configuration: DownloadConfiguration) {
+        self.configuration = configuration
+        usualRequest = TransportRequest(
+            url: "", tls: configuration.tls, proxy: configuration.proxy, allowsHTTP2: configuration.allowsHTTP2,
+            addressPolicy: configuration.addressPolicy)
+        var settings = ByteLog.Settings()
+        settings.memoryLimit = configuration.memoryPerTransfer.bytes
+        settings.directory = configuration.temporaryDirectory
+        logSettings = settings
+    }
 }
 
 /// How one download is done: its request, and for what that leaves open the configuration of the moment it began.
@@ -74,11 +86,18 @@ struct TransferPlan: Sendable {
     }
 
     func transportRequest(_ outgoing: OutgoingRequest, for chain: RedirectChain) -> TransportRequest {
+        var sent = snapshot.usualRequest
+        sent.url = outgoing.url
+        sent.method = outgoing.method
+        sent.fields = outgoing.fields
+        if let body = outgoing.body { sent.body = body }
         var credentials = request.credentials ?? chain.firstCredentials
         if !chain.keepsSecrets { credentials = chain.current.credentials }
-        return TransportRequest(
-            url: outgoing.url, method: outgoing.method, fields: outgoing.fields, body: outgoing.body,
-            credentials: credentials, authentication: request.authentication, netrcFile: request.netrcFile, tls: tls,
-            proxy: configuration.proxy, allowsHTTP2: configuration.allowsHTTP2, addressPolicy: addressPolicy)
+        if let credentials { sent.credentials = credentials }
+        if request.authentication != .basic { sent.authentication = request.authentication }
+        if let file = request.netrcFile { sent.netrcFile = file }
+        if let tls = request.tls { sent.tls = tls }
+        if let policy = request.addressPolicy { sent.addressPolicy = policy }
+        return sent
     }
 }

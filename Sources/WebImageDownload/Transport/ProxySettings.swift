@@ -1,4 +1,8 @@
 /// By which proxy servers are reached. With an ``AddressPolicy`` none is used, since it would hide the address.
+///
+/// What a proxy answers counts as if the server had: 407 and 401 are `authenticationFailed` when there are credentials
+/// for it, other statuses `badStatus`, also for a tunnel that it refuses to open. One that is down is
+/// `connectionRefused`; no server is then asked without it.
 public enum ProxySettings: Hashable, Sendable {
     /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, read by libcurl.
     case environment

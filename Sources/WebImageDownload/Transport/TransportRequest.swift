@@ -7,22 +7,25 @@ public struct TransportRequest: Sendable {
     public var url: String
     public var method: HTTPRequest.Method
     public var fields: HTTPFields
-    public var body: [UInt8]?
-    /// Never logged.
-    public var credentials: BasicCredentials?
-    /// How the credentials are told. Default Basic, with the first request.
-    public var authentication: AuthenticationScheme
-    /// A file in the form of `.netrc` to take credentials for the host from, when there are no others.
-    public var netrcFile: String?
-    public var tls: TLSPolicy
-    public var proxy: ProxySettings
-    /// True (the default) offers HTTP/2 to `https` hosts and prefers one shared connection to several.
-    public var allowsHTTP2: Bool
-    /// Asked before each connection, and again before a re-used one is used, with the remote address. With a policy no
-    /// proxy is used: it would hide the address. Nil (the default) allows every address.
-    public var addressPolicy: AddressPolicy?
-    /// Bytes of an answer's head, all lines together; more is a `protocolError`. Default 256 KiB.
-    public var headLimit: ByteCount
+    /// What is the same for most requests, behind one reference: a request is copied several times on its way.
+    private var rest: Rest
+
+    private final class Rest: Sendable {
+        let values: Values
+        init(_ values: Values) { self.values = values }
+    }
+
+    private struct Values: Sendable {
+        var body: [UInt8]?
+        var credentials: BasicCredentials?
+        var authentication = AuthenticationScheme.basic
+        var netrcFile: String?
+        var tls: TLSPolicy
+        var proxy: ProxySettings
+        var allowsHTTP2: Bool
+        var addressPolicy: AddressPolicy?
+        var headLimit: ByteCount
+    }
 
     public init(
         url: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], body: [UInt8]? = nil,
@@ -33,16 +36,72 @@ public struct TransportRequest: Sendable {
         self.url = url
         self.method = method
         self.fields = fields
-        self.body = body
-        self.credentials = credentials
-        self.authentication = authentication
-        self.netrcFile = netrcFile
-        self.tls = tls
-        self.proxy = proxy
-        self.allowsHTTP2 = allowsHTTP2
-        self.addressPolicy = addressPolicy
-        self.headLimit = headLimit
+        rest = Rest(
+            Values(
+                body: body, credentials: credentials, authentication: authentication, netrcFile: netrcFile, tls: tls,
+                proxy: proxy, allowsHTTP2: allowsHTTP2, addressPolicy: addressPolicy, headLimit: headLimit))
     }
+
+    public var body: [UInt8]? {
+        get { rest.values.body }
+        set { change { $0.body = newValue } }
+    }
+
+    /// Never logged.
+    public var credentials: BasicCredentials? {
+        get { rest.values.credentials }
+        set { change { $0.credentials = newValue } }
+    }
+
+    /// How the credentials are told. Default Basic, with the first request.
+    public var authentication: AuthenticationScheme {
+        get { rest.values.authentication }
+        set { change { $0.authentication = newValue } }
+    }
+
+    /// A file in the form of `.netrc` to take credentials for the host from, when there are no others.
+    public var netrcFile: String? {
+        get { rest.values.netrcFile }
+        set { change { $0.netrcFile = newValue } }
+    }
+
+    public var tls: TLSPolicy {
+        get { rest.values.tls }
+        set { change { $0.tls = newValue } }
+    }
+
+    public var proxy: ProxySettings {
+        get { rest.values.proxy }
+        set { change { $0.proxy = newValue } }
+    }
+
+    /// True (the default) offers HTTP/2 to `https` hosts and prefers one shared connection to several.
+    public var allowsHTTP2: Bool {
+        get { rest.values.allowsHTTP2 }
+        set { change { $0.allowsHTTP2 = newValue } }
+    }
+
+    /// Asked before each connection, and again before a re-used one is used, with the remote address. With a policy no
+    /// proxy is used: it would hide the address. Nil (the default) allows every address.
+    public var addressPolicy: AddressPolicy? {
+        get { rest.values.addressPolicy }
+        set { change { $0.addressPolicy = newValue } }
+    }
+
+    /// Bytes of an answer's head, all lines together; more is a `protocolError`. Default 256 KiB.
+    public var headLimit: ByteCount {
+        get { rest.values.headLimit }
+        set { change { $0.headLimit = newValue } }
+    }
+
+    private mutating func change(_ change: (inout Values) -> Void) {
+        var values = rest.values
+        change(&values)
+        rest = Rest(values)
+    }
+
+    /// Whether all but URL, method and fields is that of `other` because it was copied from there.
+    func sharesRest(with other: borrowing TransportRequest) -> Bool { rest === other.rest }
 
     var isSecure: Bool { url.hasPrefix("https:") }
 }

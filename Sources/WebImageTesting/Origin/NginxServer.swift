@@ -3,7 +3,7 @@ import Glibc
 /// nginx on loopback with TLS and HTTP/2, and certificates of a small authority of its own. Nil where nginx or openssl is
 /// not installed: tests that need it then say that they were skipped.
 package final class NginxServer: Sendable {
-    package static let isAvailable = find("nginx") != nil && find("openssl") != nil
+    package static let isAvailable = PeerProcess.find("nginx") != nil && PeerProcess.find("openssl") != nil
 
     private let folder: ScratchFolder
     package let plainPort: Int
@@ -39,7 +39,8 @@ package final class NginxServer: Sendable {
         folder.write("body", String(decoding: [UInt8](repeating: 65, count: 10_240), as: UTF8.self))
         folder.write("nginx.conf", settings)
         // It goes into the background once its ports are open.
-        try Self.run([Self.find("nginx") ?? "nginx", "-p", path, "-c", "\(path)/nginx.conf"], log: "\(path)/log")
+        let program = PeerProcess.find("nginx") ?? "nginx"
+        try PeerProcess.run([program, "-p", path, "-c", "\(path)/nginx.conf"], log: "\(path)/log")
     }
 
     deinit {
@@ -49,17 +50,11 @@ package final class NginxServer: Sendable {
 
     package var authority: [UInt8] { contents("ca.pem") }
 
-    package func contents(_ name: String) -> [UInt8] {
-        guard let file = fopen("\(folder.path)/\(name)", "r") else { return [] }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 16)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return Array(bytes[..<count])
-    }
+    package func contents(_ name: String) -> [UInt8] { folder.contents(name) }
 
     package func secure(_ path: String, host: String = "127.0.0.1") -> String { "https://\(host):\(securePort)\(path)" }
 
-    package var openssl: String { Self.find("openssl") ?? "openssl" }
+    package var openssl: String { PeerProcess.find("openssl") ?? "openssl" }
 
     package func path(of name: String) -> String { "\(folder.path)/\(name)" }
 
@@ -105,35 +100,6 @@ package final class NginxServer: Sendable {
             openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform der \\
               | openssl dgst -sha256 -binary | openssl base64 -A > pin
             """
-        try run(["/bin/sh", "-c", script], log: "\(path)/openssl.log")
-    }
-
-    /// Runs a program to its end.
-    private static func run(_ words: [String], log: String) throws {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
-        var process: pid_t = 0
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) }
-        defer { for argument in arguments { free(argument) } }
-        arguments.append(nil)
-        let result = posix_spawn(&process, words[0], &actions, nil, arguments, environ)
-        if result != 0 { throw FailedToStart(command: words[0], error: result) }
-        var status: Int32 = 0
-        waitpid(process, &status, 0)
-        if status != 0 { throw FailedToStart(command: words[0], error: status) }
-    }
-
-    private struct FailedToStart: Error {
-        let command: String
-        let error: Int32
-    }
-
-    private static func find(_ name: String) -> String? {
-        ["/usr/sbin/", "/usr/bin/", "/usr/local/sbin/", "/usr/local/bin/"].map { $0 + name }.first {
-            access($0, X_OK) == 0
-        }
+        try PeerProcess.run(["/bin/sh", "-c", script], log: "\(path)/openssl.log")
     }
 }
