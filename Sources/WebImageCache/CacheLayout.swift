@@ -36,18 +36,14 @@ struct CacheLayout: Sendable {
 
     func shardDirectory(_ shard: Int) -> String { versionDirectory + "/" + Self.shardNames[shard] }
 
-    /// One allocation: this is on the way of every hit.
-    func path(of id: EntryID) -> String {
-        var root = versionDirectory
-        return root.withUTF8 { root in
-            String(unsafeUninitializedCapacity: root.count + 4 + EntryID.nameLength) { text in
-                _ = text.update(fromContentsOf: root)
-                let name = root.count + 4
-                id.writeName(UnsafeMutableBufferPointer(rebasing: text[name...]))
-                (text[name - 4], text[name - 1]) = (UInt8(ascii: "/"), UInt8(ascii: "/"))
-                (text[name - 3], text[name - 2]) = (text[name], text[name + 1])
-                return name + EntryID.nameLength
-            }
+    func path(of id: EntryID) -> String { versionDirectory + "/" + Self.name(of: id) }
+
+    /// Where an entry's file lies in ``versionDirectory``. One allocation: this is on the way of every hit.
+    static func name(of id: EntryID) -> String {
+        String(unsafeUninitializedCapacity: 3 + EntryID.nameLength) { text in
+            id.writeName(UnsafeMutableBufferPointer(rebasing: text[3...]))
+            (text[0], text[1], text[2]) = (text[3], text[4], UInt8(ascii: "/"))
+            return 3 + EntryID.nameLength
         }
     }
 

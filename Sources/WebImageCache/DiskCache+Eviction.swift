@@ -82,7 +82,7 @@ extension DiskCache {
                 // Stored or used again since it was chosen: the file there is not the one to go.
                 let isBack = state.withLock { $0.index.contains(victim.id) }
                 do throws(FileFault) {
-                    if !isBack { try files.remove(layout.path(of: victim.id)) }
+                    if !isBack { try files.remove(path(of: victim.id)) }
                     state.withLock { $0.didEvict(victim) }
                 } catch  where error.isMissing {
                     state.withLock { $0.didEvict(victim, byOthers: true) }

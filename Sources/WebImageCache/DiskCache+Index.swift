@@ -22,7 +22,7 @@ extension DiskCache {
             let changed = state.withLock { $0.takeChanges() }
             guard !changed.isEmpty, let now = timeOfDirectory() else { return }
             var (shards, young): ([Int: IndexStore.Shard], [Int]) = ([:], [])
-            for shard in changed.sorted() {
+            for shard in changed {
                 guard let status = try? files.status(at: layout.shardDirectory(shard)) else { continue }
                 // A directory may change again within the same tick of the clock that stamps it.
                 if Self.isYoung(status, now) {
@@ -106,33 +106,51 @@ extension DiskCache {
                 records += known.records
             } else {
                 found.scanned.append(shard)
-                records += scan(shard, stored.shards[shard]?.records ?? [], &found.strays)
             }
+        }
+        for shard in scan(found.scanned, stored.shards) {
+            records += shard.records
+            for name in shard.strays { noteStray(name, &found.strays) }
         }
         found.index.adopt(records)
         return found
     }
 
+    /// What one directory holds.
+    private struct ShardFindings {
+        var records: [DiskIndex.Record] = []
+        /// Paths of files that somebody was writing.
+        var strays: [String] = []
+    }
+
+    /// The executor's other threads help when there is much to look at.
+    private func scan(_ shards: [Int], _ before: [Int: IndexStore.Shard]) -> [ShardFindings] {
+        let work = SharedWork(shards.count) { [self] place in
+            scan(shards[place], before[shards[place]]?.records ?? [])
+        }
+        return shards.count < 8 ? work.finish() : work.finish(helpedBy: executor)
+    }
+
     /// What a directory holds, by looking at every file; what was known of them before says when they were used.
-    private func scan(
-        _ shard: Int, _ before: [DiskIndex.Record], _ strays: inout [String: Int64]
-    ) -> [DiskIndex.Record] {
+    private func scan(_ shard: Int, _ before: [DiskIndex.Record]) -> ShardFindings {
         let directory = layout.shardDirectory(shard)
         var known: [EntryID: DiskIndex.Record] = [:]
         for record in before { known[record.id] = record }
-        var found: [DiskIndex.Record] = []
+        var found = ShardFindings()
         // What cannot be read is not counted: the operations will say what is wrong with it.
-        for name in (try? files.names(in: directory)) ?? [] {
-            if name.hasPrefix(".") { noteStray(directory + "/" + name, &strays) }
-            guard let id = EntryID(name: name), id.shard == shard,
-                let status = try? files.status(at: layout.path(of: id)), status.isRegularFile
-            else { continue }
+        try? files.list(directory) { name, status in
+            if name.first == UInt8(ascii: ".") {
+                found.strays.append(directory + "/" + String(decoding: name, as: UTF8.self))
+            }
+            guard let id = EntryID(name: name), id.shard == shard, let status = status(), status.isRegularFile else {
+                return
+            }
             var record = status.record(of: id)
             if let earlier = known[id], earlier.length == record.length {
                 record.date = max(record.date, earlier.date)
                 record.expires = earlier.expires
             }
-            found.append(record)
+            found.records.append(record)
         }
         return found
     }

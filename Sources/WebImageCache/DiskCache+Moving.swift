@@ -112,7 +112,7 @@ extension DiskCache {
             }
             try makingDirectories(for: id) { () throws(FileFault) in
                 do throws(FileFault) {
-                    try files.rename(file.path, to: layout.path(of: id))
+                    try files.rename(file.path, to: path(of: id))
                 } catch  where error.errorNumber == EXDEV {
                     try copy(file, status, id)
                 }
@@ -125,7 +125,7 @@ extension DiskCache {
     /// From another disk.
     private func copy(_ file: EntryFile, _ status: FileStatus, _ id: EntryID) throws(FileFault) {
         let bytes = try file.readPlain(status)
-        let temporary = makeTemporaryPath(id.shard)
+        let temporary = layout.versionDirectory + "/" + makeTemporaryName(id.shard)
         let target = try files.open(temporary, .createNew)
         do throws(FileFault) {
             defer { files.close(target) }

@@ -12,8 +12,8 @@ extension DiskCache {
     package func read(_ key: CacheKey) throws(WebImageError) -> DiskEntry? {
         let id = EntryID(key)
         if let staged = stagedEntry(id) { return staged }
+        if let entry = readKnown(key, id) { return entry }
         let path = layout.path(of: id)
-        if let entry = readKnown(key, id, path) { return entry }
         let found: Found<[UInt8]>? = try visit(key, id, path) { (file, status) throws(FileFault) in
             switch try file.readAll(status) {
             case .failed(let why): .failed(why)
@@ -26,21 +26,29 @@ extension DiskCache {
 
     /// The short way to an entry that is known and young: an open, a read and a close. Nil wherever something is not as
     /// it should be: then the long way finds out what it is.
-    private func readKnown(_ key: CacheKey, _ id: EntryID, _ path: String) -> DiskEntry? {
+    private func readKnown(_ key: CacheKey, _ id: EntryID) -> DiskEntry? {
         let now = clock.wallTime
-        let length = state.withLock { state -> Int64 in
-            guard let record = state.index.record(of: id), !state.isExpired(date: record.date, at: now) else {
-                return 0
-            }
-            return record.length
+        guard let use = state.withLock({ $0.useKnown(id, at: now) }) else { return nil }
+        scheduleFlush(after: use.flushDelay)
+        let path = path(of: id)
+        guard let (trailer, body) = readWhole(path, use.length), trailer.isOf(key, id), trailer.isAlive(at: now) else {
+            state.withLock { $0.missAfterAll() }
+            return nil
         }
-        guard length > 0, let file = try? EntryFile.open(path, files) else { return nil }
+        if let expires = trailer.expiresAt, expires != use.expires {
+            state.withLock { $0.learn(id, expires: expires) }
+        }
+        // A failure only makes the entry look older after the next start.
+        if use.isBehind { try? files.touch(path.text, at: now) }
+        return DiskEntry(key: key, body: body, trailer: trailer, path: path)
+    }
+
+    /// An entry's file, if it has that length and is sound.
+    private func readWhole(_ path: FilePath, _ length: Int64) -> Found<[UInt8]>? {
+        guard let file = try? EntryFile.open(path, files) else { return nil }
         defer { file.close() }
-        guard case .passed(let content)? = try? file.readAll(length: length),
-            content.trailer.isOf(key, id), content.trailer.isAlive(at: now)
-        else { return nil }
-        noteUse(id, path, content.trailer.expiresAt)
-        return DiskEntry(key: key, body: content.body, trailer: content.trailer, path: path)
+        guard case .passed(let content)? = try? file.readAll(length: length) else { return nil }
+        return content
     }
 
     /// What is known of the entry of that key; its body is not looked at. Blocks. Counts as a use, as ``read(_:)`` does.

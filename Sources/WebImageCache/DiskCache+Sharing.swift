@@ -38,9 +38,6 @@ extension DiskCache {
         return state.withLock { $0.reserveHeadroom(bytes) }
     }
 
-    /// How long a directory that was put in the place of another may go unnoticed by stores.
-    private static let replacementDelay: Duration = .milliseconds(10)
-
     /// Gives up this cache's place, and the headroom that the others left it, unless they are at the total just now.
     func leaveForGood() {
         membership.withLock { membership in

@@ -51,12 +51,15 @@ extension DiskCache {
         return DiskWriter(key, id, number: number, cache: self, path: path, file: file)
     }
 
-    private func openTemporary(_ id: EntryID) throws(WebImageError) -> (path: String, file: Int32) {
-        let path = makeTemporaryPath(id.shard)
+    private func openTemporary(_ id: EntryID) throws(WebImageError) -> (path: FilePath, file: Int32) {
+        let name = makeTemporaryName(id.shard)
         do {
-            return (path, try makingDirectories(for: id) { () throws(FileFault) in try files.open(path, .createNew) })
+            return try makingDirectories(for: id) { () throws(FileFault) in
+                let path = path(name)
+                return (path, try files.open(path, .createNew))
+            }
         } catch {
-            throw writing(error, path)
+            throw writing(error, path(name).text)
         }
     }
 
@@ -67,8 +70,8 @@ extension DiskCache {
         defer { state.withLock { $0.writes.end(id) } }
         finishScan()
         let (path, file) = try openTemporary(id)
-        let tail = makeTail(key, id, metadata, bodyLength: Int64(body.count), bodyChecksum: Checksum.of(body))
-        let length = Int64(body.count + tail.count)
+        let trailer = makeTrailer(key, id, metadata)
+        let length = Int64(body.count + trailer.bytes.count + DiskFooter.length)
         let reserved = FileStatus.blocks(length)
         guard makeRoom(reserved) else {
             files.close(file)
@@ -78,7 +81,7 @@ extension DiskCache {
         }
         do throws(FileFault) {
             do throws(FileFault) {
-                try write(body, tail, to: file)
+                try write(body, trailer, to: file)
                 if synchronises { try files.sync(file) }
             } catch {
                 files.close(file)
@@ -90,31 +93,55 @@ extension DiskCache {
             return try publish(path, as: record, reserved: reserved, number)
         } catch {
             giveBack(reserved)
-            throw writing(error, path)
+            throw writing(error, path.text)
         }
     }
 
+    /// So much of a body is still in the processor's cache when it is written after it was hashed.
+    private static let partLength = 128 << 10
+
     private func write(
-        _ body: UnsafeRawBufferPointer, _ tail: [UInt8], to file: Int32
+        _ body: UnsafeRawBufferPointer, _ trailer: consuming ByteWriter, to file: Int32
+    ) throws(FileFault) {
+        guard body.count > Self.partLength else {
+            return try write(body, makeTail(trailer, body.count, Checksum.of(body)), to: file, at: 0)
+        }
+        var checksum = RunningChecksum()
+        var begin = 0
+        while begin < body.count - Self.partLength {
+            let part = UnsafeRawBufferPointer(rebasing: body[begin..<begin + Self.partLength])
+            checksum.add(part)
+            try files.writeAll(file, part, at: Int64(begin))
+            begin += part.count
+        }
+        let rest = UnsafeRawBufferPointer(rebasing: body[begin...])
+        checksum.add(rest)
+        try write(rest, makeTail(trailer, body.count, checksum.value), to: file, at: begin)
+    }
+
+    private func write(
+        _ body: UnsafeRawBufferPointer, _ tail: [UInt8], to file: Int32, at offset: Int
     ) throws(FileFault) {
         var fault: FileFault?
         tail.withUnsafeBytes { tail in
-            do throws(FileFault) { try files.writeAll(file, body, tail) } catch { fault = error }
+            do throws(FileFault) { try files.writeAll(file, body, tail, at: Int64(offset)) } catch { fault = error }
         }
         if let fault { throw fault }
     }
 
-    /// What follows a body in its file.
-    func makeTail(
-        _ key: CacheKey, _ id: EntryID, _ metadata: DiskMetadata, bodyLength: Int64, bodyChecksum: UInt64
-    ) -> [UInt8] {
-        var metadata = metadata
-        metadata.storedAt = metadata.storedAt ?? clock.wallTime
-        let trailer = DiskTrailer(key, id, metadata, keepsKey: configuration.keepsKeys).encoded()
+    func makeTrailer(_ key: CacheKey, _ id: EntryID, _ metadata: DiskMetadata) -> ByteWriter {
+        var trailer = DiskTrailer(key, id, metadata, keepsKey: configuration.keepsKeys)
+        trailer.metadata.storedAt = metadata.storedAt ?? clock.wallTime
+        return trailer.encoded()
+    }
+
+    /// What follows a body in its file: trailer and footer.
+    func makeTail(_ trailer: consuming ByteWriter, _ bodyLength: Int, _ bodyChecksum: UInt64) -> [UInt8] {
         let footer = DiskFooter(
-            bodyLength: bodyLength, bodyChecksum: bodyChecksum, trailerOffset: bodyLength,
-            trailerLength: Int64(trailer.count), trailerChecksum: Checksum.of(trailer))
-        return trailer + footer.encoded()
+            bodyLength: Int64(bodyLength), bodyChecksum: bodyChecksum, trailerOffset: Int64(bodyLength),
+            trailerLength: Int64(trailer.bytes.count), trailerChecksum: trailer.checksum(from: 0))
+        footer.encode(to: &trailer)
+        return trailer.bytes
     }
 
     func makeRecord(_ id: EntryID, bytes: Int64, length: Int64, _ metadata: DiskMetadata) -> DiskIndex.Record {
@@ -131,6 +158,7 @@ extension DiskCache {
         do throws(FileFault) {
             return try action()
         } catch  where error.isMissing {
+            letDirectoryGo()
             if (try? files.status(at: layout.versionDirectory)) == nil { state.withLock { $0.removeAll() } }
             do throws(FileFault) {
                 try files.makeDirectory(layout.shardDirectory(id.shard))
@@ -145,9 +173,11 @@ extension DiskCache {
     /// Gives a finished file its name, unless it is not wanted any more.
     /// - Returns: whether it has it now. Where not, the file is gone and the promise of room given back.
     func publish(
-        _ temporary: String, as record: DiskIndex.Record, reserved: Int64, _ number: UInt64
+        _ temporary: FilePath, as record: DiskIndex.Record, reserved: Int64, _ number: UInt64
     ) throws(FileFault) -> Bool {
-        let (id, path) = (record.id, layout.path(of: record.id))
+        let id = record.id
+        let path =
+            temporary.directory.map { FilePath(CacheLayout.name(of: id), in: $0) } ?? FilePath(layout.path(of: id))
         let isPublished: Bool
         do throws(FileFault) {
             isPublished = try stripe(id).lock.withLock { _ throws(FileFault) in
@@ -183,7 +213,7 @@ extension DiskCache {
         try writeStaged(id)
         let trailer = DiskTrailer(key, id, metadata, keepsKey: configuration.keepsKeys).encoded()
         finishScan()
-        let growth = FileStatus.blocks(Int64(trailer.count + DiskFooter.length))
+        let growth = FileStatus.blocks(Int64(trailer.bytes.count + DiskFooter.length))
         guard makeRoom(growth) else {
             skip()
             return false
@@ -223,7 +253,7 @@ extension DiskCache {
     private static let mostDeadBytes: Int64 = 64 << 10
 
     private func appendTrailer(
-        _ trailer: [UInt8], _ id: EntryID, _ key: CacheKey, _ metadata: DiskMetadata, reserved: Int64
+        _ trailer: ByteWriter, _ id: EntryID, _ key: CacheKey, _ metadata: DiskMetadata, reserved: Int64
     ) throws(FileFault) -> MetadataUpdate {
         let path = layout.path(of: id)
         // Opening for writing would make a file that is missing.
@@ -233,18 +263,20 @@ extension DiskCache {
         guard try files.lock(file, within: .zero) else { return .locked }
         defer { files.unlock(file) }
         let status = try files.status(of: file)
-        guard case .passed(let tail) = try EntryFile(files: files, file: file, path: path).readTail(status),
+        guard case .passed(let tail) = try EntryFile(files: files, file: file, path: FilePath(path)).readTail(status),
             tail.trailer.isOf(key, id)
         else { return .none }
         if status.size - tail.footer.bodyLength > Self.mostDeadBytes { return .rewrite }
         var footer = tail.footer
         footer.trailerOffset = status.size
-        footer.trailerLength = Int64(trailer.count)
-        footer.trailerChecksum = Checksum.of(trailer)
+        footer.trailerLength = Int64(trailer.bytes.count)
+        footer.trailerChecksum = trailer.checksum(from: 0)
+        var tailBytes = trailer
+        footer.encode(to: &tailBytes)
         // A file that grows leaves its directory's time as it is, by which the next process would believe the index. Changed
         // before, so that also a process that is killed right behind it leaves no wrong count.
         try? files.touch(layout.shardDirectory(id.shard), at: nil)
-        try append(trailer + footer.encoded(), to: file, path, status, id)
+        try append(tailBytes.bytes, to: file, path, status, id)
         // A file that grows bit by bit is given blocks ahead.
         let grown = try files.status(of: file)
         let record = makeRecord(id, bytes: grown.blockBytes, length: grown.size, metadata)

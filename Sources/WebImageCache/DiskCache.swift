@@ -40,10 +40,12 @@ public final class DiskCache: Sendable {
     /// What was given for storing and is not on the disk yet.
     let staging = Guarded(DiskStaging())
     let stagedCount = Atomic<Int>(0)
+    let held = Guarded(HeldDirectory())
     let stripes = (0..<16).map { _ in Stripe() }
     /// Tells this cache's temporary files from those of another with the same process number: in a container everyone
     /// is process 1.
-    let ownerName = "\(ThisProcess.number)-\(String(UInt32.random(in: .min ... .max), radix: 16))"
+    let ownerName: String
+    let temporaryPrefix: String
     private let temporaryNumber = Atomic<Int>(0)
 
     /// Returns at once; the directory is scanned in the background, and made when there is something to write.
@@ -59,6 +61,8 @@ public final class DiskCache: Sendable {
         self.files = files
         self.executor = executor
         self.clock = clock
+        ownerName = "\(ThisProcess.number)-\(String(UInt32.random(in: .min ... .max), radix: 16))"
+        temporaryPrefix = ".\(ownerName)-"
         logger = configuration.logger
         synchronises = configuration.synchronises
         state = Guarded(DiskState(limits: configuration.limits))
@@ -106,13 +110,16 @@ public final class DiskCache: Sendable {
 
     func stripe(_ id: EntryID) -> Stripe { stripes[id.shard & 15] }
 
-    /// A path for an entry that is being written.
-    func makeTemporaryPath(_ shard: Int) -> String {
+    /// A name for the file of an entry that is being written, from the directory of the entries on.
+    func makeTemporaryName(_ shard: Int) -> String {
         let number = temporaryNumber.add(1, ordering: .relaxed).newValue
-        return "\(layout.shardDirectory(shard))/\(temporaryPrefix)\(number)"
+        var name = CacheLayout.shardNames[shard]
+        name.reserveCapacity(64)
+        name += "/"
+        name += temporaryPrefix
+        name += String(number)
+        return name
     }
-
-    var temporaryPrefix: String { ".\(ownerName)-" }
 }
 
 /// What a disk cache takes.

@@ -6,7 +6,9 @@ public struct DiskEntry: Sendable {
     /// The bytes as they were stored.
     public let body: [UInt8]
     /// Where the entry's file is or will be, which starts with the body; it may go at any time.
-    public let path: String
+    public var path: String { folder.map { $0 + "/" + name } ?? name }
+    private let folder: String?
+    private let name: String
     private let known: Known
 
     private enum Known {
@@ -23,11 +25,17 @@ public struct DiskEntry: Sendable {
     }
 
     init(key: CacheKey, body: [UInt8], metadata: DiskMetadata, path: String) {
-        (self.key, self.body, self.path, known) = (key, body, path, .metadata(metadata))
+        (self.key, self.body, folder, name, known) = (key, body, nil, path, .metadata(metadata))
     }
 
     init(key: CacheKey, body: [UInt8], trailer: EncodedTrailer, path: String) {
-        (self.key, self.body, self.path, known) = (key, body, path, .encoded(trailer))
+        (self.key, self.body, folder, name, known) = (key, body, nil, path, .encoded(trailer))
+    }
+
+    /// Does not hold the directory open.
+    init(key: CacheKey, body: [UInt8], trailer: EncodedTrailer, path: FilePath) {
+        (self.key, self.body, known) = (key, body, .encoded(trailer))
+        (folder, name) = (path.directory?.path, path.name)
     }
 }
 

@@ -16,8 +16,8 @@
 /// All checksums are XXH3-64. Between body and trailer may lie trailers and footers that are no longer valid.
 struct DiskFooter: Equatable {
     static let length = 64
-    static let magic: [UInt8] = Array("WIMGDISK".utf8)
-    static let version: UInt16 = 1
+    /// `WIMGDISK`, and behind it version 1, the footer's length and four zeros.
+    private static let start: (UInt64, UInt64) = (0x4B53_4944_474D_4957, 1 | UInt64(length) << 16)
 
     var bodyLength: Int64
     var bodyChecksum: UInt64
@@ -25,39 +25,35 @@ struct DiskFooter: Equatable {
     var trailerLength: Int64
     var trailerChecksum: UInt64
 
-    func encoded() -> [UInt8] {
-        var out = ByteWriter()
-        for byte in Self.magic { out.integer(byte) }
-        out.integer(Self.version)
-        out.integer(UInt16(Self.length))
-        out.integer(UInt32(0))
+    func encode(to out: inout ByteWriter) {
+        let begin = out.bytes.count
+        out.integer(Self.start.0)
+        out.integer(Self.start.1)
         out.integer(bodyLength)
         out.integer(bodyChecksum)
         out.integer(trailerOffset)
         out.integer(trailerLength)
         out.integer(trailerChecksum)
-        out.integer(Checksum.of(out.bytes))
-        return out.bytes
+        out.integer(out.checksum(from: begin))
     }
 
     /// Nil when the last bytes of a file of `fileSize` bytes are not a footer that fits it.
     static func decode(_ bytes: UnsafeRawBufferPointer, fileSize: Int64) -> DiskFooter? {
         guard bytes.count == length else { return nil }
-        var reader = ByteReader(bytes: bytes)
-        guard let magic = reader.bytes(8), magic.elementsEqual(Self.magic),
-            reader.integer(UInt16.self) == version, reader.integer(UInt16.self) == UInt16(length),
-            reader.integer(UInt32.self) == 0,
-            let bodyLength = reader.integer(Int64.self), let bodyChecksum = reader.integer(UInt64.self),
-            let trailerOffset = reader.integer(Int64.self), let trailerLength = reader.integer(Int64.self),
-            let trailerChecksum = reader.integer(UInt64.self),
-            reader.integer(UInt64.self) == Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<56]))
+        func word(_ number: Int) -> UInt64 {
+            UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: 8 * number, as: UInt64.self))
+        }
+        guard word(0) == start.0, word(1) == start.1,
+            word(7) == Checksum.of(UnsafeRawBufferPointer(rebasing: bytes[..<56]))
         else { return nil }
+        let bodyLength = Int64(bitPattern: word(2))
+        let (trailerOffset, trailerLength) = (Int64(bitPattern: word(4)), Int64(bitPattern: word(5)))
         let end = fileSize - Int64(length)
         guard bodyLength >= 0, trailerLength >= 0, trailerOffset >= bodyLength, trailerOffset <= end,
             trailerLength == end - trailerOffset
         else { return nil }
         return DiskFooter(
-            bodyLength: bodyLength, bodyChecksum: bodyChecksum, trailerOffset: trailerOffset,
-            trailerLength: trailerLength, trailerChecksum: trailerChecksum)
+            bodyLength: bodyLength, bodyChecksum: word(3), trailerOffset: trailerOffset,
+            trailerLength: trailerLength, trailerChecksum: word(6))
     }
 }

@@ -47,6 +47,10 @@ struct DiskIndex {
 
     var count: Int { places.count }
 
+    /// Where an entry is kept, until the next change of what is in the index.
+    func place(of id: EntryID) -> Int32? { places[id] }
+    subscript(place: Int32) -> Record { nodes[Int(place)].record }
+
     func contains(_ id: EntryID) -> Bool { places[id] != nil }
     func record(of id: EntryID) -> Record? { places[id].map { nodes[Int($0)].record } }
 
@@ -77,9 +81,8 @@ struct DiskIndex {
     }
 
     /// Makes an entry the newest.
-    /// - Returns: nil when it is not known; else whether its file is an hour behind and should be told.
-    mutating func use(_ id: EntryID, at time: Int64) -> Bool? {
-        guard let place = places[id] else { return nil }
+    /// - Returns: whether its file is an hour behind and should be told.
+    mutating func use(_ place: Int32, at time: Int64) -> Bool {
         let index = Int(place)
         nodes[index].record.date = max(nodes[index].record.date, time)
         if newestNode != place {

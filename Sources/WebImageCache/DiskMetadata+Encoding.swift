@@ -44,8 +44,9 @@ struct DiskTrailer: Equatable {
     /// The name that the entry's file should have.
     var id: EntryID? { key.map { EntryID(CacheKey($0)) } ?? keyDigest.flatMap(EntryID.init(bytes:)) }
 
-    func encoded() -> [UInt8] {
-        var out = ByteWriter()
+    func encoded() -> ByteWriter {
+        // Room for nearly every trailer, and for the footer behind it.
+        var out = ByteWriter(capacity: 1024)
         out.integer(Self.version)
         out.integer(UInt16(0))
         out.field(.key, text: key)
@@ -62,7 +63,7 @@ struct DiskTrailer: Equatable {
         if let data = metadata.extendedData { out.field(Tag.extendedData.rawValue, data) }
         for data in metadata.typedData { out.field(.typedData, typed: data) }
         for field in metadata.unknownFields { out.field(field.tag, field.bytes) }
-        return out.bytes
+        return out
     }
 
     /// Nil for what is no trailer of a version that we know. Later versions add tags; a new number means a new meaning.
@@ -148,6 +149,11 @@ struct ByteWriter {
 
     init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
+    /// Of what was written from there on.
+    func checksum(from start: Int) -> UInt64 {
+        bytes.withUnsafeBytes { Checksum.of(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+    }
+
     mutating func integer(_ value: some FixedWidthInteger) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
@@ -171,20 +177,22 @@ struct ByteWriter {
     }
 
     mutating func field(_ tag: DiskTrailer.Tag, typed data: DiskMetadata.TypedData) {
-        var content = ByteWriter()
-        content.integer(data.version)
-        content.integer(UInt32(clamping: data.name.utf8.count))
-        content.bytes.append(contentsOf: data.name.utf8)
-        content.bytes.append(contentsOf: data.bytes)
-        field(tag.rawValue, content.bytes)
+        let name = data.name.utf8
+        integer(tag.rawValue)
+        integer(UInt32(clamping: 8 + name.count + data.bytes.count))
+        integer(data.version)
+        integer(UInt32(clamping: name.count))
+        bytes.append(contentsOf: name)
+        bytes.append(contentsOf: data.bytes)
     }
 
     mutating func field(_ tag: DiskTrailer.Tag, pair: DiskMetadata.Field) {
-        var content = ByteWriter()
-        content.integer(UInt32(clamping: pair.name.utf8.count))
-        content.bytes.append(contentsOf: pair.name.utf8)
-        content.bytes.append(contentsOf: pair.value.utf8)
-        field(tag.rawValue, content.bytes)
+        let (name, value) = (pair.name.utf8, pair.value.utf8)
+        integer(tag.rawValue)
+        integer(UInt32(clamping: 4 + name.count + value.count))
+        integer(UInt32(clamping: name.count))
+        bytes.append(contentsOf: name)
+        bytes.append(contentsOf: value)
     }
 }
 

@@ -136,12 +136,40 @@ struct DiskState {
         changes.note(record.id)
     }
 
+    /// A use of an entry that is known, not expired and about to be read.
+    struct Use {
+        /// The file's length.
+        let length: Int64
+        let expires: Int64
+        /// Its file should be told of the use.
+        let isBehind: Bool
+        let flushDelay: Duration?
+    }
+
+    /// Counts a hit, which ``missAfterAll()`` takes back.
+    mutating func useKnown(_ id: EntryID, at now: Int64) -> Use? {
+        guard let place = index.place(of: id) else { return nil }
+        let record = index[place]
+        guard record.length > 0, !isExpired(date: record.date, at: now) else { return nil }
+        statistics.hits += 1
+        var isBehind = false
+        if ageBasis == .lastUse {
+            isBehind = index.use(place, at: now)
+            changes.noteUse(id)
+        }
+        return Use(length: record.length, expires: record.expires, isBehind: isBehind, flushDelay: scheduleFlush())
+    }
+
+    mutating func missAfterAll() { statistics.hits -= 1 }
+
+    mutating func learn(_ id: EntryID, expires: Int64) { index.learn(id, expires: expires) }
+
     /// - Returns: nil when it is not known; else whether its file should be told of the use.
     mutating func use(_ id: EntryID, at now: Int64, expires: Int64?) -> Bool? {
         statistics.hits += 1
         if let expires, expires != 0 { index.learn(id, expires: expires) }
         guard ageBasis == .lastUse else { return index.contains(id) ? false : nil }
-        guard let isBehind = index.use(id, at: now) else { return nil }
+        guard let isBehind = index.place(of: id).map({ index.use($0, at: now) }) else { return nil }
         changes.noteUse(id)
         return isBehind
     }
@@ -332,7 +360,7 @@ struct DiskState {
         .init(hits: earlierCounts.hits + uncounted.hits, misses: earlierCounts.misses + uncounted.misses)
     }
 
-    mutating func takeChanges() -> Set<Int> {
+    mutating func takeChanges() -> [Int] {
         flushDelay = nil
         return changes.take()
     }

@@ -19,11 +19,11 @@ package final class DiskWriter: Sendable {
     private let id: EntryID
     private let number: UInt64
     private let cache: DiskCache
-    private let path: String
+    private let path: FilePath
     // The lock stands for "one thread at a time", and is not contended.
     private let state: Guarded<State>
 
-    init(_ key: CacheKey, _ id: EntryID, number: UInt64, cache: DiskCache, path: String, file: Int32) {
+    init(_ key: CacheKey, _ id: EntryID, number: UInt64, cache: DiskCache, path: FilePath, file: Int32) {
         self.key = key
         self.id = id
         self.number = number
@@ -61,7 +61,7 @@ package final class DiskWriter: Sendable {
         try state.withLock { state throws(WebImageError) in
             guard state.file != nil else { return false }
             let tail = cache.makeTail(
-                key, id, metadata, bodyLength: state.length, bodyChecksum: state.checksum.value)
+                cache.makeTrailer(key, id, metadata), Int(state.length), state.checksum.value)
             var failure: WebImageError?
             tail.withUnsafeBytes { bytes in
                 do throws(WebImageError) { try append(bytes, &state) } catch { failure = error }
@@ -78,7 +78,7 @@ package final class DiskWriter: Sendable {
                 return isPublished
             } catch {
                 end(&state)
-                throw cache.writing(error, path)
+                throw cache.writing(error, path.text)
             }
         }
     }
@@ -105,7 +105,7 @@ package final class DiskWriter: Sendable {
             state.length = length
         } catch {
             end(&state)
-            throw cache.writing(error, path)
+            throw cache.writing(error, path.text)
         }
     }
 

@@ -44,30 +44,34 @@ struct DiskWrites {
 
 /// What the index has learnt since it was last written down.
 struct DiskChanges {
-    private var shards: Set<Int> = []
+    /// A bit for each of the 256 directories.
+    private var shards: [4 of UInt64] = [0, 0, 0, 0]
     /// Changes since the last ``take()``, and uses, which can wait longer.
     private(set) var count = 0
     private(set) var useCount = 0
 
-    var isEmpty: Bool { shards.isEmpty }
+    var isEmpty: Bool { shards[0] | shards[1] | shards[2] | shards[3] == 0 }
 
     mutating func note(_ id: EntryID) {
-        shards.insert(id.shard)
+        insert(id.shard)
         count += 1
     }
 
     mutating func noteUse(_ id: EntryID) {
-        shards.insert(id.shard)
+        insert(id.shard)
         useCount += 1
     }
 
     mutating func note(shards: some Sequence<Int>) {
-        self.shards.formUnion(shards)
+        for shard in shards { insert(shard) }
         count += 1
     }
 
-    mutating func take() -> Set<Int> {
+    /// The numbers of the directories, in order.
+    mutating func take() -> [Int] {
         defer { self = DiskChanges() }
-        return shards
+        return (0..<256).filter { shards[$0 >> 6] >> ($0 & 63) & 1 == 1 }
     }
+
+    private mutating func insert(_ shard: Int) { shards[shard >> 6] |= 1 << (shard & 63) }
 }

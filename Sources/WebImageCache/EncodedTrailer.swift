@@ -1,3 +1,4 @@
+import Glibc
 import WebImageCore
 
 /// An entry's trailer as it stands in the file, with its fields in order: what a hit needs is found without decoding the
@@ -34,7 +35,17 @@ struct EncodedTrailer {
     }
 
     func isOf(_ key: CacheKey, _ id: EntryID) -> Bool {
-        isDigest ? bytes[self.key].elementsEqual(id.bytes) : bytes[self.key].elementsEqual(key.text.utf8)
+        if isDigest { return bytes[self.key].elementsEqual(id.bytes) }
+        var text = key.text
+        return bytes.withUnsafeBytes { bytes in
+            let stored = UnsafeRawBufferPointer(rebasing: bytes[self.key])
+            return text.withUTF8 { text in
+                guard stored.count == text.count, let left = stored.baseAddress, let right = text.baseAddress else {
+                    return stored.isEmpty && text.isEmpty
+                }
+                return memcmp(left, right, stored.count) == 0
+            }
+        }
     }
 
     /// Whether the entry's own lifetime lasts.

@@ -22,10 +22,14 @@ struct EntryFile {
 
     let files: any FileSystem
     let file: Int32
-    let path: String
+    let path: FilePath
 
     /// Nil when there is none.
     static func open(_ path: String, _ files: any FileSystem) throws(FileFault) -> EntryFile? {
+        try open(FilePath(path), files)
+    }
+
+    static func open(_ path: FilePath, _ files: any FileSystem) throws(FileFault) -> EntryFile? {
         do {
             return EntryFile(files: files, file: try files.open(path, .read), path: path)
         } catch  where error.isMissing {

@@ -41,9 +41,15 @@ struct EntryID: Hashable, Sendable {
 
     /// Reads a file's name: 64 lower-case hexadecimal digits.
     init?(name: String) {
-        guard name.utf8.count == 64 else { return nil }
+        var name = name
+        guard let id = name.withUTF8({ EntryID(name: UnsafeRawBufferPointer($0)) }) else { return nil }
+        self = id
+    }
+
+    init?(name: UnsafeRawBufferPointer) {
+        guard name.count == Self.nameLength else { return nil }
         var (words, word, place): ([4 of UInt64], UInt64, Int) = ([0, 0, 0, 0], 0, 0)
-        for character in name.utf8 {
+        for character in name {
             let digit: UInt8
             switch character {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
@@ -69,15 +75,25 @@ struct EntryID: Hashable, Sendable {
 
     /// Writes the file's name, 64 characters.
     func writeName(_ text: UnsafeMutableBufferPointer<UInt8>) {
-        var place = 0
-        for index in 0..<4 {
-            let word = index == 0 ? words.0 : index == 1 ? words.1 : index == 2 ? words.2 : words.3
-            for shift in stride(from: 60, through: 0, by: -4) {
-                let digit = UInt8(truncatingIfNeeded: word >> UInt64(shift)) & 15
-                text[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
-                place += 1
-            }
+        let text = UnsafeMutableRawBufferPointer(text)
+        func write(_ word: UInt64, at place: Int) {
+            text.storeBytes(of: Self.digits(word >> 32), toByteOffset: place, as: UInt64.self)
+            text.storeBytes(of: Self.digits(word & 0xFFFF_FFFF), toByteOffset: place + 8, as: UInt64.self)
         }
+        write(words.0, at: 0)
+        write(words.1, at: 16)
+        write(words.2, at: 32)
+        write(words.3, at: 48)
+    }
+
+    /// The eight hexadecimal digits of 32 bits, as they stand in memory: all at once, since every hit needs 64 of them.
+    private static func digits(_ bits: UInt64) -> UInt64 {
+        var digits = UInt64(UInt32(truncatingIfNeeded: bits).byteSwapped)
+        digits = (digits | digits << 16) & 0x0000_FFFF_0000_FFFF
+        digits = (digits | digits << 8) & 0x00FF_00FF_00FF_00FF
+        digits = (digits >> 4 | digits << 8) & 0x0F0F_0F0F_0F0F_0F0F
+        let letters = (digits + 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return (digits + 0x3030_3030_3030_3030 + letters * 0x27).littleEndian
     }
 
     /// Which of the 256 directories holds the file: the digest's first byte.

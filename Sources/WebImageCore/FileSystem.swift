@@ -53,11 +53,49 @@ package enum FileAccess: Sendable {
     case createNew
 }
 
+/// A path, and the directory that it starts from where that is held open: then there is less of it to walk.
+package struct FilePath: Sendable {
+    package var directory: OpenDirectory?
+    /// From `directory` on, where there is one.
+    package var name: String
+
+    package init(_ name: String, in directory: OpenDirectory? = nil) {
+        self.directory = directory
+        self.name = name
+    }
+
+    /// The same file, by the path that ``directory`` was opened by.
+    package var text: String { directory.map { "\($0.path)/\(name)" } ?? name }
+}
+
+/// A directory held open, which stays the same whatever is put in its place; closed when it is let go.
+package final class OpenDirectory: Sendable {
+    package let path: String
+    package let file: Int32
+    package let inode: UInt64
+    private let files: any FileSystem
+
+    package init(_ path: String, _ files: any FileSystem) throws(FileFault) {
+        let file = try files.openDirectory(path)
+        do throws(FileFault) {
+            inode = try files.status(of: file).inode
+        } catch {
+            files.close(file)
+            throw error
+        }
+        (self.path, self.file, self.files) = (path, file, files)
+    }
+
+    deinit { files.close(file) }
+}
+
 /// The calls to the file system that rooms make, so that tests can make each of them fail, tear or wait.
 ///
 /// Every call blocks and belongs on the I/O executor. All throw ``FileFault``.
 package protocol FileSystem: Sendable {
-    func open(_ path: String, _ access: FileAccess) throws(FileFault) -> Int32
+    func open(_ path: FilePath, _ access: FileAccess) throws(FileFault) -> Int32
+    /// Opens a directory, to start paths from.
+    func openDirectory(_ path: String) throws(FileFault) -> Int32
     /// A file without a name in `directory`, which goes when it is closed.
     func openTemporary(in directory: String) throws(FileFault) -> Int32
     func close(_ file: Int32)
@@ -65,19 +103,26 @@ package protocol FileSystem: Sendable {
     func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileFault) -> Int
     /// Writes some of `bytes` at `offset`, returns how many.
     func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileFault) -> Int
-    /// Writes all of two pieces, one after the other, from the start of the file on; in one call where that goes.
-    func writeAll(_ file: Int32, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer) throws(FileFault)
+    /// Writes all of two pieces, one after the other, from `offset` on; in one call where that goes.
+    func writeAll(
+        _ file: Int32, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer, at offset: Int64
+    ) throws(FileFault)
     func truncate(_ file: Int32, to length: Int64) throws(FileFault)
     func sync(_ file: Int32) throws(FileFault)
     func status(of file: Int32) throws(FileFault) -> FileStatus
     func status(at path: String) throws(FileFault) -> FileStatus
-    func rename(_ from: String, to: String) throws(FileFault)
-    func remove(_ path: String) throws(FileFault)
+    func rename(_ from: FilePath, to: FilePath) throws(FileFault)
+    func remove(_ path: FilePath) throws(FileFault)
     func removeDirectory(_ path: String) throws(FileFault)
     /// Makes one directory with mode 0700; an existing one is no fault.
     func makeDirectory(_ path: String) throws(FileFault)
     /// The names in a directory, without `.` and `..`, in no order.
     func names(in directory: String) throws(FileFault) -> [String]
+    /// The same without making strings: calls `body` with each name, in UTF-8, and with what asks for that file's status,
+    /// which is nil where the file has gone. Both are valid during the call alone.
+    func list(
+        _ directory: String, _ body: (_ name: UnsafeRawBufferPointer, _ status: () -> FileStatus?) -> Void
+    ) throws(FileFault)
     /// Bytes that may still be written, and bytes in all, on the disk that holds `path`.
     func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64)
     /// Sets the times of last modification and access, in seconds since 1970; nil: to now, by the file system's own clock.
@@ -88,6 +133,23 @@ package protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
+    package func open(_ path: String, _ access: FileAccess) throws(FileFault) -> Int32 {
+        try open(FilePath(path), access)
+    }
+
+    package func rename(_ from: String, to: String) throws(FileFault) { try rename(FilePath(from), to: FilePath(to)) }
+
+    package func remove(_ path: String) throws(FileFault) { try remove(FilePath(path)) }
+
+    package func list(
+        _ directory: String, _ body: (_ name: UnsafeRawBufferPointer, _ status: () -> FileStatus?) -> Void
+    ) throws(FileFault) {
+        for var name in try names(in: directory) {
+            let path = directory + "/" + name
+            name.withUTF8 { body(UnsafeRawBufferPointer($0)) { try? status(at: path) } }
+        }
+    }
+
     /// Gives a lock up and closes the file. Closing alone is not enough: a child that another thread is just starting holds
     /// the same open file, and with it the lock, until it has become another program.
     package func closeLocked(_ file: Int32) {
@@ -104,10 +166,10 @@ extension FileSystem {
     }
 
     package func writeAll(
-        _ file: Int32, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer
+        _ file: Int32, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer, at offset: Int64
     ) throws(FileFault) {
-        try writeAll(file, head, at: 0)
-        try writeAll(file, tail, at: Int64(head.count))
+        try writeAll(file, head, at: offset)
+        try writeAll(file, tail, at: offset + Int64(head.count))
     }
 
     /// Fills `buffer` from `offset` on, returns fewer bytes than it holds only at the end of the file.

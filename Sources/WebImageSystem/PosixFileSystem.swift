@@ -6,7 +6,7 @@ package import WebImageCore
 package struct PosixFileSystem: FileSystem {
     package init() {}
 
-    package func open(_ path: String, _ access: FileAccess) throws(FileFault) -> Int32 {
+    package func open(_ path: FilePath, _ access: FileAccess) throws(FileFault) -> Int32 {
         let flags =
             switch access {
             case .read: O_RDONLY
@@ -14,7 +14,13 @@ package struct PosixFileSystem: FileSystem {
             case .createNew: O_RDWR | O_CREAT | O_EXCL
             }
         // O_NONBLOCK: opening a FIFO that someone left here must not wait for a writer.
-        return try check("open", path) { Glibc.open(path, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600) }
+        return try check("open", path) {
+            openat(path.start, path.name, flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
+        }
+    }
+
+    package func openDirectory(_ path: String) throws(FileFault) -> Int32 {
+        try check("open", path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     }
 
     package func openTemporary(in directory: String) throws(FileFault) -> Int32 {
@@ -36,15 +42,15 @@ package struct PosixFileSystem: FileSystem {
     }
 
     package func writeAll(
-        _ file: Int32, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer
+        _ file: Int32, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer, at offset: Int64
     ) throws(FileFault) {
         let parts: [2 of iovec] = [piece(head), piece(tail)]
         let done = try check("write", "") {
-            parts.span.withUnsafeBufferPointer { pwritev(file, $0.baseAddress, 2, 0) }
+            parts.span.withUnsafeBufferPointer { pwritev(file, $0.baseAddress, 2, Int(offset)) }
         }
         let (inHead, inTail) = (min(done, head.count), max(done - head.count, 0))
-        try writeAll(file, UnsafeRawBufferPointer(rebasing: head[inHead...]), at: Int64(inHead))
-        try writeAll(file, UnsafeRawBufferPointer(rebasing: tail[inTail...]), at: Int64(head.count + inTail))
+        try writeAll(file, UnsafeRawBufferPointer(rebasing: head[inHead...]), at: offset + Int64(inHead))
+        try writeAll(file, UnsafeRawBufferPointer(rebasing: tail[inTail...]), at: offset + Int64(head.count + inTail))
     }
 
     private func piece(_ bytes: UnsafeRawBufferPointer) -> iovec {
@@ -72,12 +78,12 @@ package struct PosixFileSystem: FileSystem {
         return FileStatus(status)
     }
 
-    package func rename(_ from: String, to: String) throws(FileFault) {
-        _ = try check("rename", to) { Glibc.rename(from, to) }
+    package func rename(_ from: FilePath, to: FilePath) throws(FileFault) {
+        _ = try check("rename", to) { renameat(from.start, from.name, to.start, to.name) }
     }
 
-    package func remove(_ path: String) throws(FileFault) {
-        _ = try check("unlink", path) { Glibc.unlink(path) }
+    package func remove(_ path: FilePath) throws(FileFault) {
+        _ = try check("unlink", path) { unlinkat(path.start, path.name, 0) }
     }
 
     package func removeDirectory(_ path: String) throws(FileFault) {
@@ -93,19 +99,32 @@ package struct PosixFileSystem: FileSystem {
     }
 
     package func names(in directory: String) throws(FileFault) -> [String] {
+        var names: [String] = []
+        try list(directory) { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
+        return names
+    }
+
+    package func list(
+        _ directory: String, _ body: (_ name: UnsafeRawBufferPointer, _ status: () -> FileStatus?) -> Void
+    ) throws(FileFault) {
         guard let stream = opendir(directory) else { throw FileFault("opendir", directory, errno) }
         defer { closedir(stream) }
-        var names: [String] = []
         while true {
             errno = 0
             guard let entry = readdir(stream) else {
                 if errno != 0 { throw FileFault("readdir", directory, errno) }
-                return names
+                return
             }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { name in
+                    let bytes = UnsafeRawBufferPointer(start: name, count: strlen(name))
+                    if bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8) { return }
+                    body(bytes) {
+                        var status = stat()
+                        return fstatat(dirfd(stream), name, &status, 0) == 0 ? FileStatus(status) : nil
+                    }
+                }
             }
-            if name != ".", name != ".." { names.append(name) }
         }
     }
 
@@ -154,12 +173,24 @@ package struct PosixFileSystem: FileSystem {
         return result
     }
 
+    private func check<Result: FixedWidthInteger>(
+        _ call: String, _ path: FilePath, _ body: () -> Result
+    ) throws(FileFault) -> Result {
+        let result = retrying(body)
+        guard result >= 0 else { throw FileFault(call, path.text, errno) }
+        return result
+    }
+
     private func retrying<Result: FixedWidthInteger>(_ body: () -> Result) -> Result {
         while true {
             let result = body()
             if result >= 0 || errno != EINTR { return result }
         }
     }
+}
+
+extension FilePath {
+    fileprivate var start: Int32 { directory?.file ?? AT_FDCWD }
 }
 
 extension FileStatus {

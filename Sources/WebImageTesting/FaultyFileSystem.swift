@@ -149,11 +149,16 @@ package final class FaultyFileSystem: FileSystem {
 
     private func blocks(_ status: FileStatus?) -> Int64 { status.map { ($0.size + 4095) & ~4095 } ?? 0 }
 
-    private func blocks(at path: String) -> Int64 { blocks(try? base.status(at: path)) }
+    private func blocks(at path: FilePath) -> Int64 { blocks(try? base.status(at: path.text)) }
 
-    package func open(_ path: String, _ access: FileAccess) throws(FileFault) -> Int32 {
-        try check(.open, path)
+    package func open(_ path: FilePath, _ access: FileAccess) throws(FileFault) -> Int32 {
+        try check(.open, path.text)
         return try base.open(path, access)
+    }
+
+    package func openDirectory(_ path: String) throws(FileFault) -> Int32 {
+        try check(.open, path)
+        return try base.openDirectory(path)
     }
 
     package func openTemporary(in directory: String) throws(FileFault) -> Int32 {
@@ -221,13 +226,13 @@ package final class FaultyFileSystem: FileSystem {
         return try base.status(at: path)
     }
 
-    package func rename(_ from: String, to: String) throws(FileFault) {
-        try check(.rename, to)
+    package func rename(_ from: FilePath, to: FilePath) throws(FileFault) {
+        try check(.rename, to.text)
         try metered({ blocks(at: from) + blocks(at: to) }) { () throws(FileFault) in try base.rename(from, to: to) }
     }
 
-    package func remove(_ path: String) throws(FileFault) {
-        try check(.remove, path)
+    package func remove(_ path: FilePath) throws(FileFault) {
+        try check(.remove, path.text)
         try metered({ blocks(at: path) }) { () throws(FileFault) in try base.remove(path) }
     }
 

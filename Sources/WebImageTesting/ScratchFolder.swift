@@ -1,4 +1,5 @@
 import Glibc
+import WebImageCore
 import WebImageSystem
 
 /// A folder of plain files that goes with the value.

@@ -1,0 +1,41 @@
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+/// Pieces of work that any number of threads take, one after the other. Whoever wants the results works, too, and waits
+/// only for those who have begun: an executor that has no thread to spare holds nobody up.
+final class SharedWork<Result: Sendable>: Sendable {
+    private static var mostHelpers: Int { 3 }
+
+    private let count: Int
+    private let next = Atomic<Int>(0)
+    private let body: @Sendable (Int) -> Result
+    private let results = Guarded<[Result]>([])
+    /// Each is held by a helper for as long as it works.
+    private let turns = (0..<mostHelpers).map { _ in Turn() }
+
+    private final class Turn: Sendable {
+        let lock = Guarded(())
+    }
+
+    init(_ count: Int, _ body: @escaping @Sendable (Int) -> Result) {
+        (self.count, self.body) = (count, body)
+    }
+
+    /// All results, in no order. Once.
+    func finish(helpedBy executor: (any WorkExecutor)? = nil) -> [Result] {
+        if let executor {
+            for turn in turns { executor.run(.low) { turn.lock.withLock { _ in self.work() } } }
+        }
+        work()
+        // Nothing is left: who begins now ends at once.
+        for turn in turns { turn.lock.withLock { _ in } }
+        return results.withLock { $0 }
+    }
+
+    private func work() {
+        var done: [Result] = []
+        while case let place = next.add(1, ordering: .relaxed).oldValue, place < count { done.append(body(place)) }
+        results.withLock { $0 += done }
+    }
+}
