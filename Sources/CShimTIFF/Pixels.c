@@ -7,8 +7,8 @@
 #include "Reader.h"
 
 /// One sample in 16 bits.
-static uint32_t sample(const wi_tiff_reader *reader, const uint8_t *input) {
-    if (reader->bits == 8) return *input * 257u;
+static uint32_t sample(unsigned bits, const uint8_t *input) {
+    if (bits == 8) return *input * 257u;
     uint16_t value;
     memcpy(&value, input, sizeof value);
     return value;
@@ -32,21 +32,29 @@ static void expand_rgb(const wi_tiff_reader *reader, uint8_t *output, const uint
     }
 }
 
-void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t count) {
-    if (reader->bits == 8 && !reader->is_16_bit && reader->photometric == PHOTOMETRIC_RGB &&
+void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t plane, size_t count) {
+    unsigned bits = reader->bits;
+    size_t step = reader->samples;
+    if (reader->widened != NULL) {
+        wi_tiff_widen(reader, input, plane, count);
+        input = (const uint8_t *)reader->widened;
+        bits = 16;
+        step = reader->used;
+    } else if (
+        bits == 8 && !reader->is_16_bit && reader->photometric == PHOTOMETRIC_RGB &&
         reader->alpha != WI_TIFF_ALPHA_ASSOCIATED) {
         expand_rgb(reader, output, input, count);
         return;
     }
-    size_t sample_size = reader->bits / 8;
+    size_t sample_size = bits / 8;
     size_t colors = reader->photometric == PHOTOMETRIC_RGB ? 3 : 1;
     uint32_t flip = reader->photometric == PHOTOMETRIC_MINISWHITE ? 0xFFFF : 0;
-    for (size_t pixel = 0; pixel < count; pixel++, input += reader->samples * sample_size) {
+    for (size_t pixel = 0; pixel < count; pixel++, input += step * sample_size) {
         uint32_t value[4] = {0, 0, 0, 0xFFFF};
         for (size_t color = 0; color < 3; color++) {
-            value[color] = sample(reader, input + (colors == 3 ? color : 0) * sample_size) ^ flip;
+            value[color] = sample(bits, input + (colors == 3 ? color : 0) * sample_size) ^ flip;
         }
-        if (reader->alpha != 0) value[3] = sample(reader, input + colors * sample_size);
+        if (reader->alpha != 0) value[3] = sample(bits, input + colors * sample_size);
         for (size_t channel = 0; channel < 4; channel++) {
             uint32_t result = value[channel];
             if (channel < 3 && reader->alpha == WI_TIFF_ALPHA_ASSOCIATED) result = divided(result, value[3], 0xFFFF);

@@ -71,6 +71,7 @@ void wi_tiff_destroy(wi_tiff_reader *reader) {
     if (reader->has_rgba) TIFFRGBAImageEnd(&reader->rgba);
     if (reader->tiff != NULL) TIFFClose(reader->tiff);
     free(reader->samples_read);
+    free(reader->widened);
     free(reader->strip);
     free(reader);
 }
@@ -100,14 +101,37 @@ static uint16_t alpha_kind(TIFF *tiff) {
     return kinds[0] == EXTRASAMPLE_ASSOCALPHA || kinds[0] == EXTRASAMPLE_UNASSALPHA ? kinds[0] : 0;
 }
 
-static int is_plain(const wi_tiff_reader *reader) {
-    if (reader->bits != 8 && reader->bits != 16) return 0;
-    if (tag(reader->tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) != PLANARCONFIG_CONTIG) return 0;
+/// A strip of planes is read whole: one that is longer is left to libtiff's RGBA reader.
+enum { LONGEST_STRIP_OF_PLANES = 64 << 20 };
+
+static int are_planes_short(const wi_tiff_reader *reader) {
+    if (reader->is_tiled) return 1;
+    uint32_t rows = reader->height;
+    TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_ROWSPERSTRIP, &rows);
+    if (rows > reader->height) rows = reader->height;
+    uint64_t length = (uint64_t)TIFFScanlineSize64(reader->tiff);
+    return rows == 0 || length <= LONGEST_STRIP_OF_PLANES / reader->planes / rows;
+}
+
+static int is_plain(wi_tiff_reader *reader) {
     int colors = reader->photometric == PHOTOMETRIC_RGB ? 3 : 1;
     if (colors == 1 && reader->photometric != PHOTOMETRIC_MINISBLACK && reader->photometric != PHOTOMETRIC_MINISWHITE) {
         return 0;
     }
-    return reader->samples >= colors + (reader->alpha != 0);
+    reader->used = (uint16_t)(colors + (reader->alpha != 0));
+    if (reader->samples < reader->used || !wi_tiff_can_widen(reader)) return 0;
+    // Scans; libtiff expands them by tables.
+    if (reader->bits < 8 && reader->samples == 1) return 0;
+    reader->is_planar = reader->samples > 1 &&
+        tag(reader->tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
+    reader->planes = reader->is_planar ? reader->used : 1;
+    return !reader->is_planar || are_planes_short(reader);
+}
+
+/// Whether there is a way to show samples of this kind.
+static int is_known_format(const wi_tiff_reader *reader) {
+    int is_light = reader->photometric == PHOTOMETRIC_LOGL || reader->photometric == PHOTOMETRIC_LOGLUV;
+    return reader->sample_format == SAMPLEFORMAT_UINT || reader->is_plain || is_light;
 }
 
 static int open_file(wi_tiff_reader *reader) {
@@ -141,24 +165,22 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     reader->photometric = tag(tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX);
     reader->is_tiled = TIFFIsTiled(tiff);
     reader->alpha = alpha_kind(tiff);
+    reader->sample_format = tag(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+    if (reader->sample_format == SAMPLEFORMAT_VOID) reader->sample_format = SAMPLEFORMAT_UINT;
     reader->is_plain = is_plain(reader);
     info->width = reader->width;
     info->height = reader->height;
     info->bit_depth = reader->bits;
     info->orientation = tag(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     info->alpha = reader->alpha;
-    info->has_deep_rows = reader->is_plain && reader->bits == 16;
+    info->has_deep_rows = reader->is_plain && reader->bits > 8;
     info->run = 1;
     info->density_unit = 0;
     if (TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &info->density_x) &&
         TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &info->density_y)) {
         info->density_unit = tag(tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
     }
-    uint16_t samples = tag(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
-    if (samples != SAMPLEFORMAT_UINT && samples != SAMPLEFORMAT_VOID) {
-        return refuse(reader, "the samples are no unsigned integers");
-    }
-    return WI_TIFF_OK;
+    return is_known_format(reader) ? WI_TIFF_OK : refuse(reader, "the samples are of no kind that can be shown");
 }
 
 const uint8_t *wi_tiff_icc(wi_tiff_reader *reader, size_t *count) {
@@ -215,32 +237,48 @@ int wi_tiff_begin(wi_tiff_reader *reader, int is_16_bit, uint64_t tile_limit, wi
     if (!reader->is_plain) return begin_rgba(reader, info);
     length = reader->is_tiled ? TIFFTileSize(reader->tiff) : TIFFScanlineSize(reader->tiff);
     uint64_t pixels = reader->is_tiled ? (uint64_t)reader->tile_width * reader->tile_height : reader->width;
-    if (length <= 0 || (uint64_t)length < pixels * reader->samples * (reader->bits / 8)) return WI_TIFF_CORRUPT;
-    reader->samples_read = calloc(1, (size_t)length);
+    uint64_t samples = pixels * (reader->is_planar ? 1 : reader->samples);
+    if (length <= 0 || (uint64_t)length < samples * reader->bits / 8) return WI_TIFF_CORRUPT;
+    reader->samples_read = calloc(reader->planes, (size_t)length);
     reader->samples_size = (size_t)length;
+    int is_wide = (reader->bits == 8 || reader->bits == 16) && reader->sample_format == SAMPLEFORMAT_UINT;
+    if (!is_wide || reader->is_planar) {
+        uint32_t width = reader->is_tiled ? reader->tile_width : reader->width;
+        reader->widened = calloc(width, sizeof *reader->widened * reader->used);
+        if (reader->widened == NULL) return WI_TIFF_NO_MEMORY;
+    }
     if (!reader->is_tiled) {
         uint32_t rows = reader->height;
         TIFFGetFieldDefaulted(reader->tiff, TIFFTAG_ROWSPERSTRIP, &rows);
         if (rows > reader->height) rows = reader->height;
         reader->strip_rows = rows;
         // Without memory for it rows are read one by one.
-        if (rows > 0 && rows <= LONGEST_STRIP / (size_t)length) reader->strip = malloc(rows * (size_t)length);
+        int is_short = reader->is_planar || rows <= LONGEST_STRIP / (size_t)length;
+        if (rows > 0 && is_short) reader->strip = malloc(rows * (size_t)length * reader->planes);
+        if (reader->is_planar && reader->strip == NULL) return WI_TIFF_NO_MEMORY;
     }
     return reader->samples_read != NULL ? WI_TIFF_OK : WI_TIFF_NO_MEMORY;
+}
+
+static size_t plane_distance(const wi_tiff_reader *reader) {
+    return reader->is_tiled ? reader->samples_size : reader->strip_rows * reader->samples_size;
 }
 
 /* The row in the strip that it lies in, which is read whole: libtiff inflates whole strips twice as fast as rows. NULL when
    strips are too long for that or this one cannot be read whole; rows are then read one by one, as far as they come. */
 static const uint8_t *row_of_strip(wi_tiff_reader *reader, uint32_t row) {
-    if (reader->strip == NULL) return NULL;
+    if (reader->strip == NULL || reader->strip_rows == 0) return NULL;
     uint32_t strip = row / reader->strip_rows;
     if (!reader->has_strip || strip != reader->strip_index) {
         uint32_t left = reader->height - strip * reader->strip_rows;
         uint32_t rows = left < reader->strip_rows ? left : reader->strip_rows;
         tmsize_t wanted = (tmsize_t)(rows * reader->samples_size);
         // Some of libtiff's codecs call damaged strips good of which they wrote a part.
-        memset(reader->strip, 0, (size_t)wanted);
-        if (TIFFReadEncodedStrip(reader->tiff, strip, reader->strip, wanted) != wanted) {
+        memset(reader->strip, 0, (size_t)wanted * reader->planes);
+        for (uint16_t plane = 0; plane < reader->planes; plane++) {
+            uint32_t number = TIFFComputeStrip(reader->tiff, row, plane);
+            uint8_t *place = reader->strip + plane_distance(reader) * plane;
+            if (TIFFReadEncodedStrip(reader->tiff, number, place, wanted) == wanted) continue;
             free(reader->strip);
             reader->strip = NULL;
             return NULL;
@@ -257,6 +295,8 @@ static int read_plain_rows(wi_tiff_reader *reader, uint8_t *output, uint32_t row
         int had_strips = reader->strip != NULL;
         const uint8_t *samples = row_of_strip(reader, row + index);
         if (samples == NULL) {
+            // Rows of planes cannot be read one by one: each change of the plane would begin a strip anew.
+            if (reader->is_planar) return failure(reader);
             // libtiff goes on in the middle of a strip that it could not read: begin anew.
             if (had_strips) {
                 reader->is_past_end = 0;
@@ -267,7 +307,7 @@ static int read_plain_rows(wi_tiff_reader *reader, uint8_t *output, uint32_t row
             if (TIFFReadScanline(reader->tiff, reader->samples_read, row + index, 0) != 1) return failure(reader);
             samples = reader->samples_read;
         }
-        wi_tiff_expand(reader, output + index * stride, samples, reader->width);
+        wi_tiff_expand(reader, output + index * stride, samples, plane_distance(reader), reader->width);
         *done = index + 1;
     }
     return WI_TIFF_OK;
@@ -275,18 +315,21 @@ static int read_plain_rows(wi_tiff_reader *reader, uint8_t *output, uint32_t row
 
 static int read_plain_tiles(wi_tiff_reader *reader, uint8_t *output, uint32_t row, uint32_t count, uint32_t *done) {
     size_t pixel = reader->is_16_bit ? 8 : 4;
-    size_t tile_stride = (size_t)reader->tile_width * reader->samples * (reader->bits / 8);
+    size_t tile_stride = (size_t)TIFFTileRowSize(reader->tiff);
     // `column` in 64 bits: the last tile may end behind the largest 32-bit number.
     for (uint64_t column = 0; column < reader->width; column += reader->tile_width) {
-        uint32_t tile = TIFFComputeTile(reader->tiff, (uint32_t)column, row, 0, 0);
         tmsize_t size = (tmsize_t)reader->samples_size;
-        if (TIFFReadEncodedTile(reader->tiff, tile, reader->samples_read, size) != size) return failure(reader);
+        for (uint16_t plane = 0; plane < reader->planes; plane++) {
+            uint32_t tile = TIFFComputeTile(reader->tiff, (uint32_t)column, row, 0, plane);
+            uint8_t *place = reader->samples_read + reader->samples_size * plane;
+            if (TIFFReadEncodedTile(reader->tiff, tile, place, size) != size) return failure(reader);
+        }
         uint64_t left = reader->width - column;
         size_t wanted = left < reader->tile_width ? (size_t)left : reader->tile_width;
         for (uint32_t index = 0; index < count; index++) {
             wi_tiff_expand(
                 reader, output + ((size_t)index * reader->width + column) * pixel,
-                reader->samples_read + index * tile_stride, wanted);
+                reader->samples_read + index * tile_stride, plane_distance(reader), wanted);
         }
     }
     *done = count;

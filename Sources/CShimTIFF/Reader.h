@@ -12,17 +12,24 @@ struct wi_tiff_reader {
     int is_past_end;
     char message[1024];
     uint32_t width, height;
-    uint16_t bits, samples, photometric, alpha;
+    uint16_t bits, samples, photometric, alpha, sample_format;
     int is_tiled;
+    /// How many samples of a pixel are used: colours and alpha.
+    uint16_t used;
+    /// Whether samples of one kind lie together, in planes: so many are read. Else all are in one.
+    int is_planar;
+    uint16_t planes;
     /// Pictures whose samples lie side by side as we need them are read by ourselves, the others by libtiff's RGBA
     /// reader: it has 8 bits only, and multiplies colours by alpha.
     int is_plain, is_16_bit, has_rgba;
     TIFFRGBAImage rgba;
     uint32_t tile_width, tile_height;
-    /// One row of the file, or one tile.
+    /// One row of the file, or one tile; of planes one behind the other, of `samples_size` bytes each.
     uint8_t *samples_read;
     size_t samples_size;
-    /// One strip of the file, if strips are not too long.
+    /// Of a row, the used samples, where they are not stored as 8 or 16 bits side by side; else NULL.
+    uint16_t *widened;
+    /// One strip of the file, if strips are not too long; of planes one behind the other.
     uint8_t *strip;
     uint32_t strip_rows, strip_index;
     int has_strip;
@@ -31,7 +38,12 @@ struct wi_tiff_reader {
     uint64_t directory;
 };
 
-/// Turns `count` pixels as stored into straight RGBA of 8 or 16 bits.
-void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t count);
+/// Turns `count` pixels as stored, from the beginning of a row, into straight RGBA of 8 or 16 bits.
+/// - plane: how many bytes behind `input` the next plane's row is, if there are planes.
+void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t plane, size_t count);
+/// Whether samples of this kind can be widened.
+int wi_tiff_can_widen(const wi_tiff_reader *reader);
+/// Turns the used samples of `count` pixels into those of 16 bits, side by side, in `widened`.
+void wi_tiff_widen(const wi_tiff_reader *reader, const uint8_t *input, size_t plane, size_t count);
 /// Divides 8-bit colours by their alpha, in place.
 void wi_tiff_make_straight(uint8_t *pixels, size_t count);

@@ -26,7 +26,9 @@ final class CanvasAnimationDecoder: AnimationDecoder {
     var header: ImageHeader? { reader.header }
     var storedDelays: [Duration] { reader.patches.map(\.delay) }
     var encodedByteCount: Int { reader.bytes.count }
-    var workingByteCount: Int { (canvas?.pixels.byteCount.bytes ?? 0) + snapshots.byteCount }
+    var workingByteCount: Int {
+        (canvas?.pixels.byteCount.bytes ?? 0) + (given?.byteCount.bytes ?? 0) + snapshots.byteCount
+    }
     var beginsWithStill: Bool { reader.beginsWithStill }
 
     func releaseWorkingMemory() {

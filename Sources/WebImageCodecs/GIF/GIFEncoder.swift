@@ -36,7 +36,7 @@ final class GIFEncoder: AnimationEncoder {
     }
 
     func add(_ frame: Image, delay: Duration) throws(WebImageError) {
-        let pixels = try animation.plain(frame, .gif).pixels
+        let pixels = try animation.plain(frame.withFullAlpha(), .gif).pixels
         let shown = pixels.withBytes { $0.bindMemory(to: UInt32.self).map(Self.opaqueOrNothing) }
         var next = Frame(
             shown: shown, drawn: shown, region: .all(of: animation.size), delay: clock.ticks(delay))

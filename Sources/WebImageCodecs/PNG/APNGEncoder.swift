@@ -2,20 +2,18 @@ import WebImageCore
 
 /// Writes an APNG (APNG specification) frame by frame; keeps what is written and the frame before.
 ///
-/// All frames are RGBA, for the first says of all whether they have alpha, and a later one may. A frame holds the
-/// rectangle that changed: as it is, or, when nothing in it became translucent, with unchanged pixels left out, if that
-/// is smaller.
+/// The first frame says of all whether they have alpha. So all are RGB until one comes that has a transparent pixel; then
+/// those before it are written again as RGBA. A frame holds the rectangle that changed: as it is, or, when nothing in it
+/// became translucent, with unchanged pixels left out, if that is smaller. What an RGB frame leaves out has a colour of its
+/// own (`tRNS`).
 final class APNGEncoder: AnimationEncoder {
-    /// An encoded rectangle, and whether it is laid over what is there.
-    private typealias Encoded = (png: [UInt8], isOver: Bool)
+    /// What an RGB frame leaves out; a picture that has this colour is written as RGBA.
+    private static let leftOut: UInt32 = 0xFF_FB04_FD
 
     private let animation: AnimationDescription
     private let options: EncodeOptions
-    private var file: [UInt8] = []
-    /// Where the chunk begins that says how many frames there are.
-    private var announcement = 0
-    private var frameCount: UInt32 = 0
-    private var sequence: UInt32 = 0
+    private var frames: [APNGFrame] = []
+    private var hasAlpha = false
     private var shown: PixelBuffer?
     private var clock = DelayClock(ticksPerSecond: 1000)
 
@@ -32,90 +30,62 @@ final class APNGEncoder: AnimationEncoder {
     }
 
     func add(_ frame: Image, delay: Duration) throws(WebImageError) {
-        let plain = try animation.plain(frame, .apng)
-        var region = PixelRegion.all(of: animation.size)
-        var encoded: Encoded
+        let plain = try animation.plain(frame.withFullAlpha(), .apng)
+        if !hasAlpha, !plain.pixels.canBeRGB(leavingOut: Self.leftOut) { try giveAlpha() }
+        var next = APNGFrame(region: .all(of: animation.size), ticks: clock.ticks(delay))
         if let shown {
-            region = shown.regionThatDiffers(from: plain.pixels).orOnePixel
-            encoded = (try encode(try plain.pixels.cropped(to: region), plain, isFirst: false), false)
-            if let changes = try plain.pixels.changes(in: region, from: shown) {
-                let overlay = try encode(changes, plain, isFirst: false)
-                if overlay.count < encoded.png.count { encoded = (overlay, true) }
+            next.region = shown.regionThatDiffers(from: plain.pixels).orOnePixel
+            next.png = try encode(try plain.pixels.cropped(to: next.region))
+            let nothing = hasAlpha ? 0 : Self.leftOut
+            if let changes = try plain.pixels.changes(in: next.region, from: shown, leavingOut: nothing) {
+                let overlay = try encode(changes)
+                if overlay.count < next.png.count { (next.png, next.isOver) = (overlay, true) }
             }
         } else {
-            encoded = (try encode(plain.pixels, plain, isFirst: true), false)
+            next.png = try encode(plain.pixels, of: plain.info)
         }
-        append(encoded, region, ticks: clock.ticks(delay))
+        frames.append(next)
         shown = plain.pixels
-        frameCount += 1
     }
 
     func finish() throws(WebImageError) -> [UInt8] {
-        guard frameCount > 0 else {
+        guard !frames.isEmpty else {
             throw WebImageError(.cannotEncode, "an animation without frames cannot be written", format: .apng)
         }
-        let chunk = announcementChunk
-        file.replaceSubrange(announcement..<announcement + chunk.count, with: chunk)
-        file += PNGChunk.make("IEND", [])
-        return file
+        var file = APNGFile(frameCount: frames.count, loopCount: animation.loopCount ?? 1)
+        if !hasAlpha, frames.contains(where: \.isOver) { file.leftOut = Self.leftOut }
+        // Each frame goes as it is copied.
+        for index in frames.indices {
+            file.append(frames[index])
+            frames[index].png = []
+        }
+        return file.end()
     }
 
-    private var announcementChunk: [UInt8] {
-        let plays = UInt32(clamping: animation.loopCount ?? 1) & 0x7FFF_FFFF
-        return PNGChunk.make("acTL", PNGChunk.big(frameCount) + PNGChunk.big(plays))
-    }
-
-    private func encode(_ pixels: PixelBuffer, _ frame: Image, isFirst: Bool) throws(WebImageError) -> [UInt8] {
-        var options = options
-        options.embedsICCProfile = options.embedsICCProfile && isFirst
-        let info = Image.Info(alpha: .straight, iccProfile: frame.info.iccProfile)
+    /// - Parameter info: of the first frame, which has what is to be told of all.
+    private func encode(_ pixels: PixelBuffer, of info: Image.Info? = nil) throws(WebImageError) -> [UInt8] {
+        var info = info ?? Image.Info(alpha: .straight)
+        info.alpha = hasAlpha ? .straight : .opaque
         return try PNGCoder().encode(Image(pixels: pixels, info: info), as: .png, options)
     }
 
-    /// Takes the data out of a PNG of its own; of the first one also what comes before it.
-    private func append(_ encoded: Encoded, _ region: PixelRegion, ticks: Int) {
-        let png = encoded.png
-        var place = PNGChunk.signature.count
-        if frameCount == 0 { file = PNGChunk.signature }
-        var hasControl = false
-        while place < png.count {
-            let end = place + Int(PNGChunk.number(png, at: place)) + 12
-            let chunk = place..<end
-            place = end
-            guard png[chunk.lowerBound + 4..<chunk.lowerBound + 8].elementsEqual("IDAT".utf8) else {
-                if frameCount == 0, !hasControl { file += png[chunk] }
-                continue
-            }
-            if !hasControl { appendControl(region, ticks, isOver: encoded.isOver) }
-            hasControl = true
-            if frameCount == 0 { file += png[chunk] } else { appendData(png, chunk) }
+    /// Writes the frames so far again.
+    private func giveAlpha() throws(WebImageError) {
+        hasAlpha = true
+        for index in frames.indices {
+            let pixels = try Self.decode(frames[index].png)
+            if frames[index].isOver { pixels.image.pixels.clear(Self.leftOut) }
+            frames[index].png = try encode(pixels.image.pixels, of: index == 0 ? pixels.image.info : nil)
         }
     }
 
-    private func appendControl(_ region: PixelRegion, _ ticks: Int, isOver: Bool) {
-        if frameCount == 0 {
-            announcement = file.count
-            file += announcementChunk
+    private static func decode(_ png: [UInt8]) throws(WebImageError) -> DecodedPicture {
+        // It was written here: nothing in it is to be refused.
+        let limits = DecodeLimits(pixels: .max, bytes: ByteCount(.max), time: .seconds(3600), metadata: ByteCount(.max))
+        return try png.withUnsafeBufferPointer { bytes throws(WebImageError) in
+            try CoderRegistry.standard.decode(
+                UnsafeRawBufferPointer(bytes), DecodeOptions(limits: limits), coder: PNGCoder())
         }
-        let numbers = [region.width, region.height, region.x, region.y].flatMap { PNGChunk.big(UInt32($0)) }
-        let delay = [ticks, 1000].flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
-        file += PNGChunk.make("fcTL", nextNumber() + numbers + delay + [0, isOver ? 1 : 0])
-    }
-
-    private func appendData(_ png: [UInt8], _ chunk: Range<Int>) {
-        let data = chunk.lowerBound + 8..<chunk.upperBound - 4
-        let before = Array("fdAT".utf8) + nextNumber()
-        file += PNGChunk.big(UInt32(data.count + 4)) + before
-        file += png[data]
-        file += PNGChunk.big(
-            PNGChunk.checksum(
-                PNGChunk.number(png, at: data.upperBound), of: data.count, behind: Array("IDAT".utf8),
-                movedBehind: before))
-    }
-
-    private func nextNumber() -> [UInt8] {
-        defer { sequence += 1 }
-        return PNGChunk.big(sequence)
     }
 }
 
@@ -137,9 +107,29 @@ extension PixelBuffer {
         return part
     }
 
-    /// A region of this picture with nothing where `shown` has the same; nil when it could not be laid over that, or
+    /// Whether all pixels are opaque and none has a colour.
+    fileprivate func canBeRGB(leavingOut color: UInt32) -> Bool {
+        let words = words
+        for index in 0..<size.width * size.height {
+            let pixel = UInt32(littleEndian: words[index])
+            if pixel >> 24 != 255 || pixel == color { return false }
+        }
+        return true
+    }
+
+    /// Makes the pixels of a colour transparent black.
+    fileprivate func clear(_ color: UInt32) {
+        let words = base.assumingMemoryBound(to: UInt32.self)
+        for index in 0..<size.width * size.height where UInt32(littleEndian: words[index]) == color {
+            words[index] = 0
+        }
+    }
+
+    /// A region of this picture with `nothing` where `shown` has the same; nil when it could not be laid over that, or
     /// hardly anything is the same.
-    fileprivate func changes(in region: PixelRegion, from shown: PixelBuffer) throws(WebImageError) -> PixelBuffer? {
+    fileprivate func changes(
+        in region: PixelRegion, from shown: PixelBuffer, leavingOut nothing: UInt32
+    ) throws(WebImageError) -> PixelBuffer? {
         let part = try PixelBuffer(size: region.size)
         let (new, old, changes) = (words, shown.words, part.base.assumingMemoryBound(to: UInt32.self))
         var same = 0
@@ -148,7 +138,7 @@ extension PixelBuffer {
             for column in 0..<region.width {
                 let pixel = new[start + column]
                 if pixel == old[start + column] {
-                    changes[target + column] = 0
+                    changes[target + column] = nothing.littleEndian
                     same += 1
                 } else {
                     guard UInt32(littleEndian: pixel) >> 24 == 255 else { return nil }

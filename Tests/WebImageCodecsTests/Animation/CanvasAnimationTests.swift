@@ -43,9 +43,9 @@ import WebImageTesting
         _ = try decoder.frame(at: 99)
         _ = try decoder.frame(at: 3)
         #expect(reader.decodes == 2 && decoder.firstFrameNeeded(for: 50) == 50)
-        // Nor a copy of the canvas to go on from.
+        // Nor a copy of the canvas to go on from: there are the canvas, and what was given last.
         for index in 0..<100 { _ = try decoder.frame(at: index) }
-        #expect(decoder.workingByteCount == (try decoder.frame(at: 99)).byteCount.bytes)
+        #expect(decoder.workingByteCount == 2 * (try decoder.frame(at: 99)).byteCount.bytes)
     }
 
     @Test func aFrameThatIsHeldStaysAsItIsAndOneThatIsNotLeavesItsMemoryToTheNext() throws {

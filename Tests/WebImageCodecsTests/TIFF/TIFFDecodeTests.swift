@@ -116,12 +116,6 @@
             #expect(result.error == nil && result.header?.frameCount == 1)
         }
 
-        @Test func numbersWithAPointAreRefused() {
-            var maker = TIFFMaker.random(4, 3)
-            maker.sampleFormat = 3
-            #expect(decode(maker.file()).error?.code == .unsupportedFeature)
-        }
-
         @Test func theLimitsAreLookedAtBeforeThePicturesMemoryIsAsked() {
             var maker = TIFFMaker.random(10, 10)
             let bytes = maker.file()

@@ -17,6 +17,7 @@ import WebImageTesting
         var orientation: Int?
         var profile: [UInt8]?
         var tile: Int?
+        var isPlanar = false
         /// The offset of the next page, 0 for none.
         var next = 0
         /// How many bytes of other pages the file is to be put behind.
@@ -28,7 +29,7 @@ import WebImageTesting
         func file() -> [UInt8] {
             let header = number(isBigEndian ? 0x4D4D : 0x4949, 2) + number(isBig ? 43 : 42, 2)
             let start = base + (isBig ? 16 : 8)
-            let blocks = tile.map { tiles(of: $0) } ?? [packed(values)]
+            let blocks = isPlanar ? planes : blocks
             let data = blocks.flatMap { $0 }
             let offsets = blocks.indices.map { start + $0 * blocks[0].count }
             var tags: [(id: Int, type: Int, values: [Int])] = [
@@ -41,6 +42,7 @@ import WebImageTesting
             } else {
                 tags += [(273, 4, offsets), (278, 4, [height]), (279, 4, blocks.map(\.count))]
             }
+            if isPlanar { tags.append((284, 3, [2])) }
             if let extraSample { tags.append((338, 3, [extraSample])) }
             if let sampleFormat { tags.append((339, 3, Array(repeating: sampleFormat, count: samples))) }
             if let profile { tags.append((34_675, 7, profile.map(Int.init))) }
@@ -70,6 +72,18 @@ import WebImageTesting
         /// Where an uncompressed page without tiles has its tags.
         var directoryOffset: Int { base + (isBig ? 16 : 8) + values.count * depth / 8 }
 
+        private var blocks: [[UInt8]] { tile.map { tiles(of: $0) } ?? [packed(values)] }
+
+        /// The blocks of each sample for itself.
+        private var planes: [[UInt8]] {
+            (0..<samples).flatMap { sample -> [[UInt8]] in
+                var plane = self
+                (plane.samples, plane.isPlanar) = (1, false)
+                plane.values = stride(from: sample, to: values.count, by: samples).map { values[$0] }
+                return plane.blocks
+            }
+        }
+
         private func tiles(of side: Int) -> [[UInt8]] {
             stride(from: 0, to: height, by: side).flatMap { top in
                 stride(from: 0, to: width, by: side).map { left in
@@ -82,7 +96,19 @@ import WebImageTesting
             }
         }
 
-        private func packed(_ values: [Int]) -> [UInt8] { values.flatMap { number($0, depth / 8) } }
+        /// Samples of whole bytes in the file's order, others from the highest bit on, each row from a byte on.
+        private func packed(_ values: [Int]) -> [UInt8] {
+            guard depth % 8 != 0 else { return values.flatMap { number($0, depth / 8) } }
+            let length = (tile ?? width) * samples
+            return stride(from: 0, to: values.count, by: length).flatMap { start -> [UInt8] in
+                let bits = values[start..<start + length].flatMap { value in
+                    (0..<depth).reversed().map { value >> $0 & 1 }
+                }
+                return stride(from: 0, to: bits.count, by: 8).map { first in
+                    (0..<8).reduce(0) { $0 << 1 | UInt8(first + $1 < bits.count ? bits[first + $1] : 0) }
+                }
+            }
+        }
 
         private func number(_ value: Int, _ bytes: Int) -> [UInt8] {
             isBigEndian ? big(value, bytes) : big(value, bytes).reversed()

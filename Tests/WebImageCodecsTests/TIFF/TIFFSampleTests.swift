@@ -1,0 +1,87 @@
+#if TIFF
+    import Testing
+    import WebImageCodecs
+    import WebImageCore
+
+    /// Samples of every kind that files of scanners, cameras and laboratories have.
+    @Suite struct TIFFSampleTests {
+        @Test(arguments: [1, 2, 4, 7, 10, 12, 14, 24, 32], [nil, 16])
+        func samplesOfAnyDepthAreScaledToEight(depth: Int, tile: Int?) {
+            for isPlanar in [false, true] {
+                var maker = TIFFMaker.random(21, 18, depth: depth)
+                (maker.tile, maker.isPlanar) = (tile, isPlanar)
+                let most = (1 << depth) - 1
+                expectShown(maker) { Double($0) / Double(most) }
+            }
+        }
+
+        @Test(arguments: [8, 16, 32]) func signedSamplesBeginAtTheirLeast(depth: Int) {
+            var maker = TIFFMaker.random(11, 7, depth: depth)
+            maker.sampleFormat = 2
+            let (sign, most) = (1 << (depth - 1), (1 << depth) - 1)
+            expectShown(maker) { Double($0 ^ sign) / Double(most) }
+        }
+
+        @Test(arguments: [false, true]) func numbersWithAPointGoFromZeroToOne(isBigEndian: Bool) {
+            for isPlanar in [false, true] {
+                var maker = TIFFMaker.random(13, 9)
+                (maker.isBigEndian, maker.isPlanar, maker.sampleFormat) = (isBigEndian, isPlanar, 3)
+                let values = maker.values.map { Double($0) / 200 - 0.1 }
+                maker.depth = 32
+                maker.values = values.map { Int(Float($0).bitPattern) }
+                expectShown(maker) { Double(Float(bitPattern: UInt32($0))) }
+                maker.depth = 64
+                maker.values = values.map { Int(bitPattern: UInt(Double($0).bitPattern)) }
+                expectShown(maker) { Double(bitPattern: UInt64(UInt(bitPattern: $0))) }
+            }
+        }
+
+        @Test func halfNumbersAndThoseThatAreNoneAreShown() {
+            // 0, the least, 1/3, 1/2, 1, -1, 2, infinity, no number.
+            let halves = [0, 1, 0x3555, 0x3800, 0x3C00, 0xBC00, 0x4000, 0x7C00, 0x7E00]
+            let shown = [0, 0, 85, 128, 255, 0, 255, 255, 255]
+            var maker = TIFFMaker(width: 9, height: 1, depth: 16, photometric: 1, samples: 1, values: halves)
+            maker.sampleFormat = 3
+            let pixels = decode(maker.file()).pixels.bytes
+            for (index, value) in shown.enumerated() { #expect(abs(Int(pixels[index * 4]) - value) <= 1, "\(index)") }
+            maker.depth = 32
+            maker.values = [0, 1, 2, 3, 4, 5, 6, 7].map { _ in Int(Float.nan.bitPattern) } + [0x7F80_0000]
+            let others = decode(maker.file()).pixels.bytes
+            #expect(others[0] == 0 && others[32] == 255)
+        }
+
+        @Test func planesKeepTheirAlphaAndSixteenBits() {
+            var maker = TIFFMaker.random(10, 6, samples: 4, depth: 16)
+            (maker.isPlanar, maker.extraSample) = (true, 2)
+            let result = decode(maker.file(), options: DecodeOptions(keepsBitDepth: true))
+            #expect(result.format?.layout == .rgba16 && result.header?.hasAlpha == true)
+            let bytes = maker.values.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+            #expect(result.pixels == Pixels(bytes))
+        }
+
+        @Test func samplesOfOtherPhotometryAndKindAreRefused() {
+            var maker = TIFFMaker.random(4, 3, photometric: 5, samples: 4)
+            maker.sampleFormat = 3
+            #expect(decode(maker.file()).error?.code == .unsupportedFeature)
+            maker = .random(4, 3, depth: 8)
+            maker.sampleFormat = 6
+            #expect(decode(maker.file()).error?.code == .unsupportedFeature)
+        }
+
+        /// - Parameter share: what a stored value is of the whole.
+        private func expectShown(_ maker: TIFFMaker, as share: (Int) -> Double) {
+            let result = decode(maker.file())
+            #expect(result.error == nil && result.header?.bitDepth == maker.depth)
+            let pixels = result.pixels.bytes
+            #expect(pixels.count == maker.width * maker.height * 4)
+            var farthest = 0
+            for index in 0..<min(pixels.count / 4, maker.width * maker.height) {
+                for channel in 0..<3 {
+                    let wanted = Int(min(max(share(maker.values[index * 3 + channel]), 0), 1) * 255)
+                    farthest = max(farthest, abs(wanted - Int(pixels[index * 4 + channel])))
+                }
+            }
+            #expect(farthest <= 1, "\(maker.depth) bits, planes: \(maker.isPlanar)")
+        }
+    }
+#endif
