@@ -13,6 +13,18 @@ extension ImageManager {
         if let data = request.inlineData { return data }
         let (bytes, receiver) = try await bytes(for: request)
         defer { receiver.leave() }
+        do throws(WebImageError) {
+            return try await data(of: bytes, request)
+        } catch {
+            guard bytes.standIn(for: error, now: loader.clock.wallTime) != nil else { throw error }
+            var entry = request
+            entry.cachePolicy = .cacheOnly
+            guard let data = try? await data(for: entry) else { throw error }
+            return data
+        }
+    }
+
+    private func data(of bytes: OpenedBytes, _ request: ImageRequest) async throws(WebImageError) -> [UInt8] {
         let (log, answer) = (bytes.log, CancellableAnswer<ByteChunk>())
         log.whenEnded { [loader] in
             if case .failed(let error) = log.end { return answer.give(.failure(error)) }

@@ -1,4 +1,5 @@
 import Testing
+import WebImage
 import WebImageCore
 import WebImageTesting
 

@@ -210,7 +210,8 @@ import WebImageTesting
         #expect(try await manager.image(for: request(.protocol, width: 8)).image.size.width == 8)
         var whole = request(.protocol)
         whole.includesData = true
-        #expect(try await manager.image(for: whole).data?.isEmpty == false)
+        let original = try #require(try await manager.image(for: whole).data)
+        #expect(try await manager.data(for: request(.protocol)) == original && original != newer)
         // Where there is no entry any more, what went wrong is said.
         try await manager.cache.clear(.all)
         #expect(await failure(bench, .revalidate)?.code == .connectionLost)
