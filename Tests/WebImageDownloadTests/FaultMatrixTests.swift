@@ -31,6 +31,8 @@ import WebImageTesting
 
     private static let faults: [Fault] = [
         Fault("no such host", "dnsFailed", url: "http://nonexistent.invalid/"),
+        // Nobody listens on port 1.
+        Fault("refused", "connectionRefused", url: "http://127.0.0.1:1/"),
         Fault("no such scheme", "unsupportedScheme", url: "gopher://h/"),
         Fault("stall before the head", "firstByteTimeout", picture.with(.stall(at: .beforeHead))).noticed(
             after: .seconds(2)),

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Synchronization
 import Testing
 import WebImageCore
@@ -88,5 +89,31 @@ private final class SecondLongTransport: HTTPTransport {
         clock.advance(by: .seconds(1))
         #expect(visible.log.end?.name == "complete")
         #expect(prefetched.filter { $0.log.end != nil }.count == 6)
+    }
+
+    /// By RFC 9218, over connections that many share; the priority is that of the moment when the request is sent.
+    @Test func serversAreToldWhatIsUrgentAndWhatCanWait() throws {
+        let transport = FakeTransport(.inline)
+        let downloader = ImageDownloader(
+            configuration: .with { $0.maxConcurrent = 1 }, transport: transport, clock: ManualClock(),
+            executor: HeldExecutor(), files: PosixFileSystem())
+        func field(_ url: String) -> String? { transport.requests.first { $0.url == url }?.fields[.priority] }
+        var downloads: [Download] = []
+        downloader.isSuspended = true
+        downloads.append(downloader.download(DownloadRequest(url: "https://h/low"), priority: .low))
+        downloads.append(downloader.download(DownloadRequest(url: "https://h/normal")))
+        downloads.append(downloader.download(DownloadRequest(url: "https://h/high"), priority: .high))
+        downloads.append(downloader.download(DownloadRequest(url: "http://h/alone"), priority: .high))
+        let raised = downloader.download(DownloadRequest(url: "https://h/raised"), priority: .low)
+        raised.setPriority(.high)
+        var own = DownloadRequest(url: "https://h/own")
+        own.fields[.priority] = "u=0, i"
+        downloads.append(downloader.download(own, priority: .low))
+        downloader.isSuspended = false
+        #expect(transport.requests.count == 6)
+        #expect(field("https://h/low") == "u=5" && field("https://h/normal") == nil)
+        #expect(field("https://h/high") == "u=1" && field("https://h/raised") == "u=1")
+        #expect(field("http://h/alone") == nil && field("https://h/own") == "u=0, i")
+        withExtendedLifetime((downloads, raised)) {}
     }
 }

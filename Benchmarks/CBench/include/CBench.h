@@ -27,7 +27,7 @@ uint64_t cb_thread_cpu_nanoseconds(void);
 uint64_t cb_process_cpu_nanoseconds(void);
 
 /// Downloads `url` so many times with libcurl alone, so many at once; returns the bytes of all bodies.
-long cb_download(const char *_Nonnull url, int count, int concurrent);
+long cb_download(const char *_Nonnull url, int count, int concurrent, int asks_like_the_downloader);
 
 #ifdef __cplusplus
 }

@@ -152,7 +152,7 @@ final class DownloadCenter: TransferOwner {
         _ snapshot: ConfigurationSnapshot
     ) -> (any Transfer, DecryptingPump?, ByteLog) {
         let log = makeLog(snapshot)
-        let limit = (resolved.request.bodyLimit ?? snapshot.configuration.bodyLimit).bytes
+        let limit = (resolved.request.bodyLimit ?? snapshot.bodyLimit).bytes
         let transfer: any Transfer
         if let url = resolved.web {
             transfer = WebTransfer(
@@ -166,7 +166,7 @@ final class DownloadCenter: TransferOwner {
                 id: id, source: resolved.source, limit: limit, priority: priority, log: log, files: files,
                 executor: executor, budget: budget, owner: self)
         }
-        guard let decryptor = resolved.request.decryptor ?? snapshot.configuration.decryptor else {
+        guard let decryptor = resolved.request.decryptor ?? snapshot.decryptor else {
             return (transfer, nil, log)
         }
         let clear = makeLog(snapshot)

@@ -7,6 +7,8 @@ protocol Transfer: AnyObject, Sendable {
     var log: ByteLog { get }
     var metrics: TransferMetrics? { get }
     var exchange: DownloadExchange? { get }
+    /// How urgent it now is to the most urgent of its callers. Called under a lock.
+    func note(_ priority: LoadPriority)
     /// A slot is there. May be called again after a redirect to another host or a failure; does nothing when it is no
     /// longer needed.
     func begin()
@@ -14,6 +16,11 @@ protocol Transfer: AnyObject, Sendable {
     func fail(_ error: WebImageError)
     /// Looks at the deadlines and returns the next one.
     func expire(at now: Duration) -> Duration?
+}
+
+extension Transfer {
+    /// Nobody but we looks at the priority.
+    func note(_ priority: LoadPriority) {}
 }
 
 /// What a transfer cost; there once it has ended.

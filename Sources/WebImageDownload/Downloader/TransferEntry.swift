@@ -38,6 +38,7 @@ final class TransferEntry: @unchecked Sendable {
         case .normal: normal += count
         case .high: high += count
         }
+        if let highest = self.priority { transfer.note(highest) }
     }
 
     /// The highest of its subscribers'; nil when there are none.

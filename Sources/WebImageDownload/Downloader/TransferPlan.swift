@@ -7,6 +7,8 @@ final class ConfigurationSnapshot: Sendable {
     /// A request as the configuration says, for those that say nothing else: they share what they have in common.
     let usualRequest: TransportRequest
     let logSettings: ByteLog.Settings
+    let bodyLimit: ByteCount
+    let decryptor: BodyDecryptor?
 
     init(_ configuration: DownloadConfiguration) {
         self.configuration = configuration
@@ -17,6 +19,8 @@ final class ConfigurationSnapshot: Sendable {
         settings.memoryLimit = configuration.memoryPerTransfer.bytes
         settings.directory = configuration.temporaryDirectory
         logSettings = settings
+        bodyLimit = configuration.bodyLimit
+        decryptor = configuration.decryptor
     }
 }
 

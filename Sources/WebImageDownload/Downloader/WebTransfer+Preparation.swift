@@ -108,6 +108,9 @@ extension WebTransfer {
         var fields = plan.fields(for: chain)
         // A part that the caller asked for is asked for again as it was.
         if let range, fields[.range] == nil { fields.append(contentsOf: range) }
+        if chain.current.scheme == .https, plan.configuration.allowsHTTP2, fields[.priority] == nil {
+            fields[.priority] = priority.field
+        }
         let outgoing = OutgoingRequest(
             url: chain.current.text, method: chain.method, fields: fields,
             body: chain.method == plan.request.method ? plan.request.body : nil, redirects: chain.count,
@@ -163,5 +166,17 @@ extension WebTransfer {
         guard let modifier = plan.responseModifier, RedirectChain.location(of: head) == nil else { return head }
         let isRest = head.status == 206 && guts.withLock { $0.machine.partial.rangeFields } != nil
         return isRest ? head : modifier.modify(head)
+    }
+}
+
+extension LoadPriority {
+    /// The urgency that a server is told, 0 to 7 with 3 for what says nothing (RFC 9218 section 4.1), which is also what
+    /// HTTP/2's weights became.
+    fileprivate var field: String? {
+        switch self {
+        case .low: "u=5"
+        case .normal: nil
+        case .high: "u=1"
+        }
     }
 }

@@ -58,6 +58,7 @@ final class WebTransfer: Transfer, TransportReceiver {
     let owner: any TransferOwner
     private let createdAt: Duration
     let guts: Guarded<Guts>
+    private let urgency = Atomic(LoadPriority.normal.rawValue)
     /// True when the log asked for a pause that nobody watches yet. Only the transport's thread looks at it.
     private let wantsRoom = Atomic(false)
 
@@ -79,6 +80,10 @@ final class WebTransfer: Transfer, TransportReceiver {
     var metrics: TransferMetrics? { guts.withLock { $0.hasEnded ? $0.metrics : nil } }
     var exchange: DownloadExchange? { guts.withLock { $0.exchange } }
     var firstDeadline: Duration? { guts.withLock { $0.machine.clocks.next } }
+
+    func note(_ priority: LoadPriority) { urgency.store(priority.rawValue, ordering: .relaxed) }
+
+    var priority: LoadPriority { LoadPriority(rawValue: urgency.load(ordering: .relaxed)) ?? .normal }
 
     func begin() {
         let (url, keepsSecrets, hop) = guts.withLock { guts in
