@@ -75,14 +75,13 @@ final class CurlLoop: @unchecked Sendable {
                 commands.removeAll(keepingCapacity: true)
             }
             if mustStop { break }
+            sockets.runReady()
             sockets.runTimer()
             finishDone()
             endBatch()
             let maySleep = prepareToSleep()
-            sockets.run(mayWait: maySleep)
+            sockets.wait(mayWait: maySleep)
             if maySleep { inbox.withLock { $0.isSleeping = false } }
-            finishDone()
-            endBatch()
         }
         stop()
     }

@@ -8,7 +8,7 @@ import WebImageSystem
 /// Belongs to the loop's thread, but for ``wake()``.
 final class CurlSockets {
     /// Nobody's deadline is as far away as this: libcurl is asked again after it.
-    private static let longestWait = Duration.seconds(60)
+    private static let waitLimit = Duration.seconds(60)
 
     private let multi: UnsafeMutableRawPointer
     private let poller: SocketPoller
@@ -17,6 +17,8 @@ final class CurlSockets {
     /// No longer watched. They are forgotten before the next wait, since most are wanted again by then, for the
     /// connection's next request.
     private var released: [Int32] = []
+    /// What the last wait found.
+    private var ready: [(socket: Int32, readiness: SocketPoller.Readiness)] = []
     /// When libcurl wants to be called; zero for at once.
     private var timer: Duration?
 
@@ -78,21 +80,27 @@ final class CurlSockets {
         act(on: CURL_SOCKET_TIMEOUT, [])
     }
 
-    /// Waits for sockets and lets libcurl work on those that are ready.
+    /// Waits until a socket is ready. libcurl works on it in ``runReady()``, after what was asked of the loop meanwhile: a
+    /// pause that was asked for holds back what came after it.
     ///
     /// - Parameter mayWait: false to look only.
-    func run(mayWait: Bool) {
+    func wait(mayWait: Bool) {
         for socket in released where interests[Int(socket)].isEmpty { poller.forget(socket) }
         released.removeAll(keepingCapacity: true)
-        poller.wait(milliseconds: mayWait ? wait : 0) { socket, readiness in
-            // One of those before it may have ended what this one was for.
-            if !interests[Int(socket)].isEmpty { act(on: socket, readiness) }
-        }
+        poller.wait(milliseconds: mayWait ? longestWait : 0) { ready.append(($0, $1)) }
     }
 
-    private var wait: Int32 {
-        guard let timer else { return Int32(Self.longestWait / .milliseconds(1)) }
-        let left = min(max(timer - SystemClock.shared.now, .zero), Self.longestWait)
+    /// Lets libcurl work on the sockets that are ready.
+    func runReady() {
+        // What was there for one of them may have ended meanwhile.
+        for (socket, readiness) in ready where !interests[Int(socket)].isEmpty { act(on: socket, readiness) }
+        ready.removeAll(keepingCapacity: true)
+    }
+
+    /// In milliseconds.
+    private var longestWait: Int32 {
+        guard let timer else { return Int32(Self.waitLimit / .milliseconds(1)) }
+        let left = min(max(timer - SystemClock.shared.now, .zero), Self.waitLimit)
         return Int32((left / .milliseconds(1)).rounded(.up))
     }
 
