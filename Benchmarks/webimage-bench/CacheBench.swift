@@ -98,23 +98,68 @@ enum CacheBench {
                 + "ratio of wall \(Measure.text(ratio)), of CPU \(Measure.text(cpuRatio))")
     }
 
+    /// Directories of more entries are larger, and their inodes are colder: what that costs without a cache is measured
+    /// beside it.
     static func evictingStores(_ many: Int) throws {
-        var times: [Double] = []
+        var (ours, theirs) = ([Double](), [Double]())
         for count in [1000, many] {
             let folder = try Folder()
             let limit = ByteCount(count * 4096 + (1 << 20))
             let cache = makeCache(folder.path + "/cache", limit, background: false)
             let body = bytes(2000, 1)
-            for number in 0..<count + 200 { try cache.store(CacheKey("\(number)"), body, DiskMetadata()) }
+            let plain = PlainFolder(folder.path + "/plain", count)
+            for number in 0..<count + 200 {
+                try cache.store(CacheKey("\(number)"), body, DiskMetadata())
+                plain.store(body)
+            }
             let evicted = cache.statistics.evictions
-            let begin = Time.threadCPU
-            for number in 0..<2000 { try cache.store(CacheKey("n\(number)"), body, DiskMetadata()) }
-            times.append((Time.threadCPU - begin) / 2000)
+            var number = 0
+            func cpu(_ store: () -> Void) -> Double {
+                let begin = Time.threadCPU
+                for _ in 0..<100 { store() }
+                return (Time.threadCPU - begin) / 100
+            }
+            let (our, their, ratio) = Measure.alternating(
+                20,
+                {
+                    cpu {
+                        number += 1
+                        _ = try? cache.store(CacheKey("n\(number)"), body, DiskMetadata())
+                    }
+                },
+                { cpu { plain.store(body) } })
+            ours.append(our)
+            theirs.append(their)
             print(
                 "a store with \(cache.statistics.evictions - evicted) evictions in 2000, among \(count) entries: "
-                    + "\(Measure.text((times.last ?? 0) * 1e6, 1)) us of CPU")
+                    + "\(Measure.text(our * 1e6, 1)) us of CPU, file + rename + unlink \(Measure.text(their * 1e6, 1)) us, "
+                    + "ratio \(Measure.text(ratio))")
         }
-        print("ratio \(Measure.text(times[1] / times[0]))")
+        print(
+            "among \(many) against among 1000: \(Measure.text(ours[1] / ours[0])), of the bare calls "
+                + Measure.text(theirs[1] / theirs[0]))
+    }
+
+    /// A file for each key, named and spread as the cache does, of which the oldest goes when a new one comes.
+    private final class PlainFolder {
+        private let root: String
+        private let count: Int
+        private var paths: [String] = []
+
+        init(_ root: String, _ count: Int) {
+            (self.root, self.count) = (root, count)
+            mkdir(root, 0o700)
+            for name in CacheLayoutNames.shards { mkdir(root + "/" + name, 0o700) }
+        }
+
+        func store(_ body: [UInt8]) {
+            let name = KeyDigest.hex("\(paths.count)")
+            let (shard, number) = (root + "/" + name.prefix(2), paths.count)
+            CacheBench.plainStore("\(shard)/.4711-a0b1c2d3-\(number)", body)
+            rename("\(shard)/.4711-a0b1c2d3-\(number)", "\(shard)/\(name)")
+            paths.append("\(shard)/\(name)")
+            if number >= count { unlink(paths[number - count]) }
+        }
     }
 
     // MARK: - Many entries

@@ -92,11 +92,9 @@ extension DiskCache {
 
     /// Writes what is staged, and writes the index down, so that the next process to open the directory need not look
     /// at it. For the end of a program; without it nothing stored is lost but what is staged.
+    /// - Throws: `noSpace`, `readOnly`, `cacheIO`, `cancelled`.
     public func flush() async throws(WebImageError) {
-        try await hop(.low) { () throws(WebImageError) in
-            try self.writeAllStaged()
-            self.flushIndex()
-        }
+        try await hop(.low) { () throws(WebImageError) in try self.flush() }
     }
 
     /// Takes pictures over from a folder that SDWebImage wrote, `<caches>/com.hackemist.SDImageCache/<namespace>`. Its

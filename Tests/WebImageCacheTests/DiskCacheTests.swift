@@ -83,6 +83,19 @@ struct DiskCacheTests {
         #expect(try bench.cache.read(key) == nil)
     }
 
+    /// Large bodies are hashed and written part by part.
+    @Test(arguments: [(128 << 10) - 1, 128 << 10, (128 << 10) + 1, 256 << 10, 300_001])
+    func aLargeBodyIsKeptAsItIs(length: Int) throws {
+        let bench = try Bench()
+        var random = SeededGenerator(seed: 7)
+        let body = random.bytes(length)
+        #expect(try bench.cache.store(CacheKey("a"), body, metadata(1)))
+        #expect(try bench.cache.read(CacheKey("a"))?.body == body)
+        #expect(try bench.cache.readMetadata(CacheKey("a"))?.status == 1)
+        #expect(try bench.cache.verify().bad == 0)
+        #expect(bench.cache.usage.bytes.bytes == Int(try bench.allocatedBytes()))
+    }
+
     @Test func aReaderKeepsTheOldBodyWhileANewOneIsWritten() throws {
         let bench = try Bench()
         try bench.cache.store(key, [1], DiskMetadata())

@@ -50,6 +50,25 @@ struct DiskIndexTests {
         try expectAll(again)
     }
 
+    /// The directories of an index that is lost are looked at by as many threads as have time.
+    @Test(arguments: [1, 2, 4])
+    func aLostIndexIsFoundAgainByAllThreadsThereAre(threads: Int) throws {
+        let bench = try makeBench(400)
+        let temporary = try #require(try bench.cache.path(for: CacheKey("3"))).dropLast(64) + ".77-other-1"
+        try writeFile(String(temporary), body(5))
+        try PosixFileSystem().touch(String(temporary), at: bench.clock.wallTime)
+        try PosixFileSystem().remove(indexPath(bench))
+        let limits = DiskCacheConfiguration.Limits(bytes: .mebibytes(64), age: nil)
+        let configuration = DiskCacheConfiguration(directory: bench.directory, limits: limits)
+        let cache = DiskCache(
+            configuration, executor: ThreadPool(name: "t", width: threads), clock: bench.clock)
+        cache.finishOpening()
+        #expect(cache.usage.count == 400 && cache.usage.isComplete)
+        #expect(cache.usage.bytes.bytes == 401 * 4096)
+        #expect(cache.fault() == nil)
+        for number in 0..<400 { #expect(try cache.read(CacheKey("\(number)"))?.body == body(number)) }
+    }
+
     @Test func whatChangedSinceIsLookedAt() throws {
         let bench = try makeBench()
         let path = try #require(try bench.cache.path(for: CacheKey("3")))

@@ -14,6 +14,26 @@ import WebImageTesting
         return DiskCache(configuration, executor: executor, clock: clock, files: PosixFileSystem())
     }
 
+    /// A program that ends asks for it, by `ImageManager.drain(within:)` or by itself.
+    @Test func atTheEndWhatHasExpiredGoesAndTheRestIsWritten() throws {
+        let (scratch, clock, executor) = (try Scratch(), ManualClock(), HeldExecutor())
+        let cache = makeCache(scratch, clock, executor, interval: nil)
+        for number in 0..<5 { try cache.store(CacheKey("old \(number)"), [1], DiskMetadata()) }
+        clock.advance(by: .seconds(101))
+        try cache.store(CacheKey("young"), [2], DiskMetadata())
+        #expect(cache.stage(CacheKey("staged"), [3], DiskMetadata()))
+        #expect(try cache.removeExpired() == 5)
+        try cache.flush()
+        #expect(cache.usage.count == 2)
+        for (name, byte) in [("young", 2), ("staged", 3)] as [(String, UInt8)] {
+            #expect(try readFile(cache.defaultPath(for: CacheKey(name))).first == byte)
+        }
+        #expect(throws: FileFault.self) {
+            try PosixFileSystem().status(at: cache.defaultPath(for: CacheKey("old 0")))
+        }
+        #expect(cache.fault() == nil)
+    }
+
     @Test func whatExpiresWhileNobodyUsesTheCacheGoes() throws {
         let (scratch, clock, executor) = (try Scratch(), ManualClock(), HeldExecutor())
         let cache = makeCache(scratch, clock, executor, interval: .seconds(3600))
