@@ -6,7 +6,8 @@ A cell is CPU milliseconds of all threads, the median of several runs in a proce
 that process's peak memory grew. Programs take turns within a row; the last columns are ratios of ours to the others of that
 row. "system" peers are built on this machine's libraries as we are, the others bring libraries of their own.
 
-usage: compare.py BENCH DATA VENVS [ROW...]   where a row is a file, or file:operation
+usage: compare.py BENCH DATA VENVS [ROW...]   where a row is a file, or file:operation; `fidelity` are the tables of PSNR
+PEER_TURNS (3) and PEER_SECONDS (0.7) say how often and how long each cell is measured; the least are 1 and 0.
 """
 import json
 import os
@@ -16,7 +17,7 @@ import sys
 
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 BENCH, DATA, VENVS = sys.argv[1:4]
-TURNS, SECONDS = 3, "0.7"
+TURNS, SECONDS = int(os.environ.get("PEER_TURNS", "3")), os.environ.get("PEER_SECONDS", "0.7")
 DECODED = ["p12.jpg", "p12p.jpg", "p4.png", "p12.webp", "p4.avif", "p4.heic", "p4.jxl", "p4.tif", "p4.bmp", "p4.qoi",
            "p4.ppm", "anim.gif"]
 ENCODED = ["jpeg", "png", "webp", "avif", "heic", "jxl", "tiff"]
@@ -86,7 +87,7 @@ def table():
 def fidelity():
     """PSNR of luma against a full decode by Pillow, reduced with Lanczos in one step."""
     python = f"{VENVS}/pillow/bin/python"
-    if not os.path.exists(python) or len(sys.argv) > 4:
+    if not os.path.exists(python) or sys.argv[4:] not in ([], ["fidelity"]):
         return
     print("\nthumbnails: PSNR of luma in dB against a full decode reduced with Lanczos")
     for name in ["p12.jpg", "p12p.jpg", "p4.png", "p12.webp"]:

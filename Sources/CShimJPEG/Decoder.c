@@ -71,6 +71,10 @@ void wi_jpeg_destroy(wi_jpeg_decoder *d) {
     free(d);
 }
 
+static int is_cmyk(const wi_jpeg_decoder *d) {
+    return d->c.jpeg_color_space == JCS_CMYK || d->c.jpeg_color_space == JCS_YCCK;
+}
+
 static void note_components(wi_jpeg_decoder *d) {
     for (int index = 0; index < d->c.comps_in_scan; index++)
         d->seen_components |= UINT32_C(1) << (d->c.cur_comp_info[index]->component_index & 31);
@@ -90,18 +94,20 @@ int wi_jpeg_read_header(wi_jpeg_decoder *d, wi_jpeg_info *info) {
     info->density_unit = d->c.saw_JFIF_marker ? d->c.density_unit : 0;
     info->density_x = d->c.X_density;
     info->density_y = d->c.Y_density;
+    info->has_inks = is_cmyk(d);
     return WI_JPEG_READY;
 }
 
+void wi_jpeg_keep_inks(wi_jpeg_decoder *d) { d->keeps_inks = 1; }
+
 int wi_jpeg_start(wi_jpeg_decoder *d, int denominator, uint32_t *width, uint32_t *height) {
     if (setjmp(d->failed)) return d->failure;
-    int is_cmyk = d->c.jpeg_color_space == JCS_CMYK || d->c.jpeg_color_space == JCS_YCCK;
-    d->c.out_color_space = is_cmyk ? JCS_CMYK : JCS_EXT_RGBA;
+    d->c.out_color_space = is_cmyk(d) ? JCS_CMYK : JCS_EXT_RGBA;
     d->c.scale_num = 1;
     d->c.scale_denom = (unsigned)denominator;
     d->c.buffered_image = jpeg_has_multiple_scans(&d->c);
     if (!jpeg_start_decompress(&d->c)) return WI_JPEG_NEEDS_BYTES;
-    if (is_cmyk && !d->cmyk && !(d->cmyk = malloc((size_t)d->c.output_width * 4))) return WI_JPEG_NO_MEMORY;
+    if (is_cmyk(d) && !d->cmyk && !(d->cmyk = malloc((size_t)d->c.output_width * 4))) return WI_JPEG_NO_MEMORY;
     *width = d->c.output_width;
     *height = d->c.output_height;
     return WI_JPEG_READY;
@@ -118,6 +124,11 @@ static void convert_cmyk(const uint8_t *cmyk, uint8_t *rgba, uint32_t width, int
     }
 }
 
+static void copy_inks(const uint8_t *cmyk, uint8_t *inks, uint32_t width, int is_inverted) {
+    uint8_t flip = is_inverted ? 255 : 0;
+    for (size_t index = 0; index < (size_t)width * 4; index++) inks[index] = cmyk[index] ^ flip;
+}
+
 int wi_jpeg_read_rows(wi_jpeg_decoder *d, uint8_t *rows, size_t stride, uint32_t count, uint32_t *done) {
     *done = 0;
     if (setjmp(d->failed)) return d->failure;
@@ -131,7 +142,10 @@ int wi_jpeg_read_rows(wi_jpeg_decoder *d, uint8_t *rows, size_t stride, uint32_t
         }
         JDIMENSION got = jpeg_read_scanlines(&d->c, wanted, ask);
         if (got == 0) return WI_JPEG_NEEDS_BYTES;
-        if (d->cmyk) convert_cmyk(d->cmyk, rows + stride * *done, d->c.output_width, d->c.saw_Adobe_marker);
+        if (d->cmyk) {
+            (d->keeps_inks ? copy_inks : convert_cmyk)(
+                d->cmyk, rows + stride * *done, d->c.output_width, d->c.saw_Adobe_marker);
+        }
         *done += got;
     }
     return WI_JPEG_READY;

@@ -42,6 +42,7 @@ struct wi_jpeg_decoder {
     int icc_broken;
 
     uint8_t *cmyk;
+    int keeps_inks;
 };
 
 /// Makes libjpeg read through `kept`.

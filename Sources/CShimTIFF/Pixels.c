@@ -32,6 +32,14 @@ static void expand_rgb(const wi_tiff_reader *reader, uint8_t *output, const uint
     }
 }
 
+/* Of bytes. */
+static void expand_inks(const wi_tiff_reader *reader, uint8_t *output, const uint8_t inks[4]) {
+    for (int index = 0; index < 4; index++) {
+        unsigned left = 255u - inks[index], white = 255u - inks[3];
+        output[index] = reader->keeps_inks ? inks[index] : index == 3 ? 255 : (uint8_t)(left * white / 255);
+    }
+}
+
 void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t plane, size_t count) {
     unsigned bits = reader->bits;
     size_t step = reader->samples;
@@ -47,7 +55,15 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
         return;
     }
     size_t sample_size = bits / 8;
-    size_t colors = reader->photometric == PHOTOMETRIC_RGB ? 3 : 1;
+    size_t colors = reader->colors;
+    if (colors == 4) {
+        for (size_t pixel = 0; pixel < count; pixel++, input += step * sample_size) {
+            uint8_t inks[4];
+            for (size_t ink = 0; ink < 4; ink++) inks[ink] = (uint8_t)(sample(bits, input + ink * sample_size) >> 8);
+            expand_inks(reader, output + pixel * 4, inks);
+        }
+        return;
+    }
     uint32_t flip = reader->photometric == PHOTOMETRIC_MINISWHITE ? 0xFFFF : 0;
     for (size_t pixel = 0; pixel < count; pixel++, input += step * sample_size) {
         uint32_t value[4] = {0, 0, 0, 0xFFFF};

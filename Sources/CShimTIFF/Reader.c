@@ -113,13 +113,22 @@ static int are_planes_short(const wi_tiff_reader *reader) {
     return rows == 0 || length <= LONGEST_STRIP_OF_PLANES / reader->planes / rows;
 }
 
-static int is_plain(wi_tiff_reader *reader) {
-    int colors = reader->photometric == PHOTOMETRIC_RGB ? 3 : 1;
-    if (colors == 1 && reader->photometric != PHOTOMETRIC_MINISBLACK && reader->photometric != PHOTOMETRIC_MINISWHITE) {
-        return 0;
+/// 0: of a kind that only libtiff reads.
+static uint16_t color_count(const wi_tiff_reader *reader) {
+    switch (reader->photometric) {
+    case PHOTOMETRIC_RGB: return 3;
+    case PHOTOMETRIC_MINISBLACK:
+    case PHOTOMETRIC_MINISWHITE: return 1;
+    case PHOTOMETRIC_SEPARATED:
+        return tag(reader->tiff, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK && reader->alpha == 0 ? 4 : 0;
+    default: return 0;
     }
-    reader->used = (uint16_t)(colors + (reader->alpha != 0));
-    if (reader->samples < reader->used || !wi_tiff_can_widen(reader)) return 0;
+}
+
+static int is_plain(wi_tiff_reader *reader) {
+    reader->colors = color_count(reader);
+    reader->used = (uint16_t)(reader->colors + (reader->alpha != 0));
+    if (reader->colors == 0 || reader->samples < reader->used || !wi_tiff_can_widen(reader)) return 0;
     // Scans; libtiff expands them by tables.
     if (reader->bits < 8 && reader->samples == 1) return 0;
     reader->is_planar = reader->samples > 1 &&
@@ -173,7 +182,8 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     info->bit_depth = reader->bits;
     info->orientation = tag(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     info->alpha = reader->alpha;
-    info->has_deep_rows = reader->is_plain && reader->bits > 8;
+    info->has_inks = reader->is_plain && reader->colors == 4;
+    info->has_deep_rows = reader->is_plain && reader->bits > 8 && !info->has_inks;
     info->run = 1;
     info->density_unit = 0;
     if (TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &info->density_x) &&
@@ -182,6 +192,8 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     }
     return is_known_format(reader) ? WI_TIFF_OK : refuse(reader, "the samples are of no kind that can be shown");
 }
+
+void wi_tiff_keep_inks(wi_tiff_reader *reader) { reader->keeps_inks = 1; }
 
 const uint8_t *wi_tiff_icc(wi_tiff_reader *reader, size_t *count) {
     uint32_t length = 0;

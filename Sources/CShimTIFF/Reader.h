@@ -14,8 +14,9 @@ struct wi_tiff_reader {
     uint32_t width, height;
     uint16_t bits, samples, photometric, alpha, sample_format;
     int is_tiled;
-    /// How many samples of a pixel are used: colours and alpha.
-    uint16_t used;
+    /// How many samples of a pixel are used, colours and alpha, and how many of them are colours: four are inks.
+    uint16_t used, colors;
+    int keeps_inks;
     /// Whether samples of one kind lie together, in planes: so many are read. Else all are in one.
     int is_planar;
     uint16_t planes;

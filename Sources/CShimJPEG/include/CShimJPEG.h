@@ -43,6 +43,8 @@ typedef struct {
     /// What JFIF says of density: 0 without a unit (then nothing is known), 1 an inch, 2 a centimetre.
     int density_unit;
     uint16_t density_x, density_y;
+    /// Whether the pixels are amounts of four inks.
+    int has_inks;
 } wi_jpeg_info;
 
 /// A decoder, or NULL without memory.
@@ -72,6 +74,9 @@ size_t wi_jpeg_icc_size(wi_jpeg_decoder *_Nonnull decoder);
 /// Writes `wi_jpeg_icc_size` bytes.
 void wi_jpeg_copy_icc(wi_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull into);
 
+/// Has rows of inks given as they are: cyan, magenta, yellow and black, from 0 for none to 255. Else they become colours by the
+/// product of what the inks leave, and opaque.
+void wi_jpeg_keep_inks(wi_jpeg_decoder *_Nonnull decoder);
 /// READY when rows can be read, at 1/denominator (1, 2, 4 or 8) of the size, with the size of the result.
 int wi_jpeg_start(
     wi_jpeg_decoder *_Nonnull decoder, int denominator, uint32_t *_Nonnull width, uint32_t *_Nonnull height);

@@ -38,6 +38,8 @@ typedef struct {
     uint32_t run;
     /// Whether rows of 16 bits a channel can be had.
     int has_deep_rows;
+    /// Whether the pixels are amounts of four inks that can be kept.
+    int has_inks;
     /// 2 an inch, 3 a centimetre; 0 when no density is told.
     int density_unit;
     float density_x, density_y;
@@ -59,6 +61,10 @@ int wi_tiff_begin(wi_tiff_reader *_Nonnull reader, int is_16_bit, uint64_t tile_
 /// - done: how many of the rows are complete, also after a failure.
 int wi_tiff_read(
     wi_tiff_reader *_Nonnull reader, uint8_t *_Nonnull output, uint32_t row, uint32_t count, uint32_t *_Nonnull done);
+
+/// Has rows of inks given as they are: cyan, magenta, yellow and black, from 0 for none to 255. Else they become colours by the
+/// product of what the inks leave, and opaque.
+void wi_tiff_keep_inks(wi_tiff_reader *_Nonnull reader);
 
 /// The ICC profile, or NULL; lives as long as the reader.
 const uint8_t *_Nullable wi_tiff_icc(wi_tiff_reader *_Nonnull reader, size_t *_Nonnull count);

@@ -41,7 +41,9 @@
             guard let settings = heif_encoding_options_alloc() else { throw noMemory }
             defer { heif_encoding_options_free(settings) }
             settings.pointee.save_alpha_channel = image.alpha == .opaque ? 0 : 1
-            settings.pointee.macOS_compatibility_workaround = 0
+            // Where HEVC needs more pixels than there are, a grid of one tile crops them. libheif 1.15's other way, `clap`,
+            // says the cropped size for the whole, which later versions of it refuse.
+            settings.pointee.macOS_compatibility_workaround = 1
             settings.pointee.macOS_compatibility_workaround_no_nclx_profile = 0
             var handle: OpaquePointer?
             try check(heif_context_encode_image(context, picture, encoder, settings, &handle))

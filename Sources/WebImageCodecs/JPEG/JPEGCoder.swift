@@ -2,7 +2,8 @@ import CShimJPEG
 public import WebImageCore
 import WebImageProcessing
 
-/// JPEG through libjpeg-turbo: baseline, progressive, arithmetic-coded, grey, RGB and CMYK, 8 bits.
+/// JPEG through libjpeg-turbo: baseline, progressive, arithmetic-coded, grey, RGB and CMYK, 8 bits. Inks become
+/// sRGB as the ICC profile says, if there is one that does.
 public struct JPEGCoder: ImageCoder {
     /// The longest side that libjpeg takes.
     private static let longestSide = 65_500

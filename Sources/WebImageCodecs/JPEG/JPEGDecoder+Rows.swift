@@ -1,5 +1,6 @@
 import CShimJPEG
 import WebImageCore
+import WebImageProcessing
 
 extension JPEGDecoder {
     /// Rows are handed on in runs of so many: two rows of blocks of a picture in full size.
@@ -22,13 +23,22 @@ extension JPEGDecoder {
         let wanted = min(count, format.size.height - row)
         let band = sink.band(at: row, count: wanted)
         var done: UInt32 = 0
-        let result = wi_jpeg_read_rows(
-            handle, band.assumingMemoryBound(to: UInt8.self), format.bytesPerRow, UInt32(wanted), &done)
+        let result = read(wanted, format, into: band, &done)
         if done > 0 {
             try sink.commit(at: row, count: Int(done))
             row += Int(done)
         }
         return try check(result) != WI_JPEG_NEEDS_BYTES
+    }
+
+    /// Up to `count` rows in the colours that they are given in.
+    func read(
+        _ count: Int, _ format: RowFormat, into rows: UnsafeMutableRawPointer, _ done: inout UInt32
+    ) -> Int32 {
+        let memory = rows.assumingMemoryBound(to: UInt8.self)
+        let result = wi_jpeg_read_rows(handle, memory, format.bytesPerRow, UInt32(count), &done)
+        for row in 0..<Int(done) { inks?.convert(memory + row * format.bytesPerRow, count: format.size.width) }
+        return result
     }
 
     /// The rows that are left when the data has ended. libjpeg goes on with made-up blocks: one row at a time, up to
@@ -39,8 +49,7 @@ extension JPEGDecoder {
             if row % Self.bandRows == 0 { try options.checkpoint?() }
             let band = sink.band(at: row, count: 1)
             var done: UInt32 = 0
-            try check(
-                wi_jpeg_read_rows(handle, band.assumingMemoryBound(to: UInt8.self), format.bytesPerRow, 1, &done))
+            try check(read(1, format, into: band, &done))
             guard done == 1, wi_jpeg_ran_out(handle) == 0 else { throw truncated(format) }
             try sink.commit(at: row, count: 1)
             row += 1

@@ -46,10 +46,8 @@ extension JPEGDecoder {
         while done < format.size.height {
             try options.checkpoint?()
             var count: UInt32 = 0
-            let result = try check(
-                wi_jpeg_read_rows(
-                    handle, picture.row(done).assumingMemoryBound(to: UInt8.self), picture.bytesPerRow,
-                    UInt32(min(64, format.size.height - done)), &count))
+            let wanted = min(64, format.size.height - done)
+            let result = try check(read(wanted, format, into: picture.row(done), &count))
             guard result != WI_JPEG_NEEDS_BYTES else { return nil }
             done += Int(count)
         }

@@ -1,5 +1,6 @@
 import CShimJPEG
 import WebImageCore
+import WebImageProcessing
 import WebImageSystem
 
 /// Decodes one JPEG as its bytes come: the rows of a baseline picture as they are complete; of a picture in several
@@ -36,6 +37,9 @@ final class JPEGDecoder: ImageDecoder {
     private var planner: DecodePlanner?
     private var denominator = 1
     private var info = wi_jpeg_info()
+    /// For a picture of inks whose profile tells what they look like: what becomes RGB must be sRGB, for the profile says
+    /// nothing of any other.
+    private(set) var inks: InkConverter?
 
     init(_ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) {
         guard let handle = wi_jpeg_create(max(options.limits.metadata.bytes, 0)) else {
@@ -109,6 +113,10 @@ final class JPEGDecoder: ImageDecoder {
         }
         planner = nil
         self.sink = sink
+        if info.has_inks != 0, let profile = header.iccProfile, let converter = InkConverter(iccProfile: profile) {
+            wi_jpeg_keep_inks(handle)
+            inks = converter
+        }
         denominator = Self.denominators.last { $0 <= plan.scaleDenominator } ?? 1
         stage = .starting
     }

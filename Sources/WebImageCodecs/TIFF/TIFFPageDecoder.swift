@@ -1,6 +1,7 @@
 #if TIFF
     import CShimTIFF
     import WebImageCore
+    import WebImageProcessing
     import WebImageSystem
 
     /// Decodes one page of a TIFF whose bytes are all there.
@@ -49,12 +50,15 @@
             guard let sink = try planner(header).sink else { return }
             let rows = RowFormat(
                 size: size, layout: isDeep ? .rgba16 : .rgba8, alpha: header.hasAlpha ? .straight : .opaque)
+            let inks = info.has_inks != 0 ? header.iccProfile.flatMap { InkConverter(iccProfile: $0) } : nil
+            if inks != nil { wi_tiff_keep_inks(reader) }
             try sink.begin(rows)
-            try read(reader, info, rows, into: sink)
+            try read(reader, info, rows, inks, into: sink)
         }
 
         private func read(
-            _ reader: OpaquePointer, _ info: wi_tiff_info, _ format: RowFormat, into sink: any RowSink
+            _ reader: OpaquePointer, _ info: wi_tiff_info, _ format: RowFormat, _ inks: InkConverter?,
+            into sink: any RowSink
         ) throws(WebImageError) {
             let run = Int(info.run) == 1 ? Self.bandRows : min(Int(info.run), format.size.height)
             var row = 0
@@ -63,8 +67,9 @@
                 let count = min(run, format.size.height - row)
                 let band = sink.band(at: row, count: count)
                 var done: UInt32 = 0
-                let result = wi_tiff_read(
-                    reader, band.assumingMemoryBound(to: UInt8.self), UInt32(row), UInt32(count), &done)
+                let memory = band.assumingMemoryBound(to: UInt8.self)
+                let result = wi_tiff_read(reader, memory, UInt32(row), UInt32(count), &done)
+                inks?.convert(memory, count: Int(done) * format.size.width)
                 if done > 0 { try sink.commit(at: row, count: Int(done)) }
                 row += Int(done)
                 guard Int(result) != WI_TIFF_TRUNCATED else {

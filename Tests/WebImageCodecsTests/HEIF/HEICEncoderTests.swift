@@ -41,6 +41,24 @@
             return (Double(colors) / Double(max(seen, 1)), Double(alpha) / Double(original.count / 4 / step))
         }
 
+        /// HEVC pictures have at least 64 pixels a side here, and even ones. libheif 1.15 wrote smaller ones with `clap` and an
+        /// `ispe` of the cropped size, which libheif 1.23 refuses.
+        @Test(arguments: [(64, 48), (67, 45), (20, 13), (1, 1)])
+        func sizesThatHEVCDoesNotHaveAreCroppedByAGrid(width: Int, height: Int) throws {
+            for alpha in [AlphaMode.opaque, .straight] {
+                let image = try Drawings.picture(width, height, alpha: alpha)
+                let bytes = try Self.file(image)
+                #expect(!Self.has("clap", bytes) && Self.has("grid", bytes))
+                let result = CoderDecode(HEIFCoder(), bytes)
+                #expect(result.error == nil && result.format?.size == image.size)
+                #expect(result.header?.hasAlpha == (alpha == .straight))
+            }
+        }
+
+        private static func has(_ name: String, _ bytes: [UInt8]) -> Bool {
+            bytes.indices.dropLast(3).contains { bytes[$0..<$0 + 4].elementsEqual(name.utf8) }
+        }
+
         @Test func premultipliedPicturesAreWrittenStraight() throws {
             let image = try Drawings.picture(64, 64, alpha: .premultiplied)
             let result = CoderDecode(HEIFCoder(), try Self.file(image, EncodeOptions(quality: 95)))

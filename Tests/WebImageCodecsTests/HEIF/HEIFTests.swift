@@ -112,6 +112,23 @@
         }
     }
 
+    @Suite struct HEIFSequenceTests {
+        /// libheif 1.15 reads none; the answer says so rather than that the file is damaged.
+        @Test(arguments: ["hevc", "msf1"]) func aSequenceWithoutAStillIsAnUnsupportedFeature(_ brand: String) {
+            let type = box("ftyp", Array("\(brand)\0\0\0\0msf1hevc".utf8))
+            let file = type + box("moov", box("mvhd", [UInt8](repeating: 0, count: 100))) + box("mdat", [1, 2, 3])
+            for bytes in [file, type + box("meta", [0, 0, 0, 0]) + file.dropFirst(type.count)] {
+                let result = CoderDecode(HEIFCoder(), bytes)
+                #expect(result.error?.code == .unsupportedFeature && result.format == nil)
+            }
+        }
+
+        private func box(_ name: String, _ content: [UInt8]) -> [UInt8] {
+            let length = content.count + 8
+            return [0, 0, UInt8(length >> 8), UInt8(length & 255)] + Array(name.utf8) + content
+        }
+    }
+
     @Suite struct HEIFFrameTests {
         @Test func aCropIsOfWhatIsShownThen() {
             // Turned, the picture is 40 wide and 60 high; its upper left 30 by 20 are kept.

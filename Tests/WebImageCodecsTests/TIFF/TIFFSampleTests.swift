@@ -59,8 +59,20 @@
             #expect(result.pixels == Pixels(bytes))
         }
 
+        @Test(arguments: [false, true]) func inksOfAnyDepthAndOrderBecomeColours(isPlanar: Bool) {
+            for depth in [8, 16] {
+                let scale = depth == 8 ? 1 : 257
+                var maker = TIFFMaker(
+                    width: 2, height: 1, depth: depth, photometric: 5, samples: 4,
+                    values: [0, 0, 0, 0, 255, 0, 0, 51].map { $0 * scale })
+                maker.isPlanar = isPlanar
+                let result = decode(maker.file(), options: DecodeOptions(keepsBitDepth: true))
+                #expect(result.pixels == Pixels([255, 255, 255, 255, 0, 204, 204, 255]))
+            }
+        }
+
         @Test func samplesOfOtherPhotometryAndKindAreRefused() {
-            var maker = TIFFMaker.random(4, 3, photometric: 5, samples: 4)
+            var maker = TIFFMaker.random(4, 3, photometric: 8)
             maker.sampleFormat = 3
             #expect(decode(maker.file()).error?.code == .unsupportedFeature)
             maker = .random(4, 3, depth: 8)
