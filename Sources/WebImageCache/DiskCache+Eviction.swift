@@ -132,7 +132,7 @@ extension DiskCache {
         }
     }
 
-    /// What the end of a program asks for. Blocks.
+    /// See the asynchronous one. Blocks.
     package func flush() throws(WebImageError) {
         try writeAllStaged()
         flushIndex()
