@@ -97,34 +97,13 @@ extension DiskCache {
         }
     }
 
-    /// So much of a body is still in the processor's cache when it is written after it was hashed.
-    private static let partLength = 128 << 10
-
     private func write(
         _ body: UnsafeRawBufferPointer, _ trailer: consuming ByteWriter, to file: Int32
     ) throws(FileFault) {
-        guard body.count > Self.partLength else {
-            return try write(body, makeTail(trailer, body.count, Checksum.of(body)), to: file, at: 0)
-        }
-        var checksum = RunningChecksum()
-        var begin = 0
-        while begin < body.count - Self.partLength {
-            let part = UnsafeRawBufferPointer(rebasing: body[begin..<begin + Self.partLength])
-            checksum.add(part)
-            try files.writeAll(file, part, at: Int64(begin))
-            begin += part.count
-        }
-        let rest = UnsafeRawBufferPointer(rebasing: body[begin...])
-        checksum.add(rest)
-        try write(rest, makeTail(trailer, body.count, checksum.value), to: file, at: begin)
-    }
-
-    private func write(
-        _ body: UnsafeRawBufferPointer, _ tail: [UInt8], to file: Int32, at offset: Int
-    ) throws(FileFault) {
+        let tail = makeTail(trailer, body.count, Checksum.of(body))
         var fault: FileFault?
         tail.withUnsafeBytes { tail in
-            do throws(FileFault) { try files.writeAll(file, body, tail, at: Int64(offset)) } catch { fault = error }
+            do throws(FileFault) { try files.writeAll(file, body, tail, at: 0) } catch { fault = error }
         }
         if let fault { throw fault }
     }

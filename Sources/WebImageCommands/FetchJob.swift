@@ -64,15 +64,22 @@ struct FetchJob: Sendable {
         request.caching.waitsForStore = true
         request.includesData = output != nil && !options.changesPicture
         var previewNumber = 0
+        var shown: ImageResponse?
         for await event in manager.events(for: request) {
             switch event {
             // What is newer is waited for.
-            case .cached: break
+            case .cached(let response): shown = response
             case .progress(let progress): display.show(progress, of: index)
             case .preview(let image):
                 previewNumber += 1
                 try await keep(image, number: previewNumber)
-            case .finished(let result): return try result.get()
+            case .finished(let result):
+                var response = try result.get()
+                // Nothing is newer: where it came from is told, not that it was still in memory.
+                if response.source == .memory, let shown {
+                    (response.source, response.byteCount) = (shown.source, shown.byteCount)
+                }
+                return response
             }
         }
         throw .cancelled

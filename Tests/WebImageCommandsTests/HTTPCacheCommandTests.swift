@@ -20,7 +20,10 @@ struct HTTPCacheCommandTests {
         for policy in ["protocol", "revalidate", "refresh"] {
             #expect(try await source(bench, url, "--policy", policy, "-o", "a.png") == "disk", "\(policy)")
         }
-        #expect(bench.origin.hits("/a.png") == 4 && bench.origin.bodyBytesSent("/a.png") == sent)
+        let plain = try #require(try await bench.run("fetch", url, "--policy", "refresh", "--json").objects.first)
+        let length = try Pictures.png().count
+        #expect(plain.text("source") == "disk" && plain.number("bytes") == length)
+        #expect(bench.origin.hits("/a.png") == 5 && bench.origin.bodyBytesSent("/a.png") == sent)
         #expect(bench.read("a.png") == (try Pictures.png()))
     }
 
