@@ -69,7 +69,9 @@ struct DiskState {
     var ageBasis: DiskCacheConfiguration.AgeBasis { limits.ageBasis }
     var byteLimit: Int64 { limits.bytes.map { Int64(max($0.bytes, 0)) } ?? automaticLimit }
     /// What is left of the limit for entries.
-    private var capacity: Int64 { max(byteLimit - overhead, 0) }
+    private var capacity: Int64 { max(byteLimit - overhead - (hasOthers ? uncertainty : 0), 0) }
+    /// By how much the total of several caches may be too low before it is corrected: so much of the limit stays free.
+    private var uncertainty: Int64 { byteLimit / 16 }
     /// What this cache knows of: the sum of what it did.
     private var known: Int64 { index.bytes + reserved + leavingBytes }
     /// Everything on the disk that counts, and what is promised.
@@ -429,7 +431,7 @@ struct DiskState {
         guard hasOthers else { return }
         let (slack, excess) = (max(byteLimit / 16, 4 << 20), foreign - otherTemporaryBytes)
         // A little less than nothing: what others have removed within one tick of the directory's clock is still known here.
-        if excess > slack || excess < -byteLimit / 16 { setForeign(otherTemporaryBytes + byteLimit / 64) }
+        if excess > slack || excess < -uncertainty { setForeign(otherTemporaryBytes + byteLimit / 64) }
     }
 
     private mutating func setForeign(_ bytes: Int64) { shiftToOthers(bytes - foreign) }
