@@ -24,8 +24,8 @@ extension DiskCache {
                 case .refused:
                     guard !hasLookedAgain, state.withLock({ $0.maySucceedLater(bytes) }) else { return false }
                     hasLookedAgain = true
-                    adoptChanges()
                     lookAtStrays()
+                    adoptChanges()
                 }
             }
         }
@@ -50,8 +50,8 @@ extension DiskCache {
         executor.run(.low) { [weak self] in
             guard let self else { return }
             if state.withLock({ $0.hasOthers }) {
-                adoptChanges()
                 lookAtStrays()
+                adoptChanges()
             }
             evictStep()
         }
@@ -82,10 +82,8 @@ extension DiskCache {
                 // Stored or used again since it was chosen: the file there is not the one to go.
                 let isBack = state.withLock { $0.index.contains(victim.id) }
                 do throws(FileFault) {
-                    let isShared = !isBack && state.withLock { $0.hasOthers }
-                    let bytes = isShared ? try currentStatus(victim.id)?.blockBytes : nil
                     if !isBack { try files.remove(path(of: victim.id)) }
-                    state.withLock { $0.didEvict(victim, of: bytes) }
+                    state.withLock { $0.didEvict(victim) }
                 } catch  where error.isMissing {
                     state.withLock { $0.didEvict(victim, byOthers: true) }
                 } catch {
@@ -114,22 +112,16 @@ extension DiskCache {
     @discardableResult
     package func removeExpired() throws(WebImageError) -> Int {
         finishScan()
-        adoptChanges()
         lookAtStrays(lists: true)
-        let (count, isFine) = unlinkExpired()
-        sharing { _ in }
-        if !isFine { throw cannotRemove() }
-        return count
-    }
-
-    /// Removes what the index knows to have expired.
-    /// - Returns: how many entries went, and whether all of them could.
-    private func unlinkExpired() -> (count: Int, isFine: Bool) {
+        adoptChanges()
         let now = clock.wallTime
-        return evictionTurn.withLock { _ in
+        let (count, isFine) = evictionTurn.withLock { _ in
             let victims = state.withLock { $0.takeExpired(most: .max, at: now) }
             return (victims.count, unlink(victims))
         }
+        sharing { _ in }
+        if !isFine { throw cannotRemove() }
+        return count
     }
 
     /// See the asynchronous one. Blocks.

@@ -110,7 +110,6 @@ extension DiskCache {
                 try files.remove(file.path)
                 return .dropped
             }
-            try correct(id)
             try makingDirectories(for: id) { () throws(FileFault) in
                 do throws(FileFault) {
                     try files.rename(file.path, to: path(of: id))

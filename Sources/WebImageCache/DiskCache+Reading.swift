@@ -198,7 +198,6 @@ extension DiskCache {
         stripe(id).lock.withLock { _ in
             guard let current = try? files.status(at: path), current.inode == status.inode else { return }
             do throws(FileFault) {
-                try correct(id)
                 try files.remove(path)
                 state.withLock { $0.remove(id) }
             } catch {

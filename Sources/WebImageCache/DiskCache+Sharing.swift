@@ -207,28 +207,8 @@ extension DiskCache {
         }
     }
 
-    /// Holds what is known of an entry against its file, where there are others who may have replaced it. Before the file
-    /// goes or is replaced, and under its stripe's lock.
-    /// - Parameter evenAlone: also where no others have shown up yet, and this cache does not know of the entry.
-    func correct(_ id: EntryID, evenAlone: Bool = false) throws(FileFault) {
-        let isNeeded = state.withLock { $0.hasOthers || evenAlone && !$0.index.contains(id) }
-        guard isNeeded else { return }
-        let status = try currentStatus(id)
-        state.withLock { $0.correct(id, to: status?.record(of: id)) }
-    }
-
-    /// Nil when there is no such file.
-    func currentStatus(_ id: EntryID) throws(FileFault) -> FileStatus? {
-        do {
-            return try files.status(at: layout.path(of: id))
-        } catch  where error.isMissing {
-            return nil
-        }
-    }
-
     /// Looks again at what others were writing: of the dead nothing is left, what nobody owns goes when it is old. Finds
-    /// out whether others live. Behind ``adoptChanges()``: before it, what others have removed is missing in their sum and
-    /// still in this cache's.
+    /// out whether others live.
     /// - Parameter lists: whether every shard is listed, even where nothing calls for it.
     func lookAtStrays(lists: Bool = false) {
         membership.withLock { membership in

@@ -161,7 +161,6 @@ extension DiskCache {
         do throws(FileFault) {
             isPublished = try stripe(id).lock.withLock { _ throws(FileFault) in
                 guard state.withLock({ $0.writes.wants(number, id) }) else { return false }
-                try correct(id)
                 try files.rename(temporary, to: path)
                 state.withLock { state in
                     state.fulfil(reserved, record)
@@ -247,7 +246,6 @@ extension DiskCache {
             tail.trailer.isOf(key, id)
         else { return .none }
         if status.size - tail.footer.bodyLength > Self.mostDeadBytes { return .rewrite }
-        try correct(id)
         var footer = tail.footer
         footer.trailerOffset = status.size
         footer.trailerLength = Int64(trailer.bytes.count)
@@ -260,8 +258,6 @@ extension DiskCache {
         try append(tailBytes.bytes, to: file, path, status, id)
         // A file that grows bit by bit is given blocks ahead.
         let grown = try files.status(of: file)
-        // Another process may have put another file in its place meanwhile, and counts that one.
-        guard try currentStatus(id)?.inode == grown.inode else { return .none }
         let record = makeRecord(id, bytes: grown.blockBytes, length: grown.size, metadata)
         let keepsPlace = state.withLock { state in
             let keepsPlace = state.ageBasis == .creation
@@ -307,7 +303,6 @@ extension DiskCache {
     /// Removes an entry's file, under its stripe's lock.
     func remove(_ id: EntryID, _ path: String) throws(FileFault) -> Bool {
         state.withLock { $0.writes.cancelAll(of: id) }
-        try correct(id, evenAlone: true)
         var wasThere = true
         do {
             try files.remove(path)

@@ -69,9 +69,7 @@ struct DiskState {
     var ageBasis: DiskCacheConfiguration.AgeBasis { limits.ageBasis }
     var byteLimit: Int64 { limits.bytes.map { Int64(max($0.bytes, 0)) } ?? automaticLimit }
     /// What is left of the limit for entries.
-    private var capacity: Int64 { max(byteLimit - overhead - (hasOthers ? uncertainty : 0), 0) }
-    /// By how much the total of several caches may be too low before it is corrected: so much of the limit stays free.
-    private var uncertainty: Int64 { byteLimit / 16 }
+    private var capacity: Int64 { max(byteLimit - overhead, 0) }
     /// What this cache knows of: the sum of what it did.
     private var known: Int64 { index.bytes + reserved + leavingBytes }
     /// Everything on the disk that counts, and what is promised.
@@ -259,12 +257,9 @@ struct DiskState {
     }
 
     /// A victim's file is gone, or was replaced by a new entry in the meantime.
-    /// - Parameters:
-    ///   - bytes: what the file took, where that was looked at.
-    ///   - byOthers: it was gone already.
-    mutating func didEvict(_ victim: DiskIndex.Victim, of bytes: Int64? = nil, byOthers: Bool = false) {
+    /// - Parameter byOthers: it was gone already.
+    mutating func didEvict(_ victim: DiskIndex.Victim, byOthers: Bool = false) {
         endLeaving(victim)
-        if let bytes, hasOthers { shiftToOthers(victim.bytes - bytes) }
         statistics.evictions += 1
         if let spare = spareSpace { spareSpace = spare + victim.bytes }
         if byOthers, hasOthers { shiftToOthers(victim.bytes) }
@@ -291,21 +286,6 @@ struct DiskState {
         if let record = index.remove(id), byOthers, hasOthers { shiftToOthers(record.bytes) }
         changes.note(id)
         if !isScanned { removedDuringScan.insert(id) }
-    }
-
-    /// An entry's file, as it is, is about to go or to be replaced. Others may have replaced it since it was last looked at:
-    /// what they count is what must be taken off.
-    /// - Parameter record: nil when it is not there.
-    mutating func correct(_ id: EntryID, to record: DiskIndex.Record?) {
-        guard let record else { return index.contains(id) ? remove(id, byOthers: true) : () }
-        guard var known = index.record(of: id) else {
-            guard leaving[id] == nil else { return }
-            index.set(record)
-            return shiftToOthers(-record.bytes)
-        }
-        shiftToOthers(known.bytes - record.bytes)
-        known.bytes = record.bytes
-        index.update(known)
     }
 
     /// An entry's file is there, by somebody else's doing.
@@ -430,8 +410,7 @@ struct DiskState {
     mutating func correct(otherTemporaryBytes: Int64) {
         guard hasOthers else { return }
         let (slack, excess) = (max(byteLimit / 16, 4 << 20), foreign - otherTemporaryBytes)
-        // A little less than nothing: what others have removed within one tick of the directory's clock is still known here.
-        if excess > slack || excess < -uncertainty { setForeign(otherTemporaryBytes + byteLimit / 64) }
+        if excess > slack || excess < 0 { setForeign(otherTemporaryBytes + byteLimit / 64) }
     }
 
     private mutating func setForeign(_ bytes: Int64) { shiftToOthers(bytes - foreign) }

@@ -48,7 +48,7 @@ public final class ImageAnimation: Sendable {
     @discardableResult
     public func preload() async throws(WebImageError) -> Int {
         let count = framesToPreload
-        for index in 0..<count { _ = try await frame(at: index) }
+        try await source.preload(count)
         return count
     }
 
@@ -100,6 +100,7 @@ package protocol FrameSource: AnyObject, Sendable {
     var bufferLimit: ByteCount { get set }
     func frame(at index: Int) async throws(WebImageError) -> Image
     func decodeNow(_ index: Int) throws(WebImageError)
+    func preload(_ count: Int) async throws(WebImageError)
     func keptFrame(at index: Int) -> Image?
     func removeKeptFrames()
     func forEachFrame(_ body: (Image, Duration) throws(WebImageError) -> Void) throws(WebImageError)

@@ -83,7 +83,6 @@ struct DiskCacheTests {
         #expect(try bench.cache.read(key) == nil)
     }
 
-    /// Large bodies are hashed and written part by part.
     @Test(arguments: [(128 << 10) - 1, 128 << 10, (128 << 10) + 1, 256 << 10, 300_001])
     func aLargeBodyIsKeptAsItIs(length: Int) throws {
         let bench = try Bench()

@@ -211,6 +211,7 @@ private final class FakeFrames: FrameSource {
     }
     func frame(at index: Int) async throws(WebImageError) -> Image { throw .cancelled }
     func decodeNow(_ index: Int) throws(WebImageError) { throw .cancelled }
+    func preload(_ count: Int) async throws(WebImageError) { throw .cancelled }
     func keptFrame(at index: Int) -> Image? { nil }
     func removeKeptFrames() { keep(0) }
     func forEachFrame(_ body: (Image, Duration) throws(WebImageError) -> Void) throws(WebImageError) {}

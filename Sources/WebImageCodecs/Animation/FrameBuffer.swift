@@ -157,6 +157,17 @@ package final class FrameBuffer: FrameSource {
 
     package func decodeNow(_ index: Int) throws(WebImageError) { _ = try decode(index) }
 
+    /// Decodes the first frames one after the other, and none ahead: there is room for these only.
+    package func preload(_ count: Int) async throws(WebImageError) {
+        for index in 0..<count {
+            let answer = CancellableAnswer<Void>()
+            executor.run(.normal) {
+                answer.give(Result { () throws(WebImageError) in try self.decodeNow(index) })
+            }
+            try await answer.value()
+        }
+    }
+
     /// Wishes for the frames that come after one, and going backwards for those before it.
     private func askAhead(of index: Int, _ state: inout State) {
         let count = state.timeline.delays.count
