@@ -2,8 +2,7 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// A clock that stands until a test moves it. What is scheduled for a time that has come already runs at once, on a thread
-/// of its own, as with any clock: who schedules may be slower than the test.
+/// A clock that stands until a test moves it.
 package final class ManualClock: LoadClock {
     private final class Entry: Sendable {
         let action: Guarded<(@Sendable () -> Void)?>
@@ -43,11 +42,7 @@ package final class ManualClock: LoadClock {
 
     package func schedule(at time: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
         let entry = Entry(action: action)
-        let isDue = state.withLock { state in
-            if time > state.now { state.waiting.insert(entry, at: time) }
-            return time <= state.now
-        }
-        if isDue { startThread(named: "wi-manual-clock") { entry.take()?() } }
+        state.withLock { $0.waiting.insert(entry, at: time) }
         return ScheduledAction { _ = entry.take() }
     }
 
