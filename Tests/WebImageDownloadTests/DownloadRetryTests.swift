@@ -23,7 +23,8 @@ import WebImageTesting
         #expect(rig.downloader.counters.resting == 1 && rig.downloader.counters.running == 0)
         rig.clock.advance(by: .seconds(seconds))
         // The rest is counted a moment before its end is scheduled, which may so be due already.
-        while rig.downloader.counters.resting > 0 {
+        // Bounded, since the next rest may have begun.
+        for _ in 0..<1000 where rig.downloader.counters.resting > 0 {
             rig.clock.advance(by: .zero)
             await Task.yield()
         }
