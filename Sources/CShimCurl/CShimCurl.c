@@ -42,14 +42,6 @@ CURLMcode wi_curl_set_multi_number(CURLM *multi, CURLMoption option, long value)
     return curl_multi_setopt(multi, option, value);
 }
 
-void wi_curl_set_multi_callbacks(
-    CURLM *multi, wi_curl_socket_callback socket, wi_curl_timer_callback timer, void *context) {
-    curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
-    curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, context);
-    curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
-    curl_multi_setopt(multi, CURLMOPT_TIMERDATA, context);
-}
-
 static int address_text(const struct sockaddr *address, char *text, socklen_t capacity) {
     const void *bytes = NULL;
     if (address->sa_family == AF_INET) bytes = &((const struct sockaddr_in *)(const void *)address)->sin_addr;

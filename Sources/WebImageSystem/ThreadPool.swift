@@ -9,7 +9,12 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
     private struct Queues {
         var waiting: [FIFO<@Sendable () -> Void>] = LoadPriority.allCases.map { _ in FIFO() }
         var threads = 0
+        /// Threads that wait and were not told of work.
         var idle = 0
+        /// Threads that were told and have not woken yet.
+        var woken = 0
+
+        var isEmpty: Bool { waiting.allSatisfy { $0.first == nil } }
 
         mutating func next() -> (@Sendable () -> Void)? {
             for priority in waiting.indices.reversed() {
@@ -50,15 +55,18 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         queues.waiting[priority.rawValue].append(work)
         let wake = queues.idle > 0
         let start = !wake && queues.threads < width
-        if wake { queues.idle -= 1 }
+        if wake {
+            queues.idle -= 1
+            queues.woken += 1
+        }
         if start { queues.threads += 1 }
         if wake { pthread_cond_signal(workArrived) }
         pthread_mutex_unlock(mutex)
         if start { startThread(named: name) { self.serve() } }
     }
 
-    /// One thread's life. `idle` counts the threads that wait and were not yet told of work: `run` takes one off when
-    /// it signals, so that a burst wakes as many threads as there is work.
+    /// One thread's life. `idle` counts the threads that wait and were not told of work: `run` takes one off when it
+    /// signals, so that a burst wakes as many threads as there is work.
     private func serve() {
         pthread_mutex_lock(mutex)
         while true {
@@ -70,19 +78,10 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
             }
             queues.idle += 1
             var deadline = monotonicNow(plus: .seconds(10))
-            let result = pthread_cond_timedwait(workArrived, mutex, &deadline)
-            if result != 0 {
-                // Timed out. When `run` took us off the idle count in that very moment, there is work: go on.
-                if let work = queues.next() {
-                    queues.idle = max(queues.idle - 1, 0)
-                    pthread_mutex_unlock(mutex)
-                    work()
-                    pthread_mutex_lock(mutex)
-                    continue
-                }
-                queues.idle = max(queues.idle - 1, 0)
-                break
-            }
+            let hasTimedOut = pthread_cond_timedwait(workArrived, mutex, &deadline) != 0
+            // Also a thread that wakes by itself, or too late, leaves the counts as true as they were.
+            if queues.woken > 0 { queues.woken -= 1 } else { queues.idle -= 1 }
+            if hasTimedOut, queues.isEmpty { break }
         }
         queues.threads -= 1
         pthread_mutex_unlock(mutex)

@@ -40,16 +40,6 @@ CURLcode wi_curl_set_body(CURL *_Nonnull easy, const void *_Nullable bytes, size
 CURLcode wi_curl_set_hooks(CURL *_Nonnull easy, wi_curl_hooks *_Nonnull hooks);
 CURLMcode wi_curl_set_multi_number(CURLM *_Nonnull multi, CURLMoption option, long value);
 
-/// `what` is CURL_POLL_IN, OUT, INOUT or REMOVE.
-typedef int (*wi_curl_socket_callback)(
-    CURL *_Nonnull easy, curl_socket_t socket, int what, void *_Nonnull context, void *_Nullable unused);
-/// libcurl is to be called after so many milliseconds, -1 for not at all.
-typedef int (*wi_curl_timer_callback)(CURLM *_Nonnull multi, long milliseconds, void *_Nonnull context);
-/// Who is told what `multi` waits for. The context must outlive it.
-void wi_curl_set_multi_callbacks(
-    CURLM *_Nonnull multi, wi_curl_socket_callback _Nonnull socket, wi_curl_timer_callback _Nonnull timer,
-    void *_Nonnull context);
-
 long wi_curl_number(CURL *_Nonnull easy, CURLINFO info);
 int64_t wi_curl_microseconds(CURL *_Nonnull easy, CURLINFO info);
 const char *_Nullable wi_curl_text(CURL *_Nonnull easy, CURLINFO info);

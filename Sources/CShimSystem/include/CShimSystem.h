@@ -28,27 +28,3 @@ void wi_return_memory_early(void);
 /// Runs `work` on a thread of its own with a stack of so many bytes, and waits for it; memory is taken for the part of
 /// the stack that is used only. Returns -1, and has not run it, when there is no such thread to be had.
 int wi_run_on_stack(size_t stack, void *_Nullable (*_Nonnull work)(void *_Nullable), void *_Nullable context);
-
-#define WI_POLLER_READABLE 1
-#define WI_POLLER_WRITABLE 2
-
-/// A socket that is ready; neither bit stands for an error, which the socket itself tells.
-typedef struct wi_poller_event {
-    int socket;
-    int readiness;
-} wi_poller_event;
-
-/// Waits for many sockets at once (epoll). -1 and errno when there is none to be had; to be closed.
-int wi_poller_make(void);
-
-/// Something of the poller's own that any thread may ring (eventfd). -1 and errno; to be closed.
-int wi_poller_make_alarm(int poller);
-void wi_poller_ring(int alarm);
-
-/// Waits for a socket from now on, also one that was watched before, for other things or under another file. -1 and errno.
-int wi_poller_watch(int poller, int socket, int readiness);
-/// Does nothing for one that is not watched, or closed.
-void wi_poller_forget(int poller, int socket);
-
-/// How many sockets are ready, at most 64, the alarm among them; 0 also after a signal. -1 milliseconds wait for ever.
-int wi_poller_wait(int poller, wi_poller_event *_Nonnull events, int capacity, int milliseconds);

@@ -22,8 +22,8 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private let inbox = Guarded(Inbox())
+    /// The one thing that other threads may do with it is `curl_multi_wakeup`.
     private let multi: UnsafeMutableRawPointer
-    private let sockets: CurlSockets
     private var options: CurlOptions
 
     // Unchecked: they belong to the loop's thread.
@@ -34,18 +34,15 @@ final class CurlLoop: @unchecked Sendable {
 
     init(settings: CurlTransport.Settings) {
         precondition(wi_curl_initialise() == 0, "libcurl cannot be initialised")
-        guard let multi = curl_multi_init(), let poller = SocketPoller() else {
-            fatalError("no memory or no descriptors for libcurl")
-        }
+        guard let multi = curl_multi_init() else { fatalError("no memory for libcurl") }
         self.multi = multi
-        sockets = CurlSockets(multi, poller)
         options = CurlOptions(certificateBundle: settings.certificateBundle)
         wi_curl_set_multi_number(multi, CURLMOPT_MAXCONNECTS, settings.maxIdleConnections)
         wi_curl_set_multi_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
         startThread(named: "wi-curl") { self.run() }
     }
 
-    /// Not at the end of the thread: a poster may be between the inbox and ``CurlSockets/wake()``.
+    /// Not at the end of the thread: a poster may be between the inbox and `curl_multi_wakeup`.
     deinit { curl_multi_cleanup(multi) }
 
     func post(_ command: Command) {
@@ -55,7 +52,7 @@ final class CurlLoop: @unchecked Sendable {
             defer { inbox.isSleeping = false }
             return (inbox.isSleeping, false)
         }
-        if wake { sockets.wake() }
+        if wake { curl_multi_wakeup(multi) }
         if isDead, case .add(let transfer) = command { transfer.finish(.failure(Self.shutDown)) }
     }
 
@@ -68,6 +65,7 @@ final class CurlLoop: @unchecked Sendable {
     private func run() {
         wi_curl_mask_sigpipe()
         var commands: [Command] = []
+        var running: Int32 = 0
         while true {
             var mustStop = false
             while takeCommands(&commands) {
@@ -75,13 +73,13 @@ final class CurlLoop: @unchecked Sendable {
                 commands.removeAll(keepingCapacity: true)
             }
             if mustStop { break }
-            sockets.runReady()
-            sockets.runTimer()
+            curl_multi_perform(multi, &running)
             finishDone()
             endBatch()
-            let maySleep = prepareToSleep()
-            sockets.wait(mayWait: maySleep)
-            if maySleep { inbox.withLock { $0.isSleeping = false } }
+            if prepareToSleep() {
+                curl_multi_poll(multi, nil, 0, 60_000, nil)
+                inbox.withLock { $0.isSleeping = false }
+            }
         }
         stop()
     }
@@ -106,9 +104,7 @@ final class CurlLoop: @unchecked Sendable {
         case .add(let transfer): add(transfer)
         case .cancel(let transfer): end(transfer, .failure(.cancelled))
         case .pause(let transfer): transfer.setPaused(true)
-        case .resume(let transfer):
-            transfer.setPaused(false)
-            sockets.makeTimerDue()
+        case .resume(let transfer): transfer.setPaused(false)
         case .stop: return true
         }
         return false

@@ -12,7 +12,8 @@ final class DownloadCenter: TransferOwner {
         var table: [ResolvedRequest: TransferEntry] = [:]
         var queue: TransferQueue
         var circuits: CircuitBreaker
-        var resting: Set<TransferQueue.ID> = []
+        /// Those between two tries: true once the end of the rest is scheduled.
+        var resting: [TransferQueue.ID: Bool] = [:]
         var started = 0
         var joined = 0
         var isShutDown = false
@@ -231,7 +232,7 @@ final class DownloadCenter: TransferOwner {
                 entry.isOver = true
                 state.untable(entry)
             }
-            if !state.resting.isEmpty { state.resting.remove(id) }
+            if !state.resting.isEmpty { state.resting[id] = nil }
             state.queue.remove(id)
             let isEmpty = state.entries.isEmpty
             defer { if isEmpty { state.drains = [] } }
@@ -245,7 +246,7 @@ final class DownloadCenter: TransferOwner {
     func transfer(_ id: TransferQueue.ID, movesTo host: String) {
         begin(
             state.withLock { state in
-                state.resting.remove(id)
+                state.resting[id] = nil
                 state.queue.release(id)
                 // It may have ended meanwhile.
                 guard let entry = state.entries[id] else { return state.startable() }
@@ -254,13 +255,16 @@ final class DownloadCenter: TransferOwner {
             })
     }
 
-    func transferRests(_ id: TransferQueue.ID) {
+    func transferRests(_ id: TransferQueue.ID, until end: Duration) {
         begin(
             state.withLock { state in
                 state.queue.release(id)
-                if state.entries[id] != nil { state.resting.insert(id) }
+                if state.entries[id] != nil { state.resting[id] = false }
                 return state.startable()
             })
+        transferExpects(deadline: end)
+        // It may have ended meanwhile.
+        state.withLock { state in if state.resting[id] != nil { state.resting[id] = true } }
     }
 
     func transferExpects(deadline: Duration?) {
@@ -301,7 +305,7 @@ final class DownloadCenter: TransferOwner {
         state.withLock { state in
             DownloadCounters(
                 started: state.started, joined: state.joined, running: state.queue.runningCount,
-                waiting: state.queue.waitingCount, resting: state.resting.count)
+                waiting: state.queue.waitingCount, resting: state.resting.values.count { $0 })
         }
     }
 

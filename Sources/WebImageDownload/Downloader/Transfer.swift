@@ -79,8 +79,8 @@ protocol TransferOwner: AnyObject, Sendable {
     func transferDidEnd(_ id: TransferQueue.ID)
     /// It needs a slot at another host; `begin` follows.
     func transfer(_ id: TransferQueue.ID, movesTo host: String)
-    /// It gives up its slot for now; ``transfer(_:movesTo:)`` follows, or the end.
-    func transferRests(_ id: TransferQueue.ID)
+    /// It gives up its slot until then; ``transfer(_:movesTo:)`` follows, or the end.
+    func transferRests(_ id: TransferQueue.ID, until end: Duration)
     /// Something may be due then.
     func transferExpects(deadline: Duration?)
     /// Whether the host may be asked now. An outcome must be told for each time that it was.

@@ -305,8 +305,7 @@ final class WebTransfer: Transfer, TransportReceiver {
     private func rest(after error: WebImageError, until: Duration) {
         log.publish()
         emit(.retrying(after: until - surroundings.clock.now, located(error)))
-        owner.transferRests(id)
-        owner.transferExpects(deadline: until)
+        owner.transferRests(id, until: until)
     }
 
     private func stopTransport() {
