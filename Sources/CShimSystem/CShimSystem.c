@@ -29,6 +29,12 @@ int wi_open_temporary(const char *directory) {
     return file;
 }
 
+int wi_exchange(int one_directory, const char *one, int other_directory, const char *other) {
+    int result = renameat2(one_directory, one, other_directory, other, RENAME_EXCHANGE);
+    if (result != 0 && (errno == ENOSYS || errno == EOPNOTSUPP)) errno = EINVAL;
+    return result;
+}
+
 int wi_processor_count(void) {
     cpu_set_t mask;
     if (sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_COUNT(&mask) > 0) return CPU_COUNT(&mask);

@@ -13,7 +13,7 @@ extension DiskCache {
         lookAtSpace(for: bytes)
         if reserveHeadroom(bytes) || sharing({ $0.reserveFreeRoom(bytes) }) { return true }
         return evictionTurn.withLock { _ in
-            if state.withLock({ $0.hasOthers }) { adoptChanges() }
+            if state.withLock({ $0.hasOthers }) { lookAtOthers() }
             var hasLookedAgain = false
             while true {
                 switch sharing({ $0.reserve(bytes) }) {
@@ -24,8 +24,7 @@ extension DiskCache {
                 case .refused:
                     guard !hasLookedAgain, state.withLock({ $0.maySucceedLater(bytes) }) else { return false }
                     hasLookedAgain = true
-                    lookAtStrays()
-                    adoptChanges()
+                    lookAtOthers()
                 }
             }
         }
@@ -49,10 +48,9 @@ extension DiskCache {
         guard evicts else { return }
         executor.run(.low) { [weak self] in
             guard let self else { return }
-            if state.withLock({ $0.hasOthers }) {
-                lookAtStrays()
-                adoptChanges()
-            }
+            // Who has come is known only now.
+            sharing { _ in }
+            if state.withLock({ $0.hasOthers }) { lookAtOthers() }
             evictStep()
         }
     }
@@ -82,10 +80,10 @@ extension DiskCache {
                 // Stored or used again since it was chosen: the file there is not the one to go.
                 let isBack = state.withLock { $0.index.contains(victim.id) }
                 do throws(FileFault) {
-                    if !isBack { try files.remove(path(of: victim.id)) }
-                    state.withLock { $0.didEvict(victim) }
+                    let freed = isBack ? nil : try removeFile(of: victim.id)
+                    state.withLock { $0.didEvict(victim, freed: freed) }
                 } catch  where error.isMissing {
-                    state.withLock { $0.didEvict(victim, byOthers: true) }
+                    state.withLock { $0.didEvict(victim, freed: .nothing) }
                 } catch {
                     logger.warning("a cache entry cannot be removed: \(error)")
                     state.withLock { $0.didNotEvict(victim) }
@@ -112,8 +110,7 @@ extension DiskCache {
     @discardableResult
     package func removeExpired() throws(WebImageError) -> Int {
         finishScan()
-        lookAtStrays(lists: true)
-        adoptChanges()
+        lookAtOthers(lists: true)
         let now = clock.wallTime
         let (count, isFine) = evictionTurn.withLock { _ in
             let victims = state.withLock { $0.takeExpired(most: .max, at: now) }

@@ -19,7 +19,7 @@ extension DiskCache {
     package func flushIndex() {
         finishScan()
         flushTurn.withLock { _ in
-            let changed = state.withLock { $0.takeChanges() }
+            let (changed, hasOthers) = state.withLock { ($0.takeChanges(), $0.hasOthers) }
             guard !changed.isEmpty, let now = timeOfDirectory() else { return }
             var (shards, young): ([Int: IndexStore.Shard], [Int]) = ([:], [])
             for shard in changed {
@@ -27,7 +27,9 @@ extension DiskCache {
                 // A directory may change again within the same tick of the clock that stamps it.
                 if Self.isYoung(status, now) {
                     young.append(shard)
-                } else if let (status, records) = reconcile(shard), !Self.isYoung(status, now) {
+                } else if let (status, records) = reconcile(shard, looksAtKnown: hasOthers),
+                    !Self.isYoung(status, now)
+                {
                     shards[shard] = IndexStore.Shard(
                         modified: status.modifiedNanoseconds, inode: status.inode, records: records)
                 }
@@ -53,11 +55,12 @@ extension DiskCache {
         noteOverhead()
     }
 
-    /// The cache's own files count, too. Of two threads that look at once, the one that saw fewer of them may come last: what
-    /// was seen once stays.
+    /// The cache's own files count, too: the tag and the common total from the beginning, since another thread may be about
+    /// to make them. Of two threads that look at once, the one that saw less may come last: what was seen once stays.
     func noteOverhead() {
-        let own = [layout.indexPath, layout.usagePath, layout.directory + "/CACHEDIR.TAG"]
-        let bytes = own.reduce(0) { $0 + ((try? files.status(at: $1)).map { max($0.blockBytes, 4096) } ?? 0) }
+        let index = (try? files.status(at: layout.indexPath)).map { max($0.blockBytes, 4096) } ?? 0
+        let others = [layout.usagePath, layout.directory + "/CACHEDIR.TAG"]
+        let bytes = others.reduce(index) { $0 + max((try? files.status(at: $1))?.blockBytes ?? 0, 4096) }
         state.withLock { $0.overhead = max($0.overhead, bytes) }
     }
 

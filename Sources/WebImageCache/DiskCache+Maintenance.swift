@@ -12,7 +12,7 @@ extension DiskCache {
         var failure: FileFault?
         forEachEntryFile { id, path in
             stripe(id).lock.withLock { _ in
-                do throws(FileFault) { _ = try remove(id, path) } catch { failure = error }
+                do throws(FileFault) { _ = try remove(id) } catch { failure = error }
             }
         }
         if let failure { throw writing(failure, layout.versionDirectory) }
@@ -44,7 +44,7 @@ extension DiskCache {
                 continue
             }
             do throws(FileFault) {
-                let wasThere = try stripe(id).lock.withLock { _ throws(FileFault) in try remove(id, entry.path) }
+                let wasThere = try stripe(id).lock.withLock { _ throws(FileFault) in try remove(id) }
                 if wasThere { count += 1 }
             } catch {
                 throw writing(error, entry.path)
@@ -105,7 +105,7 @@ extension DiskCache {
 
     private func removeOrphans(_ report: inout DiskVerification) {
         let strays = state.withLock { $0.strays.count }
-        lookAtStrays(lists: true)
+        lookAtOthers(lists: true)
         let gone = strays - state.withLock { $0.strays.count }
         report.orphans += max(gone, 0)
         report.repaired += max(gone, 0)

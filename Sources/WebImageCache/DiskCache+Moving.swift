@@ -110,34 +110,36 @@ extension DiskCache {
                 try files.remove(file.path)
                 return .dropped
             }
-            try makingDirectories(for: id) { () throws(FileFault) in
+            let freed = try makingDirectories(for: id) { () throws(FileFault) in
                 do throws(FileFault) {
-                    try files.rename(file.path, to: path(of: id))
+                    return try put(file.path, inPlaceOf: path(of: id))
                 } catch  where error.errorNumber == EXDEV {
-                    try copy(file, status, id)
+                    return try copy(file, status, id)
                 }
             }
-            state.withLock { $0.fulfil(record.bytes, record) }
+            state.withLock { $0.fulfil(record.bytes, record, freed: freed) }
             return .moved
         }
     }
 
     /// From another disk.
-    private func copy(_ file: EntryFile, _ status: FileStatus, _ id: EntryID) throws(FileFault) {
+    private func copy(_ file: EntryFile, _ status: FileStatus, _ id: EntryID) throws(FileFault) -> Freed? {
         let bytes = try file.readPlain(status)
         let temporary = layout.versionDirectory + "/" + makeTemporaryName(id.shard)
         let target = try files.open(temporary, .createNew)
+        let freed: Freed?
         do throws(FileFault) {
             defer { files.close(target) }
             try write(bytes, to: target)
             if synchronises { try files.sync(target) }
             try files.touch(temporary, at: status.modified)
-            try files.rename(temporary, to: layout.path(of: id))
+            freed = try put(FilePath(temporary), inPlaceOf: path(of: id))
         } catch {
             try? files.remove(temporary)
             throw error
         }
         try files.remove(file.path)
+        return freed
     }
 
     private func write(_ bytes: [UInt8], to file: Int32) throws(FileFault) {

@@ -189,7 +189,7 @@ extension DiskCache {
         stripe(id).lock.withLock { _ in
             // A store may have come in between.
             let isGone = (try? files.status(at: layout.path(of: id))) == nil
-            if isGone { state.withLock { $0.remove(id, byOthers: true) } }
+            if isGone { state.withLock { $0.remove(id, freed: .nothing) } }
         }
     }
 
@@ -198,8 +198,8 @@ extension DiskCache {
         stripe(id).lock.withLock { _ in
             guard let current = try? files.status(at: path), current.inode == status.inode else { return }
             do throws(FileFault) {
-                try files.remove(path)
-                state.withLock { $0.remove(id) }
+                let freed = try removeFile(of: id)
+                state.withLock { $0.remove(id, freed: freed) }
             } catch {
                 logger.warning("a cache entry cannot be removed: \(error)")
             }

@@ -12,17 +12,11 @@ extension DiskCache {
     /// decides by what it knows itself.
     func sharing<Result: Sendable>(_ decide: @Sendable (inout DiskState) -> Result) -> Result {
         membership.withLock { membership -> Result in
-            guard let met = meetOthers(&membership), let usage = membership?.usage else {
-                return state.withLock { decide(&$0) }
-            }
-            defer { files.unlock(usage) }
-            let (result, newTotal) = state.withLock { state -> (Result, DiskTotal) in
+            guard let met = meetOthers(&membership) else { return state.withLock { decide(&$0) } }
+            return tellOthers(&membership) { state in
                 if let total = met.total { state.meet(total) }
-                let result = decide(&state)
-                return (result, state.tellTotal())
+                return decide(&state)
             }
-            tell(newTotal, usage)
-            return result
         }
     }
 
@@ -44,11 +38,9 @@ extension DiskCache {
             guard let usage = membership?.usage else { return }
             if state.withLock({ $0.headroom > 0 }), let isOurs = try? files.lock(usage, within: .zero), isOurs {
                 let known = try? DiskTotal.read(usage, files)
-                let total = state.withLock { state in
+                tellOthers(&membership, isLast: true) { state in
                     if let known { state.meet(known) }
-                    return state.tellTotal(isLast: true)
                 }
-                tell(total, usage)
             }
             leave(&membership)
         }
@@ -118,17 +110,16 @@ extension DiskCache {
                 return nil
             }
             let total = try DiskTotal.read(usage, files)
-            let (living, buried) = buryTheDead()
-            let isAlone = living == 0
+            let others = buryTheDead()
             let owner = try files.open(ownerPath, .readWrite)
             _ = try files.lock(owner, within: .zero)
             let inode = try files.status(of: usage).inode
-            let strays = buried ? findStrays() : nil
+            let strays = others.hasBuried ? findStrays() : nil
             adoptChanges()
             noteOverhead()
             state.withLock { state in
                 if let strays { state.setStrays(strays) }
-                state.join(total, isAlone: isAlone)
+                state.join(total, isAlone: others.names.isEmpty)
                 (state.usageInode, state.usageSeen) = (inode, nil)
             }
             return DiskMembership(usage: usage, usageInode: inode, owner: owner, ownerPath: ownerPath)
@@ -144,18 +135,35 @@ extension DiskCache {
         state.withLock { $0.leave() }
     }
 
+    /// Who else writes to the directory.
+    private struct Others {
+        var names: [String] = []
+        /// What they were promised together, in bytes, and what of it nobody has asked for yet.
+        var promised: Int64 = 0
+        var headroom: Int64 = 0
+        /// Dead ones were found, whose promises are void.
+        var hasBuried = false
+    }
+
     /// Removes what dead caches have left: their marks, and the entries that they were writing. Only by who holds the
     /// common file's lock, under which marks are made.
-    /// - Returns: how many others live, and whether there were dead ones.
-    private func buryTheDead() -> (living: Int, buried: Bool) {
-        var (living, dead): (Int, [String]) = (0, [])
+    private func buryTheDead() -> Others {
+        var (others, dead): (Others, [String]) = (Others(), [])
         for name in (try? files.names(in: layout.ownerDirectory)) ?? [] where name != ownerName {
             guard let file = try? files.open(layout.ownerDirectory + "/" + name, .read) else { continue }
             defer { files.closeLocked(file) }
             // Whoever lives holds its lock.
-            if let isDead = try? files.lock(file, within: .zero), isDead { dead.append(name) } else { living += 1 }
+            if let isDead = try? files.lock(file, within: .zero), isDead {
+                dead.append(name)
+            } else {
+                others.names.append(name)
+                let promise = DiskPromise(length: (try? files.status(of: file))?.size ?? 0)
+                others.promised += promise.blocks * 4096
+                others.headroom += promise.headroom * 4096
+            }
         }
-        guard !dead.isEmpty else { return (living, false) }
+        guard !dead.isEmpty else { return others }
+        others.hasBuried = true
         for shard in existingShards() {
             let directory = layout.shardDirectory(shard)
             for name in (try? files.names(in: directory)) ?? [] where name.hasPrefix(".") {
@@ -164,7 +172,7 @@ extension DiskCache {
             }
         }
         for name in dead { try? files.remove(layout.ownerDirectory + "/" + name) }
-        return (living, true)
+        return others
     }
 
     /// Learns what others have done to the directory since it was last looked at. Costs a status a shard, and a listing
@@ -181,56 +189,99 @@ extension DiskCache {
     }
 
     /// Holds what the index says of a shard against the directory, which is right.
+    /// - Parameter looksAtKnown: whether somebody else may have put other files in place of those that the index has.
     /// - Returns: the directory as it was before it was listed, and what it holds; nil when it is not there or cannot be
     ///   read.
     @discardableResult
-    func reconcile(_ shard: Int) -> (status: FileStatus, records: [DiskIndex.Record])? {
+    func reconcile(
+        _ shard: Int, looksAtKnown: Bool = true
+    ) -> (status: FileStatus, records: [DiskIndex.Record])? {
         let directory = layout.shardDirectory(shard)
         return stripes[shard & 15].lock.withLock { _ in
             let status = try? files.status(at: directory)
-            var ids: Set<EntryID> = []
+            let known = Set(state.withLock { $0.index.records(inShard: shard) }.map(\.id))
+            var there: Set<EntryID> = []
+            var found: [(EntryID, FileStatus)] = []
             if status != nil {
-                guard let names = try? files.names(in: directory) else { return nil }
-                ids = Set(names.lazy.compactMap { EntryID(name: $0) }.filter { $0.shard == shard })
-            }
-            state.withLock { state in
-                for record in state.index.records(inShard: shard) where ids.remove(record.id) == nil {
-                    state.remove(record.id, byOthers: true)
+                let isListed: Void? = try? files.list(directory) { name, status in
+                    guard let id = EntryID(name: name), id.shard == shard else { return }
+                    if !looksAtKnown, known.contains(id) {
+                        there.insert(id)
+                    } else if let status = status() {
+                        there.insert(id)
+                        if status.isRegularFile { found.append((id, status)) }
+                    }
                 }
+                guard isListed != nil else { return nil }
+            }
+            return state.withLock { state in
+                for id in known.subtracting(there) { state.remove(id, freed: .nothing) }
                 state.shardTimes[shard] = status?.modifiedNanoseconds
+                for (id, status) in found { state.see(status, of: id) }
+                return status.map { status in (status, state.index.records(inShard: shard)) }
             }
-            for id in ids {
-                guard let status = try? files.status(at: layout.path(of: id)), status.isRegularFile else { continue }
-                state.withLock { $0.adopt(status.record(of: id)) }
-            }
-            return status.map { status in (status, state.withLock { $0.index.records(inShard: shard) }) }
         }
     }
 
-    /// Looks again at what others were writing: of the dead nothing is left, what nobody owns goes when it is old. Finds
-    /// out whether others live.
-    /// - Parameter lists: whether every shard is listed, even where nothing calls for it.
-    func lookAtStrays(lists: Bool = false) {
+    /// Looks again at what others do: of the dead nothing is left, what nobody owns goes when it is old, what they have
+    /// stored and removed is known from now on, and where the common total does not fit to that it is counted anew.
+    /// - Parameter lists: whether every shard is listed for temporary files, even where nothing calls for it.
+    func lookAtOthers(lists: Bool = false) {
         membership.withLock { membership in
-            let isMember = meetOthers(&membership) != nil
-            defer { if let membership { files.unlock(membership.usage) } }
-            let (living, buried) = isMember ? buryTheDead() : (0, false)
-            let strays = lists || buried || state.withLock { !$0.strays.isEmpty } ? findStrays() : nil
-            state.withLock { state in
-                if isMember { state.setOthers(living > 0) }
-                guard let strays else { return state.setStrays(state.strays) }
+            let met = meetOthers(&membership)
+            guard let met else {
+                let strays = lists || state.withLock { !$0.strays.isEmpty } ? findStrays() : [:]
+                state.withLock { $0.setStrays(strays) }
+                return adoptChanges()
+            }
+            if let total = met.total { state.withLock { $0.meet(total) } }
+            let others = buryTheDead()
+            let (wasShared, hadStrays) = state.withLock { ($0.hasOthers, !$0.strays.isEmpty) }
+            let strays = lists || others.hasBuried || hadStrays ? findStrays() : [:]
+            let promised = others.promised + bytesOfNobody(strays, others)
+            adoptChanges()
+            let recounts =
+                wasShared
+                && (others.hasBuried || others.names.isEmpty
+                    || state.withLock { $0.isTotalAmiss(promised: promised) })
+            if recounts { for shard in existingShards() { reconcile(shard) } }
+            tellOthers(&membership) { state in
+                if recounts { state.recount(promised: promised, headroom: others.headroom) }
+                state.setOthers(!others.names.isEmpty)
                 state.setStrays(strays)
-                if isMember { state.correct(otherTemporaryBytes: strays.values.reduce(0, +)) }
             }
         }
     }
 
-    private func tell(_ total: DiskTotal, _ usage: Int32) {
+    /// What temporary files take whose owners do not live: those of the living are in their promises.
+    private func bytesOfNobody(_ strays: [String: Int64], _ others: Others) -> Int64 {
+        strays.reduce(0) { sum, stray in
+            let name = stray.key.split(separator: "/").last ?? ""
+            return others.names.contains { name.hasPrefix(".\($0)-") } ? sum : sum + stray.value
+        }
+    }
+
+    /// Changes the state and tells the others, whose file is unlocked then.
+    private func tellOthers<Result>(
+        _ membership: inout DiskMembership?, isLast: Bool = false, _ decide: (inout DiskState) -> Result
+    ) -> Result {
+        let (result, total, promise) = state.withLock { state in
+            let result = decide(&state)
+            let (total, promise) = state.tellTotal(isLast: isLast)
+            return (result, total, promise)
+        }
+        guard let current = membership else { return result }
+        defer { files.unlock(current.usage) }
         do throws(FileFault) {
-            try total.write(to: usage, files)
+            if current.promise.isOutdone(by: promise) {
+                try files.truncate(current.owner, to: promise.length)
+                membership?.promise = promise
+            }
+            try total.write(to: current.usage, files)
         } catch {
             logger.notice("the caches of this directory cannot share their limit: \(error)")
         }
+        return result
     }
 }
 

@@ -161,9 +161,9 @@ extension DiskCache {
         do throws(FileFault) {
             isPublished = try stripe(id).lock.withLock { _ throws(FileFault) in
                 guard state.withLock({ $0.writes.wants(number, id) }) else { return false }
-                try files.rename(temporary, to: path)
+                let freed = try put(temporary, inPlaceOf: path)
                 state.withLock { state in
-                    state.fulfil(reserved, record)
+                    state.fulfil(reserved, record, freed: freed)
                     state.writes.didPublish(number, id)
                     state.statistics.stores += 1
                 }
@@ -246,6 +246,7 @@ extension DiskCache {
             tail.trailer.isOf(key, id)
         else { return .none }
         if status.size - tail.footer.bodyLength > Self.mostDeadBytes { return .rewrite }
+        state.withLock { if $0.hasOthers { $0.see(status, of: id) } }
         var footer = tail.footer
         footer.trailerOffset = status.size
         footer.trailerLength = Int64(trailer.bytes.count)
@@ -294,22 +295,22 @@ extension DiskCache {
         let path = layout.path(of: id)
         let wasStaged = unstage(id)
         do throws(FileFault) {
-            return try stripe(id).lock.withLock { _ throws(FileFault) in try remove(id, path) } || wasStaged
+            return try stripe(id).lock.withLock { _ throws(FileFault) in try remove(id) } || wasStaged
         } catch {
             throw writing(error, path)
         }
     }
 
     /// Removes an entry's file, under its stripe's lock.
-    func remove(_ id: EntryID, _ path: String) throws(FileFault) -> Bool {
+    func remove(_ id: EntryID) throws(FileFault) -> Bool {
         state.withLock { $0.writes.cancelAll(of: id) }
-        var wasThere = true
+        var (wasThere, freed): (Bool, Freed?) = (true, .nothing)
         do {
-            try files.remove(path)
+            freed = try removeFile(of: id)
         } catch  where error.isMissing {
             wasThere = false
         }
-        state.withLock { $0.remove(id, byOthers: !wasThere) }
+        state.withLock { $0.remove(id, freed: freed) }
         return wasThere
     }
 

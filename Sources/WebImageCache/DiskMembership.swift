@@ -7,6 +7,8 @@ struct DiskMembership {
     let usageInode: UInt64
     let owner: Int32
     let ownerPath: String
+    /// What the owner's file says.
+    var promise = DiskPromise()
 
     func close(_ files: any FileSystem) {
         try? files.remove(ownerPath)
@@ -15,20 +17,21 @@ struct DiskMembership {
     }
 }
 
-/// What all caches of a directory take together, as one file of it says: magic `WIMGUSE2`, the two numbers, and a
-/// checksum of the three.
+/// What all caches of a directory take together, as one file of it says: magic `WIMGUSE3`, the three numbers, and a
+/// checksum of the four.
 struct DiskTotal: Hashable {
-    private static let magic: UInt64 = 0x3245_5355_474D_4957
-    private static let length = 32
+    private static let magic: UInt64 = 0x3345_5355_474D_4957
 
     /// With ``headroom``.
     var bytes: Int64
     /// What of it nobody takes yet, but somebody may take without asking.
     var headroom: Int64
+    /// How often it was counted anew from what is there.
+    var recounts: UInt64 = 0
 
     /// Nil for what is no such file; it is written anew then.
     static func read(_ file: Int32, _ files: any FileSystem) throws(FileFault) -> DiskTotal? {
-        var words: [4 of UInt64] = [0, 0, 0, 0]
+        var words: [5 of UInt64] = [0, 0, 0, 0, 0]
         var fault: FileFault?
         var count = 0
         withUnsafeMutableBytes(of: &words) { bytes in
@@ -36,17 +39,18 @@ struct DiskTotal: Hashable {
         }
         if let fault { throw fault }
         let total = DiskTotal(
-            bytes: Int64(bitPattern: words[1].littleEndian), headroom: Int64(bitPattern: words[2].littleEndian))
-        guard count == length, words[0].littleEndian == magic, words[3].littleEndian == total.checksum,
-            total.headroom >= 0
+            bytes: Int64(bitPattern: words[1].littleEndian), headroom: Int64(bitPattern: words[2].littleEndian),
+            recounts: words[3].littleEndian)
+        guard count == MemoryLayout.size(ofValue: words), words[0].littleEndian == magic,
+            words[4].littleEndian == total.checksum, total.headroom >= 0
         else { return nil }
         return total
     }
 
     func write(to file: Int32, _ files: any FileSystem) throws(FileFault) {
-        let words: [4 of UInt64] = [
+        let words: [5 of UInt64] = [
             Self.magic.littleEndian, UInt64(bitPattern: bytes).littleEndian,
-            UInt64(bitPattern: headroom).littleEndian, checksum.littleEndian,
+            UInt64(bitPattern: headroom).littleEndian, recounts.littleEndian, checksum.littleEndian,
         ]
         var fault: FileFault?
         withUnsafeBytes(of: words) { bytes in
@@ -55,5 +59,28 @@ struct DiskTotal: Hashable {
         if let fault { throw fault }
     }
 
-    private var checksum: UInt64 { withUnsafeBytes(of: (Self.magic, bytes, headroom)) { Checksum.of($0) } }
+    private var checksum: UInt64 { withUnsafeBytes(of: (Self.magic, bytes, headroom, recounts)) { Checksum.of($0) } }
+}
+
+/// What one cache may have on the disk beyond what the others can count there, in blocks of 4 KiB: an upper bound.
+///
+/// Its own file tells it by the length, 2048 times ``blocks`` and ``headroom``: a file without content takes no room.
+struct DiskPromise: Hashable {
+    /// Of entries that are being written, and ``headroom``.
+    var blocks: Int64 = 0
+    /// At most 1024.
+    var headroom: Int64 = 0
+
+    init(bytes: Int64 = 0, headroom: Int64 = 0) {
+        (blocks, self.headroom) = ((bytes + 4095) / 4096, headroom / 4096)
+    }
+
+    init(length: Int64) { (blocks, headroom) = (length >> 11, length & 2047) }
+
+    var length: Int64 { blocks << 11 | headroom }
+
+    /// Whether a file that says `self` should say `new` instead: it must not say less, and need not say much more.
+    func isOutdone(by new: DiskPromise) -> Bool {
+        new.blocks > blocks || new.headroom != headroom || new.blocks - new.headroom < (blocks - headroom) / 4
+    }
 }

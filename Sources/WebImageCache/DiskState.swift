@@ -41,15 +41,8 @@ struct DiskState {
     /// Entries removed while the scan ran, which it may have seen before.
     private var removedDuringScan: Set<EntryID> = []
 
-    // What other caches of the same directory take; see "Sharing".
-    private var foreign: Int64 = 0
-    private var toldBytes: Int64 = 0
-    private var toldHeadroom: Int64 = 0
-    private var foreignHeadroom: Int64 = 0
-    private var lastTotal: DiskTotal?
-    private(set) var hasOthers = false
-    /// Room that the others count as taken and that nobody has asked for yet.
-    private(set) var headroom: Int64 = 0
+    /// What other caches of the same directory take.
+    private(set) var share = DiskShare()
     /// Which file has the common total, and when it was last seen to be there.
     var usageInode: UInt64?
     var usageSeen: Duration?
@@ -73,9 +66,14 @@ struct DiskState {
     /// What this cache knows of: the sum of what it did.
     private var known: Int64 { index.bytes + reserved + leavingBytes }
     /// Everything on the disk that counts, and what is promised.
-    var used: Int64 { known + foreign }
+    var used: Int64 { known + share.foreign }
     /// The same without what others may yet take; never less than what was seen in the directory.
-    var usage: Int64 { used - min(foreignHeadroom, max(foreign - strays.values.reduce(0, +), 0)) }
+    var usage: Int64 { used - share.othersHeadroom(strays: strayBytes) }
+    private var strayBytes: Int64 { strays.values.reduce(0, +) }
+    var hasOthers: Bool { share.hasOthers }
+    var headroom: Int64 { share.headroom }
+    /// How often all was counted anew; nil where nobody else is there.
+    var sharedRecounts: UInt64? { share.hasOthers ? share.recounts : nil }
     /// Background eviction starts above this much and ends at ``lowWater``.
     private var highWater: Int64 { capacity / 10 * 9 }
     private var lowWater: Int64 { capacity / 10 * 8 }
@@ -98,6 +96,7 @@ struct DiskState {
             return false
         }
         reserved += bytes
+        share.didPromise(bytes)
         if let spare = spareSpace { spareSpace = spare - bytes }
         unlookedBytes += bytes
         return true
@@ -106,7 +105,7 @@ struct DiskState {
     /// The same out of what the others count as taken already, so that they need not be told.
     mutating func reserveHeadroom(_ bytes: Int64) -> Bool {
         guard bytes <= headroom, reserveFreeRoom(bytes) else { return false }
-        headroom -= bytes
+        share.didPromiseHeadroom(bytes)
         return true
     }
 
@@ -122,7 +121,7 @@ struct DiskState {
     }
 
     /// Whether room that is refused now may come about when others' doings are looked at again.
-    func maySucceedLater(_ bytes: Int64) -> Bool { bytes <= capacity && foreign != 0 }
+    func maySucceedLater(_ bytes: Int64) -> Bool { bytes <= capacity && share.foreign != 0 }
 
     mutating func release(_ bytes: Int64) {
         reserved -= bytes
@@ -130,8 +129,13 @@ struct DiskState {
     }
 
     /// A promise of `reserved` bytes has become an entry, or a change of one.
-    mutating func fulfil(_ reserved: Int64, _ record: DiskIndex.Record, keepsPlace: Bool = false) {
+    /// - Parameter freed: what that has taken from the disk; nil: what was known of the entry.
+    mutating func fulfil(
+        _ reserved: Int64, _ record: DiskIndex.Record, keepsPlace: Bool = false, freed: Freed? = nil
+    ) {
         self.reserved -= reserved
+        let known = (index.record(of: record.id)?.bytes ?? 0) + (leaving[record.id] ?? 0)
+        share.account(known: known, freed: freed)
         if keepsPlace { index.update(record) } else { index.set(record) }
         changes.note(record.id)
     }
@@ -257,12 +261,12 @@ struct DiskState {
     }
 
     /// A victim's file is gone, or was replaced by a new entry in the meantime.
-    /// - Parameter byOthers: it was gone already.
-    mutating func didEvict(_ victim: DiskIndex.Victim, byOthers: Bool = false) {
+    /// - Parameter freed: what this cache has taken from the disk by it; nil: what was known of it.
+    mutating func didEvict(_ victim: DiskIndex.Victim, freed: Freed? = nil) {
         endLeaving(victim)
         statistics.evictions += 1
         if let spare = spareSpace { spareSpace = spare + victim.bytes }
-        if byOthers, hasOthers { shiftToOthers(victim.bytes) }
+        share.account(known: victim.bytes, freed: freed)
     }
 
     /// A victim's file could not be removed: it still counts, and others are tried before it.
@@ -281,9 +285,9 @@ struct DiskState {
     // MARK: - What happens to the directory
 
     /// An entry's file is gone.
-    /// - Parameter byOthers: not by this cache's doing.
-    mutating func remove(_ id: EntryID, byOthers: Bool = false) {
-        if let record = index.remove(id), byOthers, hasOthers { shiftToOthers(record.bytes) }
+    /// - Parameter freed: what this cache has taken from the disk by it; nil: what was known of it.
+    mutating func remove(_ id: EntryID, freed: Freed? = nil) {
+        share.account(known: index.remove(id)?.bytes ?? 0, freed: freed)
         changes.note(id)
         if !isScanned { removedDuringScan.insert(id) }
     }
@@ -293,7 +297,17 @@ struct DiskState {
         guard !index.contains(record.id), leaving[record.id] == nil else { return }
         index.adopt([record])
         changes.note(record.id)
-        if hasOthers { shiftToOthers(-record.bytes) }
+        share.account(known: -record.bytes, freed: .nothing)
+    }
+
+    /// An entry's file is seen; it may be another one than was known, by somebody else's doing.
+    mutating func see(_ status: FileStatus, of id: EntryID) {
+        guard var record = index.record(of: id) else { return adopt(status.record(of: id)) }
+        guard record.bytes != status.blockBytes else { return }
+        share.account(known: record.bytes - status.blockBytes, freed: .nothing)
+        (record.bytes, record.length, record.expires) = (status.blockBytes, status.size, 0)
+        index.update(record)
+        changes.note(id)
     }
 
     /// An entry is used whose file the index does not have: it was about to leave, or it is somebody else's.
@@ -310,8 +324,7 @@ struct DiskState {
         index.removeAll()
         strays = [:]
         shardTimes = [Int64?](repeating: nil, count: 256)
-        (foreign, toldBytes, lastTotal, hasOthers) = (0, 0, nil, false)
-        (headroom, toldHeadroom, foreignHeadroom) = (0, 0, 0)
+        share.reset()
     }
 
     /// - Parameter found: the index as the scan makes it; what happened since goes before it.
@@ -332,7 +345,7 @@ struct DiskState {
 
     mutating func setStrays(_ strays: [String: Int64]) {
         self.strays = strays
-        if !hasOthers { setForeign(strays.values.reduce(0, +)) }
+        if !hasOthers { share.setOthers(false, strays: strayBytes) }
     }
 
     // MARK: - Writing the index down
@@ -367,56 +380,37 @@ struct DiskState {
 
     // MARK: - Sharing
 
-    // All caches of a directory keep one total in a file. Each adds to it, whenever it meets the file, what its own
-    // knowledge has changed by since the last time; what the total then has more than that knowledge is the others'.
-
-    /// Becomes one of those who share the directory.
-    /// - Parameter total: what the others say that all take together; nil when they say nothing to be trusted.
+    /// Becomes one of those who share the directory; see ``DiskShare``.
     mutating func join(_ total: DiskTotal?, isAlone: Bool) {
-        hasOthers = !isAlone
-        let others = isAlone ? nil : total.map { $0.bytes - known }
-        foreign = others ?? strays.values.reduce(0, +)
-        (toldBytes, lastTotal, headroom, toldHeadroom) = (known, nil, 0, 0)
-        foreignHeadroom = isAlone ? 0 : total?.headroom ?? 0
+        share.join(total, isAlone: isAlone, known: known, strays: strayBytes)
     }
 
     /// Takes the total as the file has it now.
-    mutating func meet(_ total: DiskTotal) {
-        if let lastTotal, total != lastTotal { hasOthers = true }
-        foreign = total.bytes - toldBytes
-        foreignHeadroom = max(total.headroom - toldHeadroom, 0)
-    }
+    mutating func meet(_ total: DiskTotal) { share.meet(total, known: known) }
 
-    /// The total with this cache's changes in it, for the file; and, while there is plenty, with some headroom for
-    /// what this cache will store next: to meet the file costs as much as to write a small picture.
+    /// The total with this cache's changes in it, for the file, and what it was promised, for its own; while there is
+    /// plenty, with some headroom for what it will store next: to meet the file costs as much as to write a small picture.
     /// - Parameter isLast: nothing more will be stored.
-    mutating func tellTotal(isLast: Bool = false) -> DiskTotal {
-        let wanted = min(byteLimit / 256, Self.mostHeadroom) & ~4095
-        headroom = !isLast && used <= highWater - wanted ? wanted : 0
-        (toldBytes, toldHeadroom) = (known + headroom, headroom)
-        let total = DiskTotal(bytes: used + headroom, headroom: foreignHeadroom + headroom)
-        lastTotal = total
-        return total
+    mutating func tellTotal(isLast: Bool = false) -> (DiskTotal, DiskPromise) {
+        let wanted = min(grain, Self.mostHeadroom)
+        let total = share.tell(known: known, headroom: !isLast && used <= highWater - wanted ? wanted : 0)
+        // Rounded up, so that not every store changes it.
+        let promised = grain > 0 ? (reserved + grain - 1) / grain * grain : reserved
+        return (total, DiskPromise(bytes: promised + headroom, headroom: headroom))
     }
 
     private static let mostHeadroom: Int64 = 4 << 20
+    /// A part of the limit that hardly matters, in whole blocks.
+    private var grain: Int64 { byteLimit / 256 & ~4095 }
 
-    mutating func leave() { headroom = 0 }
+    mutating func leave() { share.leave() }
 
-    mutating func setOthers(_ areThere: Bool) { hasOthers = areThere }
+    mutating func setOthers(_ areThere: Bool) { share.setOthers(areThere, strays: strayBytes) }
 
-    /// What others leave behind when they die in the middle counts for ever, unless somebody counts again: what is there
-    /// and, as nobody knows how much others are about to write, a little more.
-    mutating func correct(otherTemporaryBytes: Int64) {
-        guard hasOthers else { return }
-        let (slack, excess) = (max(byteLimit / 16, 4 << 20), foreign - otherTemporaryBytes)
-        if excess > slack || excess < 0 { setForeign(otherTemporaryBytes + byteLimit / 64) }
-    }
+    /// Whether the common total has gone wrong: others died in the middle, or two changed the same file at once.
+    /// - Parameter promised: what the others may have on the disk beyond what can be counted there.
+    func isTotalAmiss(promised: Int64) -> Bool { share.isAmiss(promised: promised, slack: max(grain * 2, 8192)) }
 
-    private mutating func setForeign(_ bytes: Int64) { shiftToOthers(bytes - foreign) }
-
-    private mutating func shiftToOthers(_ bytes: Int64) {
-        foreign += bytes
-        toldBytes -= bytes
-    }
+    /// The index has just been held against the whole directory: it and what all were promised make the total.
+    mutating func recount(promised: Int64, headroom: Int64) { share.recount(promised: promised, headroom: headroom) }
 }

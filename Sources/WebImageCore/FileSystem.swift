@@ -112,6 +112,8 @@ package protocol FileSystem: Sendable {
     func status(of file: Int32) throws(FileFault) -> FileStatus
     func status(at path: String) throws(FileFault) -> FileStatus
     func rename(_ from: FilePath, to: FilePath) throws(FileFault)
+    /// Gives two files each other's names, in one step; `EINVAL` where the file system cannot.
+    func exchange(_ one: FilePath, _ other: FilePath) throws(FileFault)
     func remove(_ path: FilePath) throws(FileFault)
     func removeDirectory(_ path: String) throws(FileFault)
     /// Makes one directory with mode 0700; an existing one is no fault.

@@ -82,6 +82,10 @@ package struct PosixFileSystem: FileSystem {
         _ = try check("rename", to) { renameat(from.start, from.name, to.start, to.name) }
     }
 
+    package func exchange(_ one: FilePath, _ other: FilePath) throws(FileFault) {
+        _ = try check("renameat2", other) { wi_exchange(one.start, one.name, other.start, other.name) }
+    }
+
     package func remove(_ path: FilePath) throws(FileFault) {
         _ = try check("unlink", path) { unlinkat(path.start, path.name, 0) }
     }

@@ -231,6 +231,11 @@ package final class FaultyFileSystem: FileSystem {
         try metered({ blocks(at: from) + blocks(at: to) }) { () throws(FileFault) in try base.rename(from, to: to) }
     }
 
+    package func exchange(_ one: FilePath, _ other: FilePath) throws(FileFault) {
+        try check(.rename, other.text)
+        try base.exchange(one, other)
+    }
+
     package func remove(_ path: FilePath) throws(FileFault) {
         try check(.remove, path.text)
         try metered({ blocks(at: path) }) { () throws(FileFault) in try base.remove(path) }

@@ -68,6 +68,63 @@ struct DiskSharingTests {
         #expect(first.cache.fault() == nil && second.cache.fault() == nil)
     }
 
+    @Test func whatCachesTakeFromEachOtherIsCountedOnce() throws {
+        let first = try Bench()
+        let second = try first.reopened()
+        let benches = [first, second]
+        for bench in benches { try bench.cache.store(CacheKey("0"), [1], DiskMetadata()) }
+        // The first one learns that it is not alone any more.
+        try first.cache.removeExpired()
+        var random = SeededGenerator(seed: 11)
+        for step in 0..<500 {
+            let cache = benches[Int(random.next() % 2)].cache
+            let key = CacheKey("\(random.next() % 20)")
+            switch random.next() % 6 {
+            case 0: _ = try cache.remove(key)
+            case 1: _ = try cache.updateMetadata(key, metadata(step))
+            default: try cache.store(key, body(Int(random.next() % 60_000)), metadata(step))
+            }
+        }
+        // The first one to say what it did has not heard of the other's last doings.
+        for bench in benches { try bench.cache.removeExpired() }
+        for bench in benches {
+            try bench.cache.removeExpired()
+            #expect(Int64(bench.cache.usage.bytes.bytes) == (try bench.allocatedBytes()))
+        }
+    }
+
+    @Test func aTotalThatHasGoneWrongIsCountedAnew() throws {
+        let first = try Bench(bytes: ByteCount(40 * 4096))
+        let second = try first.reopened(bytes: ByteCount(40 * 4096))
+        for number in 0..<15 {
+            try first.cache.store(CacheKey("a\(number)"), [1], DiskMetadata())
+            try second.cache.store(CacheKey("b\(number)"), [1], DiskMetadata())
+        }
+        // By nobody who counts.
+        for entry in try first.cache.entries() { try PosixFileSystem().remove(entry.path) }
+        for number in 0..<40 { try first.cache.store(CacheKey("c\(number)"), [1], DiskMetadata()) }
+        #expect(first.cache.usage.count > 30 && first.cache.usage.bytes.bytes <= 40 * 4096)
+        // The other one takes up what was counted.
+        try second.cache.store(CacheKey("d"), [1], DiskMetadata())
+        #expect(try first.allocatedBytes() <= 40 * 4096)
+        try second.cache.removeExpired()
+        // What the other one was promised last counts, too.
+        let more = Int64(second.cache.usage.bytes.bytes) - (try first.allocatedBytes())
+        #expect((0...4096).contains(more))
+    }
+
+    @Test func aFileSystemThatCannotExchangeNamesIsCountedToo() throws {
+        let first = try Bench()
+        let second = try first.reopened()
+        for bench in [first, second] { try bench.cache.store(CacheKey("a"), [1], DiskMetadata()) }
+        // EINVAL, for the exchange; the plain rename behind it is the next call.
+        second.files.fail(.rename, at: 0, with: .error(22))
+        try second.cache.store(CacheKey("a"), body(10_000), DiskMetadata())
+        #expect(try first.cache.read(CacheKey("a"))?.body.count == 10_000)
+        try first.cache.removeExpired()
+        #expect(first.cache.usage.bytes.bytes == 3 * 4096)
+    }
+
     @Test func whoHoldsOnToTheTotalHoldsNobodyUp() throws {
         let bench = try Bench()
         try bench.cache.store(CacheKey("a"), [1], DiskMetadata())

@@ -42,7 +42,10 @@ import WebImageTesting
         let again = request({ $0.store = .all }, counting: second)
         for _ in 0..<20 { next.manager.load(again) { ledger.take($0) } }
         let found = try await ledger.finished(20).get()
-        #expect(found.source == .disk && found.image.size == made.image.size && second.count == 0)
+        // Who is told first may have found in memory what another one has just read.
+        let sources = ledger.responses.map(\.source)
+        #expect(sources.contains(.disk) && sources.allSatisfy { $0 == .disk || $0 == .memory })
+        #expect(found.image.size == made.image.size && second.count == 0)
         #expect(ledger.failures.isEmpty && next.transport.requests.isEmpty)
         #expect(next.manager.cachedImage(for: again) != nil)
         // One read for all twenty, each of whom looks whether the original is still the same.

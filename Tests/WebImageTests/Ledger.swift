@@ -34,6 +34,8 @@ final class Ledger: Sendable {
 
     var finishedCount: Int { state.withLock { $0.results.count } }
     var result: Result<ImageResponse, WebImageError>? { state.withLock { $0.results.first } }
+    /// What went well, in the order in which it was told.
+    var responses: [ImageResponse] { state.withLock { $0.results.compactMap { try? $0.get() } } }
     var cached: [ImageResponse] { state.withLock { $0.cached } }
     var previews: [Image] { state.withLock { $0.previews } }
 

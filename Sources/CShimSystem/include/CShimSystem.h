@@ -8,6 +8,10 @@ void wi_name_thread(const char *_Nonnull name);
 /// Opens a file without a name in `directory`, close-on-exec, mode 0600. Returns -1 and sets errno.
 int wi_open_temporary(const char *_Nonnull directory);
 
+/// Gives two files each other's names, in one step. Returns -1 and sets errno: EINVAL where the file system cannot.
+int wi_exchange(
+    int one_directory, const char *_Nonnull one, int other_directory, const char *_Nonnull other);
+
 /// How many processors this process may run on (its affinity mask), at least 1.
 int wi_processor_count(void);
 
