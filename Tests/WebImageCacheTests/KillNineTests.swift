@@ -121,7 +121,7 @@ private struct KillWorker {
         process = number
     }
 
-    /// Watches until the worker has joined those who write to the directory, and for some turns more.
+    /// Watches until the worker has joined those who write to the directory, and for some turns more, a tenth of a second at most.
     ///
     /// - Returns: false when the worker has ended.
     func waitUntilItWrites(_ turns: UInt64) -> Bool {
@@ -132,7 +132,9 @@ private struct KillWorker {
             if hasEnded { return false }
             _ = sched_yield()
         }
-        for _ in 0..<turns { _ = sched_yield() }
+        // On a busy machine a turn may take milliseconds.
+        let end = SystemClock.shared.now + .milliseconds(100)
+        for _ in 0..<turns where SystemClock.shared.now < end { _ = sched_yield() }
         return !hasEnded
     }
 
