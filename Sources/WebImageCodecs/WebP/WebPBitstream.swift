@@ -4,8 +4,8 @@ import WebImageCore
 /// One picture that libwebp decodes, as its chunks come, into memory of the caller's.
 final class WebPBitstream {
     /// libwebp begins the part of a lossless picture at hand anew with every piece, and copies all those before it: pieces
-    /// are at least so long, and at least one part in so many of what came before them.
-    private static let losslessPiece = (bytes: 32 << 10, part: 5)
+    /// are at least so long, and at least one part in so many of the whole.
+    private static let losslessPiece = (bytes: 32 << 10, part: 8)
 
     private(set) var isComplete = false
     /// libwebp keeps its address, so that it may not move.
@@ -13,8 +13,6 @@ final class WebPBitstream {
     private let handle: OpaquePointer
     private var waiting: [UInt8] = []
     private var leastPiece = 1
-    private var taken = 0
-    private var collectsLongerPieces = false
 
     /// - Parameters:
     ///   - memory: for `size` pixels of RGBA, rows `bytesPerRow` apart; it must outlive this object.
@@ -53,9 +51,9 @@ final class WebPBitstream {
         return Int(last)
     }
 
-    func collectLongerPieces() {
-        collectsLongerPieces = true
-        leastPiece = Self.losslessPiece.bytes
+    /// - Parameter total: how long the bitstream says that it is.
+    func collectLongerPieces(of total: Int) {
+        leastPiece = max(Self.losslessPiece.bytes, total / Self.losslessPiece.part)
     }
 
     /// Takes the next bytes; what follows the picture's end is not looked at.
@@ -77,8 +75,6 @@ final class WebPBitstream {
 
     private func append(_ bytes: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
         guard !isComplete, let base = bytes.baseAddress, !bytes.isEmpty else { return }
-        taken += bytes.count
-        if collectsLongerPieces { leastPiece = max(leastPiece, taken / Self.losslessPiece.part) }
         switch WebPIAppend(handle, base, bytes.count) {
         case VP8_STATUS_OK: isComplete = true
         case VP8_STATUS_SUSPENDED: return

@@ -98,7 +98,8 @@ final class WebPDecoder: ImageDecoder {
             let hasAlpha = chunks.canvas == nil ? bitstream.saysAlpha : chunks.saysAlpha
             try begin(canvas: chunks.canvas ?? bitstream.size, hasAlpha: hasAlpha, following: following)
             if bitstream.isLossless {
-                self.bitstream?.collectLongerPieces()
+                // The chunk begins with its name and its length.
+                self.bitstream?.collectLongerPieces(of: WebPBytes.number(chunk[4..<8]))
                 mustBecomeOpaque = format?.alpha == .opaque
             }
             try feed(chunk)

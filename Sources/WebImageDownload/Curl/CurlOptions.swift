@@ -6,6 +6,9 @@ import WebImageCore
 /// What libcurl is told about a transfer. Its timers, redirects, retries and limits stay off: they are ours.
 struct CurlOptions {
     private var trust: TrustFiles
+    /// Else libcurl would look for each of them with every transfer.
+    private let knowsProxies = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+        .contains { (name: String) in getenv(name) != nil }
 
     init(certificateBundle: String?) { trust = TrustFiles(bundle: certificateBundle) }
 
@@ -78,8 +81,8 @@ struct CurlOptions {
             return
         }
         switch request.proxy {
-        case .environment: break
-        case .direct: wi_curl_set_text(easy, CURLOPT_PROXY, "")
+        case .environment where knowsProxies: break
+        case .environment, .direct: wi_curl_set_text(easy, CURLOPT_PROXY, "")
         case .server(let url, let credentials, let except):
             wi_curl_set_text(easy, CURLOPT_PROXY, url)
             wi_curl_set_text(easy, CURLOPT_NOPROXY, except.joined(separator: ","))

@@ -4,7 +4,8 @@
 /// for it, other statuses `badStatus`, also for a tunnel that it refuses to open. One that is down is
 /// `connectionRefused`; no server is then asked without it.
 public enum ProxySettings: Hashable, Sendable {
-    /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, read by libcurl.
+    /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, read by libcurl. Whether there is one of them is
+    /// looked up when the transport is made.
     case environment
     /// None.
     case direct
