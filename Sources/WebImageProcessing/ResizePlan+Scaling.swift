@@ -4,7 +4,8 @@ extension ResizePlan {
     /// How much larger than the result a divided picture must be at least, on both sides.
     ///
     /// Measured on the corpus's photographs as the PSNR against a full decode, both reduced with Lanczos: with 2 the worst
-    /// is 46 dB, with 2.5 it is 48.5 dB, with 3 every picture has 50 dB and most have 52 to 60.
+    /// is 46 dB, with 2.5 it is 48.5 dB, with 3 every picture has 50 dB and most have 52 to 60. A photograph of 12 megapixels
+    /// that libwebp divides has 58.2 with 3, 51.6 with 1.5, which takes a twentieth of the time less.
     package static let qualityMargin = 3.0
 
     /// The largest of `allowed` by which a decoder may divide the picture's sides so that the part that is used is still

@@ -20,8 +20,6 @@ public struct WebPCoder: ImageCoder {
         header.hasAlpha || header.frameCount != 1 ? [1] : WebPScaling.denominators
     }
 
-    public var scalingMargin: Double { WebPScaling.margin }
-
     public func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {

@@ -7,9 +7,6 @@ import WebImageCore
 /// row, the columns and rows beyond the last whole one are left out and the last one is given twice.
 struct WebPScaling {
     static let denominators = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
-    /// Measured as `ResizePlan.qualityMargin` was: the worst is 49.5 dB, most have 51 to 56. With 2 they have 50.6 to 57, but
-    /// it costs a tenth of the time more, and libvips, which scales in libwebp all the way, has 43 to 48.
-    static let margin = 1.5
 
     /// The pixels that libwebp decodes, and those that it makes of them.
     let used: PixelSize

@@ -102,6 +102,5 @@ import WebImageCore
             let header = try #require(decodeWebP(bytes).header)
             #expect((WebPCoder().scaleDenominators(for: header).count > 1) == isScaled)
         }
-        #expect(WebPCoder().scalingMargin < JPEGCoder().scalingMargin)
     }
 }
