@@ -42,7 +42,7 @@ struct DiskState {
     private var removedDuringScan: Set<EntryID> = []
 
     /// What other caches of the same directory take.
-    private(set) var share = DiskShare()
+    var share = DiskShare()
     /// Which file has the common total, and when it was last seen to be there.
     var usageInode: UInt64?
     var usageSeen: Duration?
@@ -64,18 +64,18 @@ struct DiskState {
     /// What is left of the limit for entries.
     private var capacity: Int64 { max(byteLimit - overhead, 0) }
     /// What this cache knows of: the sum of what it did.
-    private var known: Int64 { index.bytes + reserved + leavingBytes }
+    var known: Int64 { index.bytes + reserved + leavingBytes }
     /// Everything on the disk that counts, and what is promised.
     var used: Int64 { known + share.foreign }
     /// The same without what others may yet take; never less than what was seen in the directory.
     var usage: Int64 { used - share.othersHeadroom(strays: strayBytes) }
-    private var strayBytes: Int64 { strays.values.reduce(0, +) }
+    var strayBytes: Int64 { strays.values.reduce(0, +) }
     var hasOthers: Bool { share.hasOthers }
     var headroom: Int64 { share.headroom }
     /// How often all was counted anew; nil where nobody else is there.
     var sharedRecounts: UInt64? { share.hasOthers ? share.recounts : nil }
     /// Background eviction starts above this much and ends at ``lowWater``.
-    private var highWater: Int64 { capacity / 10 * 9 }
+    var highWater: Int64 { capacity / 10 * 9 }
     private var lowWater: Int64 { capacity / 10 * 8 }
 
     mutating func setLimits(_ limits: DiskCacheConfiguration.Limits) {
@@ -377,40 +377,4 @@ struct DiskState {
         flushDelay = nil
         return changes.take()
     }
-
-    // MARK: - Sharing
-
-    /// Becomes one of those who share the directory; see ``DiskShare``.
-    mutating func join(_ total: DiskTotal?, isAlone: Bool) {
-        share.join(total, isAlone: isAlone, known: known, strays: strayBytes)
-    }
-
-    /// Takes the total as the file has it now.
-    mutating func meet(_ total: DiskTotal) { share.meet(total, known: known) }
-
-    /// The total with this cache's changes in it, for the file, and what it was promised, for its own; while there is
-    /// plenty, with some headroom for what it will store next: to meet the file costs as much as to write a small picture.
-    /// - Parameter isLast: nothing more will be stored.
-    mutating func tellTotal(isLast: Bool = false) -> (DiskTotal, DiskPromise) {
-        let wanted = min(grain, Self.mostHeadroom)
-        let total = share.tell(known: known, headroom: !isLast && used <= highWater - wanted ? wanted : 0)
-        // Rounded up, so that not every store changes it.
-        let promised = grain > 0 ? (reserved + grain - 1) / grain * grain : reserved
-        return (total, DiskPromise(bytes: promised + headroom, headroom: headroom))
-    }
-
-    private static let mostHeadroom: Int64 = 4 << 20
-    /// A part of the limit that hardly matters, in whole blocks.
-    private var grain: Int64 { byteLimit / 256 & ~4095 }
-
-    mutating func leave() { share.leave() }
-
-    mutating func setOthers(_ areThere: Bool) { share.setOthers(areThere, strays: strayBytes) }
-
-    /// Whether the common total has gone wrong: others died in the middle, or two changed the same file at once.
-    /// - Parameter promised: what the others may have on the disk beyond what can be counted there.
-    func isTotalAmiss(promised: Int64) -> Bool { share.isAmiss(promised: promised, slack: max(grain * 2, 8192)) }
-
-    /// The index has just been held against the whole directory: it and what all were promised make the total.
-    mutating func recount(promised: Int64, headroom: Int64) { share.recount(promised: promised, headroom: headroom) }
 }
