@@ -8,8 +8,8 @@ struct ConvertCommand: AsyncParsableCommand {
         commandName: "convert",
         abstract: "Convert a picture to another size or format.",
         discussion: """
-            The output's format follows from its name unless --format says it. By default the orientation tag is
-            applied, colours are converted to sRGB, and metadata goes. To PNG with --orientation keep --color keep the
+            The output's format follows from its name unless --format says it. By default the orientation tag is \
+            applied, colours are converted to sRGB, and metadata goes. To PNG with --orientation keep --color keep the \
             stored pixels come out exactly.
             """)
 

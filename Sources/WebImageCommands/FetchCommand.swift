@@ -8,7 +8,7 @@ struct FetchCommand: AsyncParsableCommand {
         commandName: "fetch",
         abstract: "Load pictures, and write them to files.",
         discussion: """
-            Without a size or format, -o writes the original bytes unchanged; the picture is decoded all the same, so
+            Without a size or format, -o writes the original bytes unchanged; the picture is decoded all the same, so \
             that a broken one is an error and leaves no file. With several inputs, -o is a folder.
             Without -o the pictures are only loaded: into the cache, and to see that they are whole.
             """)

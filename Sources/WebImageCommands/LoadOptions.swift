@@ -42,8 +42,8 @@ struct LoadOptions: ParsableArguments {
         help: ArgumentHelp(
             "Where to look and what to keep: \(CachePolicy.names).",
             discussion: """
-                default: any entry, else the network. protocol: what HTTP says. revalidate: an entry only after the origin
-                was asked. refresh: an entry, and what is newer in its place. reload: the network. reload-from-origin: also
+                default: any entry, else the network. protocol: what HTTP says. revalidate: an entry only after the origin \
+                was asked. refresh: an entry, and what is newer in its place. reload: the network. reload-from-origin: also \
                 past the caches on the way. cache-only: never the network. no-store: neither reads nor stores.
                 """))
     var policy = CachePolicy.cacheFirst.rawValue

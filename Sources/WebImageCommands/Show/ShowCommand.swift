@@ -9,8 +9,8 @@ struct ShowCommand: AsyncParsableCommand {
         commandName: "show",
         abstract: "Draw pictures in the terminal.",
         discussion: """
-            Draws by kitty's graphics protocol or by sixels where the terminal has them, else with half blocks, which
-            every terminal has. A picture is made to fit the terminal, and never made larger than it is. Into a pipe or
+            Draws by kitty's graphics protocol or by sixels where the terminal has them, else with half blocks, which \
+            every terminal has. A picture is made to fit the terminal, and never made larger than it is. Into a pipe or \
             file, half blocks go, 80 columns wide. Of an animation, the first frame is drawn.
             """)
 
