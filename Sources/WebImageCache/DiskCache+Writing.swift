@@ -259,6 +259,8 @@ extension DiskCache {
         try append(tailBytes.bytes, to: file, path, status, id)
         // A file that grows bit by bit is given blocks ahead.
         let grown = try files.status(of: file)
+        // Another process may have put another file in its place meanwhile, and counts that one.
+        if state.withLock({ $0.hasOthers }), (try? files.status(at: path))?.inode != grown.inode { return .none }
         let record = makeRecord(id, bytes: grown.blockBytes, length: grown.size, metadata)
         let keepsPlace = state.withLock { state in
             let keepsPlace = state.ageBasis == .creation

@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 import WebImageCache
 import WebImageCore
@@ -37,6 +36,36 @@ struct DiskSharingTests {
         for bench in benches { try bench.cache.removeExpired() }
         #expect(Int64(first.cache.usage.bytes.bytes) >= (try first.allocatedBytes()))
         #expect(try first.reopened().cache.verify().bad == 0)
+    }
+
+    /// Each replaces and removes what the other one has stored and nobody has told it of: what the two count together
+    /// stays what is there. It grew, until there was room for nothing.
+    @Test func twoCachesThatReplaceEachOthersEntriesDoNotCountThemTwice() throws {
+        let limit = 40 * 4096
+        let first = try Bench(bytes: ByteCount(limit))
+        let second = try first.reopened(bytes: ByteCount(limit))
+        let benches = [first, second]
+        for bench in benches { try bench.cache.store(CacheKey("join"), body(1), DiskMetadata()) }
+        var random = SeededGenerator(seed: 9)
+        for step in 0..<2000 {
+            let bench = benches[Int(random.next() % 2)]
+            let key = CacheKey("\(random.next() % 8)")
+            switch random.next() % 4 {
+            case 0: _ = try bench.cache.remove(key)
+            case 1: _ = try bench.cache.updateMetadata(key, metadata(step))
+            default:
+                let body = body(Int(random.next() % 12_000))
+                #expect(try bench.cache.store(key, body, metadata(step)), "step \(step)")
+            }
+        }
+        // Each tells the other what it did last.
+        for bench in benches + benches { try bench.cache.removeExpired() }
+        let used = try first.allocatedBytes()
+        for bench in benches {
+            #expect(bench.cache.usage.bytes.bytes == Int(used))
+            #expect(bench.cache.statistics.evictions == 0, "there was always room")
+            #expect(bench.cache.fault() == nil)
+        }
     }
 
     /// The limit is large enough that each cache takes some room ahead.
@@ -231,14 +260,11 @@ struct DiskSharingTests {
         #expect(try bench.cache.store(CacheKey("b"), [1], DiskMetadata()))
     }
 
-    /// A real disk, of one MiB, that is really full.
-    @Test func aSmallDiskThatIsFullLosesNothing() throws {
-        let scratch = try Scratch()
-        let disk = scratch.path + "/disk"
-        try PosixFileSystem().makeDirectory(disk)
-        // Only where the test may mount; elsewhere the faulty file system says that the disk is full.
-        guard mount("tmpfs", disk, "tmpfs", 0, "size=1m") == 0 else { return }
-        defer { umount2(disk, Int32(MNT_DETACH)) }
+    /// A real disk, of one MiB, that is really full. Elsewhere the faulty file system says that the disk is full.
+    @Test(.enabled("only root may mount a small disk") { SmallDisk.isToBeHad })
+    func aSmallDiskThatIsFullLosesNothing() throws {
+        let small = try SmallDisk(mebibytes: 1)
+        let disk = small.path
         let configuration = DiskCacheConfiguration(directory: disk, limits: .init(bytes: .mebibytes(64), age: nil))
         let cache = DiskCache(configuration, executor: HeldExecutor(), clock: ManualClock())
         var (stored, full) = ([Int](), 0)

@@ -1,0 +1,47 @@
+import WebImageCore
+import WebImageSystem
+
+/// What a download is made of: its transfer, and the log that its bytes come in.
+extension DownloadCenter {
+    func makeTransfer(
+        _ id: TransferQueue.ID, _ resolved: ResolvedRequest, _ priority: LoadPriority,
+        _ snapshot: ConfigurationSnapshot
+    ) -> (any Transfer, DecryptingPump?, ByteLog) {
+        let log = makeLog(snapshot)
+        let limit = (resolved.request.bodyLimit ?? snapshot.bodyLimit).bytes
+        let transfer: any Transfer
+        if let url = resolved.web {
+            transfer = WebTransfer(
+                id: id, plan: TransferPlan(url: url, request: resolved, snapshot: snapshot), log: log,
+                surroundings: surroundings, owner: self)
+        } else if case .loader(let loader, let url) = resolved.source {
+            transfer = LoaderTransfer(
+                id: id, loader: loader, url: url, limit: limit, log: log, clock: clock, budget: budget, owner: self)
+        } else {
+            transfer = LocalTransfer(
+                id: id, source: resolved.source, limit: limit, priority: priority, log: log, files: files,
+                executor: executor, budget: budget, owner: self)
+        }
+        guard let decryptor = resolved.request.decryptor ?? snapshot.decryptor else {
+            return (transfer, nil, log)
+        }
+        let clear = makeLog(snapshot)
+        let pump = DecryptingPump(
+            decryptor, from: log, to: clear, limit: limit, place: resolved.source.shown, executor: executor,
+            budget: budget)
+        return (transfer, pump, clear)
+    }
+
+    func makeLog(
+        of beginning: any PartialBody, continuedBy download: Download, _ head: ResponseHead,
+        whenBegun: @escaping @Sendable (ByteLog?) -> Void
+    ) {
+        let log = makeLog(snapshot)
+        ContinuedLog(beginning, rest: download.log, into: log, executor: executor, budget: budget)
+            .start(head, whenBegun: whenBegun)
+    }
+
+    private func makeLog(_ snapshot: ConfigurationSnapshot) -> ByteLog {
+        ByteLog(settings: snapshot.logSettings, budget: budget, files: files, executor: executor)
+    }
+}
