@@ -1,17 +1,23 @@
 import CSysWebP
+import Glibc
 import WebImageCore
 
 /// One picture that libwebp decodes, as its chunks come, into memory of the caller's.
 final class WebPBitstream {
-    /// libwebp begins the part of a lossless picture at hand anew with every piece, and copies all those before it: pieces
-    /// are at least so long, and at least one part in so many of the whole.
-    private static let losslessPiece = (bytes: 32 << 10, part: 8)
+    /// libwebp begins the part of a lossless picture at hand anew with every piece: pieces are at least so long, and at
+    /// least one part in so many of the whole. Where all is there already, they only let a decode be cancelled.
+    private static let losslessPiece = (bytes: 32 << 10, part: 8, inPlace: 1 << 20)
 
     private(set) var isComplete = false
     /// libwebp keeps its address, so that it may not move.
     private let config: UnsafeMutablePointer<WebPDecoderConfig>
     private let handle: OpaquePointer
-    private var waiting: [UInt8] = []
+    /// Where all bytes of the picture lie or will lie, so that libwebp need not copy them. Nil: it does.
+    private var whole: UnsafePointer<UInt8>?
+    /// The same when it is ours.
+    private var gathered: UnsafeMutableBufferPointer<UInt8>?
+    /// How many of its bytes came, and how many libwebp knows of.
+    private var (received, decoded) = (0, 0)
     private var leastPiece = 1
 
     /// - Parameters:
@@ -42,6 +48,7 @@ final class WebPBitstream {
     deinit {
         WebPIDelete(handle)
         config.deallocate()
+        free(gathered?.baseAddress)
     }
 
     /// How many rows from the top are decoded.
@@ -51,38 +58,62 @@ final class WebPBitstream {
         return Int(last)
     }
 
-    /// - Parameter total: how long the bitstream says that it is.
-    func collectLongerPieces(of total: Int) {
-        leastPiece = max(Self.losslessPiece.bytes, total / Self.losslessPiece.part)
+    /// Says, before the first of them comes, that all bytes that will be pushed lie there, and stay until the last one was
+    /// pushed.
+    func read(inPlace bytes: UnsafeBufferPointer<UInt8>, isLossless: Bool) {
+        guard received == 0 else { return }
+        whole = bytes.baseAddress
+        if isLossless { leastPiece = Self.losslessPiece.inPlace }
+    }
+
+    /// Says that a lossless picture of that many bytes comes.
+    /// - Throws: `limitExceeded` without memory for them. What never comes takes none.
+    func gatherLossless(byteCount: Int) throws(WebImageError) {
+        guard received == 0, byteCount > 0 else { return }
+        guard let memory = malloc(byteCount) else { throw Self.lacksMemory }
+        let bytes = memory.bindMemory(to: UInt8.self, capacity: byteCount)
+        gathered = UnsafeMutableBufferPointer(start: bytes, count: byteCount)
+        whole = UnsafePointer(bytes)
+        leastPiece = max(Self.losslessPiece.bytes, byteCount / Self.losslessPiece.part)
     }
 
     /// Takes the next bytes; what follows the picture's end is not looked at.
     ///
     /// - Throws: `corruptData`, `unsupportedFeature`, `limitExceeded` without memory.
     func push(_ bytes: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
-        guard !isComplete else { return }
-        if waiting.isEmpty, bytes.count >= leastPiece { return try append(bytes) }
-        waiting.append(contentsOf: bytes)
-        if waiting.count >= leastPiece { try flush() }
+        guard !isComplete, let base = bytes.baseAddress, !bytes.isEmpty else { return }
+        let begin = received
+        received += bytes.count
+        guard whole != nil else { return try check(WebPIAppend(handle, base, bytes.count)) }
+        if let gathered {
+            guard received <= gathered.count else {
+                throw WebImageError(.corruptData, "the picture's data is longer than it says", format: .webp)
+            }
+            gathered.baseAddress?.advanced(by: begin).update(from: base, count: bytes.count)
+        }
+        if received - decoded >= leastPiece { try flush() }
     }
 
     /// Decodes what still waits to become a longer piece.
     func flush() throws(WebImageError) {
-        let bytes = waiting
-        waiting = []
-        try bytes.withUnsafeBufferPointer { buffer throws(WebImageError) in try append(buffer) }
+        guard !isComplete, let whole, received > decoded else { return }
+        decoded = received
+        try check(WebPIUpdate(handle, whole, received))
     }
 
-    private func append(_ bytes: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
-        guard !isComplete, let base = bytes.baseAddress, !bytes.isEmpty else { return }
-        switch WebPIAppend(handle, base, bytes.count) {
+    private func check(_ status: VP8StatusCode) throws(WebImageError) {
+        switch status {
         case VP8_STATUS_OK: isComplete = true
         case VP8_STATUS_SUSPENDED: return
         case VP8_STATUS_OUT_OF_MEMORY:
-            throw WebImageError(.limitExceeded, "there is no memory to decode the WebP", format: .webp)
+            throw Self.lacksMemory
         case VP8_STATUS_UNSUPPORTED_FEATURE:
             throw WebImageError(.unsupportedFeature, "libwebp does not read such a WebP", format: .webp)
         default: throw WebImageError(.corruptData, "libwebp: the picture's data is damaged", format: .webp)
         }
+    }
+
+    private static var lacksMemory: WebImageError {
+        WebImageError(.limitExceeded, "there is no memory to decode the WebP", format: .webp)
     }
 }

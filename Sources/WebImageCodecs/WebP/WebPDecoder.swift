@@ -43,13 +43,14 @@ final class WebPDecoder: ImageDecoder {
     }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
-        var rest = bytes.bindMemory(to: UInt8.self)
+        let input = bytes.bindMemory(to: UInt8.self)
+        var rest = input
         while isOpen {
             let before = rest.count
             let piece = try chunks.next(&rest)
             try countBytes(before - rest.count)
             guard let piece else { break }
-            try take(piece, following: rest)
+            try take(piece, of: input, following: rest)
         }
         if isOpen, chunks.isAtEnd { try end() }
         if stage == .headerOnly { header?.learn(from: chunks) }
@@ -85,7 +86,7 @@ final class WebPDecoder: ImageDecoder {
     }
 
     private func take(
-        _ piece: WebPChunkReader.Piece, following: UnsafeBufferPointer<UInt8>
+        _ piece: WebPChunkReader.Piece, of input: UnsafeBufferPointer<UInt8>, following: UnsafeBufferPointer<UInt8>
     ) throws(WebImageError) {
         switch piece {
         case .canvas(let size): try options.limits.check(size, of: .webp)
@@ -97,10 +98,15 @@ final class WebPDecoder: ImageDecoder {
             try chunks.check(bitstream, options.limits)
             let hasAlpha = chunks.canvas == nil ? bitstream.saysAlpha : chunks.saysAlpha
             try begin(canvas: chunks.canvas ?? bitstream.size, hasAlpha: hasAlpha, following: following)
-            if bitstream.isLossless {
-                // The chunk begins with its name and its length.
-                self.bitstream?.collectLongerPieces(of: WebPBytes.number(chunk[4..<8]))
-                mustBecomeOpaque = format?.alpha == .opaque
+            mustBecomeOpaque = bitstream.isLossless && format?.alpha == .opaque
+            // The chunk begins with its name and its length.
+            let length = 8 + WebPBytes.number(chunk[4..<8])
+            let begin = input.count - following.count - chunk.count
+            if begin >= 0, input.count - begin >= length {
+                let whole = UnsafeBufferPointer(rebasing: input[begin..<begin + length])
+                self.bitstream?.read(inPlace: whole, isLossless: bitstream.isLossless)
+            } else if bitstream.isLossless {
+                try self.bitstream?.gatherLossless(byteCount: length)
             }
             try feed(chunk)
         case .data(let bytes):

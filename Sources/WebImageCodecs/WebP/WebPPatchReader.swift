@@ -14,8 +14,7 @@ final class WebPPatchReader: FramePatchReader {
     private struct FrameData {
         var alpha: Range<Int>?
         var bitstream = 0..<0
-        /// libwebp gives the alpha that the data has, also where its header says that there is none.
-        var mustBecomeOpaque = false
+        var isLossless = false
     }
 
     private let options: DecodeOptions
@@ -79,7 +78,7 @@ final class WebPPatchReader: FramePatchReader {
         let isTransparent = bitstream.saysAlpha && (chunks.canvas == nil || chunks.saysAlpha)
         let hasAlpha = isTransparent || current.alpha != nil
         current.bitstream = place..<place
-        current.mustBecomeOpaque = bitstream.isLossless && !hasAlpha
+        current.isLossless = bitstream.isLossless
         currentPatch = FramePatch(chunks.frame ?? WebPFrame(size: canvas), isOpaque: !hasAlpha)
         if header == nil {
             header = chunks.header(canvas, hasAlpha: hasAlpha || chunks.saysAlpha)
@@ -94,15 +93,17 @@ final class WebPPatchReader: FramePatchReader {
             RowFormat(size: patch.size, layout: .rgba8, alpha: patch.isOpaque ? .opaque : .straight))
         let picture = try memory(for: patch.size)
         let bitstream = try WebPBitstream(picture.base, bytesPerRow: picture.bytesPerRow, size: patch.size)
-        for range in [data.alpha, data.bitstream].compactMap(\.self) { try feed(range, to: bitstream) }
+        try feed(data, to: bitstream)
         guard bitstream.isComplete else {
             throw WebImageError(.corruptData, "the WebP's frame \(index) has too little data", format: .webp)
         }
+        // libwebp gives the alpha that the data has, also where its header says that there is none.
+        let mustBecomeOpaque = data.isLossless && patch.isOpaque
         var row = 0
         while row < patch.size.height {
             let count = min(Self.bandRows, patch.size.height - row)
             let source = picture.row(row)
-            if data.mustBecomeOpaque { makeOpaque(source, pixels: count * patch.size.width) }
+            if mustBecomeOpaque { makeOpaque(source, pixels: count * patch.size.width) }
             sink.band(at: row, count: count).copyMemory(from: source, byteCount: count * picture.bytesPerRow)
             try sink.commit(at: row, count: count)
             row += count
@@ -117,15 +118,22 @@ final class WebPPatchReader: FramePatchReader {
         return fresh
     }
 
-    private func feed(_ range: Range<Int>, to bitstream: WebPBitstream) throws(WebImageError) {
+    private func feed(_ data: FrameData, to bitstream: WebPBitstream) throws(WebImageError) {
         try bytes.withUnsafeBufferPointer { all throws(WebImageError) in
-            var rest = all[range]
-            while !rest.isEmpty, !bitstream.isComplete {
-                try options.checkpoint?()
-                let piece = rest.prefix(Self.pieceLength)
-                rest = rest.dropFirst(piece.count)
-                try bitstream.push(UnsafeBufferPointer(rebasing: piece))
+            if data.alpha == nil {
+                let whole = UnsafeBufferPointer(rebasing: all[data.bitstream])
+                bitstream.read(inPlace: whole, isLossless: data.isLossless)
             }
+            for range in [data.alpha, data.bitstream].compactMap(\.self) {
+                var rest = all[range]
+                while !rest.isEmpty, !bitstream.isComplete {
+                    try options.checkpoint?()
+                    let piece = rest.prefix(Self.pieceLength)
+                    rest = rest.dropFirst(piece.count)
+                    try bitstream.push(UnsafeBufferPointer(rebasing: piece))
+                }
+            }
+            try bitstream.flush()
         }
     }
 }
