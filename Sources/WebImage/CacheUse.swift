@@ -35,8 +35,10 @@ public struct CacheUse: Hashable, Sendable {
 
     public init() {}
 
-    /// Whether the finished picture lies on disk, too.
-    var keepsOnDisk: Bool { store.contains(.disk) && query.contains(.disk) }
+    /// Whether the finished picture is written to disk, too.
+    var keepsOnDisk: Bool { store.contains(.disk) }
+    /// Whether it is looked for there.
+    var looksOnDisk: Bool { keepsOnDisk && query.contains(.disk) }
 }
 
 /// Two uses are the same when they mean the very same cache.

@@ -14,7 +14,7 @@ extension ImageManager {
         let (bytes, receiver) = try await bytes(for: request)
         defer { receiver.leave() }
         do throws(WebImageError) {
-            return try await data(of: bytes, request)
+            return try await data(of: bytes, request, receiver)
         } catch {
             guard bytes.standIn(for: error, now: loader.clock.wallTime) != nil else { throw error }
             var entry = request
@@ -24,8 +24,11 @@ extension ImageManager {
         }
     }
 
-    private func data(of bytes: OpenedBytes, _ request: ImageRequest) async throws(WebImageError) -> [UInt8] {
+    private func data(
+        of bytes: OpenedBytes, _ request: ImageRequest, _ receiver: BytesReceiver
+    ) async throws(WebImageError) -> [UInt8] {
         let (log, answer) = (bytes.log, CancellableAnswer<ByteChunk>())
+        receiver.whenLate { answer.give(.failure($0)) }
         log.whenEnded { [loader] in
             if case .failed(let error) = log.end { return answer.give(.failure(error)) }
             // Part of the bytes may be in a file.
@@ -43,7 +46,9 @@ extension ImageManager {
         let (bytes, receiver) = try await bytes(for: request)
         defer { receiver.leave() }
         return try await settling(bytes, request) { [loader] () async throws(WebImageError) in
-            try await HeaderProbe(log: bytes.log, source: bytes.source, request: request, loader: loader).details()
+            let probe = HeaderProbe(log: bytes.log, source: bytes.source, request: request, loader: loader)
+            receiver.whenLate { probe.end($0) }
+            return try await probe.details()
         }
     }
 
@@ -66,6 +71,7 @@ extension ImageManager {
     private func bytes(for request: ImageRequest) async throws(WebImageError) -> (OpenedBytes, BytesReceiver) {
         let request = loader.withLoader(request)
         let receiver = BytesReceiver(priority: request.priority)
+        if let timeout = request.timeout { receiver.arm(timeout, loader.clock) }
         BytesSearch(loader: loader, request: request, key: try BytesKey(request), seeker: receiver).start()
         do throws(WebImageError) {
             let bytes = try await receiver.answer.value()
@@ -108,6 +114,10 @@ private final class BytesReceiver: BytesSeeker {
     private struct State {
         var download: Download?
         var hasLeft = false
+        var timeout: ScheduledAction?
+        /// Set once the request's time is over.
+        var lateness: WebImageError?
+        var whenLate: (@Sendable (WebImageError) -> Void)?
     }
 
     let priority: LoadPriority
@@ -130,12 +140,43 @@ private final class BytesReceiver: BytesSeeker {
     func found(_ bytes: OpenedBytes) { answer.give(.success(bytes)) }
     func failed(_ error: WebImageError) { answer.give(.failure(error)) }
 
-    func leave() {
-        let download = state.withLock { state in
-            state.hasLeft = true
-            defer { state.download = nil }
-            return state.download
+    func arm(_ timeout: Duration, _ clock: any LoadClock) {
+        let action = clock.schedule(at: clock.now + timeout) { [weak self] in
+            self?.expire(WebImageError(.deadlineExceeded, "the load took longer than \(timeout)"))
         }
+        let isLate = state.withLock { state in
+            if !state.hasLeft { state.timeout = action }
+            return state.hasLeft
+        }
+        if isLate { action.cancel() }
+    }
+
+    /// Calls `run` when the request's time is over before it has left; at once when it is over already.
+    func whenLate(_ run: @escaping @Sendable (WebImageError) -> Void) {
+        let lateness = state.withLock { state in
+            if state.lateness == nil, !state.hasLeft { state.whenLate = run }
+            return state.lateness
+        }
+        if let lateness { run(lateness) }
+    }
+
+    private func expire(_ error: WebImageError) {
+        let run = state.withLock { state in
+            if !state.hasLeft { state.lateness = error }
+            defer { state.whenLate = nil }
+            return state.hasLeft ? nil : state.whenLate
+        }
+        run?(error)
+        answer.give(.failure(error))
+    }
+
+    func leave() {
+        let (download, timeout) = state.withLock { state in
+            state.hasLeft = true
+            defer { (state.download, state.timeout, state.whenLate) = (nil, nil, nil) }
+            return (state.download, state.timeout)
+        }
+        timeout?.cancel()
         download?.cancel()
     }
 }

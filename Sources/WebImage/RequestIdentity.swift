@@ -7,7 +7,7 @@ import WebImageDownload
 /// What makes two requests' originals the same, as a text (contracts, "Identity").
 enum RequestIdentity {
     /// Stands before each part that is added to the URL; no URL and no header field can hold it.
-    private static let separator: Character = "\u{1E}"
+    private static let separator = CacheKey.partSeparator
     private static let counter = Atomic(0)
 
     /// Tells apart requests that have no URL.
@@ -18,7 +18,7 @@ enum RequestIdentity {
     /// written to disk.
     static func originalKey(of request: ResolvedRequest, named name: String?) -> CacheKey {
         var text = name ?? request.originalURL
-        if let scope = request.credentialScope { text += "\(separator)who:\(scope)" }
+        if let scope = request.credentialScope { text += "\(separator)who#\(KeyDigest.hex(scope).prefix(32))" }
         let fields = request.request.fields.sorted {
             ($0.name.canonicalName, $0.value) < ($1.name.canonicalName, $1.value)
         }

@@ -62,7 +62,7 @@ extension DiskCache {
     }
 
     /// Takes pictures over from a folder that SDWebImage wrote. Its files do not say their keys, so that only those are
-    /// found that are asked for. The folder stays as it is. Blocks.
+    /// found that are asked for, and of them only pictures are taken. The folder stays as it is. Blocks.
     /// - Returns: how many are in the cache now that were not before.
     /// - Throws: `noSpace`, `readOnly`, `cacheIO`.
     package func importSDWebImage(_ directory: String, keys: [CacheKey]) throws(WebImageError) -> Int {
@@ -70,7 +70,9 @@ extension DiskCache {
         var count = 0
         for key in keys {
             let id = EntryID(key)
-            guard try path(for: key) == nil, let entry = read(key, id, from: source) else { continue }
+            guard try path(for: key) == nil, let entry = read(key, id, from: source),
+                entry.metadata.format != nil
+            else { continue }
             if try store(key, entry.body, entry.metadata) { count += 1 }
         }
         return count

@@ -43,11 +43,18 @@ extension DiskCache {
 
     /// Starts an entry whose body comes part by part. Blocks.
     package func makeWriter(for key: CacheKey) throws(WebImageError) -> DiskWriter {
-        finishScan()
         let id = EntryID(key)
-        unstage(id)
+        return try makeWriter(key, id, unstaging: true) { $0.begin(id) }
+    }
+
+    /// - Parameter begin: notes that a write begins, and says which number it has.
+    func makeWriter(
+        _ key: CacheKey, _ id: EntryID, unstaging: Bool, _ begin: (inout DiskWrites) -> UInt64
+    ) throws(WebImageError) -> DiskWriter {
+        finishScan()
+        if unstaging { unstage(id) }
         let (path, file) = try openTemporary(id)
-        let number = state.withLock { $0.writes.begin(id) }
+        let number = state.withLock { begin(&$0.writes) }
         return DiskWriter(key, id, number: number, cache: self, path: path, file: file)
     }
 

@@ -138,6 +138,8 @@ public struct DiskUsage: Hashable, Sendable {
 public struct DiskHistory: Hashable, Sendable {
     public var hits: Int
     public var misses: Int
+    /// 0 to 1; nil before anything was looked for.
+    public var hitRatio: Double? { hits + misses == 0 ? nil : Double(hits) / Double(hits + misses) }
 }
 
 /// What a disk cache has done since it was opened.

@@ -29,12 +29,15 @@ struct DiskTrailer: Equatable {
     var keyDigest: [UInt8]?
     var metadata: DiskMetadata
 
-    /// - Parameter keepsKey: when false, neither key nor URL are in it.
+    /// - Parameter keepsKey: when false, neither key nor URLs are in it.
     init(_ key: CacheKey, _ id: EntryID, _ metadata: DiskMetadata, keepsKey: Bool) {
         self.key = keepsKey ? key.text : nil
         keyDigest = keepsKey ? nil : id.bytes
         self.metadata = metadata
-        if !keepsKey { self.metadata.url = nil }
+        if !keepsKey {
+            self.metadata.url = nil
+            self.metadata.headers.removeAll { $0.name == DiskMetadata.Field.place }
+        }
     }
 
     private init(key: String?, keyDigest: [UInt8]?, metadata: DiskMetadata) {

@@ -4,6 +4,9 @@ public import WebImageCore
 public struct DiskMetadata: Hashable, Sendable {
     /// A header field.
     public struct Field: Hashable, Sendable {
+        /// Under this name stands which URL answered, which the entries of hashed keys do not keep.
+        package static let place = ":place"
+
         public var name: String
         public var value: String
 

@@ -19,6 +19,18 @@ struct DiskWrites {
         return nextNumber - 1
     }
 
+    /// As ``begin(_:)`` for a write that has nothing to write yet, and so counts for no limit.
+    mutating func reserve(_ id: EntryID) -> UInt64 {
+        let number = begin(id)
+        openCount -= 1
+        return number
+    }
+
+    mutating func giveUpReserved(_ id: EntryID) {
+        openCount += 1
+        end(id)
+    }
+
     func wants(_ number: UInt64, _ id: EntryID) -> Bool {
         number >= leastWanted && number >= open[id]?.leastWanted ?? 0
     }

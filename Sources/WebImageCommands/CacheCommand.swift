@@ -24,7 +24,13 @@ struct CacheOptions: ParsableArguments {
     /// - Throws: `cacheIO` when neither the option nor the environment names a directory.
     func openCache() throws(ExitCode) -> (cache: ImageCache, disk: DiskCache) {
         var configuration = ImageManager.Configuration()
-        if let cacheDir { configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir)) }
+        if let cacheDir {
+            var isFolder: ObjCBool = false
+            if FileManager.default.fileExists(atPath: cacheDir, isDirectory: &isFolder), !isFolder.boolValue {
+                throw fail(WebImageError(.cacheIO, "this is no folder", location: cacheDir))
+            }
+            configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir))
+        }
         let manager = ImageManager(configuration: configuration)
         guard let disk = manager.diskCache else {
             throw fail(
@@ -65,7 +71,7 @@ struct CacheStatsCommand: AsyncParsableCommand {
             let usage = disk.usage
             options.json
                 ? Console.out(json(entries.count, usage, disk.history, oldest, formats))
-                : Console.out(plain(entries.count, usage, usage.limit, oldest, formats))
+                : Console.out(plain(entries.count, usage, disk.history, oldest, formats))
         } catch {
             throw options.fail(error)
         }
@@ -81,6 +87,7 @@ struct CacheStatsCommand: AsyncParsableCommand {
         // As far as loaders have written them down.
         line.add("hits", history.hits)
         line.add("misses", history.misses)
+        line.add("hit_ratio", history.hitRatio)
         line.add("oldest", oldest)
         var byFormat = JSONLine()
         for (format, count) in formats.sorted(by: { $0.key < $1.key }) { byFormat.add(format, count) }
@@ -89,12 +96,15 @@ struct CacheStatsCommand: AsyncParsableCommand {
     }
 
     private func plain(
-        _ count: Int, _ usage: DiskUsage, _ limit: ByteCount, _ oldest: Int64?, _ formats: [String: Int]
+        _ count: Int, _ usage: DiskUsage, _ history: DiskHistory, _ oldest: Int64?, _ formats: [String: Int]
     ) -> String {
-        var text = "\(count) entries, \(usage.bytes) of \(limit)"
+        var text = "\(count) entries, \(usage.bytes) of \(usage.limit)"
         if let oldest {
             text +=
                 ", the oldest stored \(ISO8601DateFormatter().string(from: Date(timeIntervalSince1970: Double(oldest))))"
+        }
+        if let ratio = history.hitRatio {
+            text += "\n\(history.hits) hits, \(history.misses) misses: \(Int((ratio * 100).rounded())) % hits"
         }
         for (format, count) in formats.sorted(by: { $0.value > $1.value }) { text += "\n  \(format): \(count)" }
         return text
@@ -113,7 +123,8 @@ struct CachePathCommand: AsyncParsableCommand {
     func run() async throws {
         let disk = try options.open()
         // A URL is looked up in the form that the loader stores it under.
-        for key in [ImageRequest(key).originalKey, CacheKey(key)] {
+        let known = try? await disk.entries().compactMap(\.key).first { $0.isOriginal(of: ImageRequest(key).originalKey) }
+        for key in [ImageRequest(key).originalKey, CacheKey(key), known].compactMap(\.self) {
             guard let path = try? await disk.path(for: key) else { continue }
             if options.json {
                 var line = JSONLine()

@@ -29,6 +29,10 @@ struct CacheImportCommand: AsyncParsableCommand {
     func run() async throws {
         let keys = (urls + (try InputList.read(inputList))).map { ImageRequest($0).originalKey }
         let disk = try options.open()
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw options.fail(WebImageError(.fileNotFound, "there is no such folder", location: folder))
+        }
         do throws(WebImageError) {
             let count = try await disk.importSDWebImage(CacheDirectory.absolute(folder), keys: keys)
             if options.json {
@@ -42,5 +46,6 @@ struct CacheImportCommand: AsyncParsableCommand {
         } catch {
             throw options.fail(error)
         }
+        for key in keys where try await disk.path(for: key) == nil { throw someFailed }
     }
 }

@@ -94,7 +94,8 @@ struct CacheTrimCommand: AsyncParsableCommand {
 
 struct CacheRemoveCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a picture, in every size that is kept; the key is its URL.")
+        commandName: "remove", abstract: "Remove a picture, in every size that is kept; the key is its URL.",
+        discussion: "With what was fetched from that URL by other users or with other header fields.")
 
     @Argument(help: "The key.")
     var key: String
@@ -109,7 +110,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
             var count = 0
             for key in originals where try await disk.remove(key) { count += 1 }
             for found in try await disk.entries().compactMap(\.key)
-            where originals.contains(where: { found.isMade(of: $0) }) {
+            where originals.contains(where: { found.isMade(of: $0) || found.isOriginal(of: $0) }) {
                 if try await disk.remove(found) { count += 1 }
             }
             guard count > 0 else {

@@ -57,7 +57,7 @@ struct FetchCommand: AsyncParsableCommand {
                 output: destinations.place(at: index), previews: progressive, manager: manager, display: display)
         }
         let allWell = await FetchJob.run(jobs, concurrency: loading.concurrency)
-        await manager.finishStores()
+        await LoadOptions.finish(manager)
         if !allWell { throw someFailed }
     }
 

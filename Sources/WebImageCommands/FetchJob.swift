@@ -19,13 +19,15 @@ struct FetchJob: Sendable {
     static func run(_ jobs: some Sequence<FetchJob>, concurrency: Int) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             var (allWell, waiting) = (true, jobs.makeIterator())
-            func addOne() {
-                if let job = waiting.next() { group.addTask { await job.run() } }
+            func addOne() -> Bool {
+                guard let job = waiting.next() else { return false }
+                group.addTask { await job.run() }
+                return true
             }
-            for _ in 0..<concurrency { addOne() }
+            for _ in 0..<concurrency where !addOne() { break }
             while let isWell = await group.next() {
                 allWell = allWell && isWell
-                addOne()
+                _ = addOne()
             }
             return allWell
         }

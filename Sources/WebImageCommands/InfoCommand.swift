@@ -34,6 +34,8 @@ struct InfoCommand: AsyncParsableCommand {
         do throws(WebImageError) {
             var request = try InputBytes.request(for: input)
             request.timeout = .seconds(60)
+            // Nothing is decoded: any size can be told.
+            (request.limits.pixels, request.limits.animationPixels) = (.max, .max)
             let details = try await manager.details(for: request)
             report.header = details.header
             report.byteCount = details.byteCount?.bytes
@@ -73,16 +75,27 @@ struct InfoCommand: AsyncParsableCommand {
     }
 }
 
-/// Inputs that may be standard input.
+/// Inputs that may be standard input, or a pipe with a name.
 enum InputBytes {
     static func request(for input: String) throws(WebImageError) -> ImageRequest {
-        guard input == "-" else { return ImageRequest(input) }
+        if input == "-" { return try request(for: input, from: .standardInput) }
+        var status = stat()
+        guard stat(input, &status) == 0 else { return ImageRequest(input) }
+        if [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT), let pipe = FileHandle(forReadingAtPath: input) {
+            return try request(for: input, from: pipe)
+        }
+        // What is there is a file, whatever scheme its name seems to begin with.
+        return ImageRequest(input.hasPrefix("/") || !input.contains(":") ? input : "./\(input)")
+    }
+
+    private static func request(for input: String, from source: FileHandle) throws(WebImageError) -> ImageRequest {
         let limit = DecodeLimits.default.bytes.bytes
-        let data = try? FileHandle.standardInput.read(upToCount: limit + 1)
+        let data = try? source.read(upToCount: limit + 1)
         let bytes = [UInt8](data ?? Data())
         guard bytes.count <= limit else {
-            throw WebImageError(.bodyTooLarge, "standard input holds more than \(ByteCount(limit))", location: "-")
+            let name = input == "-" ? "standard input" : "the input"
+            throw WebImageError(.bodyTooLarge, "\(name) holds more than \(ByteCount(limit))", location: input)
         }
-        return ImageRequest(data: bytes, name: "-")
+        return ImageRequest(data: bytes, name: input)
     }
 }

@@ -9,12 +9,14 @@ enum InputList {
         if path == "-" {
             data = FileHandle.standardInput.readDataToEndOfFile()
         } else {
-            guard let read = FileManager.default.contents(atPath: path) else {
+            // Pipes and devices too.
+            guard let read = try? FileHandle(forReadingAtPath: path)?.readToEnd() ?? Data() else {
                 throw ValidationError("--input-list \(path): the file cannot be read")
             }
             data = read
         }
-        return String(decoding: data, as: UTF8.self).split(whereSeparator: \.isNewline)
+        let text = String(decoding: data, as: UTF8.self)
+        return text.drop { $0 == "\u{FEFF}" }.split(whereSeparator: \.isNewline)
             .map { $0.trimmingCharacters(in: .whitespaces) }
             .filter { !$0.isEmpty && !$0.hasPrefix("#") }
     }

@@ -99,6 +99,8 @@ struct LoadOptions: ParsableArguments {
         var configuration = ImageManager.Configuration()
         configuration.download.maxConcurrent = concurrency
         configuration.download.maxConcurrentPerHost = concurrency
+        // Nothing here is more urgent than the rest.
+        configuration.download.reservedForUrgent = 0
         if let retries { configuration.download.retry.retries = retries }
         if CachePolicy(rawValue: policy) == .noStore {
             configuration.disk = nil
@@ -106,6 +108,13 @@ struct LoadOptions: ParsableArguments {
             configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir))
         }
         return ImageManager(configuration: configuration)
+    }
+
+    /// To be called at the end: the disk cache, its index and its counts are complete then.
+    static func finish(_ manager: ImageManager) async {
+        await manager.finishStores()
+        // Its errors are logged, and cost no picture.
+        try? await manager.diskCache?.flush()
     }
 
     /// Where curl and others look, too.

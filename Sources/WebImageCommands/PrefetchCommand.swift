@@ -40,7 +40,7 @@ struct PrefetchCommand: AsyncParsableCommand {
                 manager: manager, display: display, priority: .low)
         }
         let allWell = await FetchJob.run(jobs, concurrency: loading.concurrency)
-        await manager.finishStores()
+        await LoadOptions.finish(manager)
         if !allWell { throw someFailed }
     }
 }

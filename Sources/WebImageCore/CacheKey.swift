@@ -1,20 +1,25 @@
+import Glibc
+
 /// The name under which a picture is cached: a text, hashed once when it is made.
 ///
-/// Two keys are the same when their texts are; the hash only says quickly when they are not.
+/// Two keys are the same when their texts are, byte for byte: names that only look the same (Unicode's canonical
+/// equivalence) are those of two files. The hash only says quickly when they are not.
 public struct CacheKey: Hashable, Sendable {
     public let text: String
     /// Differs from process to process.
     package let hashCode: Int
 
     public init(_ text: String) {
-        self.text = text
+        var text = text
+        text.makeContiguousUTF8()
         var hasher = Hasher()
-        hasher.combine(text)
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hashCode = hasher.finalize()
+        self.text = text
     }
 
     public static func == (left: CacheKey, right: CacheKey) -> Bool {
-        left.hashCode == right.hashCode && left.text == right.text
+        left.hashCode == right.hashCode && left.text.utf8.isSame(as: right.text.utf8)
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(hashCode) }
@@ -33,10 +38,33 @@ extension CacheKey {
         CacheKey("\(text)\(Self.variantSeparator)\(description)")
     }
 
+    /// Stands before each part that is added to the key of an original: who asks, and with which header fields.
+    package static let partSeparator: Character = "\u{1E}"
+
+    /// Whether it names what that original is for others, or with other header fields, or is made of that.
+    package func isOriginal(of plain: CacheKey) -> Bool {
+        text.utf8.starts(with: plain.text.utf8)
+            && text.utf8.dropFirst(plain.text.utf8.count).first == Self.partSeparator.utf8.first
+    }
+
     /// Whether it names a picture that was made of that original, or the original itself.
     package func isMade(of original: CacheKey) -> Bool {
-        guard text.hasPrefix(original.text) else { return false }
+        guard text.utf8.starts(with: original.text.utf8) else { return false }
         let rest = text.utf8.dropFirst(original.text.utf8.count)
         return rest.isEmpty || rest.first == Self.variantSeparator.utf8.first
+    }
+}
+
+extension String.UTF8View {
+    fileprivate func isSame(as other: Self) -> Bool {
+        let isSame = withContiguousStorageIfAvailable { mine in
+            other.withContiguousStorageIfAvailable { theirs in
+                guard mine.count == theirs.count, let left = mine.baseAddress, let right = theirs.baseAddress else {
+                    return mine.count == theirs.count
+                }
+                return memcmp(left, right, mine.count) == 0
+            }
+        }
+        return (isSame ?? nil) ?? elementsEqual(other)
     }
 }

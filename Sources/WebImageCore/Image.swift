@@ -124,4 +124,7 @@ public struct Image: Sendable {
 }
 
 /// What a picture in memory keeps of where it came from.
-package protocol ImageOrigin: AnyObject, Sendable {}
+package protocol ImageOrigin: AnyObject, Sendable {
+    /// Whether it is known to be what a request brings under those settings of the downloader.
+    func isJudged(under settings: Int) -> Bool
+}

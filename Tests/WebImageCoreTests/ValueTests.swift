@@ -60,6 +60,11 @@ import WebImageCore
         #expect(CacheKey("a") == CacheKey("a"))
         #expect(CacheKey("a") != CacheKey("b"))
         #expect(CacheKey("a").variant("g1:1;").text == "a\u{1F}g1:1;")
+        // Two files, whose names Unicode takes for the same text.
+        let (composed, decomposed) = (CacheKey("caf\u{E9}.jpg"), CacheKey("cafe\u{301}.jpg"))
+        #expect(composed.text == decomposed.text && composed != decomposed)
+        #expect(!decomposed.variant("g1:1;").isMade(of: CacheKey("caf\u{E9}.jpg")))
+        #expect(Set([composed, decomposed, CacheKey("caf\u{E9}.jpg")]).count == 2)
     }
 
     @Test func fannedOutRowsReachEverySinkOnce() throws {

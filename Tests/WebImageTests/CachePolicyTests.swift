@@ -232,6 +232,22 @@ import WebImageTesting
         #expect(try await manager.image(for: request(.cacheFirst)).source == .network, "it is another request's")
     }
 
+    @Test func memoryGivesNothingToARequestThatIsAnotherByNow() async throws {
+        let (bench, origin) = try makeBench(nil, fields: [.cacheControl: "max-age=600", .vary: "Accept"])
+        let manager = bench.manager
+        _ = try await manager.image(for: request(.cacheFirst))
+        #expect(try await manager.image(for: request(.cacheFirst)).source == .memory)
+        manager.downloader[field: .accept] = "image/png"
+        #expect(manager.cachedImage(for: request(.cacheFirst)) == nil)
+        #expect(try await manager.image(for: request(.cacheFirst)).source == .network, "Vary names it")
+        #expect(manager.cachedImage(for: request(.cacheFirst)) != nil)
+        manager.downloader[field: .authorization] = "Bearer b"
+        #expect(try await manager.image(for: request(.cacheFirst)).source == .network, "somebody else asks")
+        manager.downloader.setLimits(maxConcurrent: 1, maxConcurrentPerHost: 1)
+        #expect(try await manager.image(for: request(.cacheFirst)).source == .memory)
+        #expect(origin.counts == [3, 0])
+    }
+
     @Test func aReloadFromTheOriginTellsCachesOnTheWay() async throws {
         let (bench, origin) = try makeBench(nil)
         for policy in [CachePolicy.reload, .reloadFromOrigin] {

@@ -11,6 +11,7 @@ struct TestBench {
 
     init(
         disk directory: String? = nil, clock: any LoadClock = SystemClock.shared,
+        files: any FileSystem = PosixFileSystem(),
         change: (inout ImageManager.Configuration) -> Void = { _ in }
     ) {
         var configuration = ImageManager.Configuration()
@@ -23,7 +24,7 @@ struct TestBench {
         configuration.download.circuit = nil
         change(&configuration)
         manager = ImageManager(
-            configuration, coders: .standard, transport: transport, clock: clock, files: PosixFileSystem())
+            configuration, coders: .standard, transport: transport, clock: clock, files: files)
     }
 
     func answer(_ url: String, with bytes: [UInt8], type: String = "image/jpeg", fields: HTTPFields = [:]) {

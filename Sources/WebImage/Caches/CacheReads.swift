@@ -146,7 +146,7 @@ final class CacheReads: Sendable {
             if read.key.asksMemory, !read.key.includesData, let image = memory.image(for: request.variantKey) {
                 return end(read, .success(CachedImage(image: image, source: .memory)))
             }
-            guard let (entry, isFinished) = try disk.entry(for: request), isFinished || !read.key.isFinished else {
+            guard let (entry, isFinished) = try disk.entry(for: request, onlyFinished: read.key.isFinished) else {
                 return end(read, .success(nil))
             }
             decode(entry, read, isFinished ? request.reading(finished: entry.body) : request.reading(entry.body))
@@ -195,12 +195,15 @@ final class CacheReads: Sendable {
 extension DiskCache {
     /// What is on disk of a picture: itself, or its original. Blocks.
     ///
+    /// - Parameter onlyFinished: whether its original will not do.
     /// - Returns: with it whether the picture's sizes and transformers are applied already.
-    func entry(for request: ImageRequest) throws(WebImageError) -> (entry: DiskEntry, isFinished: Bool)? {
+    func entry(
+        for request: ImageRequest, onlyFinished: Bool = false
+    ) throws(WebImageError) -> (entry: DiskEntry, isFinished: Bool)? {
         if !request.isPlain, try contains(request.variantKey), let entry = try read(request.variantKey) {
             return (entry, true)
         }
-        return try read(request.originalKey).map { ($0, false) }
+        return onlyFinished ? nil : try read(request.originalKey).map { ($0, false) }
     }
 
     /// How long an entry of its own lifetime may still be used.

@@ -18,6 +18,25 @@ extension ImageCache {
             return goesToDisk ? pending.begin(request.diskKey) : 0
         }
         guard goesToDisk else { return layers == .memory }
+        return try await write(image, data, for: request, options, as: number)
+    }
+
+    /// Begins to store a picture that a load has made, on disk.
+    ///
+    /// - Parameter begin: how many removals there were when the load began.
+    /// - Returns: the store's number; nil when the picture was removed since.
+    func beginStore(_ request: ImageRequest, since begin: Int) -> Int? {
+        pending.withLock { pending in
+            if pending.removals.hasRemoved(request.originalKey, from: .disk, since: begin) { return nil }
+            return pending.begin(request.diskKey)
+        }
+    }
+
+    /// Encodes and writes a picture, as the store of that number.
+    @discardableResult
+    func write(
+        _ image: Image, _ data: [UInt8]?, for request: ImageRequest, _ options: CacheStoreOptions, as number: Int
+    ) async throws(WebImageError) -> Bool {
         defer { pending.withLock { $0.end(number, request.diskKey) } }
         guard let bytes = try await bytes(of: image, data, request, options) else { return false }
         return try await stage(bytes, as: number, request.diskKey, options.metadata.completed(bytes, request))
@@ -84,6 +103,7 @@ extension ImageCache {
     /// - Complexity: O(n) in the pictures in memory.
     public func remove(_ request: ImageRequest, from layers: CacheLayers) async throws(WebImageError) {
         pending.withLock { pending in
+            pending.removals.note(request.originalKey, from: layers)
             if layers.contains(.memory) {
                 reads?.forget(request.originalKey)
                 memoryCache.removeVariants(of: request.originalKey)
@@ -102,6 +122,7 @@ extension ImageCache {
 
     public func clear(_ layers: CacheLayers) async throws(WebImageError) {
         pending.withLock { pending in
+            pending.removals.note(nil, from: layers)
             if layers.contains(.memory) {
                 reads?.forget()
                 memoryCache.removeAll()

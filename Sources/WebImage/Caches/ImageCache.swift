@@ -39,6 +39,8 @@ public final class ImageCache: ImageCaching {
         public var fileThreads = 4
         /// Memory that all running decodes may hold together; a larger one waits until it is alone. Default 512 MiB.
         public var decodeMemory = ByteCount.mebibytes(512)
+        /// Whether it gives memory back when the container or the machine has little left. Default true.
+        public var answersMemoryPressure = true
         /// Quiet by default: what it says at `warning` needs a person.
         public var logger = Logger(label: "webimage")
 
@@ -63,23 +65,31 @@ public final class ImageCache: ImageCaching {
     /// Beginnings of bodies, which lie beside the entries; nil without a disk.
     let partials: PartialStore?
     let reads: CacheReads?
+    /// Gives memory back when it is short; nil for a manager's, which has its own, and where none is wanted.
+    private let pressure: MemoryPressureWatcher?
     /// Guards what is stored and removed against each other; nothing waits under it.
     let pending = Guarded(PendingStores())
 
     public convenience init(configuration: Configuration = Configuration()) {
-        self.init(configuration, clock: SystemClock.shared, files: PosixFileSystem())
+        self.init(
+            configuration, clock: SystemClock.shared, files: PosixFileSystem(),
+            memoryPressure: configuration.answersMemoryPressure ? LinuxMemoryPressure() : nil)
     }
 
-    package convenience init(_ configuration: Configuration, clock: any LoadClock, files: any FileSystem) {
+    package convenience init(
+        _ configuration: Configuration, clock: any LoadClock, files: any FileSystem,
+        memoryPressure: (any MemoryPressureSource)? = nil
+    ) {
         let fileExecutor = ThreadPool(name: "wi-files", width: max(configuration.fileThreads, 1))
         self.init(
             configuration, clock: clock, files: files, fileExecutor: fileExecutor,
-            decodeExecutor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)))
+            decodeExecutor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
+            memoryPressure: memoryPressure)
     }
 
     package convenience init(
         _ configuration: Configuration, clock: any LoadClock, files: any FileSystem, fileExecutor: any WorkExecutor,
-        decodeExecutor: any WorkExecutor
+        decodeExecutor: any WorkExecutor, memoryPressure: (any MemoryPressureSource)? = nil
     ) {
         let memory = MemoryCache(
             limits: configuration.memoryLimits, policy: configuration.evictionPolicy, remembersHeld: true, clock: clock)
@@ -96,7 +106,10 @@ public final class ImageCache: ImageCaching {
             decodeMemory: configuration.decodeMemory, observer: LoadObserver(logger: configuration.logger))
         self.init(
             memory: memory, disk: disk, partials: partials, decoding: Loader(decoding),
-            encoding: configuration.encoding, serializer: configuration.serializer)
+            encoding: configuration.encoding, serializer: configuration.serializer,
+            pressure: memoryPressure.map { source in
+                MemoryPressureWatcher(source: source, clock: clock) { [weak memory] in memory?.trim(for: $0) }
+            })
     }
 
     /// A cache of parts that somebody has already, such as a manager.
@@ -104,7 +117,8 @@ public final class ImageCache: ImageCaching {
     /// - Parameter loader: decodes and encodes, on its executors and within its memory; its own caches are not asked.
     init(
         memory: MemoryCache, disk: DiskCache?, partials: PartialStore?, decoding loader: Loader,
-        encoding: CacheEncoding = .automatic, serializer: CacheSerializer? = nil
+        encoding: CacheEncoding = .automatic, serializer: CacheSerializer? = nil,
+        pressure: MemoryPressureWatcher? = nil
     ) {
         memoryCache = memory
         diskCache = disk
@@ -113,6 +127,8 @@ public final class ImageCache: ImageCaching {
         self.encoding = encoding
         self.serializer = serializer
         reads = disk.map { CacheReads(memory: memory, disk: $0, loader: loader) }
+        self.pressure = pressure
+        pressure?.start()
     }
 
     /// O(1).

@@ -3,6 +3,8 @@ import WebImageCore
 /// Stores that are not staged yet, because their bytes are still being made: the latest of each key. What happens to a
 /// key meanwhile decides over them.
 struct PendingStores {
+    /// What was removed lately.
+    var removals = Removals()
     private var latest: [CacheKey: Int] = [:]
     private var number = 0
 

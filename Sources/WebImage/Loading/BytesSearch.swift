@@ -44,12 +44,15 @@ struct BytesSearch: Sendable {
 
     /// A cache that fails costs speed, not pictures: its errors are logged and count as a miss.
     private func look(in disk: DiskCache) {
+        if let original = loader.originals.original(for: key.originalKey, in: disk) {
+            return decide(original.metadata.storedResponse, Entry(original.log, original.metadata))
+        }
         do {
             // Of what is asked about in any case the body may never be needed.
             if key.policy == .revalidate {
                 decide(try disk.readMetadata(key.originalKey)?.storedResponse)
             } else {
-                let entry = try disk.read(key.originalKey)
+                let entry = try disk.read(key.originalKey).map(Entry.init)
                 decide(entry?.metadata.storedResponse, entry)
             }
         } catch {
@@ -58,7 +61,7 @@ struct BytesSearch: Sendable {
         }
     }
 
-    private func decide(_ stored: StoredResponse?, _ entry: DiskEntry? = nil) {
+    private func decide(_ stored: StoredResponse?, _ entry: Entry? = nil) {
         switch loader.decision(key, stored) {
         case .serve(let stored): serve(stored, entry)
         case .serveAndRevalidate(let stored, _): serve(stored, entry, isProvisional: true)
@@ -70,8 +73,18 @@ struct BytesSearch: Sendable {
 
     // MARK: The entry
 
+    /// An original that is on disk, or on its way there.
+    private struct Entry {
+        let log: ByteLog
+        let metadata: DiskMetadata
+
+        init(_ log: ByteLog, _ metadata: DiskMetadata) { (self.log, self.metadata) = (log, metadata) }
+
+        init(_ entry: DiskEntry) { self.init(ByteLog(bytes: entry.body), entry.metadata) }
+    }
+
     /// - Parameter isProvisional: whether the origin is asked behind the answer.
-    private func serve(_ stored: StoredResponse, _ entry: DiskEntry?, isProvisional: Bool = false) {
+    private func serve(_ stored: StoredResponse, _ entry: Entry?, isProvisional: Bool = false) {
         if seeker.answerFromMemory(stored, isProvisional: isProvisional) { return }
         if let entry { return found(entry, stored, isProvisional: isProvisional) }
         loader.ioExecutor.run(seeker.priority) {
@@ -84,17 +97,21 @@ struct BytesSearch: Sendable {
         }
     }
 
-    private func readEntry() -> DiskEntry? {
+    private func readEntry() -> Entry? {
+        guard request.caching.readsOriginal, let disk = loader.disk(key.caching) else { return nil }
+        if let original = loader.originals.original(for: key.originalKey, in: disk) {
+            return Entry(original.log, original.metadata)
+        }
         do {
-            return request.caching.readsOriginal ? try loader.disk(key.caching)?.read(key.originalKey) : nil
+            return try disk.read(key.originalKey).map(Entry.init)
         } catch {
             loader.observer.cacheFailed(error)
             return nil
         }
     }
 
-    private func found(_ entry: DiskEntry, _ stored: StoredResponse, isProvisional: Bool) {
-        var opened = OpenedBytes(log: ByteLog(bytes: entry.body), source: .disk, time: loader.clock.now)
+    private func found(_ entry: Entry, _ stored: StoredResponse, isProvisional: Bool) {
+        var opened = OpenedBytes(log: entry.log, source: .disk, time: loader.clock.now)
         opened.record = AnswerRecord(stored)
         if entry.metadata.status != nil { opened.wholeHead = stored.head }
         opened.isProvisional = isProvisional

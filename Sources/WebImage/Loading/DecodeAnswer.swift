@@ -80,9 +80,12 @@ struct DecodeAnswer {
     /// Keeps a finished picture where the request wants it.
     private func store(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?) {
         if request.caching.store.contains(.memory) {
-            loader.memory(request.caching).keep(image, for: request.variantKey, lifetime: nil)
+            let memory = loader.memory(request.caching)
+            memory.keep(image, for: request.variantKey, lifetime: nil)
+            // After it was put there: a remove comes either before, and is seen here, or finds it.
+            if loader.wasRemoved(job, from: .memory) { memory.remove(request.variantKey) }
         }
-        if request.caching.keepsOnDisk { loader.storeFinished(image, request, record) }
+        if request.caching.keepsOnDisk { loader.storeFinished(image, request, record, of: job) }
     }
 
     private var mayStore: Bool { plan.map { $0.storing != nil } ?? (job.request.cachePolicy.mode != .noStore) }

@@ -310,13 +310,12 @@ extension DecodeSession {
         let answer = DecodeAnswer(
             loader: loader, bytes: bytes, job: job, header: decoder?.header ?? header, failure: failure,
             decodeTime: meter.spent, plan: plan)
-        let original = failure == nil ? loader.announceOriginal(of: job, plan) : nil
+        let original = failure == nil ? loader.announceOriginal(of: job, plan, bytes.log, header) : nil
         settle(failure)
         if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
         let outcome = answer.send(targets)
         if let original, outcome.isWhole {
-            let metadata = OriginalMetadata.make(job, plan, header: header)
-            loader.store(original, bytes.log, of: job, metadata, plain: outcome.plain)
+            loader.store(original, bytes.log, of: job, plain: outcome.plain)
         } else if let original {
             job.isStored.store(false, ordering: .relaxed)
             original.withdraw()

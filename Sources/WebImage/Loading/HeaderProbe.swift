@@ -30,6 +30,9 @@ final class HeaderProbe: @unchecked Sendable {
         return try await result.value()
     }
 
+    /// Ends the look with an error, unless it has ended.
+    func end(_ error: WebImageError) { result.give(.failure(error.endingALoad(of: request.place))) }
+
     private func resumeWhenReadable() {
         log.whenReadable(after: offset) { self.executor.run(self.request.priority) { self.run() } }
     }
@@ -53,7 +56,7 @@ final class HeaderProbe: @unchecked Sendable {
                 }
             }
         } catch {
-            result.give(.failure(error.endingALoad(of: request.place)))
+            end(error)
         }
     }
 

@@ -50,7 +50,8 @@ struct LoadTable {
     /// Who waits until nothing runs.
     private var idle: [CancellableAnswer<Void>] = []
 
-    mutating func join(_ token: LoadToken, _ request: ImageRequest, _ key: PixelKey) -> Joined {
+    /// - Parameter removals: how many there were when the load began.
+    mutating func join(_ token: LoadToken, _ request: ImageRequest, _ key: PixelKey, removals: Int = 0) -> Joined {
         if isShutDown { return .refused(WebImageError(.shutDown, "the image manager was shut down")) }
         if let job = pixelJobs[key] {
             let before = job.bytes.priority
@@ -58,7 +59,7 @@ struct LoadTable {
             return .waiting(job.bytes.priority == before ? nil : job.bytes)
         }
         let known = bytesJobs[key.bytes]
-        let bytes = known ?? BytesJob(key: key.bytes, request: request, started: token.started)
+        let bytes = known ?? BytesJob(key: key.bytes, request: request, started: token.started, removals: removals)
         let job = PixelJob(key: key, request: request, bytes: bytes)
         job.add(token)
         pixelJobs[key] = job
@@ -152,6 +153,11 @@ struct LoadTable {
                 continue
             }
             let end = Ended(token: token, delivery: delivery, timeout: token.timeout)
+            if token.waitsForStore, stay == .nobody {
+                // It may still leave, or run out of time, while the store is waited for.
+                ended.append(end)
+                continue
+            }
             if stay == .everyone || stay == .watchers && token.isWatching {
                 staying.append(end)
                 continue
@@ -163,6 +169,14 @@ struct LoadTable {
         }
         job.removeAll()
         return (ended, staying)
+    }
+
+    /// Ends the wait of a token whose job has ended and whose store is done; nil when it has left.
+    func endStoring(_ token: LoadToken) -> Ended? {
+        guard !token.hasEnded, let delivery = token.delivery else { return nil }
+        token.hasEnded = true
+        defer { (token.delivery, token.timeout) = (nil, nil) }
+        return Ended(token: token, delivery: delivery, timeout: token.timeout)
     }
 
     /// Ends everything that waits for some bytes, in one step: who comes later begins anew.

@@ -9,11 +9,23 @@ extension Loader {
     func cachedImage(for request: ImageRequest) -> Image? {
         guard request.asksMemory else { return nil }
         if request.cachePolicy.trustsMemory {
-            if let own = request.ownMemory { return own.image(for: request.variantKey) }
-            return memory.image(for: request.variantKey)
+            guard let image = (request.ownMemory ?? memory).image(for: request.variantKey) else { return nil }
+            guard let origin = image.storage.origin else { return image }
+            let settings = downloader.settingsNumber
+            return origin.isJudged(under: settings) || isFor(request, origin, settings) ? image : nil
         }
         guard request.cachePolicy == .protocol else { return nil }
         return freshImage(for: request)
+    }
+
+    /// Whether a picture is what the request brings now: who asks and what `Vary` names may have changed with the
+    /// downloader's configuration.
+    private func isFor(_ request: ImageRequest, _ origin: any ImageOrigin, _ settings: Int) -> Bool {
+        guard let record = origin as? AnswerRecord, let download = try? request.download.get(),
+            HTTPCacheRules.standard.isFor(downloader.cacheRequest(for: download), record.response)
+        else { return false }
+        record.judge(under: settings)
+        return true
     }
 
     /// The picture when memory has it and HTTP says that it is fresh.

@@ -15,9 +15,22 @@ extension Loader {
         return own.diskCache
     }
 
+    /// Where pictures are removed from.
+    func cache(_ use: CacheUse) -> ImageCache? { use.cache ?? ownFront.withLock { $0.cache } }
+
+    /// How many removals there were so far: what a load remembers of its beginning.
+    func removals(_ use: CacheUse) -> Int { cache(use)?.pending.withLock { $0.removals.count } ?? 0 }
+
+    /// Whether the picture of a load was removed while it ran.
+    func wasRemoved(_ job: BytesJob, from layers: CacheLayers) -> Bool {
+        cache(job.key.caching)?.pending.withLock {
+            $0.removals.hasRemoved(job.key.originalKey, from: layers, since: job.removals)
+        } ?? false
+    }
+
     /// Through which finished pictures are read from disk and written.
     func front(_ use: CacheUse) -> ImageCache? {
-        let cache = use.cache ?? ownFront.withLock { $0.cache }
+        let cache = cache(use)
         return cache?.diskCache == nil ? nil : cache
     }
 }
@@ -25,26 +38,43 @@ extension Loader {
 // MARK: - What is written to disk behind the answers
 
 extension Loader {
-    /// Stores the complete bytes of `log`, or what a serializer makes of them.
+    /// Where the bytes of a picture that turns out to be whole are to be kept; nil where policy or answer do not allow it,
+    /// another session does it, or the picture was removed since its load began. They are found from now on; the store
+    /// waits for what the caller then says.
+    func announceOriginal(of job: BytesJob, _ plan: StorePlan?, _ log: ByteLog, _ header: ImageHeader?)
+        -> OriginalStore.Announcement?
+    {
+        guard let response = plan?.storing, job.key.caching.storesOriginal, let disk = disk(job.key.caching),
+            !job.isStored.exchange(true, ordering: .relaxed)
+        else { return nil }
+        var metadata = DiskMetadata()
+        metadata.url = job.key.download.originalURL
+        metadata.format = header?.format
+        metadata.set(response)
+        let isAsItCame = job.request.cacheSerializer == nil && front(job.key.caching)?.serializer == nil
+        let original = PendingOriginal(
+            log: isAsItCame ? log : nil, metadata: metadata, disk: disk, key: job.key.originalKey)
+        // After the place in the order was taken: a remove comes either before, and is seen here, or beats the write.
+        return wasRemoved(job, from: .disk) ? nil : originals.announce(original)
+    }
+
+    /// Stores the complete bytes of a log, or what a serializer makes of them.
     ///
     /// - Parameter plain: the picture as its original has it, and the request for it, where somebody wanted it so.
     func store(
-        _ announced: OriginalStore.Announcement, _ log: ByteLog, of job: BytesJob, _ metadata: DiskMetadata,
+        _ announced: OriginalStore.Announcement, _ log: ByteLog, of job: BytesJob,
         plain: (image: Image, request: ImageRequest)?
     ) {
-        guard let disk = disk(job.key.caching) else { return announced.withdraw() }
         guard let plain, let serializer = plain.request.cacheSerializer ?? front(job.key.caching)?.serializer else {
-            return announced.store(log, in: disk, job.key.originalKey, metadata, told: job.wasStored)
+            return announced.store(log, told: job.wasStored)
         }
         decodeExecutor.run(.low) { [self] in
             do throws(WebImageError) {
                 guard let bytes = try serializer.bytes(plain.image, try log.collect(), plain.request) else {
                     return announced.withdraw()
                 }
-                var metadata = metadata
-                metadata.format = bytes.withUnsafeBytes { ImageFormat(sniffing: $0) } ?? metadata.format
-                announced.store(
-                    ByteLog(bytes: bytes), in: disk, job.key.originalKey, metadata, told: job.wasStored)
+                let format = bytes.withUnsafeBytes { ImageFormat(sniffing: $0) }
+                announced.store(ByteLog(bytes: bytes), format: format, told: job.wasStored)
             } catch {
                 observer.cacheFailed(error)
                 announced.withdraw()
@@ -53,14 +83,16 @@ extension Loader {
     }
 
     /// Encodes a finished picture and writes it.
-    func storeFinished(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?) {
-        guard !request.isPlain, let record, let cache = front(request.caching) else { return }
+    func storeFinished(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, of job: BytesJob) {
+        guard !request.isPlain, let record, let cache = front(request.caching),
+            let number = cache.beginStore(request, since: job.removals)
+        else { return }
         var options = CacheStoreOptions(serializer: request.cacheSerializer)
         options.metadata.set(record.response)
         let announced = originals.announce()
         Task { [options] in
             do throws(WebImageError) {
-                try await cache.store(image, data: nil, for: request, in: .disk, options)
+                try await cache.write(image, nil, for: request, options, as: number)
             } catch {
                 observer.cacheFailed(error)
             }

@@ -55,7 +55,7 @@ final class Loader: Sendable {
             table.withLock { _ in token.hasEnded = true }
             return delivery.post(.finished(.success(ImageResponse(image: image, source: .memory))))
         }
-        if request.caching.keepsOnDisk, lookForFinished(token, request, delivery) {
+        if request.caching.looksOnDisk, lookForFinished(token, request, delivery) {
             return arm(request.timeout, of: token)
         }
         let joined = join(token, request, delivery)
@@ -76,11 +76,11 @@ final class Loader: Sendable {
         carryOut(joined, delivery)
     }
 
-    /// The request with the loader that takes its scheme, where the downloader does not.
+    /// The request with the loader that takes its URL, where there is one that does (row X-04).
     func withLoader(_ request: ImageRequest) -> ImageRequest {
-        guard case .failure(let error) = request.download, error.code == .unsupportedScheme,
-            let loader = downloader.loader(for: request.url)
-        else { return request }
+        guard request.loader == nil, request.inlineData == nil, let loader = downloader.loader(for: request.url) else {
+            return request
+        }
         var request = request
         request.loader = loader
         return request
@@ -103,14 +103,16 @@ final class Loader: Sendable {
     private func join(
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) -> LoadTable.Joined {
-        let key: PixelKey
+        var key: PixelKey
         do throws(WebImageError) { key = try PixelKey(request) } catch {
             table.withLock { _ in token.hasEnded = true }
             return .refused(error)
         }
-        return table.withLock { table -> LoadTable.Joined in
+        let removals = removals(request.caching)
+        key.bytes.settings = downloader.settingsNumber
+        return table.withLock { [key] table -> LoadTable.Joined in
             if token.hasEnded { return .refused(token.leftWith ?? .cancelled) }
-            let joined = table.join(token, request, key)
+            let joined = table.join(token, request, key, removals: removals)
             token.look = nil
             guard case .refused = joined else {
                 token.delivery = delivery
@@ -268,15 +270,6 @@ extension Loader {
         return converters.withLock { $0.converter(for: colors, layout: layout) }
     }
 
-    /// Where the bytes of a picture that turns out to be whole are to be kept; nil where policy or answer do not allow
-    /// it, or another session does it. The store waits from now on for what the caller then says.
-    func announceOriginal(of job: BytesJob, _ plan: StorePlan?) -> OriginalStore.Announcement? {
-        guard plan?.storing != nil, job.key.caching.storesOriginal, disk(job.key.caching) != nil,
-            !job.isStored.exchange(true, ordering: .relaxed)
-        else { return nil }
-        return originals.announce()
-    }
-
     /// Ends a pixel job: everyone who waits gets the same picture or error. A success is told on a thread that may block.
     ///
     /// - Parameter isProvisional: the origin is to be asked behind the picture. Those who look at the way then wait for
@@ -337,7 +330,6 @@ extension Loader {
         let now = clock.now
         var withData: Result<ImageResponse, WebImageError>?
         for end in ended {
-            end.timeout?.cancel()
             var own = result
             if end.token.includesData {
                 own = withData ?? result.withData(of: log)
@@ -346,11 +338,14 @@ extension Loader {
             own = own.map { $0.seen(by: end.token, now: now) }
             if end.token.waitsForStore {
                 originals.whenStored { [own] in
+                    guard let end = self.table.withLock({ $0.endStoring(end.token) }) else { return }
+                    end.timeout?.cancel()
                     var own = own
                     if let time = stored?.storeTime.withLock({ $0 }) { own = own.map { $0.stored(in: time) } }
                     end.delivery.post(.finished(own))
                 }
             } else {
+                end.timeout?.cancel()
                 end.delivery.post(.finished(own))
             }
         }

@@ -4,7 +4,26 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// Writes originals to disk caches after their callers have been answered, in the order in which they came.
+/// An original that is to be stored.
+final class PendingOriginal: Sendable {
+    /// Its bytes; nil where others will be written.
+    let log: ByteLog?
+    let metadata: DiskMetadata
+    let disk: DiskCache
+    let key: CacheKey
+    let order: DiskWriteOrder
+
+    init(log: ByteLog?, metadata: DiskMetadata, disk: DiskCache, key: CacheKey) {
+        self.log = log
+        self.metadata = metadata
+        self.disk = disk
+        self.key = key
+        order = disk.orderWrite(of: key)
+    }
+}
+
+/// Writes originals to disk caches after their callers have been answered, in the order in which they came. They are found
+/// here until they are on disk.
 ///
 /// What waits to be written is bounded: when the disk cannot follow, the newest copy is given up, and nothing else.
 final class OriginalStore: Sendable {
@@ -12,19 +31,27 @@ final class OriginalStore: Sendable {
     struct Announcement {
         fileprivate let owner: OriginalStore
         fileprivate let number: Int
+        fileprivate let original: PendingOriginal?
 
         /// Takes it back, or says that it was kept by other means.
-        func withdraw() { owner.end(number, 0) }
+        func withdraw() { owner.end(number, 0, original) }
 
         /// Stores the complete bytes of `log` in the background.
         ///
-        /// - Parameter told: how long the writing took, off every lock, before whoever waits for the stores goes on.
+        /// - Parameters:
+        ///   - format: of the bytes; nil: as was announced.
+        ///   - told: how long the writing took, off every lock, before whoever waits for the stores goes on.
         func store(
-            _ log: ByteLog, in disk: DiskCache, _ key: CacheKey, _ metadata: DiskMetadata,
-            told: @escaping @Sendable (Duration) -> Void
+            _ log: ByteLog, format: ImageFormat? = nil, told: @escaping @Sendable (Duration) -> Void
         ) {
-            owner.store(log, in: disk, key, metadata, number, told)
+            guard let original else { return withdraw() }
+            owner.store(log, original, format, number, told)
         }
+    }
+
+    fileprivate struct Name: Hashable {
+        let disk: ObjectIdentifier
+        let key: CacheKey
     }
 
     private struct State {
@@ -32,6 +59,8 @@ final class OriginalStore: Sendable {
         /// Announcements that have not been kept or taken back.
         var pending: Set<Int> = []
         var lastNumber = 0
+        /// What can be found here: the latest of each key.
+        var originals: [Name: PendingOriginal] = [:]
         /// Who waits for all up to a number.
         var waiting: [(last: Int, run: @Sendable () -> Void)] = []
 
@@ -59,17 +88,29 @@ final class OriginalStore: Sendable {
     }
 
     /// To be called before callers are answered: ``finish()`` waits for it.
-    func announce() -> Announcement {
+    ///
+    /// - Parameter original: what is found from now on; nil where it is not one.
+    func announce(_ original: PendingOriginal? = nil) -> Announcement {
         let number = state.withLock { state in
             state.lastNumber += 1
             state.pending.insert(state.lastNumber)
+            if let original, original.log != nil { state.originals[original.name] = original }
             return state.lastNumber
         }
-        return Announcement(owner: self, number: number)
+        return Announcement(owner: self, number: number, original: original)
+    }
+
+    /// The original of that key that is not on disk yet, unless it was removed.
+    func original(for key: CacheKey, in disk: DiskCache) -> (log: ByteLog, metadata: DiskMetadata)? {
+        let found = state.withLock { state in
+            state.originals.isEmpty ? nil : state.originals[Name(disk: ObjectIdentifier(disk), key: key)]
+        }
+        guard let found, let log = found.log, found.order.isWanted else { return nil }
+        return (log, found.metadata)
     }
 
     private func store(
-        _ log: ByteLog, in disk: DiskCache, _ key: CacheKey, _ metadata: DiskMetadata, _ number: Int,
+        _ log: ByteLog, _ original: PendingOriginal, _ format: ImageFormat?, _ number: Int,
         _ told: @escaping @Sendable (Duration) -> Void
     ) {
         let length = log.receivedCount
@@ -80,20 +121,21 @@ final class OriginalStore: Sendable {
         }
         guard isTaken else {
             observer.cacheFailed(WebImageError(.cacheIO, "the disk is too slow: an original was not stored"))
-            return end(number, 0)
+            return end(number, 0, original)
         }
         executor.run(.low) {
             let begin = self.clock.now
-            self.write(log, in: disk, key, metadata)
+            self.write(log, original, format)
             told(self.clock.now - begin)
-            self.end(number, length)
+            self.end(number, length, original)
         }
     }
 
-    private func end(_ number: Int, _ length: Int) {
+    private func end(_ number: Int, _ length: Int, _ original: PendingOriginal?) {
         let ready = state.withLock { state in
             state.pending.remove(number)
             state.pendingBytes -= length
+            if let original, state.originals[original.name] === original { state.originals[original.name] = nil }
             return state.takeReady()
         }
         for run in ready { run() }
@@ -114,18 +156,25 @@ final class OriginalStore: Sendable {
         if isDone { run() }
     }
 
-    private func write(_ log: ByteLog, in disk: DiskCache, _ key: CacheKey, _ metadata: DiskMetadata) {
+    private func write(_ log: ByteLog, _ original: PendingOriginal, _ format: ImageFormat?) {
+        guard original.order.isWanted else { return }
         do {
-            let writer = try disk.makeWriter(for: key)
+            let writer = try original.disk.makeWriter(for: original.key, as: original.order)
             var offset = 0
             while case .chunk(let chunk) = log.read(at: offset) {
                 try chunk.withUnsafeBytes { bytes throws(WebImageError) in try writer.append(bytes) }
                 offset = chunk.range.upperBound
             }
             guard offset == log.receivedCount else { return writer.abandon() }
+            var metadata = original.metadata
+            metadata.format = format ?? metadata.format
             _ = try writer.commit(metadata)
         } catch {
             observer.cacheFailed(error)
         }
     }
+}
+
+extension PendingOriginal {
+    fileprivate var name: OriginalStore.Name { OriginalStore.Name(disk: ObjectIdentifier(disk), key: key) }
 }

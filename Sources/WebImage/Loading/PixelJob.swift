@@ -17,6 +17,8 @@ struct BytesKey: Hashable, Sendable {
     let caching: CacheUse
     /// One who would be refused must not decide for one who would not.
     let retriesFailed: Bool
+    /// What runs under other settings of the downloader may bring another answer; see ``ImageDownloader/settingsNumber``.
+    var settings = 0
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
     init(_ request: ImageRequest) throws(WebImageError) {
@@ -40,7 +42,7 @@ struct BytesKey: Hashable, Sendable {
 
 /// Which pixels a load needs: those that share a key share one decode.
 struct PixelKey: Hashable, Sendable {
-    let bytes: BytesKey
+    var bytes: BytesKey
     let variantKey: CacheKey
     /// Whole pictures are the same with and without it; those that wait for a cut one get other answers.
     let allowsPartial: Bool
@@ -137,6 +139,8 @@ final class BytesJob: @unchecked Sendable {
     let key: BytesKey
     let request: ImageRequest
     let started: Duration
+    /// How many removals there were in its cache when it began.
+    let removals: Int
     /// Set when nobody waits any more.
     let isAbandoned = Atomic(false)
     /// Set once a caller looks at the way.
@@ -163,10 +167,11 @@ final class BytesJob: @unchecked Sendable {
         didSet { highest.store(priorities.highest.rawValue, ordering: .relaxed) }
     }
 
-    init(key: BytesKey, request: ImageRequest, started: Duration) {
+    init(key: BytesKey, request: ImageRequest, started: Duration, removals: Int) {
         self.key = key
         self.request = request
         self.started = started
+        self.removals = removals
     }
 
     /// That of the most urgent caller; may be read without the lock.

@@ -54,7 +54,7 @@ struct ShowCommand: AsyncParsableCommand {
         let size = DrawingSize(try PictureOptions.sides(of: size), language, terminal)
         let show = PictureShow(terminal, language, size, loading: loading, isJSON: json)
         let allWell = await show.run(inputs)
-        await show.manager.finishStores()
+        await LoadOptions.finish(show.manager)
         if !allWell { throw someFailed }
     }
 }

@@ -100,7 +100,7 @@ package struct HTTPCacheRules: Sendable {
 
 extension HTTPCacheRules {
     /// Whether an answer is good for a request, whatever its age: `Vary`, and who asked.
-    func isFor(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
+    package func isFor(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
         // An entry that says no-store was not stored by these rules, and is not served by them.
         guard !forbidsStoring(stored.control, status: stored.status), matchesVary(request, stored) else { return false }
         return stored.scope == scope(of: request) || stored.control.isPublic

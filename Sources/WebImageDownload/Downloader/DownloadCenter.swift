@@ -45,6 +45,8 @@ final class DownloadCenter: TransferOwner {
     let credentials = CredentialBook()
     private let timer: DeadlineTimer
     private let nextID = Atomic(0)
+    /// Counts the changes of what is sent.
+    let settings = Atomic(0)
     private let state: Guarded<State>
 
     init(
@@ -276,7 +278,9 @@ final class DownloadCenter: TransferOwner {
         set { changeConfiguration { $0 = newValue } }
     }
 
-    func changeConfiguration(_ change: (inout DownloadConfiguration) -> Void) {
+    /// - Parameter changesWhatIsSent: whether another answer may come from now on: nobody joins what runs then.
+    func changeConfiguration(changesWhatIsSent: Bool = true, _ change: (inout DownloadConfiguration) -> Void) {
+        defer { if changesWhatIsSent { settings.add(1, ordering: .releasing) } }
         begin(
             state.withLock { state in
                 var configuration = state.snapshot.configuration
@@ -285,6 +289,7 @@ final class DownloadCenter: TransferOwner {
                 state.queue.setLimits(configuration.queueLimits)
                 state.queue.order = configuration.queueOrder
                 state.circuits.policy = configuration.circuit
+                if changesWhatIsSent { for entry in Array(state.table.values) { state.untable(entry) } }
                 return state.startable()
             })
     }

@@ -1,4 +1,5 @@
 public import HTTPTypes
+import Synchronization
 package import WebImageCore
 import WebImageSystem
 
@@ -98,11 +99,15 @@ public final class ImageDownloader: Sendable {
 
     /// Changes how many transfers may run at a time; those that run go on.
     public func setLimits(maxConcurrent: Int, maxConcurrentPerHost: Int) {
-        center.changeConfiguration { configuration in
+        center.changeConfiguration(changesWhatIsSent: false) { configuration in
             configuration.maxConcurrent = maxConcurrent
             configuration.maxConcurrentPerHost = maxConcurrentPerHost
         }
     }
+
+    /// Another number whenever what is sent with all requests may have changed: what was answered before may not be good for
+    /// the same request now.
+    package var settingsNumber: Int { center.settings.load(ordering: .acquiring) }
 
     /// While true no transfer starts; those that run go on. Default false.
     public var isSuspended: Bool {

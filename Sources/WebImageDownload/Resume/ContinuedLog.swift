@@ -14,6 +14,8 @@ final class ContinuedLog: @unchecked Sendable {
     private let executor: any WorkExecutor
     private let budget: TransferMemoryBudget
     private var offset = 0
+    /// Of the whole, where the head says it.
+    private var wholeLength: Int?
 
     init(
         _ beginning: any PartialBody, rest: ByteLog, into target: ByteLog, executor: any WorkExecutor,
@@ -29,7 +31,8 @@ final class ContinuedLog: @unchecked Sendable {
     /// - Parameter whenBegun: called once the beginning is in the log and the claim is not read any more; with nil when it
     ///   cannot be read, and nothing comes.
     func start(_ head: ResponseHead, whenBegun: @escaping @Sendable (ByteLog?) -> Void) {
-        target.setHead(head, expectedLength: head[.contentLength].flatMap { Int($0) })
+        wholeLength = head[.contentLength].flatMap { Int($0) }
+        target.setHead(head, expectedLength: wholeLength)
         executor.run(.normal) {
             guard self.copyBeginning() else { return whenBegun(nil) }
             whenBegun(self.target)
@@ -58,9 +61,16 @@ final class ContinuedLog: @unchecked Sendable {
                 target.publish()
                 if budget.isOver { return budget.whenBelow { self.goOn() } }
             case .wait: return _ = rest.whenReadable(after: offset) { self.goOn() }
-            case .end(let end): return target.finish(end)
+            case .end(let end): return target.finish(checked(end))
             }
         }
+    }
+
+    /// An origin may send less than the rest that was asked for (RFC 9110 section 15.3.7).
+    private func checked(_ end: ByteLog.End) -> ByteLog.End {
+        guard case .complete = end, let wholeLength, target.receivedCount < wholeLength else { return end }
+        let count = target.receivedCount
+        return .failed(WebImageError(.truncatedBody, "the body ended after \(count) of \(wholeLength) bytes"))
     }
 
     private func goOn() { executor.run(.normal) { self.step() } }

@@ -1,0 +1,132 @@
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageTesting
+
+@testable import WebImage
+
+/// What is removed while a load or its store is on the way, and what is asked for meanwhile.
+@Suite struct LoadRemovalTests {
+    private let files = FaultyFileSystem()
+    private let folder: TemporaryFolder
+    private let bench: TestBench
+    private let first = ImageRequest("http://pictures.test/first.png")
+    private let second = ImageRequest("http://pictures.test/second.png")
+
+    init() throws {
+        folder = try TemporaryFolder()
+        bench = TestBench(disk: folder.path, files: files) { $0.fileThreads = 2 }
+        bench.answer(first.url, with: try Fixture.png(16, 16), type: "image/png")
+        bench.answer(second.url, with: try Fixture.png(64, 48), type: "image/png")
+    }
+
+    private func reloaded(_ request: ImageRequest, width: Int? = nil) -> ImageRequest {
+        var request = request
+        request.cachePolicy = .reload
+        request.size = width.map { TargetSize(width: $0) }
+        return request
+    }
+
+    /// Runs while the store of the first picture, and all behind it, cannot go on.
+    private func whileTheDiskWaits(_ body: () async throws -> Void) async throws {
+        let writes = (0..<2).map { files.delay(.write, at: $0) }
+        _ = try await bench.manager.image(for: reloaded(first))
+        _ = try await bench.manager.image(for: reloaded(first, width: 8))
+        for write in writes { write.waitUntilMade() }
+        try await body()
+        for write in writes { write.release() }
+    }
+
+    @Test func aRemoveBeatsTheStoreOfALoadThatHasNotBegun() async throws {
+        let manager = bench.manager
+        var removal: Task<Void, any Error>?
+        try await whileTheDiskWaits {
+            _ = try await manager.image(for: reloaded(second))
+            removal = Task.immediate { [second] in try await manager.cache.remove(second) }
+        }
+        try await removal?.value
+        await manager.finishStores()
+        #expect(manager.cachedImage(for: second) == nil)
+        #expect(try await manager.cache.contains(second) == [])
+        #expect(try await manager.cache.contains(first) == .all)
+    }
+
+    @Test func aClearBeatsTheStoresOfLoads() async throws {
+        let manager = bench.manager
+        var clearing: Task<Void, any Error>?
+        try await whileTheDiskWaits {
+            _ = try await manager.image(for: reloaded(second))
+            clearing = Task.immediate { try await manager.cache.clear() }
+        }
+        try await clearing?.value
+        await manager.finishStores()
+        #expect(manager.diskCache?.usage.count == 0 && manager.memoryCache.count == 0)
+    }
+
+    @Test(arguments: [CacheLayers.memory, .disk, .all])
+    func whatIsRemovedWhileItIsMadeIsNotKept(layers: CacheLayers) async throws {
+        let manager = bench.manager
+        let transformer = WaitingTransformer()
+        var request = second
+        request.transformers = [transformer]
+        request.caching.store = .all
+        // It has begun when this returns: what waits below takes a thread of the pool.
+        let load = Task.immediate { [request] in try await manager.image(for: request) }
+        transformer.arrival.wait()
+        try await manager.cache.remove(request, from: layers)
+        transformer.end.open()
+        #expect(try await load.value.image.size.width == 64)
+        await manager.finishStores()
+        #expect(try await manager.cache.contains(request) == CacheLayers.all.subtracting(layers))
+        #expect(manager.diskCache?.usage.count == (layers == .memory ? 2 : 0))
+        // Who asks from now on has it kept.
+        _ = try await manager.image(for: request)
+        await manager.finishStores()
+        #expect(try await manager.cache.contains(request) == .all)
+    }
+
+    @Test func anOriginalIsFoundBeforeItIsOnDisk() async throws {
+        let bench = TestBench(disk: folder.path, files: files) { $0.fileThreads = 2 }
+        bench.answer(first.url, with: try Fixture.png(16, 16), type: "image/png")
+        let write = files.delay(.write)
+        _ = try await bench.manager.image(for: first)
+        write.waitUntilMade()
+        var small = first
+        small.size = TargetSize(width: 8)
+        let response = try await bench.manager.image(for: small)
+        #expect(response.source == .disk && response.image.size.width == 8)
+        #expect(bench.transport.hits(first.url) == 1)
+        write.release()
+    }
+
+    @Test func removalsAreRememberedForAWhile() {
+        var removals = Removals()
+        let (a, b) = (CacheKey("a"), CacheKey("b"))
+        let begin = removals.count
+        #expect(!removals.hasRemoved(a, from: .all, since: begin))
+        removals.note(a, from: .memory)
+        #expect(removals.hasRemoved(a, from: .memory, since: begin) && !removals.hasRemoved(a, from: .disk, since: begin))
+        #expect(!removals.hasRemoved(b, from: .all, since: begin))
+        #expect(!removals.hasRemoved(a, from: .all, since: removals.count))
+        removals.note(nil, from: .all)
+        #expect(removals.hasRemoved(b, from: .disk, since: begin))
+        let later = removals.count
+        for _ in 0..<64 { removals.note(a, from: .all) }
+        #expect(!removals.hasRemoved(b, from: .all, since: later))
+        removals.note(a, from: .all)
+        #expect(removals.hasRemoved(b, from: .all, since: later), "too long ago to be known")
+    }
+}
+
+/// Says when it has come, and waits to be let go on.
+private struct WaitingTransformer: ImageTransformer {
+    let key = "waiting"
+    let arrival = Gate()
+    let end = Gate()
+
+    func transform(_ image: Image) -> Image {
+        arrival.open()
+        end.wait()
+        return image
+    }
+}
