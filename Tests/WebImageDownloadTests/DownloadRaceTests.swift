@@ -1,3 +1,4 @@
+import HTTPTypes
 import Synchronization
 import Testing
 import WebImageCore
@@ -85,6 +86,65 @@ import WebImageTesting
         #expect(await download.log.ended().name == "complete")
         withExtendedLifetime(download) {}
         #expect(answers.value == 1600)
+    }
+
+    /// Once a transfer that had failed told its readers of the last bytes when it rested already: whoever cancelled it in
+    /// that moment wrote the log's end at the same time.
+    @Test func whatCameIsPublishedBeforeATransferRests() async throws {
+        let (downloader, transport) = make { $0.retry = RetryPolicy(retries: 3, firstDelay: .seconds(1)) }
+        for failing in [
+            FakeAnswer.bytes(body).failing(after: 700),
+            .status(200, body: Array(body[..<700]), fields: [.contentLength: "2000"]),
+        ] {
+            transport.answerAll { _ in failing }
+            let heard = downloader.events
+            let download = downloader.download(DownloadRequest(url: url))
+            _ = download.log.whenReadable(after: 699) { download.cancel() }
+            #expect(await download.log.ended().name == "cancelled")
+            #expect(await eventually { downloader.counters.running == 0 })
+            #expect(download.log.receivedCount == 700 && downloader.counters.resting == 0)
+            var story: [String] = []
+            for await event in heard {
+                if case .cancelled = event.kind { break }
+                if case .retrying = event.kind { story.append("retrying") }
+            }
+            #expect(story.isEmpty, "it never came to rest")
+        }
+    }
+
+    @Test func cancellingRacesWithFailingAndResting() async throws {
+        let clock = ManualClock()
+        let transport = FakeTransport()
+        transport.answerAll { [body] _ in .bytes(body).failing(after: 1500).inPieces(of: 100) }
+        let downloader = ImageDownloader(
+            configuration: .with { $0.retry = RetryPolicy(retries: 2, firstDelay: .zero) }, transport: transport,
+            clock: clock, executor: ThreadPool(name: "test-io", width: 2), files: PosixFileSystem(), jitter: { 1 })
+        let (answers, ended) = (Counter(), Counter())
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    for turn in 0..<150 {
+                        let download = downloader.download(DownloadRequest(url: "\(url)/\(worker)/\(turn)"))
+                        count(download, into: answers)
+                        guard case .failed = await download.log.ended() else { continue }
+                        if ((try? download.log.collect()) ?? []).elementsEqual(body.prefix(download.log.receivedCount))
+                        {
+                            ended.increment()
+                        }
+                    }
+                }
+            }
+            group.addTask {
+                while answers.value < 600 {
+                    clock.advance(by: .zero)
+                    downloader.cancelAll()
+                    await Task.yield()
+                }
+            }
+        }
+        #expect(answers.value == 600 && ended.value == 600)
+        #expect(await eventually { downloader.counters.running == 0 && transport.running == 0 })
+        #expect(downloader.counters.resting == 0 && downloader.counters.waiting == 0)
     }
 
     @Test func prioritiesSuspensionAndLimitsChangeMeanwhile() async throws {
