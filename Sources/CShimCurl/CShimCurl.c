@@ -118,7 +118,10 @@ void *wi_curl_next_done(CURLM *multi, CURLcode *result) {
 static pthread_once_t locale_once = PTHREAD_ONCE_INIT;
 static locale_t utf8;
 
-static void make_locale(void) { utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0); }
+static void make_locale(void) {
+    utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    if (!utf8) utf8 = newlocale(LC_CTYPE_MASK, "en_US.UTF-8", (locale_t)0);
+}
 
 char *wi_curl_ascii_host(const char *host) {
     /* libidn2 takes the name to be in the locale's encoding, which is ASCII in a program that never set one. */
