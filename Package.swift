@@ -106,7 +106,7 @@ let package = Package(
         room(
             "WebImageDownload",
             [
-                "WebImageCore", "WebImageSystem", "CShimCurl",
+                "WebImageCore", "WebImageSystem", "CShimCurl", "CSysCrypto",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CShimCurl.h"
 #include <arpa/inet.h>
+#include <locale.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
@@ -112,6 +113,36 @@ void *wi_curl_next_done(CURLM *multi, CURLcode *result) {
     }
     return NULL;
 }
+
+#if LIBCURL_VERSION_NUM >= 0x075800
+static pthread_once_t locale_once = PTHREAD_ONCE_INIT;
+static locale_t utf8;
+
+static void make_locale(void) {
+    utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+    if (!utf8) utf8 = newlocale(LC_CTYPE_MASK, "en_US.UTF-8", (locale_t)0);
+}
+
+char *wi_curl_ascii_host(const char *host) {
+    /* libidn2 takes the name to be in the locale's encoding, which is ASCII in a program that never set one. */
+    pthread_once(&locale_once, make_locale);
+    CURLU *url = utf8 ? curl_url() : NULL;
+    if (!url) return NULL;
+    char *ascii = NULL;
+    locale_t before = uselocale(utf8);
+    if (curl_url_set(url, CURLUPART_HOST, host, 0) != CURLUE_OK ||
+        curl_url_get(url, CURLUPART_HOST, &ascii, CURLU_PUNYCODE) != CURLUE_OK)
+        ascii = NULL;
+    uselocale(before);
+    curl_url_cleanup(url);
+    return ascii;
+}
+#else
+char *wi_curl_ascii_host(const char *host) {
+    (void)host;
+    return NULL;
+}
+#endif
 
 void wi_curl_mask_sigpipe(void) {
     sigset_t signals;

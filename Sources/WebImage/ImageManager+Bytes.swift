@@ -62,7 +62,7 @@ extension ImageManager {
             if let key { loader.settle(key, failure: nil) }
             return value
         } catch {
-            if let key { loader.settle(key, failure: error) }
+            if let key { loader.settle(key, failure: error, of: request) }
             throw error
         }
     }

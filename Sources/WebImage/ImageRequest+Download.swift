@@ -80,7 +80,7 @@ extension ImageRequest {
     }
 
     /// Who asks, where the answer depends on it and nothing else says so; two scopes never share an answer, nor an entry of
-    /// a cache. Default nil: the user of the credentials.
+    /// a cache. Default nil: a digest of user or provider, `.netrc` file, cookies and client certificate.
     public var credentialScope: String? {
         get { self[download: \.credentialScope] }
         set { self[download: \.credentialScope] = newValue }

@@ -86,6 +86,17 @@ import WebImageTesting
         #expect(!allows("http", "a", 25) && allows("http", "a", 26))
     }
 
+    @Test(arguments: ["ｌocalhost", "ｍetadata.internal", "metadata。internal", "BÜCHER.de", "xn--bcher-kva.de"])
+    func anotherSpellingOfADeniedHostIsDenied(_ host: String) throws {
+        var policy = AddressPolicy()
+        policy.deniedHosts = ["localhost", "*.internal", "bücher.de"]
+        let url = try WebURL("http://\(host)/")
+        #expect(policy.refusal(scheme: "http", host: url.host, port: 80) != nil)
+        policy.deniedHosts = []
+        policy.allowedHosts = ["localhost", "*.internal", "bücher.de"]
+        #expect(policy.refusal(scheme: "http", host: url.host, port: 80) == nil)
+    }
+
     // MARK: Over sockets
 
     /// A server that anyone who is fooled would reach: it counts its connections.

@@ -70,6 +70,22 @@ import WebImageTesting
         #expect(rig.server.hits("/a") == 3)
     }
 
+    /// The two have one name, but not one answer.
+    @Test func theRightPasswordCountsAtOnceAfterAWrongOne() async throws {
+        let rig = try Rig()
+        lock(rig, "/a", "Basic", opensFor: Self.adaBasic)
+        let wrong = CredentialProvider.password(BasicCredentials(user: "ada", password: "bad"), for: origin(rig))
+        let right = CredentialProvider.password(ada, for: origin(rig))
+        #expect(await rig.fetch(download(rig, "/a") { $0.credentialProvider = wrong }).end == "authenticationFailed")
+        #expect(await rig.fetch(download(rig, "/a") { $0.credentialProvider = right }) == ([1, 2, 3], "complete"))
+        #expect(rig.server.hits("/a") == 4)
+        #expect(await rig.fetch(download(rig, "/a") { $0.credentialProvider = wrong }).end == "authenticationFailed")
+        rig.downloader.isSuspended = true
+        let first = download(rig, "/a") { $0.credentialProvider = right }
+        #expect(!download(rig, "/a") { $0.credentialProvider = wrong }.wasJoined)
+        #expect(download(rig, "/a") { $0.credentialProvider = right }.log === first.log)
+    }
+
     @Test func aBearerTokenIsAskedAheadAndRefreshedOnce() async throws {
         let rig = try Rig()
         for path in ["/a", "/b", "/c"] { lock(rig, path, "Bearer", opensFor: "Bearer new") }

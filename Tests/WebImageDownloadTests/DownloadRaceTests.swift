@@ -1,3 +1,4 @@
+import HTTPTypes
 import Synchronization
 import Testing
 import WebImageCore
@@ -85,6 +86,65 @@ import WebImageTesting
         #expect(await download.log.ended().name == "complete")
         withExtendedLifetime(download) {}
         #expect(answers.value == 1600)
+    }
+
+    /// Once a transfer that had failed told its readers of the last bytes when it rested already: whoever cancelled it in
+    /// that moment wrote the log's end at the same time.
+    @Test(arguments: [true, false])
+    func whatCameIsPublishedBeforeATransferRests(_ isLost: Bool) async throws {
+        let short = FakeAnswer.status(200, body: Array(body[..<700]), fields: [.contentLength: "2000"])
+        let failing = isLost ? FakeAnswer.bytes(body).failing(after: 700) : short
+        let transport = FakeTransport(.inline)
+        let gate = Gate()
+        transport.answer(url, failing.held(by: gate, after: 0))
+        let downloader = ImageDownloader(
+            configuration: .with { $0.retry = RetryPolicy(retries: 3, firstDelay: .seconds(1)) }, transport: transport,
+            clock: ManualClock(), executor: ThreadPool(name: "test-io", width: 1), files: PosixFileSystem())
+        let heard = downloader.events
+        let download = downloader.download(DownloadRequest(url: url))
+        _ = download.log.whenReadable(after: 699) { download.cancel() }
+        gate.open()
+        #expect(download.log.end?.name == "cancelled" && download.log.receivedCount == 700)
+        #expect(downloader.counters.running == 0 && downloader.counters.resting == 0)
+        downloader.shutDown()
+        for await event in heard {
+            if case .retrying = event.kind { Issue.record("it was cancelled when it rested already") }
+        }
+    }
+
+    @Test func cancellingRacesWithFailingAndResting() async throws {
+        let clock = ManualClock()
+        let transport = FakeTransport()
+        transport.answerAll { [body] _ in .bytes(body).failing(after: 1500).inPieces(of: 100) }
+        let downloader = ImageDownloader(
+            configuration: .with { $0.retry = RetryPolicy(retries: 2, firstDelay: .zero) }, transport: transport,
+            clock: clock, executor: ThreadPool(name: "test-io", width: 2), files: PosixFileSystem(), jitter: { 1 })
+        let (answers, ended) = (Counter(), Counter())
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    for turn in 0..<150 {
+                        let download = downloader.download(DownloadRequest(url: "\(url)/\(worker)/\(turn)"))
+                        count(download, into: answers)
+                        guard case .failed = await download.log.ended() else { continue }
+                        if ((try? download.log.collect()) ?? []).elementsEqual(body.prefix(download.log.receivedCount))
+                        {
+                            ended.increment()
+                        }
+                    }
+                }
+            }
+            group.addTask {
+                while answers.value < 600 {
+                    clock.advance(by: .zero)
+                    downloader.cancelAll()
+                    await Task.yield()
+                }
+            }
+        }
+        #expect(answers.value == 600 && ended.value == 600)
+        #expect(await eventually { downloader.counters.running == 0 && transport.running == 0 })
+        #expect(downloader.counters.resting == 0 && downloader.counters.waiting == 0)
     }
 
     @Test func prioritiesSuspensionAndLimitsChangeMeanwhile() async throws {

@@ -104,6 +104,8 @@ import WebImageTesting
         #expect(await rig.fetch(download) == (body, "complete"))
         let second = try #require(rig.server.requests("/a").last)
         #expect(second.header("range") == "bytes=7000-" && second.header("if-range") == "\"v1\"")
+        // The server counts what it has sent when the client may have it all.
+        while rig.server.bodyBytesSent("/a") < body.count { await Task.yield() }
         #expect(rig.server.bodyBytesSent("/a") == body.count)
         #expect(download.metrics?.resumedBytes == 7000)
         #expect(download.exchange?.head.status == 200)

@@ -102,6 +102,33 @@ import WebImageTesting
         #expect(failed.refusal(of: same, retryFailed: false) != nil)
     }
 
+    /// What failed for one request's own settings says nothing of one with others.
+    @Test func failuresOfOnesOwnSettingsAreOnesOwn() throws {
+        let failed = FailedURLs(clock: clock)
+        failed.failed(try request("x"), WebImageError(.tlsFailed, ""))
+        for change in [
+            { $0.trust = .anyone }, { $0.trust = .systemAnd(pem: [1]) }, { $0.acceptableStatuses = .any },
+            { $0.acceptableContentTypes = ["*/*"] }, { $0.redirectLimit = 20 },
+            { $0.requestModifier = RequestModifier(name: "sign") { $0 } },
+            { $0.credentials = BasicCredentials(user: "anna", password: "x") },
+        ] as [(inout DownloadRequest) -> Void] {
+            var other = DownloadRequest(url: "https://a.example/x")
+            change(&other)
+            #expect(failed.refusal(of: try ResolvedRequest(other), retryFailed: false) == nil)
+        }
+        #expect(failed.refusal(of: try request("x"), retryFailed: false) != nil)
+    }
+
+    @Test func aURLIsForgottenWhoeverAskedForIt() throws {
+        let failed = FailedURLs(clock: clock)
+        for user in [nil, "anna", "otto"] { failed.failed(try request("x", user: user), status(404)) }
+        failed.failed(try request("y"), status(404))
+        let removed = failed.remove("HTTPS://me:pw@A.example:443/x#part")
+        #expect(removed && !failed.remove("https://a.example/x"))
+        #expect(failed.list().map(\.url) == ["https://a.example/y"])
+        #expect(!failed.remove("https://a.example/z") && !failed.remove(""))
+    }
+
     @Test func filesAreNeverLeftAlone() throws {
         let failed = FailedURLs(clock: clock)
         let file = try ResolvedRequest(DownloadRequest(url: "/nowhere/x.png"))
@@ -170,7 +197,7 @@ import WebImageTesting
         var table = FailedURLTable(policy: FailedURLPolicy())
         var model: [Int: Duration] = [:]
         var now = Duration.zero
-        let requests = try (0..<40).map { try request("\($0)").key.fingerprint }
+        let requests = try (0..<40).map { try request("\($0)").key }
         for _ in 0..<5000 {
             now += .seconds(random.below(3))
             let number = random.below(40)

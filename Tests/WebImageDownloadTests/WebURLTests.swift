@@ -41,6 +41,30 @@ import WebImageTesting
         #expect(try WebURL(url.text).text == expected)
     }
 
+    /// Names in other scripts, and other forms of ASCII, have one spelling: policies and connections go by it.
+    @Test(arguments: [
+        ("http://bücher.de/a.png", "xn--bcher-kva.de"), ("http://BÜCHER.de/", "xn--bcher-kva.de"),
+        ("http://bu\u{308}cher.de/", "xn--bcher-kva.de"), ("http://faß.de/", "xn--fa-hia.de"),
+        ("http://例え.jp/", "xn--r8jz45g.jp"), ("http://ｌocalhost/", "localhost"),
+        ("http://ｍetadata.internal/", "metadata.internal"), ("http://metadata。internal/", "metadata.internal"),
+        ("http://127．0．0．1:8080/", "127.0.0.1"), ("http://１２７.0.0.1/", "127.0.0.1"),
+        ("http://u:p@ﬁ.test/x", "fi.test"), ("//ｌocalhost/x", "localhost"),
+        ("http://xn--bcher-kva.de/", "xn--bcher-kva.de"),
+    ])
+    func aHostHasOneSpelling(_ text: String, _ host: String) throws {
+        let url = try WebURL("http://base.test/").resolving(text)
+        #expect(url.host == host)
+        #expect(try WebURL(url.text) == url || url.credentials != nil)
+    }
+
+    @Test(arguments: [
+        "http://\u{AD}/", "http://a\u{2028}b/", "http://ａ／b/", "http://a\u{FF20}b/", "http://\u{FFFD}.de/",
+    ])
+    func aHostWithoutASpellingIsInvalid(_ text: String) {
+        let error = #expect(throws: WebImageError.self) { try WebURL(text) }
+        #expect(error?.code == .invalidURL)
+    }
+
     /// What is in normal form is recognised in one pass. A blank in front makes the same text go the long way.
     @Test func theShortWayAndTheLongOneGiveTheSame() throws {
         var random = SeededGenerator(seed: 5)
@@ -94,7 +118,20 @@ import WebImageTesting
     @Test(arguments: [
         ("http://user:pw@h/a?b=1#frag", "http://h/a?b=1"), ("http://h/a?token=abc&x=1", "http://h/a?token=…&x=1"),
         ("https://h/a?X-Amz-Signature=abc", "https://h/a?X-Amz-Signature=…"), ("not a url @ all", "not a url @ all"),
-        ("//user@h/", "//h/"), ("data:image/png;base64,AAAA", "data:image/png;base64,… (26 bytes)"),
+        ("//user@h/", "//h/"), ("https://user:pa/ss@host/x", "https://host/x"),
+        ("https://user:pa?ss@host/x", "https://host/x"), ("https://user:pa#ss@host/x", "https://host/x"),
+        ("  https://user:pa/s@s@host/x?sid=1", "https://host/x?sid=…"), ("https:/user:pw@host/x", "https://host/x"),
+        ("http:user:pw@host", "http://host"), ("http://h/a@b:c", "http://h/a@b:c"),
+        ("asset:a@2x.png", "asset:a@2x.png"),
+        (
+            "https://h/?jwt=a&id_token=b&client_secret=c&session=d&w=5",
+            "https://h/?jwt=…&id_token=…&client_secret=…&session=…&w=5"
+        ),
+        (
+            "https://h/?%74oken=a&access_key=b&apikey=c&sas=d&sv=e",
+            "https://h/?%74oken=…&access_key=…&apikey=…&sas=…&sv=e"
+        ),
+        ("data:image/png;base64,AAAA", "data:image/png;base64,… (26 bytes)"),
     ])
     func messagesShowNoSecrets(_ text: String, _ expected: String) {
         #expect(redactedURL(text) == expected)

@@ -47,6 +47,10 @@ const char *_Nullable wi_curl_text(CURL *_Nonnull easy, CURLINFO info);
 /// The hooks' context of the next transfer that ended, and how; null when there is none.
 void *_Nullable wi_curl_next_done(CURLM *_Nonnull multi, CURLcode *_Nonnull result);
 
+/// A host name in UTF-8 as it goes into DNS (UTS 46, non-transitional), for the caller to free with `curl_free`. Null for
+/// one that cannot be so written, or when libcurl cannot do it.
+char *_Nullable wi_curl_ascii_host(const char *_Nonnull host);
+
 /// Keeps SIGPIPE from the calling thread: OpenSSL writes to sockets without MSG_NOSIGNAL.
 void wi_curl_mask_sigpipe(void);
 

@@ -344,7 +344,7 @@ extension DecodeSession {
     /// Says once for all sessions how it went with the origin.
     private func settle(_ failure: WebImageError?) {
         guard bytes.source == .network, !job.isSettled.exchange(true, ordering: .relaxed) else { return }
-        loader.settle(job.key, failure: failure?.endingALoad(of: job.request.place))
+        loader.settle(job.key, failure: failure?.endingALoad(of: job.request.place), of: job.request)
     }
 
     private func letGo() {

@@ -11,9 +11,12 @@ extension Loader {
     }
 
     /// Remembers a failure, or forgets one.
-    func settle(_ key: BytesKey, failure: WebImageError?) {
+    ///
+    /// - Parameter request: whoever decoded the bytes: what it says of how to may be why they could not be.
+    func settle(_ key: BytesKey, failure: WebImageError?, of request: ImageRequest? = nil) {
         guard let failure else { return failedURLs.succeeded(key.download) }
-        failedURLs.failed(key.download, failure, retryAfter: failure.retryAfter)
+        let isItsOwn = failure.code == .badImageData && request?.saysHowToDecode == true
+        if !isItsOwn { failedURLs.failed(key.download, failure, retryAfter: failure.retryAfter) }
         // There is no such picture any more (RFC 9111 section 4.4 in spirit): what is stored is no longer true.
         if failure.code == .badStatus, failure.status == 404 || failure.status == 410, key.policy.mode.stores {
             forget(key)
@@ -76,4 +79,9 @@ extension Loader {
             observer.cacheFailed(error)
         }
     }
+}
+
+extension ImageRequest {
+    /// Whether it chooses a page, a format or a coder: another request may read the same bytes.
+    fileprivate var saysHowToDecode: Bool { page != 0 || formatHint != nil || coder != nil }
 }

@@ -9,7 +9,8 @@ import WebImageCore
 public struct AddressPolicy: Sendable {
     /// Lower case. Default `http` and `https`; files and `data:` URLs need `file` and `data` here.
     public var schemes: Set<String> = ["http", "https"]
-    /// When given, only these hosts: `example.com`, or `*.example.com` for all below it. Default nil: any.
+    /// When given, only these hosts: `example.com`, or `*.example.com` for all below it. Names in other scripts and their
+    /// `xn--` form are the same. Default nil: any.
     public var allowedHosts: [String]?
     /// Never these hosts. Default none.
     public var deniedHosts: [String] = []
@@ -77,8 +78,16 @@ public struct AddressPolicy: Sendable {
         return nil
     }
 
+    /// Spelled as the hosts of URLs are.
+    private static func normal(_ pattern: String) -> String {
+        if pattern.utf8.allSatisfy({ $0 < 0x80 }) { return pattern.lowercased() }
+        let isWild = pattern.hasPrefix("*.")
+        guard let host = Authority.asciiHost(pattern.dropFirst(isWild ? 2 : 0)) else { return pattern }
+        return isWild ? "*." + host : host
+    }
+
     private static func matches(_ host: Substring, _ pattern: String) -> Bool {
-        let pattern = pattern.lowercased()
+        let pattern = normal(pattern)
         guard pattern.hasPrefix("*.") else { return host == pattern }
         return host.hasSuffix(pattern.dropFirst()) && host.utf8.count > pattern.utf8.count - 1
     }

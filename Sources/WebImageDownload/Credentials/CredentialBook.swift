@@ -6,7 +6,14 @@ import WebImageSystem
 final class CredentialBook: Sendable {
     private struct Place: Hashable {
         let provider: String
+        let secret: BasicCredentials?
         let origin: String
+
+        init(_ provider: CredentialProvider, origin: String) {
+            self.provider = provider.name
+            secret = provider.secret
+            self.origin = origin
+        }
     }
 
     private struct Entry {
@@ -24,7 +31,7 @@ final class CredentialBook: Sendable {
 
     /// What is known without asking.
     func known(_ provider: CredentialProvider, origin: String) -> Credentials? {
-        entries.withLock { $0[Place(provider: provider.name, origin: origin)]?.credentials }
+        entries.withLock { $0[Place(provider, origin: origin)]?.credentials }
     }
 
     /// The credentials for an origin: those that are known unless they were refused, else the provider's answer.
@@ -33,7 +40,7 @@ final class CredentialBook: Sendable {
     func credentials(
         of provider: CredentialProvider, for question: CredentialQuestion, persistence: CredentialPersistence
     ) async throws(WebImageError) -> Credentials {
-        let place = Place(provider: provider.name, origin: question.origin)
+        let place = Place(provider, origin: question.origin)
         let step = entries.withLock { entries -> Step in
             if let known = entries[place]?.credentials, known != question.rejected { return .known(known) }
             if let running = entries[place]?.question { return .ask(running, isOwner: false) }

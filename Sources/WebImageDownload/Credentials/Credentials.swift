@@ -53,6 +53,8 @@ public struct CredentialQuestion: Sendable {
 public struct CredentialProvider: Sendable {
     /// Stands for the provider and for whom it speaks: two of one name share answers.
     public var name: String
+    /// What tells apart two of one name that speak for one user: the password that each of them knows.
+    var secret: BasicCredentials?
     /// True asks before the first request to an origin (bearer tokens), false when it answers 401.
     public var asksAhead: Bool
     /// nil gives up: the download fails with `authenticationFailed`. An error is the cause of that. After a 401 it is
@@ -71,9 +73,11 @@ public struct CredentialProvider: Sendable {
     /// A name and a password for one origin (`https://example.com`), sent when it asks for them.
     public static func password(_ credentials: BasicCredentials, for origin: String) -> CredentialProvider {
         let wanted = (try? WebURL(origin))?.origin
-        return CredentialProvider(name: "\(credentials.user)@\(wanted ?? origin)") { question in
+        var provider = CredentialProvider(name: "\(credentials.user)@\(wanted ?? origin)") { question in
             question.origin == wanted && question.rejected == nil ? .password(credentials) : nil
         }
+        provider.secret = credentials
+        return provider
     }
 
     /// A bearer token, asked for ahead and once more when it is refused.

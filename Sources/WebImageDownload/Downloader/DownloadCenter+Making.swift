@@ -16,11 +16,12 @@ extension DownloadCenter {
                 surroundings: surroundings, owner: self)
         } else if case .loader(let loader, let url) = resolved.source {
             transfer = LoaderTransfer(
-                id: id, loader: loader, url: url, limit: limit, log: log, clock: clock, budget: budget, owner: self)
+                id: id, loader: loader, url: url, rules: loaderRules(resolved.request, limit, snapshot), log: log,
+                surroundings: surroundings, owner: self)
         } else {
             transfer = LocalTransfer(
                 id: id, source: resolved.source, limit: limit, priority: priority, log: log, files: files,
-                executor: executor, budget: budget, owner: self)
+                executor: executor, surroundings: surroundings, owner: self)
         }
         guard let decryptor = resolved.request.decryptor ?? snapshot.decryptor else {
             return (transfer, nil, log)
@@ -39,6 +40,14 @@ extension DownloadCenter {
         let log = makeLog(snapshot)
         ContinuedLog(beginning, rest: download.log, into: log, executor: executor, budget: budget)
             .start(head, whenBegun: whenBegun)
+    }
+
+    private func loaderRules(
+        _ request: DownloadRequest, _ limit: Int, _ snapshot: ConfigurationSnapshot
+    ) -> LoaderTransfer.Rules {
+        LoaderTransfer.Rules(
+            bodyLimit: limit, totalDeadline: (request.deadlines ?? snapshot.configuration.deadlines).total,
+            minimumProgressInterval: snapshot.configuration.minimumProgressInterval)
     }
 
     private func makeLog(_ snapshot: ConfigurationSnapshot) -> ByteLog {

@@ -10,7 +10,7 @@ final class DownloadCenter: TransferOwner {
         var entries: [TransferQueue.ID: TransferEntry] = [:]
         /// Those that may be joined.
         var table: [ResolvedRequest: TransferEntry] = [:]
-        var queue: TransferQueue
+        var queue: TransferQueues
         var circuits: CircuitBreaker
         /// Those between two tries: true once the end of the rest is scheduled.
         var resting: [TransferQueue.ID: Bool] = [:]
@@ -65,7 +65,7 @@ final class DownloadCenter: TransferOwner {
         state = Guarded(
             State(
                 snapshot: ConfigurationSnapshot(configuration),
-                queue: TransferQueue(limits: configuration.queueLimits, order: configuration.queueOrder),
+                queue: TransferQueues(limits: configuration.queueLimits, order: configuration.queueOrder),
                 circuits: CircuitBreaker(policy: configuration.circuit)))
     }
 
@@ -100,7 +100,7 @@ final class DownloadCenter: TransferOwner {
             transfer.begin()
         } else {
             begin(outcome.startable)
-            if outcome.isNew { transferExpects(deadline: (transfer as? WebTransfer)?.firstDeadline) }
+            if outcome.isNew { transferExpects(deadline: transfer.firstDeadline) }
         }
         return outcome.download
     }
@@ -114,7 +114,7 @@ final class DownloadCenter: TransferOwner {
         case .file: return policy?.refusal(scheme: "file")
         case .data: return policy?.refusal(scheme: "data")
         // Where it gets the bytes is the loader's own; which URLs come to it is not.
-        case .loader(_, let url): return policy?.refusal(scheme: URLReference(url[...]).scheme?.lowercased() ?? "")
+        case .loader: return policy?.refusal(scheme: resolved.scheme)
         }
     }
 
@@ -140,14 +140,11 @@ final class DownloadCenter: TransferOwner {
         return Download(of: entry, in: self, priority: priority, wasJoined: false)
     }
 
-    /// True when a new transfer may begin; one that may not yet is queued. Local sources need no slot.
+    /// True when a new transfer may begin; one that may not yet is queued. Files and `data:` URLs need no slot.
     private func takeSlot(
         for transfer: any Transfer, _ resolved: ResolvedRequest, _ priority: LoadPriority, _ state: inout State
     ) -> Bool {
-        guard let url = resolved.web else { return true }
-        if state.queue.start(transfer.id, host: url.hostAndPort, priority: priority) { return true }
-        state.queue.enqueue(transfer.id, host: url.hostAndPort, priority: priority)
-        return false
+        resolved.isLocal || state.queue.startOrEnqueue(transfer.id, resolved, priority: priority)
     }
 
     /// Moves one share of a transfer to another priority, or away with nil. The last share to go ends the transfer.
@@ -210,7 +207,7 @@ final class DownloadCenter: TransferOwner {
                 state.queue.release(id)
                 // It may have ended meanwhile.
                 guard let entry = state.entries[id] else { return state.startable() }
-                state.queue.enqueue(id, host: host, priority: entry.priority ?? .normal)
+                state.queue.enqueueAgain(id, host: host, priority: entry.priority ?? .normal)
                 return state.startable()
             })
     }
@@ -286,8 +283,7 @@ final class DownloadCenter: TransferOwner {
                 var configuration = state.snapshot.configuration
                 change(&configuration)
                 state.snapshot = ConfigurationSnapshot(configuration)
-                state.queue.setLimits(configuration.queueLimits)
-                state.queue.order = configuration.queueOrder
+                state.queue.set(configuration.queueLimits, configuration.queueOrder)
                 state.circuits.policy = configuration.circuit
                 if changesWhatIsSent { for entry in Array(state.table.values) { state.untable(entry) } }
                 return state.startable()

@@ -79,6 +79,17 @@ public struct DownloadConfiguration: Sendable {
         fields = [.userAgent: Self.userAgent, .accept: Self.accept(formats)]
     }
 
+    /// Who asks, when a request does not say it: what the provider and the certificate of all requests stand for. Nil
+    /// leaves it to the fields, which otherwise count beside a certificate.
+    func credentialScope(of request: borrowing DownloadRequest, sending fields: HTTPFields) -> String? {
+        var parts = credentialProvider.map { [CredentialScope.of($0)] } ?? []
+        if request.tls == nil, let certificate = tls.clientCertificate {
+            parts.append(CredentialScope.of(certificate))
+            parts += [HTTPField.Name.authorization, .cookie].compactMap { fields[$0] }
+        }
+        return parts.isEmpty ? nil : parts.joined(separator: " ")
+    }
+
     /// `webimage/<version> (<system>)`.
     public static var userAgent: String { "webimage/\(version) (Linux)" }
 

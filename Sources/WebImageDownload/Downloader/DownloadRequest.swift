@@ -20,8 +20,8 @@ public struct DownloadRequest: Sendable {
     public var credentialProvider: CredentialProvider?
     /// Takes credentials for the host from this file, in the form of `.netrc`. Default nil.
     public var netrcFile: String?
-    /// Who asks, when the answer depends on it; nil takes the user of the credentials. Two requests of different scope
-    /// never share an answer.
+    /// Who asks, when the answer depends on it; nil takes a digest of what the request says of it: user or provider,
+    /// `.netrc` file, cookies, client certificate. Two requests of different scope never share an answer.
     public var credentialScope: String?
     /// Sends and takes cookies, kept in the downloader's ``DownloadConfiguration/cookieJar``. Default false.
     public var handlesCookies = false

@@ -74,7 +74,8 @@ public final class ImageDownloader: Sendable {
         fields.append(contentsOf: request.request.fields)
         return CacheRequest(
             method: request.request.method, fields: fields,
-            credentialScope: request.credentialScope ?? snapshot.configuration.credentialProvider?.name)
+            credentialScope: request.credentialScope
+                ?? snapshot.configuration.credentialScope(of: request.request, sending: fields))
     }
 
     /// Whether a decryptor stands between the bytes that come and those that are read.

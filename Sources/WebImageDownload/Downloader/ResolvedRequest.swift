@@ -15,7 +15,7 @@ package struct RequestFingerprint: Hashable, Sendable {
 package final class ResolvedRequest: Sendable {
     /// What must agree for two requests to share one transfer: the fingerprint, and whatever one of them may not lift or
     /// change for the other. Deadlines and retries are the first one's.
-    struct Key: Equatable, Sendable {
+    struct Key: Hashable, Sendable {
         let fingerprint: RequestFingerprint
         /// The secret too: one who does not know it must not share the answer to one who does.
         let credentials: BasicCredentials?
@@ -36,6 +36,8 @@ package final class ResolvedRequest: Sendable {
         let contentTypes: ContentTypes?
         /// Names of provider, modifiers, decryptor and loader.
         let hooks: [String?]
+        /// What a provider knows beside its name.
+        let secret: BasicCredentials?
     }
 
     package let request: DownloadRequest
@@ -65,7 +67,7 @@ package final class ResolvedRequest: Sendable {
             method: request.method.rawValue, url: source.text,
             fields: request.fields.isEmpty
                 ? [] : request.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted(),
-            credentialScope: request.credentialScope ?? credentials?.user ?? request.quietScope)
+            credentialScope: request.credentialScope ?? CredentialScope.of(request, credentials))
         return Key(fingerprint: fingerprint, credentials: credentials, rest: Rest.of(request))
     }
 }
@@ -89,17 +91,8 @@ extension ResolvedRequest.Rest {
             body: request.body, authentication: request.authentication, netrcFile: request.netrcFile,
             handlesCookies: request.handlesCookies, tls: request.tls, addressPolicy: request.addressPolicy,
             bodyLimit: request.bodyLimit?.bytes, redirectLimit: request.redirectLimit,
-            statuses: request.acceptableStatuses, contentTypes: request.acceptableContentTypes, hooks: hooks)
-    }
-}
-
-extension DownloadRequest {
-    /// Who asks, where that is not said in so many words: what is got by cookies or a certificate is not for everybody.
-    fileprivate var quietScope: String? {
-        if let credentialProvider { return credentialProvider.name }
-        if netrcFile != nil { return "netrc" }
-        if handlesCookies { return "cookies" }
-        return tls?.clientCertificate == nil ? nil : "certificate"
+            statuses: request.acceptableStatuses, contentTypes: request.acceptableContentTypes, hooks: hooks,
+            secret: request.credentialProvider?.secret)
     }
 }
 
@@ -124,6 +117,8 @@ extension ResolvedRequest {
         case .web, .loader: false
         }
     }
+    /// In lower case; empty where there is none.
+    var scheme: String { URLReference(source.text[...]).scheme?.lowercased() ?? "" }
     /// The URL as messages may show it.
     package var shown: String { source.shown }
 }

@@ -14,6 +14,8 @@ protocol Transfer: AnyObject, Sendable {
     func begin()
     /// Ends it with `error`, at once for its readers.
     func fail(_ error: WebImageError)
+    /// What may be due while it waits for a slot.
+    var firstDeadline: Duration? { get }
     /// Looks at the deadlines and returns the next one.
     func expire(at now: Duration) -> Duration?
 }
@@ -21,6 +23,8 @@ protocol Transfer: AnyObject, Sendable {
 extension Transfer {
     /// Nobody but we looks at the priority.
     func note(_ priority: LoadPriority) {}
+
+    var firstDeadline: Duration? { nil }
 }
 
 /// What a transfer cost; there once it has ended.

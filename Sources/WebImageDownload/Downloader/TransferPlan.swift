@@ -101,6 +101,8 @@ struct TransferPlan: Sendable {
         if request.authentication != .basic { sent.authentication = request.authentication }
         if let file = request.netrcFile { sent.netrcFile = file }
         if let tls = request.tls { sent.tls = tls }
+        // Who we are is for the first origin only; whom we trust, and by which keys, is the same everywhere.
+        if !chain.keepsSecrets, sent.tls.clientCertificate != nil { sent.tls.clientCertificate = nil }
         if let policy = request.addressPolicy { sent.addressPolicy = policy }
         return sent
     }

@@ -126,14 +126,22 @@ struct TransferStateMachine: Sendable {
         clocks.awaitHead(at: now)
     }
 
-    mutating func head(_ head: ResponseHead, at now: Duration, wallTime: Int64 = 0) -> Action {
+    /// - Parameter cookiesChanged: whether the place to which it redirects gets other cookies now.
+    mutating func head(
+        _ head: ResponseHead, at now: Duration, wallTime: Int64 = 0, cookiesChanged: Bool = false
+    ) -> Action {
         switch state {
         case .connecting, .awaitingHead: break
         case .waiting, .preparing, .receiving, .draining, .resting, .stopping, .ended: return .none
         }
         let length = head[.contentLength].flatMap { Int($0) }
         if let location = RedirectChain.location(of: head) {
-            return redirect(to: location, status: head.status, length: length, at: now)
+            do throws(WebImageError) {
+                try chain.follow(location, status: head.status, mayReturn: cookiesChanged)
+            } catch {
+                return refuse(error, length: length, at: now)
+            }
+            return drain(.hop, length: length, at: now)
         }
         if head.status == 401, mayAsk, chain.keepsSecrets {
             mayAsk = false
@@ -171,6 +179,12 @@ struct TransferStateMachine: Sendable {
 
     mutating func resume(at now: Duration) { clocks.resume(at: now) }
 
+    /// Whether all bytes that a body should have are there.
+    var isWhole: Bool {
+        guard case .receiving = state else { return false }
+        return partial.offset >= max(expectedLength ?? 0, partial.kept)
+    }
+
     /// The transport's last word on this hop.
     mutating func finished(_ failure: WebImageError?, at now: Duration) -> Action {
         switch state {
@@ -184,6 +198,7 @@ struct TransferStateMachine: Sendable {
             drained = 0
             switch next {
             case .hop:
+                chain.beginAgain()
                 state = .waiting
                 clocks.wait()
                 return .hop
@@ -326,21 +341,13 @@ struct TransferStateMachine: Sendable {
     }
 
     private mutating func rest(_ error: WebImageError, until: Duration) -> Action {
+        chain.beginAgain()
         state = .resting
         clocks.rest(until: until)
         return .rest(error, until: until)
     }
 
     // MARK: Steps
-
-    private mutating func redirect(to location: String, status: Int, length: Int?, at now: Duration) -> Action {
-        do throws(WebImageError) {
-            try chain.follow(location, status: status)
-        } catch {
-            return refuse(error, length: length, at: now)
-        }
-        return drain(.hop, length: length, at: now)
-    }
 
     private mutating func drain(_ next: Next, length: Int?, at now: Duration) -> Action {
         state = .draining(next)

@@ -56,20 +56,16 @@ extension WebTransfer {
     private func prepared() async throws(WebImageError) -> TransportRequest {
         var (chain, outgoing) = draft()
         if let modifier = plan.requestModifier {
+            let given = outgoing.fields
             outgoing = try await modified(outgoing, by: modifier)
+            if chain.mustGet { outgoing.becomeGet() }
             if outgoing.url != chain.current.text || outgoing.method != chain.method {
-                let url = try WebURL(outgoing.url)
-                if let refusal = plan.addressPolicy?.refusal(
-                    scheme: url.scheme.rawValue, host: url.host, port: url.port)
-                {
-                    throw refusal
-                }
-                let method = outgoing.method
-                chain = guts.withLock { guts in
-                    guts.machine.redirectByModifier(to: url, method: method)
-                    return guts.machine.chain
-                }
-                outgoing.url = url.text
+                chain = try move(outgoing, from: chain.current)
+                outgoing.url = chain.current.text
+            }
+            if !chain.keepsSecrets {
+                let kept = chain.takesModifiersSecrets ? given : nil
+                outgoing.fields.removeSecrets(plan.configuration.secretFields, givenIn: kept)
             }
         }
         var credentials = knownCredentials(for: chain)
@@ -101,6 +97,20 @@ extension WebTransfer {
         return answer
     }
 
+    /// Notes where a modifier sends the request. The slot stays that of the hop's own host.
+    private func move(_ outgoing: OutgoingRequest, from old: WebURL) throws(WebImageError) -> RedirectChain {
+        let url = try WebURL(outgoing.url)
+        if url.hostAndPort != old.hostAndPort { settleCircuit(.neither) }
+        if let refusal = refusal(of: url, isAdmitted: url.hostAndPort == old.hostAndPort) { throw refusal }
+        let (chain, isOver) = guts.withLock { guts in
+            guts.machine.redirectByModifier(to: url, method: outgoing.method)
+            if !guts.hasEnded { guts.circuit = url.hostAndPort }
+            return (guts.machine.chain, guts.hasEnded)
+        }
+        if isOver { owner.note(.neither, of: url.hostAndPort) }
+        return chain
+    }
+
     private func draft() -> (RedirectChain, OutgoingRequest) {
         let (chain, range, retries) = guts.withLock { guts in
             (guts.machine.chain, guts.machine.partial.rangeFields, guts.machine.retries)
@@ -111,10 +121,11 @@ extension WebTransfer {
         if chain.current.scheme == .https, plan.configuration.allowsHTTP2, fields[.priority] == nil {
             fields[.priority] = priority.field
         }
-        let outgoing = OutgoingRequest(
+        var outgoing = OutgoingRequest(
             url: chain.current.text, method: chain.method, fields: fields,
             body: chain.method == plan.request.method ? plan.request.body : nil, redirects: chain.count,
             retries: retries)
+        if chain.mustGet { outgoing.becomeGet() }
         return (chain, outgoing)
     }
 
@@ -154,11 +165,17 @@ extension WebTransfer {
 
     // MARK: Answers
 
-    func takeCookies(of head: ResponseHead) {
-        guard plan.request.handlesCookies else { return }
+    /// - Returns: whether the answer redirects, and where it leads to gets other cookies now.
+    func takeCookies(of head: ResponseHead) -> Bool {
+        guard plan.request.handlesCookies else { return false }
         let values = head.fields[values: .setCookie]
-        if values.isEmpty { return }
-        plan.configuration.cookieJar.store(values, from: guts.withLock { $0.machine.chain.current.text })
+        if values.isEmpty { return false }
+        let jar = plan.configuration.cookieJar
+        let current = guts.withLock { $0.machine.chain.current }
+        let next = RedirectChain.location(of: head).flatMap { try? current.resolving($0).text }
+        let before = next.flatMap { jar.cookies(for: $0) }
+        jar.store(values, from: current.text)
+        return before != next.flatMap { jar.cookies(for: $0) }
     }
 
     /// The answer as the modifier wants it; nil when it refuses. Redirects and the rests of bodies are not its business.
@@ -166,6 +183,29 @@ extension WebTransfer {
         guard let modifier = plan.responseModifier, RedirectChain.location(of: head) == nil else { return head }
         let isRest = head.status == 206 && guts.withLock { $0.machine.partial.rangeFields } != nil
         return isRest ? head : modifier.modify(head)
+    }
+}
+
+extension OutgoingRequest {
+    /// As a redirect has it that changes the method: without the body, and what is said of it.
+    fileprivate mutating func becomeGet() {
+        method = .get
+        body = nil
+        for name in [HTTPField.Name.contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation] {
+            fields[name] = nil
+        }
+    }
+}
+
+extension HTTPFields {
+    /// Takes secrets out: all, or those that were there before the modifier.
+    fileprivate mutating func removeSecrets(_ names: Set<HTTPField.Name>, givenIn given: HTTPFields?) {
+        for name in names {
+            let values = self[values: name]
+            if values.isEmpty { continue }
+            let known = given?[values: name] ?? values
+            self[values: name] = values.filter { !known.contains($0) }
+        }
     }
 }
 

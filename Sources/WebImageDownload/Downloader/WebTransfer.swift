@@ -110,11 +110,13 @@ final class WebTransfer: Transfer, TransportReceiver {
     }
 
     /// Why the next hop may not be made at all. Takes a place at the host's circuit when it may.
-    private func refusal(of url: WebURL) -> WebImageError? {
+    ///
+    /// - Parameter isAdmitted: whether it has that place already.
+    func refusal(of url: WebURL, isAdmitted: Bool = false) -> WebImageError? {
         if let refusal = plan.addressPolicy?.refusal(scheme: url.scheme.rawValue, host: url.host, port: url.port) {
             return refusal
         }
-        if owner.admits(host: url.hostAndPort) { return nil }
+        if isAdmitted || owner.admits(host: url.hostAndPort) { return nil }
         let message = "\(url.host) failed so often that it is left alone for a while"
         return WebImageError(.circuitOpen, message)
     }
@@ -179,14 +181,15 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     func didReceive(head original: ResponseHead) {
         settleCircuit(CircuitBreaker.outcome(status: original.status, failure: nil))
-        takeCookies(of: original)
+        let cookiesChanged = takeCookies(of: original)
         guard let head = modified(original) else {
             return fail(WebImageError(.responseRefused, "a response modifier refused the answer"))
         }
         let (now, wallTime) = (surroundings.clock.now, surroundings.clock.wallTime)
         let (action, deadline, redirect) = guts.withLock { guts in
             let hops = guts.machine.chain.count
-            let action = guts.machine.head(head, at: now, wallTime: wallTime)
+            let action = guts.machine.head(
+                head, at: now, wallTime: wallTime, cookiesChanged: cookiesChanged)
             guts.note(head, answer: action, at: wallTime)
             let redirect = guts.machine.chain.count > hops ? guts.machine.chain.current.text : nil
             if redirect != nil { guts.redirects.append(head) }
@@ -256,6 +259,9 @@ final class WebTransfer: Transfer, TransportReceiver {
         case .failure(let error): failure = error
         }
         settleCircuit(CircuitBreaker.outcome(status: nil, failure: failure))
+        // Once the transfer rests or waits again, others may end its log: what has come must be in it before. The end of
+        // a body that is whole comes with the end of the log.
+        if failure != nil || !guts.withLock({ $0.machine.isWhole }) { log.publish() }
         let now = surroundings.clock.now
         carryOut(
             guts.withLock { guts in
@@ -290,11 +296,11 @@ final class WebTransfer: Transfer, TransportReceiver {
         }
     }
 
-    /// A transfer that never ran has no writer, one that has just finished is on the writer's thread.
+    /// On any thread: the writer, whose bytes are published, may not be done yet.
     private func end(_ error: WebImageError) {
         noteEnd(error)
         owner.transferDidEnd(id)
-        log.finish(.failed(error))
+        log.abort(error)
     }
 
     private func hop() {
@@ -303,7 +309,6 @@ final class WebTransfer: Transfer, TransportReceiver {
     }
 
     private func rest(after error: WebImageError, until: Duration) {
-        log.publish()
         emit(.retrying(after: until - surroundings.clock.now, located(error)))
         owner.transferRests(id, until: until)
     }
@@ -329,13 +334,7 @@ final class WebTransfer: Transfer, TransportReceiver {
             return (guts.metrics, guts.machine.received, guts.preparation)
         }
         preparation?.cancel()
-        switch error?.code {
-        case nil:
-            emit(.bytes(received: length, expected: length))
-            emit(.finished(metrics))
-        case .cancelled?: emit(.cancelled)
-        default: if let error { emit(.failed(error)) }
-        }
+        surroundings.events.emitEnd(id, redactedURL(plan.request.url), error, length, metrics)
     }
 
     private func emitProgress() {

@@ -48,6 +48,22 @@ final class DownloadEventHub: Sendable {
         for mailbox in mailboxes { mailbox.put(event) }
     }
 
+    /// The last event of a transfer, and before a good one that all has come.
+    func emitEnd(
+        _ transfer: Int, _ url: @autoclosure () -> String, _ error: WebImageError?, _ received: Int,
+        _ metrics: TransferMetrics
+    ) {
+        guard isWanted else { return }
+        let url = url()
+        switch error?.code {
+        case nil:
+            emit(transfer, url, .bytes(received: received, expected: received))
+            emit(transfer, url, .finished(metrics))
+        case .cancelled?: emit(transfer, url, .cancelled)
+        default: if let error { emit(transfer, url, .failed(error)) }
+        }
+    }
+
     /// How many transfers run, each time that changes; only the newest number waits.
     func gauge(startingAt count: Int) -> AsyncStream<Int> {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))

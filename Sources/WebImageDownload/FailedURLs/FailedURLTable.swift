@@ -15,9 +15,9 @@ struct FailedURLTable {
     }
 
     private var policy: FailedURLPolicy
-    private var entries: [RequestFingerprint: Entry] = [:]
+    private var entries: [ResolvedRequest.Key: Entry] = [:]
     /// By the end of their time; may hold some that are no longer so.
-    private var ends = TimeHeap<RequestFingerprint>()
+    private var ends = TimeHeap<ResolvedRequest.Key>()
 
     init(policy: FailedURLPolicy) { self.policy = policy }
 
@@ -29,7 +29,7 @@ struct FailedURLTable {
     }
 
     /// What a request failed with, if it is not to be asked again yet.
-    mutating func failure(of request: RequestFingerprint, at now: Duration) -> FailedURL? {
+    mutating func failure(of request: ResolvedRequest.Key, at now: Duration) -> FailedURL? {
         guard let entry = entries[request] else { return nil }
         guard entry.end > now else {
             // How often it failed in a row is forgotten with it.
@@ -40,7 +40,7 @@ struct FailedURLTable {
     }
 
     mutating func failed(
-        _ request: RequestFingerprint, url: String, _ error: WebImageError, lifetime: Duration, at now: Duration
+        _ request: ResolvedRequest.Key, url: String, _ error: WebImageError, lifetime: Duration, at now: Duration
     ) {
         guard lifetime > .zero, policy.limit > 0 else {
             entries[request] = nil
@@ -54,7 +54,14 @@ struct FailedURLTable {
         if ends.count > 2 * entries.count + 64 { rebuildEnds() }
     }
 
-    mutating func remove(_ request: RequestFingerprint) -> Bool { entries.removeValue(forKey: request) != nil }
+    mutating func remove(_ request: ResolvedRequest.Key) -> Bool { entries.removeValue(forKey: request) != nil }
+
+    /// All requests of that URL.
+    mutating func remove(url: String) -> Bool {
+        let count = entries.count
+        entries = entries.filter { $0.key.fingerprint.url != url }
+        return entries.count < count
+    }
 
     mutating func removeAll() {
         entries = [:]

@@ -2,7 +2,8 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// Remembers which requests failed so that they are not made again at once. Asked after the caches: what is cached is
+/// Remembers which requests failed so that they are not made again at once: a URL with all that a request asks of it, so
+/// that one with other credentials, fields, limits or hooks is made. Asked after the caches: what is cached is
 /// served however its URL fared. Safe to use from any thread; nothing blocks.
 public final class FailedURLs: Sendable {
     public struct Statistics: Hashable, Sendable {
@@ -47,7 +48,7 @@ public final class FailedURLs: Sendable {
         if retryFailed || request.isLocal { return nil }
         let now = clock.now
         let failed = state.withLock { state -> FailedURL? in
-            let failed = state.table.failure(of: request.key.fingerprint, at: now)
+            let failed = state.table.failure(of: request.key, at: now)
             if failed != nil { state.statistics.refused += 1 }
             return failed
         }
@@ -71,7 +72,7 @@ public final class FailedURLs: Sendable {
         let now = clock.now
         state.withLock { state in
             state.table.failed(
-                request.key.fingerprint, url: request.shown, error, lifetime: lifetime, at: now)
+                request.key, url: request.shown, error, lifetime: lifetime, at: now)
             state.statistics.remembered += 1
         }
     }
@@ -90,7 +91,17 @@ public final class FailedURLs: Sendable {
     /// - Returns: whether it was remembered.
     @discardableResult
     package func remove(_ request: ResolvedRequest) -> Bool {
-        state.withLock { $0.table.remove(request.key.fingerprint) }
+        state.withLock { $0.table.remove(request.key) }
+    }
+
+    /// Forgets a URL, whatever was sent with it and whoever asked (SDWebImage's `removeFailedURL:`).
+    ///
+    /// - Parameter url: as it was asked for; user, password and fragment do not count.
+    /// - Returns: whether it was remembered.
+    @discardableResult
+    public func remove(_ url: String) -> Bool {
+        let normal = (try? DownloadSource(url, loader: nil))?.text ?? url
+        return state.withLock { $0.table.remove(url: normal) }
     }
 
     public func removeAll() { state.withLock { $0.table.removeAll() } }

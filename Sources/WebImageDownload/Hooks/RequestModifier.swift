@@ -24,7 +24,11 @@ public struct OutgoingRequest: Sendable {
 }
 
 /// Changes requests before they are sent: the first one, and each that follows a redirect or a failure (SDWebImage rows
-/// D-03, D-10, A-03).
+/// D-03, D-10, A-03). Each is changed once, as the redirects before it left it.
+///
+/// What it cannot undo: once a redirect leads to another origin, ``DownloadConfiguration/secretFields`` are taken out
+/// behind it, unless it sends the request to an origin of its own choice; the caller's secrets do not go there either.
+/// A request that a redirect has made a GET stays one, without a body (RFC 9110 section 15.4).
 public struct RequestModifier: Sendable {
     /// Stands for the modifier: two of one name are taken to do the same, so that their downloads may be shared.
     public var name: String

@@ -3,71 +3,94 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// What an ``ImageLoader`` brings, as a transfer: needs no slot and knows no deadline.
+/// What an ``ImageLoader`` brings, as a transfer. Of the deadlines it knows the total one.
 final class LoaderTransfer: Transfer {
+    struct Rules: Sendable {
+        let bodyLimit: Int
+        let totalDeadline: Duration?
+        let minimumProgressInterval: Double
+    }
+
     private struct State {
         var work: Task<Void, Never>?
         var received = 0
+        var hasBegun = false
         var hasEnded = false
+        /// Seconds since 1970.
+        var begunAt: Int64 = 0
+        var metrics = TransferMetrics()
+        var progress: ProgressGate
     }
 
     let id: TransferQueue.ID
     let log: ByteLog
     private let loader: any ImageLoader
     private let url: String
-    private let limit: Int
-    private let clock: any LoadClock
-    private let budget: TransferMemoryBudget
+    private let rules: Rules
+    private let surroundings: WebTransfer.Surroundings
     private let owner: any TransferOwner
-    private let state = Guarded(State())
-    private let startedAt: Int64
+    private let createdAt: Duration
+    private let state: Guarded<State>
 
     init(
-        id: TransferQueue.ID, loader: any ImageLoader, url: String, limit: Int, log: ByteLog, clock: any LoadClock,
-        budget: TransferMemoryBudget, owner: any TransferOwner
+        id: TransferQueue.ID, loader: any ImageLoader, url: String, rules: Rules, log: ByteLog,
+        surroundings: WebTransfer.Surroundings, owner: any TransferOwner
     ) {
         self.id = id
         self.log = log
         self.loader = loader
         self.url = url
-        self.limit = limit
-        self.clock = clock
-        self.budget = budget
+        self.rules = rules
+        self.surroundings = surroundings
         self.owner = owner
-        startedAt = clock.wallTime
+        createdAt = surroundings.clock.now
+        state = Guarded(State(progress: ProgressGate(minimumInterval: rules.minimumProgressInterval)))
     }
 
-    var metrics: TransferMetrics? {
-        guard log.end != nil else { return nil }
-        var metrics = TransferMetrics()
-        metrics.finalURL = url
-        metrics.receivedBytes = log.receivedCount
-        return metrics
-    }
+    var metrics: TransferMetrics? { state.withLock { $0.hasEnded ? $0.metrics : nil } }
 
     /// As if it had come by HTTP, and the origin had said nothing of how long it may be kept.
     var exchange: DownloadExchange? {
         guard log.receivedCount > 0 || log.end != nil else { return nil }
         if case .failed? = log.end, log.receivedCount == 0 { return nil }
+        let begunAt = state.withLock { $0.begunAt }
         return DownloadExchange(
-            url: url, requestFields: [:], requestTime: startedAt, responseTime: startedAt,
-            head: ResponseHead(status: 200), redirects: [])
+            url: url, requestFields: [:], requestTime: begunAt, responseTime: begunAt, head: ResponseHead(status: 200),
+            redirects: [])
     }
 
-    func expire(at now: Duration) -> Duration? { nil }
+    var firstDeadline: Duration? { rules.totalDeadline.map { createdAt + $0 } }
+
+    func expire(at now: Duration) -> Duration? {
+        guard let deadline = firstDeadline, !state.withLock({ $0.hasEnded }) else { return nil }
+        guard deadline <= now else { return deadline }
+        fail(WebImageError(.deadlineExceeded, "the download took longer than \(rules.totalDeadline ?? .zero)"))
+        return nil
+    }
 
     func begin() {
+        let (now, wallTime) = (surroundings.clock.now, surroundings.clock.wallTime)
+        let isNeeded = state.withLock { state in
+            if state.hasBegun || state.hasEnded { return false }
+            state.hasBegun = true
+            state.begunAt = wallTime
+            state.metrics.queued = now - createdAt
+            return true
+        }
+        guard isNeeded else { return }
+        emit(.started)
+        owner.transferExpects(deadline: firstDeadline)
         let work = Task {
             do {
                 try await self.loader.load(self.url, to: ImageReceiver(transfer: self))
-                self.end(self.missing.map { .failed($0) } ?? .complete)
+                self.end(self.missing)
             } catch {
                 let message = "the loader \(self.loader.name.prefix(64)) failed"
-                self.end(.failed(WebImageError.wrapping(error, as: .connectionLost, message).at(redactedURL(self.url))))
+                self.end(WebImageError.wrapping(error, as: .connectionLost, message).at(redactedURL(self.url)))
             }
         }
         let isLate = state.withLock { state in
-            state.work = work
+            if !state.hasEnded { state.work = work }
             return state.hasEnded
         }
         if isLate { work.cancel() }
@@ -83,24 +106,38 @@ final class LoaderTransfer: Transfer {
     }
 
     func fail(_ error: WebImageError) {
-        let work = takeEnd()
+        let error = error.at(redactedURL(url))
+        let work = noteEnd(error)
         owner.transferDidEnd(id)
-        log.abort(error.at(redactedURL(url)))
+        log.abort(error)
         work?.cancel()
     }
 
-    private func end(_ end: ByteLog.End) {
-        _ = takeEnd()
+    private func end(_ error: WebImageError?) {
+        noteEnd(error)
         owner.transferDidEnd(id)
-        log.finish(end)
+        log.finish(error.map { .failed($0) } ?? .complete)
     }
 
-    private func takeEnd() -> Task<Void, Never>? {
-        state.withLock { state in
+    /// Tells of the first of its ends.
+    @discardableResult
+    private func noteEnd(_ error: WebImageError?) -> Task<Void, Never>? {
+        let now = surroundings.clock.now
+        let (work, metrics) = state.withLock { state -> (Task<Void, Never>?, TransferMetrics?) in
+            if state.hasEnded { return (nil, nil) }
             state.hasEnded = true
+            state.metrics.total = now - createdAt
+            state.metrics.receivedBytes = state.received
+            state.metrics.finalURL = url
             defer { state.work = nil }
-            return state.work
+            return (state.work, state.metrics)
         }
+        if let metrics { surroundings.events.emitEnd(id, redactedURL(url), error, metrics.receivedBytes, metrics) }
+        return work
+    }
+
+    private func emit(_ kind: @autoclosure () -> DownloadEvent.Kind) {
+        surroundings.events.emit(id, redactedURL(url), kind())
     }
 
     // MARK: From the loader
@@ -115,17 +152,30 @@ final class LoaderTransfer: Transfer {
             state.received += bytes.count
             return state.received
         }
-        guard count <= limit else {
+        guard count <= rules.bodyLimit else {
             throw WebImageError(
-                .bodyTooLarge, "the body is longer than the limit of \(ByteCount(limit))", location: redactedURL(url))
+                .bodyTooLarge, "the body is longer than the limit of \(ByteCount(rules.bodyLimit))",
+                location: redactedURL(url))
         }
         let result = bytes.withUnsafeBytes { log.append($0) }
         log.publish()
+        emitProgress()
         switch result {
         case .proceed: break
         case .full(let error): throw error
         case .pause:
-            await withCheckedContinuation { continuation in budget.whenBelow { continuation.resume() } }
+            await withCheckedContinuation { continuation in
+                surroundings.budget.whenBelow { continuation.resume() }
+            }
         }
+    }
+
+    private func emitProgress() {
+        guard surroundings.events.isWanted else { return }
+        let (received, expected) = log.progress
+        let isWanted = state.withLock { state in
+            !state.hasEnded && state.progress.admits(received: received, expected: expected)
+        }
+        if isWanted { emit(.bytes(received: received, expected: expected)) }
     }
 }

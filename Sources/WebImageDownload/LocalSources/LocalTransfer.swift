@@ -13,13 +13,16 @@ final class LocalTransfer: Transfer {
     private let priority: LoadPriority
     private let files: any FileSystem
     private let executor: any WorkExecutor
-    private let budget: TransferMemoryBudget
+    private let surroundings: WebTransfer.Surroundings
     private let owner: any TransferOwner
+    private let createdAt: Duration
     private let isStopped = Atomic(false)
+    private let hasEnded = Atomic(false)
 
     init(
         id: TransferQueue.ID, source: DownloadSource, limit: Int, priority: LoadPriority, log: ByteLog,
-        files: any FileSystem, executor: any WorkExecutor, budget: TransferMemoryBudget, owner: any TransferOwner
+        files: any FileSystem, executor: any WorkExecutor, surroundings: WebTransfer.Surroundings,
+        owner: any TransferOwner
     ) {
         self.id = id
         self.log = log
@@ -28,8 +31,9 @@ final class LocalTransfer: Transfer {
         self.priority = priority
         self.files = files
         self.executor = executor
-        self.budget = budget
+        self.surroundings = surroundings
         self.owner = owner
+        createdAt = surroundings.clock.now
     }
 
     var metrics: TransferMetrics? {
@@ -44,6 +48,7 @@ final class LocalTransfer: Transfer {
     func expire(at now: Duration) -> Duration? { nil }
 
     func begin() {
+        surroundings.events.emit(id, source.shown, .started)
         executor.run(priority) {
             switch self.source {
             case .data(let text): self.decode(text)
@@ -55,13 +60,26 @@ final class LocalTransfer: Transfer {
 
     func fail(_ error: WebImageError) {
         isStopped.store(true, ordering: .relaxed)
+        let error = error.at(source.shown)
+        noteEnd(error, received: 0)
         owner.transferDidEnd(id)
-        log.abort(error.at(source.shown))
+        log.abort(error)
     }
 
-    private func end(_ end: ByteLog.End) {
+    /// - Parameter received: the length of the whole, where it came.
+    private func end(_ error: WebImageError?, received: Int = 0) {
+        noteEnd(error, received: received)
         owner.transferDidEnd(id)
-        log.finish(end)
+        log.finish(error.map { .failed($0) } ?? .complete)
+    }
+
+    /// Tells of the first of its ends.
+    private func noteEnd(_ error: WebImageError?, received: Int) {
+        guard !hasEnded.exchange(true, ordering: .relaxed), surroundings.events.isWanted else { return }
+        var metrics = TransferMetrics()
+        metrics.finalURL = source.text
+        metrics.total = surroundings.clock.now - createdAt
+        surroundings.events.emitEnd(id, source.shown, error, received, metrics)
     }
 
     private func decode(_ text: String) {
@@ -71,9 +89,9 @@ final class LocalTransfer: Transfer {
             log.setHead(head, expectedLength: data.bytes.count)
             // What comes back is about memory, which the text takes already.
             _ = data.bytes.withUnsafeBytes { log.append($0) }
-            end(.complete)
+            end(nil, received: data.bytes.count)
         } catch {
-            end(.failed(error))
+            end(error)
         }
     }
 
@@ -83,7 +101,7 @@ final class LocalTransfer: Transfer {
         do throws(WebImageError) {
             read(try OpenFile(path, files: files, limit: limit))
         } catch {
-            end(.failed(error))
+            end(error)
         }
     }
 
@@ -95,18 +113,18 @@ final class LocalTransfer: Transfer {
         do throws(WebImageError) {
             while !isStopped.load(ordering: .relaxed) {
                 let count = try file.read(into: piece, limit: limit)
-                if count == 0 { return end(.complete) }
+                if count == 0 { return end(nil, received: file.position) }
                 let result = log.append(UnsafeRawBufferPointer(rebasing: piece[..<count]))
                 log.publish()
                 switch result {
                 case .proceed: continue
                 case .full(let error): throw error.at(source.shown)
                 case .pause:
-                    return budget.whenBelow { self.executor.run(self.priority) { self.read(file) } }
+                    return surroundings.budget.whenBelow { self.executor.run(self.priority) { self.read(file) } }
                 }
             }
         } catch {
-            end(.failed(error))
+            end(error)
         }
     }
 }

@@ -1,3 +1,5 @@
+import CShimCurl
+
 /// User, password, host and port of a URL (RFC 3986 section 3.2).
 struct Authority {
     let host: String
@@ -24,10 +26,22 @@ struct Authority {
             guard hostEnd > rest.startIndex, rest[..<hostEnd].utf8.allSatisfy(Self.isHostByte) else { return nil }
         }
         guard rest[..<hostEnd].utf8.count <= 255 else { return nil }
-        // Only ASCII is changed: names in other scripts are for the resolver's IDNA.
-        host = String(decoding: rest[..<hostEnd].utf8.map(lowercased), as: UTF8.self)
+        guard let host = Self.asciiHost(rest[..<hostEnd]) else { return nil }
+        self.host = host
         guard let port = Self.port(rest[hostEnd...]) else { return nil }
         self.port = port.value
+    }
+
+    /// The one spelling of a host that identity, policies and connections go by: lower case, other scripts as in DNS
+    /// (`xn--…`). Nil for one that has none.
+    static func asciiHost(_ text: Substring) -> String? {
+        let name = String(decoding: text.utf8.map(lowercased), as: UTF8.self)
+        if name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
+        guard let ascii = wi_curl_ascii_host(name) else { return nil }
+        defer { curl_free(ascii) }
+        let host = String(cString: ascii).lowercased()
+        let isHost = !host.isEmpty && host.utf8.allSatisfy { $0 < 0x80 && isHostByte($0) }
+        return isHost ? host : nil
     }
 
     /// The port after the host: none, an empty one (which means none), or a number. Nil when it is something else.

@@ -1,10 +1,13 @@
 /// Any text that was given as a URL as it may be shown in messages and logs: without user, password, fragment and the
 /// values of query parameters that carry credentials, and of bounded length.
 package func redactedURL(_ text: String) -> String {
-    let reference = URLReference(text[...])
-    if reference.scheme?.lowercased() == "data" {
+    let text = text.first?.isWhitespace == true ? text.drop { $0.isWhitespace } : text[...]
+    let reference = URLReference(text)
+    let scheme = reference.scheme?.lowercased()
+    if scheme == "data" {
         return "\(text.prefix { $0 != "," }.prefix(64)),… (\(text.utf8.count) bytes)"
     }
+    if let scheme, let cut = textBehindBrokenUser(text, reference) { return redactedURL("\(scheme)://\(cut)") }
     var shown = reference.scheme.map { "\($0):" } ?? ""
     if let authority = reference.authority {
         let start = authority.utf8.lastIndex(of: UInt8(ascii: "@")).map { authority.utf8.index(after: $0) }
@@ -15,15 +18,33 @@ package func redactedURL(_ text: String) -> String {
     return shown.utf8.count > 2048 ? "\(shown.prefix(2000))…" : shown
 }
 
+/// What follows on a user and a password that are not encoded as they must be, so that they reach into path, query or
+/// fragment: `https://user:pa/ss@host`. Rather too much is cut than too little. Nil when there is no sign of that.
+private func textBehindBrokenUser(_ text: Substring, _ reference: URLReference) -> Substring? {
+    guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else { return nil }
+    let behind = text[text.utf8.index(after: at)...]
+    guard let authority = reference.authority else {
+        // One slash or none: the rest was meant as an authority.
+        let isWeb = ["http", "https"].contains(reference.scheme?.lowercased())
+        return isWeb ? behind.drop { $0 == "/" } : nil
+    }
+    guard authority.utf8.contains(UInt8(ascii: ":")), Authority(authority) == nil else { return nil }
+    return behind
+}
+
 /// Parameters that grant access: those of signed URLs at the large stores, and the usual names of tokens.
 private let secretParameters: Set<String> = [
-    "access_token", "api_key", "apikey", "auth", "key", "password", "secret", "sig", "signature", "token",
-    "x-amz-credential", "x-amz-security-token", "x-amz-signature", "x-goog-credential", "x-goog-signature",
+    "access_key", "access_token", "accesskey", "api_key", "apikey", "api-key", "api_token", "auth", "auth_token",
+    "authorization", "awsaccesskeyid", "client_secret", "credential", "id_token", "jsessionid", "jwt", "key", "passwd",
+    "password", "phpsessid", "private_token", "pwd", "refresh_token", "sas", "secret", "session", "session_id",
+    "session_token", "sessionid", "sid", "sig", "signature", "token", "x-amz-credential", "x-amz-security-token",
+    "x-amz-signature", "x-goog-credential", "x-goog-signature",
 ]
 
 private func redactedQuery(_ query: Substring) -> String {
     query.split(separator: "&", omittingEmptySubsequences: false).map { part in
         guard let equals = part.utf8.firstIndex(of: UInt8(ascii: "=")) else { return String(part) }
-        return secretParameters.contains(part[..<equals].lowercased()) ? "\(part[...equals])…" : String(part)
+        let name = String(decoding: PercentEncoding.decoded(part[..<equals].utf8), as: UTF8.self)
+        return secretParameters.contains(name.lowercased()) ? "\(part[...equals])…" : String(part)
     }.joined(separator: "&")
 }

@@ -1,7 +1,8 @@
 package import WebImageCore
 
 /// An `http` or `https` URL, in normal form: scheme and host in lower case, no default port, no dot segments, what may
-/// not stand in a URL percent-encoded. Made from any text without Foundation; RFC 3986 and RFC 9110 section 4.2.
+/// not stand in a URL percent-encoded, hosts in other scripts in their `xn--` form. Made from any text without Foundation;
+/// RFC 3986 and RFC 9110 section 4.2.
 package struct WebURL: Hashable, Sendable {
     package enum Scheme: String, Sendable {
         case http

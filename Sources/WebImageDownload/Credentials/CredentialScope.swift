@@ -1,0 +1,37 @@
+import CSysCrypto
+
+/// Who asks, as a text that names nobody: keys are written to disk. What is got by a password, cookies or a certificate is
+/// not for everybody.
+enum CredentialScope {
+    /// All that a request says of who asks; nil when it says nothing.
+    ///
+    /// A `.netrc` counts by its path: it is read when the request is made.
+    static func of(_ request: borrowing DownloadRequest, _ credentials: BasicCredentials?) -> String? {
+        var parts: [String] = []
+        if let credentials {
+            parts.append("user:" + digest(credentials.user.utf8))
+        } else if let provider = request.credentialProvider {
+            parts.append(of(provider))
+        } else if let file = request.netrcFile {
+            parts.append("netrc:" + digest(file.utf8))
+        }
+        if request.handlesCookies { parts.append("cookies") }
+        if let certificate = request.tls?.clientCertificate { parts.append(of(certificate)) }
+        return parts.isEmpty ? nil : parts.joined(separator: " ")
+    }
+
+    static func of(_ provider: CredentialProvider) -> String { "provider:" + digest(provider.name.utf8) }
+
+    static func of(_ certificate: TLSPolicy.ClientCertificate) -> String {
+        "certificate:" + digest(certificate.certificate)
+    }
+
+    /// The first 32 hexadecimal digits of SHA-256.
+    private static func digest(_ bytes: some Sequence<UInt8>) -> String {
+        let bytes = Array(bytes)
+        var sum = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        _ = SHA256(bytes, bytes.count, &sum)
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: sum.prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}

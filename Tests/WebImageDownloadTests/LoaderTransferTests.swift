@@ -1,0 +1,149 @@
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageDownload
+
+/// Loaders of one's own as transfers: slots, order, deadline, events.
+@Suite struct LoaderTransferTests {
+    /// Notes who came, and waits for its gate.
+    private final class Shelf: ImageLoader {
+        let name = "shelf"
+        let gate = Gate()
+        private let asked = Guarded<[String]>([])
+
+        var order: [String] { asked.withLock { $0 } }
+
+        func canLoad(_ url: String) -> Bool { true }
+
+        func load(_ url: String, to receiver: ImageReceiver) async throws {
+            asked.withLock { $0.append(String(url.split(separator: ":")[1])) }
+            await gate.opened()
+            receiver.expect(3)
+            try await receiver.receive([1, 2, 3])
+        }
+    }
+
+    private let shelf = Shelf()
+
+    private func download(_ rig: Rig, _ url: String, priority: LoadPriority = .normal) -> Download {
+        var request = DownloadRequest(url: url)
+        request.loader = shelf
+        return rig.downloader.download(request, priority: priority)
+    }
+
+    private func eventually(_ condition: () -> Bool) async -> Bool {
+        for _ in 0..<1_000_000 {
+            if condition() { return true }
+            await Task.yield()
+        }
+        return false
+    }
+
+    @Test func aSuspendedDownloaderStartsNoLoader() async throws {
+        let rig = try Rig()
+        rig.downloader.isSuspended = true
+        let (kept, left) = (download(rig, "s:kept"), download(rig, "s:left"))
+        #expect(rig.downloader.counters.waiting == 2 && rig.downloader.counters.running == 0)
+        left.cancel()
+        #expect(left.log.end?.name == "cancelled" && rig.downloader.counters.waiting == 1)
+        shelf.gate.open()
+        rig.downloader.isSuspended = false
+        #expect(await rig.fetch(kept) == ([1, 2, 3], "complete"))
+        #expect(shelf.order == ["kept"] && rig.downloader.counters.running == 0)
+    }
+
+    @Test func theMostUrgentLoaderGoesFirst() async throws {
+        let rig = try Rig(.with { $0.maxConcurrent = 1 })
+        var downloads = [download(rig, "s:first")]
+        downloads.append(download(rig, "s:low", priority: .low))
+        downloads.append(download(rig, "s:normal"))
+        downloads.append(download(rig, "other:high", priority: .high))
+        #expect(await eventually { shelf.order.count == 1 })
+        #expect(rig.downloader.counters.running == 1 && rig.downloader.counters.waiting == 3)
+        shelf.gate.open()
+        for download in downloads { #expect(await rig.fetch(download).end == "complete") }
+        #expect(shelf.order == ["first", "high", "normal", "low"])
+    }
+
+    /// A loader may need the downloader that it serves.
+    @Test func aLoaderMayWaitForADownload() async throws {
+        struct Archive: ImageLoader {
+            let name = "archive"
+            let rig: Rig
+
+            func canLoad(_ url: String) -> Bool { true }
+
+            func load(_ url: String, to receiver: ImageReceiver) async throws {
+                try await receiver.receive(await rig.fetch("/archive").body)
+            }
+        }
+        let rig = try Rig(.with { $0.maxConcurrent = 1 })
+        rig.server.serve("/archive", .bytes([7], contentType: "image/png"))
+        var request = DownloadRequest(url: "zip:member")
+        request.loader = Archive(rig: rig)
+        #expect(await rig.fetch(rig.downloader.download(request)) == ([7], "complete"))
+    }
+
+    @Test func theTotalDeadlineHoldsForLoaders() async throws {
+        let rig = try Rig(.with { $0.deadlines = DownloadDeadlines(total: .seconds(5)) })
+        let running = download(rig, "s:running")
+        rig.downloader.isSuspended = true
+        let waiting = download(rig, "s:waiting")
+        #expect(await eventually { shelf.order.count == 1 })
+        rig.clock.advance(by: .seconds(4))
+        #expect(running.log.end == nil && waiting.log.end == nil)
+        rig.clock.advance(by: .seconds(1))
+        #expect(running.log.end?.name == "deadlineExceeded" && waiting.log.end?.name == "deadlineExceeded")
+        #expect(rig.downloader.counters.running == 0 && rig.downloader.counters.waiting == 0)
+        #expect(running.metrics?.total == .seconds(5))
+        shelf.gate.open()
+    }
+
+    // MARK: Events
+
+    private func name(_ kind: DownloadEvent.Kind) -> String {
+        switch kind {
+        case .started: "started"
+        case .bytes(let received, let expected): "bytes \(received) of \(expected ?? -1)"
+        case .finished(let metrics): "finished \(metrics.finalURL)"
+        case .failed(let error): "failed \(error.code.name)"
+        case .cancelled: "cancelled"
+        case .redirected, .response, .retrying: "what only HTTP does"
+        }
+    }
+
+    private func story(_ rig: Rig, _ heard: DownloadEvents) async -> [String] {
+        rig.downloader.shutDown()
+        var names: [String] = []
+        for await event in heard { names.append(name(event.kind)) }
+        return names
+    }
+
+    @Test func aLoaderTellsItsStory() async throws {
+        let rig = try Rig()
+        let heard = rig.downloader.events
+        let left = download(rig, "s:left")
+        #expect(await eventually { shelf.order.count == 1 })
+        left.cancel()
+        shelf.gate.open()
+        _ = await rig.fetch(download(rig, "s:a"))
+        #expect(
+            await story(rig, heard) == [
+                "started", "cancelled", "started", "bytes 3 of 3", "finished s:a",
+            ])
+    }
+
+    @Test func filesAndDataTellTheirs() async throws {
+        let rig = try Rig()
+        let heard = rig.downloader.events
+        _ = await rig.fetch("data:,abc")
+        _ = await rig.fetch("file:///nowhere/at-all.png")
+        #expect(
+            await story(rig, heard) == [
+                "started", "bytes 3 of 3", "finished data:,abc", "started", "failed fileNotFound",
+            ])
+    }
+}
