@@ -95,6 +95,7 @@ int wi_jpeg_read_header(wi_jpeg_decoder *d, wi_jpeg_info *info) {
     info->density_x = d->c.X_density;
     info->density_y = d->c.Y_density;
     info->has_inks = is_cmyk(d);
+    info->is_gray = d->c.jpeg_color_space == JCS_GRAYSCALE;
     return WI_JPEG_READY;
 }
 

@@ -161,6 +161,9 @@ static int open_file(wi_tiff_reader *reader) {
     return WI_TIFF_OK;
 }
 
+/// Colours, alpha and what else measuring cameras add: a tile's memory grows with each.
+enum { MOST_SAMPLES = 16 };
+
 int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_tiff_info *info) {
     reader->limit = limit;
     reader->directory = directory;
@@ -171,6 +174,7 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &reader->height);
     reader->bits = tag(tiff, TIFFTAG_BITSPERSAMPLE, 1);
     reader->samples = tag(tiff, TIFFTAG_SAMPLESPERPIXEL, 1);
+    if (reader->samples > MOST_SAMPLES) return refuse(reader, "a pixel has more samples than are read");
     reader->photometric = tag(tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX);
     reader->is_tiled = TIFFIsTiled(tiff);
     reader->alpha = alpha_kind(tiff);
@@ -184,6 +188,8 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     info->alpha = reader->alpha;
     info->has_inks = reader->is_plain && reader->colors == 4;
     info->has_deep_rows = reader->is_plain && reader->bits > 8 && !info->has_inks;
+    info->is_gray = reader->photometric == PHOTOMETRIC_MINISBLACK || reader->photometric == PHOTOMETRIC_MINISWHITE;
+    info->is_separated = reader->photometric == PHOTOMETRIC_SEPARATED;
     info->run = 1;
     info->density_unit = 0;
     if (TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &info->density_x) &&
@@ -213,7 +219,7 @@ const uint8_t *wi_tiff_xmp(wi_tiff_reader *reader, size_t *count) {
 
 // MARK: pixels
 
-/// Longer strips are not read whole.
+/// Longer strips are not read whole, and longer rows one in a call.
 enum { LONGEST_STRIP = 4 << 20 };
 
 static int begin_rgba(wi_tiff_reader *reader, wi_tiff_info *info) {
@@ -234,7 +240,8 @@ static int begin_rgba(wi_tiff_reader *reader, wi_tiff_info *info) {
     return WI_TIFF_OK;
 }
 
-int wi_tiff_begin(wi_tiff_reader *reader, int is_16_bit, uint64_t tile_limit, wi_tiff_info *info) {
+int wi_tiff_begin(
+    wi_tiff_reader *reader, int is_16_bit, uint64_t tile_limit, uint64_t memory_limit, wi_tiff_info *info) {
     reader->is_16_bit = is_16_bit;
     tmsize_t length = 0;
     if (reader->is_tiled) {
@@ -251,6 +258,10 @@ int wi_tiff_begin(wi_tiff_reader *reader, int is_16_bit, uint64_t tile_limit, wi
     uint64_t pixels = reader->is_tiled ? (uint64_t)reader->tile_width * reader->tile_height : reader->width;
     uint64_t samples = pixels * (reader->is_planar ? 1 : reader->samples);
     if (length <= 0 || (uint64_t)length < samples * reader->bits / 8) return WI_TIFF_CORRUPT;
+    if ((uint64_t)length > memory_limit / reader->planes) {
+        snprintf(reader->message, sizeof reader->message, "a tile or row takes more memory than the picture");
+        return WI_TIFF_TOO_LARGE;
+    }
     reader->samples_read = calloc(reader->planes, (size_t)length);
     reader->samples_size = (size_t)length;
     int is_wide = (reader->bits == 8 || reader->bits == 16) && reader->sample_format == SAMPLEFORMAT_UINT;
@@ -321,30 +332,31 @@ static int read_plain_rows(wi_tiff_reader *reader, uint8_t *output, uint32_t row
         }
         wi_tiff_expand(reader, output + index * stride, samples, plane_distance(reader), reader->width);
         *done = index + 1;
+        if (reader->samples_size > LONGEST_STRIP) break;
     }
     return WI_TIFF_OK;
 }
 
-static int read_plain_tiles(wi_tiff_reader *reader, uint8_t *output, uint32_t row, uint32_t count, uint32_t *done) {
+/* The next tile of those in the rows. */
+static int read_plain_tile(wi_tiff_reader *reader, uint8_t *output, uint32_t row, uint32_t count, uint32_t *done) {
     size_t pixel = reader->is_16_bit ? 8 : 4;
     size_t tile_stride = (size_t)TIFFTileRowSize(reader->tiff);
-    // `column` in 64 bits: the last tile may end behind the largest 32-bit number.
-    for (uint64_t column = 0; column < reader->width; column += reader->tile_width) {
-        tmsize_t size = (tmsize_t)reader->samples_size;
-        for (uint16_t plane = 0; plane < reader->planes; plane++) {
-            uint32_t tile = TIFFComputeTile(reader->tiff, (uint32_t)column, row, 0, plane);
-            uint8_t *place = reader->samples_read + reader->samples_size * plane;
-            if (TIFFReadEncodedTile(reader->tiff, tile, place, size) != size) return failure(reader);
-        }
-        uint64_t left = reader->width - column;
-        size_t wanted = left < reader->tile_width ? (size_t)left : reader->tile_width;
-        for (uint32_t index = 0; index < count; index++) {
-            wi_tiff_expand(
-                reader, output + ((size_t)index * reader->width + column) * pixel,
-                reader->samples_read + index * tile_stride, plane_distance(reader), wanted);
-        }
+    uint32_t column = reader->column;
+    tmsize_t size = (tmsize_t)reader->samples_size;
+    for (uint16_t plane = 0; plane < reader->planes; plane++) {
+        uint32_t tile = TIFFComputeTile(reader->tiff, column, row, 0, plane);
+        uint8_t *place = reader->samples_read + reader->samples_size * plane;
+        if (TIFFReadEncodedTile(reader->tiff, tile, place, size) != size) return failure(reader);
     }
-    *done = count;
+    uint32_t left = reader->width - column;
+    size_t wanted = left < reader->tile_width ? left : reader->tile_width;
+    for (uint32_t index = 0; index < count; index++) {
+        wi_tiff_expand(
+            reader, output + ((size_t)index * reader->width + column) * pixel,
+            reader->samples_read + index * tile_stride, plane_distance(reader), wanted);
+    }
+    reader->column = wanted < left ? column + reader->tile_width : 0;
+    if (reader->column == 0) *done = count;
     return WI_TIFF_OK;
 }
 
@@ -354,7 +366,7 @@ int wi_tiff_read(wi_tiff_reader *reader, uint8_t *output, uint32_t row, uint32_t
     if (reader->is_plain) {
         if (!reader->is_tiled) return read_plain_rows(reader, output, row, count, done);
         if (count > reader->tile_height) return WI_TIFF_CORRUPT;
-        return read_plain_tiles(reader, output, row, count, done);
+        return read_plain_tile(reader, output, row, count, done);
     }
     reader->rgba.row_offset = (int)row;
     reader->rgba.col_offset = 0;

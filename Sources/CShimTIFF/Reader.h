@@ -25,6 +25,8 @@ struct wi_tiff_reader {
     int is_plain, is_16_bit, has_rgba;
     TIFFRGBAImage rgba;
     uint32_t tile_width, tile_height;
+    /// Where the next tile begins.
+    uint32_t column;
     /// One row of the file, or one tile; of planes one behind the other, of `samples_size` bytes each.
     uint8_t *samples_read;
     size_t samples_size;

@@ -102,12 +102,18 @@ public struct DecodePlan {
     /// What a coder of vector pictures (``ImageHeader/isVector``) draws, and at which size; others do not look at it.
     /// Default nil: all of it in its natural size.
     public var raster: VectorRaster?
+    /// Which of ``ImageHeader/otherSizes`` is decoded; coders of files without them do not look at it. Default nil:
+    /// ``ImageHeader/size``.
+    public var size: PixelSize?
     /// nil: the header is all that is wanted; the decoder stops there.
     public var sink: (any RowSink)?
 
-    public init(scaleDenominator: Int = 1, raster: VectorRaster? = nil, sink: (any RowSink)?) {
+    public init(
+        scaleDenominator: Int = 1, raster: VectorRaster? = nil, size: PixelSize? = nil, sink: (any RowSink)?
+    ) {
         self.scaleDenominator = scaleDenominator
         self.raster = raster
+        self.size = size
         self.sink = sink
     }
 }

@@ -33,6 +33,12 @@ struct ConvertCommand: AsyncParsableCommand {
     @Flag(help: "Lose nothing; an error for formats that cannot.")
     var lossless = false
 
+    @Option(
+        help: ArgumentHelp(
+            "At which resolution JPEG, AVIF and HEIC keep colour: 444 (full), 422 or 420; by default as suits the quality.",
+            valueName: "444|422|420"))
+    var chroma: String?
+
     @Option(help: ArgumentHelp("What shows through where the output has no alpha: RRGGBB.", valueName: "COLOR"))
     var background = "ffffff"
 
@@ -46,6 +52,9 @@ struct ConvertCommand: AsyncParsableCommand {
         }
         guard ["srgb", "keep"].contains(color) else { throw ValidationError("--color takes srgb or keep") }
         guard ["strip", "keep"].contains(metadata) else { throw ValidationError("--metadata takes strip or keep") }
+        if let chroma, ChromaSubsampling(rawValue: "yuv\(chroma)") == nil {
+            throw ValidationError("--chroma takes 444, 422 or 420")
+        }
         guard Self.color(background) != nil else {
             throw ValidationError("--background takes RRGGBB, white or black, not '\(background)'")
         }
@@ -87,9 +96,10 @@ struct ConvertCommand: AsyncParsableCommand {
         if response.partialError != nil, !picture.allowPartial { return }
         let format = PictureEncoding.format(
             of: response.image, asked: try outputFormat(manager), output: output, coders: manager.coders)
-        let options = EncodeOptions(
+        var options = EncodeOptions(
             quality: picture.quality, isLossless: lossless, background: Self.color(background) ?? .white,
             keepsMetadata: metadata == "keep")
+        options.chroma = chroma.flatMap { ChromaSubsampling(rawValue: "yuv\($0)") } ?? .automatic
         let begin = ContinuousClock.now
         let bytes = try await manager.encode(response.image, as: format, options)
         report.encode = ContinuousClock.now - begin

@@ -44,8 +44,20 @@ package enum PixelColors: Hashable, Sendable {
 extension ImageHeader {
     /// What says the picture's colours: a profile before code points before a calibration; nil is sRGB.
     package var colors: PixelColors? {
-        if let iccProfile { return .profile(iccProfile) }
+        if let iccProfile, fits(iccProfile) { return .profile(iccProfile) }
         if let colorDescription { return .described(colorDescription) }
         return colorCalibration.map { .calibrated($0) }
+    }
+
+    /// Whether the pixels that a decoder gives have the colours of a profile (its header: ICC.1:2010, 7.2.6). Inks are
+    /// brought to sRGB by the decoder.
+    private func fits(_ profile: [UInt8]) -> Bool {
+        guard profile.count >= 20 else { return false }
+        let space = profile[16..<20]
+        switch colorModel {
+        case .rgb: return space.elementsEqual("RGB ".utf8)
+        case .gray: return space.elementsEqual("RGB ".utf8) || space.elementsEqual("GRAY".utf8)
+        case .cmyk: return false
+        }
     }
 }

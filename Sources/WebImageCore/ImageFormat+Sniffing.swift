@@ -98,9 +98,9 @@ extension ImageFormat {
     private static func byText(_ bytes: UnsafeRawBufferPointer) -> ImageFormat? {
         if bytes.starts(with: [0x1F, 0x8B, 0x08]) {
             let text = GzipPrefix.inflate(bytes, limit: sniffingLength)
-            return text.withUnsafeBytes { SVGProlog.leadsToSVG($0) } ? .svgz : nil
+            return text.withUnsafeBytes { SVGProlog.leadsToSVG($0, isCut: text.count >= sniffingLength) } ? .svgz : nil
         }
-        return SVGProlog.leadsToSVG(bytes) ? .svg : nil
+        return SVGProlog.leadsToSVG(bytes, isCut: bytes.count >= sniffingLength) ? .svg : nil
     }
 }
 

@@ -9,6 +9,8 @@ public struct ImageHeader: Hashable, Sendable {
     public var hasAlpha: Bool
     /// Bits of one channel as stored.
     public var bitDepth: Int
+    /// What the stored samples are; decoders give RGB of all. A profile counts only where it is one for such. Default RGB.
+    public var colorModel = ColorModel.rgb
     /// True when the whole picture comes several times, ever finer (a progressive JPEG, an interlaced PNG).
     public var isProgressive: Bool
     /// The ICC profile, unless something that counts more (`cICP` of a PNG) stands beside it.
@@ -26,6 +28,9 @@ public struct ImageHeader: Hashable, Sendable {
     public var loopCount: Int?
     /// True for a picture of shapes (SVG, PDF), which is drawn sharp at any size; ``size`` is its natural one.
     public var isVector = false
+    /// Smaller sizes that the file has the same picture in, each drawn for it (icons); a decoder gives one of them when its
+    /// plan names it.
+    public var otherSizes: [PixelSize] = []
 
     public init(
         format: ImageFormat, size: PixelSize, orientation: Orientation = .up, hasAlpha: Bool = false,
@@ -45,4 +50,12 @@ public struct ImageHeader: Hashable, Sendable {
 
     /// The size of the upright picture.
     public var displaySize: PixelSize { orientation.displaySize(of: size) }
+}
+
+/// What the samples of a stored picture are amounts of.
+public enum ColorModel: Hashable, Sendable {
+    case gray
+    case rgb
+    /// Cyan, magenta, yellow and black.
+    case cmyk
 }

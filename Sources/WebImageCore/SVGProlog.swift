@@ -1,31 +1,33 @@
 /// Looks for the root element of an SVG document behind what may stand before it: a byte order mark, white space,
 /// the XML declaration, comments, processing instructions and a document type.
 enum SVGProlog {
-    static func leadsToSVG(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        if bytes.starts(with: [0xFF, 0xFE]) { return leadsToSVG(utf16: bytes, highByte: 1) }
-        if bytes.starts(with: [0xFE, 0xFF]) { return leadsToSVG(utf16: bytes, highByte: 0) }
+    /// - Parameter isCut: whether there is more of the document than is looked at.
+    static func leadsToSVG(_ bytes: UnsafeRawBufferPointer, isCut: Bool) -> Bool {
+        if bytes.starts(with: [0xFF, 0xFE]) { return leadsToSVG(utf16: bytes, highByte: 1, isCut: isCut) }
+        if bytes.starts(with: [0xFE, 0xFF]) { return leadsToSVG(utf16: bytes, highByte: 0, isCut: isCut) }
         var at = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         while at < bytes.count {
             if isSpace(bytes[at]) {
                 at += 1
             } else if bytes.has("<?", at: at) {
-                guard let next = end(of: "?>", in: bytes, from: at + 2) else { return false }
+                // What is longer than what is looked at tells nothing; no other format begins like this.
+                guard let next = end(of: "?>", in: bytes, from: at + 2) else { return isCut }
                 at = next
             } else if bytes.has("<!--", at: at) {
-                guard let next = end(of: "-->", in: bytes, from: at + 4) else { return false }
+                guard let next = end(of: "-->", in: bytes, from: at + 4) else { return isCut }
                 at = next
             } else if bytes.has("<!DOCTYPE", at: at) {
                 guard let next = endOfDocumentType(in: bytes, from: at + 9) else { return saysSVG(bytes, from: at + 9) }
                 at = next
             } else {
-                return isSVGElement(bytes, at: at)
+                return isSVGElement(bytes, at: at, isCut: isCut)
             }
         }
         return false
     }
 
     /// `<svg` or `<prefix:svg`, followed by the end of the name.
-    private static func isSVGElement(_ bytes: UnsafeRawBufferPointer, at start: Int) -> Bool {
+    private static func isSVGElement(_ bytes: UnsafeRawBufferPointer, at start: Int, isCut: Bool) -> Bool {
         guard bytes[start] == UInt8(ascii: "<") else { return false }
         var at = start + 1
         var nameStart = at
@@ -33,6 +35,7 @@ enum SVGProlog {
             if bytes[at] == UInt8(ascii: ":") { nameStart = at + 1 }
             at += 1
         }
+        if at == bytes.count, at - start < 8 { return isCut }
         return at - nameStart == 3 && bytes.has("svg", at: nameStart) && at < bytes.count
     }
 
@@ -73,7 +76,7 @@ enum SVGProlog {
         return bytes.has("svg", at: at) && at + 3 < bytes.count && isSpace(bytes[at + 3])
     }
 
-    private static func leadsToSVG(utf16 bytes: UnsafeRawBufferPointer, highByte: Int) -> Bool {
+    private static func leadsToSVG(utf16 bytes: UnsafeRawBufferPointer, highByte: Int, isCut: Bool) -> Bool {
         var narrow: [UInt8] = []
         narrow.reserveCapacity(bytes.count / 2)
         var at = 2
@@ -81,6 +84,6 @@ enum SVGProlog {
             narrow.append(bytes[at + highByte] == 0 ? bytes[at + 1 - highByte] : 0x3F)
             at += 2
         }
-        return narrow.withUnsafeBytes { leadsToSVG($0) }
+        return narrow.withUnsafeBytes { leadsToSVG($0, isCut: isCut) }
     }
 }

@@ -121,12 +121,10 @@ extension ColorConverter {
             switch layout {
             case .rgba8:
                 let pixel = row.assumingMemoryBound(to: UInt8.self) + start
-                let level = UInt8(truncatingIfNeeded: levels[Int(pixel[0])])
-                for channel in 0..<3 { pixel[channel] = level }
+                for channel in 0..<3 { pixel[channel] = UInt8(truncatingIfNeeded: levels[Int(pixel[channel])]) }
             case .rgba16:
                 let pixel = row.assumingMemoryBound(to: UInt16.self) + start
-                let level = levels[Int(pixel[0])]
-                for channel in 0..<3 { pixel[channel] = level }
+                for channel in 0..<3 { pixel[channel] = levels[Int(pixel[channel])] }
             }
         }
     }

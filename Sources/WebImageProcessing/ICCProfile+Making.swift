@@ -58,11 +58,10 @@ extension ImageHeader {
     /// What says the colours of pixels that stay as they are stored, for a picture made of them: a profile, or code
     /// points where no profile would do. A grey or CMYK profile says nothing of the RGB that decoders give.
     package var colorsOfPixels: (profile: [UInt8]?, description: ColorDescription?) {
-        if let iccProfile {
-            let isRGB = iccProfile.count >= 128 && iccProfile[16..<20].elementsEqual("RGB ".utf8)
-            return (isRGB ? iccProfile : nil, nil)
+        switch colors {
+        case .profile(let profile): return (profile[16..<20].elementsEqual("RGB ".utf8) ? profile : nil, nil)
+        case .described(let description) where description.isHighDynamicRange: return (nil, description)
+        default: return (colors.flatMap { ICCProfile.bytes(for: $0) }, nil)
         }
-        if let colorDescription, colorDescription.isHighDynamicRange { return (nil, colorDescription) }
-        return (colors.flatMap { ICCProfile.bytes(for: $0) }, nil)
     }
 }

@@ -24,4 +24,13 @@ extension ResizePlan {
         return PixelRect(
             x: crop.x / divisor, y: crop.y / divisor, width: crop.width / divisor, height: crop.height / divisor)
     }
+
+    /// The smallest of some sizes of the same picture of which nothing need be enlarged; nil when none is large enough.
+    package func source(among sizes: [PixelSize]) -> PixelSize? {
+        let fitting = sizes.filter { size in
+            let plan = ResizePlan(self, from: size)
+            return plan.crop.width >= Double(outputStored.width) && plan.crop.height >= Double(outputStored.height)
+        }
+        return fitting.min { ($0.pixelCount ?? .max) < ($1.pixelCount ?? .max) }
+    }
 }

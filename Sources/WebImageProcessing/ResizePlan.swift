@@ -29,11 +29,27 @@ package struct ResizePlan: Hashable, Sendable {
     }
 
     /// The plan that keeps what the frames of a picture take in memory within a limit (SDWebImage row E-16): as many
-    /// pixels as `byteLimit / (4 * frames)`, aspect kept, at least 1x1, never enlarged.
-    package init(stored: PixelSize, orientation: Orientation = .up, byteLimit: ByteCount, frames: Int = 1) {
+    /// pixels as `byteLimit / (bytesPerPixel * frames)`, aspect kept, at least 1x1, never enlarged.
+    package init(
+        stored: PixelSize, orientation: Orientation = .up, byteLimit: ByteCount, bytesPerPixel: Int = 4, frames: Int = 1
+    ) {
         let display = orientation.displaySize(of: stored)
-        let pixels = max(byteLimit.bytes, 0) / 4 / max(frames, 1)
+        let pixels = max(byteLimit.bytes, 0) / max(bytesPerPixel, 1) / max(frames, 1)
         self.init(stored: stored, orientation: orientation, shape: Shape(display, pixels: pixels))
+    }
+
+    /// The plan with the same result for the same picture in another size.
+    package init(_ plan: ResizePlan, from size: PixelSize) {
+        stored = size
+        orientation = plan.orientation
+        outputStored = plan.outputStored
+        let x = Double(size.width) / Double(plan.stored.width)
+        let y = Double(size.height) / Double(plan.stored.height)
+        let part = plan.crop
+        crop =
+            part == PixelRect(plan.stored)
+            ? PixelRect(size)
+            : PixelRect(x: part.x * x, y: part.y * y, width: part.width * x, height: part.height * y)
     }
 
     private init(stored: PixelSize, orientation: Orientation, shape: Shape) {

@@ -75,6 +75,18 @@ import WebImageTesting
         }
     }
 
+    /// No other format begins with a comment or a declaration of XML.
+    @Test(arguments: ["", "<?xml version=\"1.0\"?>\n", "<!-- short -->"])
+    func aDrawingBehindACommentThatIsLongerThanWhatIsLookedAt(_ before: String) {
+        let head = Array((before + "<!-- ").utf8)
+        let drawing = head + [UInt8](repeating: 0x41, count: 5000) + Array(" --><svg/>".utf8)
+        #expect(ImageFormat(sniffing: drawing) == .svg)
+        // As long as more bytes may tell it, nothing is said.
+        #expect(ImageFormat(sniffing: Array(drawing.prefix(ImageFormat.sniffingLength - 1))) == nil)
+        let page = head + [UInt8](repeating: 0x41, count: 3000) + Array(" --><html><svg/>".utf8)
+        #expect(ImageFormat(sniffing: page + [UInt8](repeating: 0x41, count: 3000)) == nil)
+    }
+
     @Test func randomBytesBehindEverySignatureAreSurvived() {
         var random = SeededGenerator(seed: 7)
         for (_, bytes, _) in Self.cases {

@@ -45,6 +45,7 @@ typedef struct {
     uint16_t density_x, density_y;
     /// Whether the pixels are amounts of four inks.
     int has_inks;
+    int is_gray;
 } wi_jpeg_info;
 
 /// A decoder, or NULL without memory.
@@ -113,7 +114,8 @@ typedef struct {
     uint8_t background[3];
     /// 1 to 100.
     int quality;
-    int full_chroma;
+    /// How many columns and rows of pixels share one sample of colour: 1 or 2.
+    int chroma_columns, chroma_rows;
     int progressive;
     const uint8_t *_Nullable icc;
     size_t icc_count;

@@ -25,6 +25,7 @@ typedef struct {
     int bit_depth;
     int is_interlaced;
     int has_alpha;
+    int is_gray;
     /// Whether the rows have 16 bits a channel, in the machine's byte order.
     int is_16_bit;
     size_t row_bytes;

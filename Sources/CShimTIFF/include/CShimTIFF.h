@@ -14,6 +14,8 @@ enum {
     /// The data ends before what was to be read.
     WI_TIFF_TRUNCATED = -3,
     WI_TIFF_UNSUPPORTED = -4,
+    /// More memory than the limit allows.
+    WI_TIFF_TOO_LARGE = -5,
     WI_TIFF_OK = 0,
 };
 
@@ -40,6 +42,8 @@ typedef struct {
     int has_deep_rows;
     /// Whether the pixels are amounts of four inks that can be kept.
     int has_inks;
+    /// What the samples are.
+    int is_gray, is_separated;
     /// 2 an inch, 3 a centimetre; 0 when no density is told.
     int density_unit;
     float density_x, density_y;
@@ -56,9 +60,13 @@ int wi_tiff_open(
 /// Makes ready for `wi_tiff_read`; call it when the size is allowed. May change what `info` says of alpha.
 /// - is_16_bit: rows with 16 bits a channel, where `has_deep_rows` says so.
 /// - tile_limit: pixels that one tile may have.
-int wi_tiff_begin(wi_tiff_reader *_Nonnull reader, int is_16_bit, uint64_t tile_limit, wi_tiff_info *_Nonnull info);
+/// - memory_limit: bytes that a tile or row may take.
+int wi_tiff_begin(
+    wi_tiff_reader *_Nonnull reader, int is_16_bit, uint64_t tile_limit, uint64_t memory_limit,
+    wi_tiff_info *_Nonnull info);
 /// Reads `count` rows from `row` on, straight RGBA; `row` and `count` in multiples of `run` but at the end.
-/// - done: how many of the rows are complete, also after a failure.
+/// Each call does what takes long but once, so that one can be left between them: of tiles it reads the next one.
+/// - done: how many of the rows are complete, also after a failure; 0 after a tile that is not the last: call it again.
 int wi_tiff_read(
     wi_tiff_reader *_Nonnull reader, uint8_t *_Nonnull output, uint32_t row, uint32_t count, uint32_t *_Nonnull done);
 

@@ -1,11 +1,14 @@
+import Synchronization
 import WebImageCodecs
 import WebImageCore
 import WebImageDownload
 import WebImageProcessing
+import WebImageSystem
 
 /// The frames of a picture in the making that may turn out to be an animation.
 final class AnimationTarget {
     private let buffer: FrameBuffer
+    private let style: FrameStyle
 
     /// nil for formats and coders that know stills only.
     init?(
@@ -19,7 +22,11 @@ final class AnimationTarget {
         // A decoder that cannot be made is one of no animation: the still decoder tells what is wrong.
         guard let buffer else { return nil }
         self.buffer = buffer
+        self.style = style
     }
+
+    /// What the decoder knows at the end, such as metadata behind the frames, is told by frames from now on.
+    func learn(_ header: ImageHeader) { style.header.set(header) }
 
     func push(_ chunk: ByteChunk) throws(WebImageError) {
         try chunk.withUnsafeBytes { (bytes) throws(WebImageError) in try buffer.push(bytes) }
@@ -42,14 +49,15 @@ final class AnimationTarget {
 
 /// What a request makes of a composited frame.
 struct FrameStyle: Sendable {
+    /// Its orientation is the picture's, also where the file tells it late.
     let plan: ResizePlan
     let converter: ColorConverter?
-    let header: ImageHeader
+    let header: LatestHeader
     let request: ImageRequest
 
     /// Before transformers.
     var frameSize: PixelSize {
-        request.appliesOrientation ? header.orientation.displaySize(of: plan.outputStored) : plan.outputStored
+        request.appliesOrientation ? plan.outputDisplay : plan.outputStored
     }
 
     /// - Throws: `limitExceeded`, and `transformFailed` when a transformer does.
@@ -62,16 +70,29 @@ struct FrameStyle: Sendable {
                 inLinearLight: request.scalesInLinearLight)
         }
         if let converter, converter.layout == pixels.layout { converter.convert(pixels) }
-        if request.appliesOrientation, header.orientation != .up {
-            pixels = try pixels.oriented(by: header.orientation)
-        }
+        let orientation = plan.orientation
+        let turns = request.appliesOrientation && orientation != .up
+        if turns { pixels = try pixels.oriented(by: orientation) }
+        let header = self.header.value
         let isConverted = converter?.layout == pixels.layout
         let colors = isConverted ? (profile: nil, description: nil) : header.colorsOfPixels
         let info = Image.Info(
-            header: header, alpha: alpha, orientation: request.appliesOrientation ? .up : header.orientation,
-            iccProfile: colors.profile, colorDescription: colors.description)
+            header: header, alpha: alpha, orientation: request.appliesOrientation ? .up : orientation,
+            iccProfile: colors.profile, colorDescription: colors.description,
+            metadata: turns ? header.metadata.turned(by: orientation) : nil)
         return try request.transformed(Image(pixels: pixels, info: info))
     }
+}
+
+/// What is known of a file so far, for frames that outlive its decode. Any thread may use it.
+final class LatestHeader: Sendable {
+    private let header: Guarded<ImageHeader>
+
+    init(_ header: ImageHeader) { self.header = Guarded(header) }
+
+    var value: ImageHeader { header.withLock { $0 } }
+
+    func set(_ header: ImageHeader) { self.header.withLock { $0 = header } }
 }
 
 extension ImageRequest {

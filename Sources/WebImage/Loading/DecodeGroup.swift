@@ -10,6 +10,8 @@ struct DecodeGroup {
         var denominator = 1
         /// For vector pictures: what is drawn at which size.
         var raster: VectorRaster?
+        /// Which of the sizes that the file has the picture in; nil: the header's.
+        var size: PixelSize?
     }
 
     let coder: any ImageCoder
@@ -35,6 +37,8 @@ struct DecodeGroup {
             var scale = Scale()
             if header.isVector {
                 scale.raster = VectorRaster(part: plan.crop, size: plan.outputStored)
+            } else if let size = plan.source(among: header.otherSizes) {
+                scale.size = size
             } else if !plan.isIdentity, !job.request.scalesInLinearLight {
                 // What a codec scales is averaged as it is stored.
                 scale.denominator = plan.scaleDenominator(from: allowed, margin: coder.scalingMargin)
@@ -61,6 +65,7 @@ struct DecodeGroup {
             }
             // A vector picture's rows come as they are to be.
             if scale.raster != nil { plan = ResizePlan(stored: plan.outputStored, orientation: orientation) }
+            if let size = scale.size { plan = ResizePlan(plan, from: size) }
             let target = DecodeTarget(
                 job: job, plan: plan, scaleDenominator: scale.denominator, header: header,
                 converter: loader.converter(for: header, job.request))
@@ -96,7 +101,12 @@ struct DecodeGroup {
 extension ImageRequest {
     /// What part of a picture is scaled to which size for this request.
     func resizePlan(for header: ImageHeader, orientation: Orientation) -> ResizePlan {
-        if let bitmapLimit { return ResizePlan(stored: header.size, orientation: orientation, byteLimit: bitmapLimit) }
+        if let bitmapLimit {
+            let layout: PixelLayout = keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
+            return ResizePlan(
+                stored: header.size, orientation: orientation, byteLimit: bitmapLimit,
+                bytesPerPixel: layout.bytesPerPixel)
+        }
         var target = size
         if header.isVector { target?.upscale = true }
         return ResizePlan(stored: header.size, orientation: orientation, target: target)

@@ -202,7 +202,7 @@ extension DecodeSession {
         guard !targets.isEmpty else { throw .cancelled }
         let sinks = targets.map(\.sink)
         return DecodePlan(
-            scaleDenominator: group.scale.denominator, raster: group.scale.raster,
+            scaleDenominator: group.scale.denominator, raster: group.scale.raster, size: group.scale.size,
             sink: sinks.count == 1 ? sinks[0] : FanOutSink(sinks))
     }
 

@@ -47,7 +47,7 @@ final class DecodeTarget {
     /// Sees to it that the other frames are found too, where the file may have some and they are wanted.
     func beginAnimation(_ coder: any ImageCoder, executor: any WorkExecutor) {
         guard header.frameCount != 1, !job.request.firstFrameOnly else { return }
-        let style = FrameStyle(plan: plan, converter: converter, header: header, request: job.request)
+        let style = FrameStyle(plan: plan, converter: converter, header: LatestHeader(header), request: job.request)
         frames = AnimationTarget(coder, header.format, style, limits: job.request.limits, executor: executor)
     }
 
@@ -63,7 +63,10 @@ final class DecodeTarget {
 
     /// The picture; what no row came for is transparent.
     func image(isPartial: Bool, finalHeader: ImageHeader?) throws(WebImageError) -> Image {
-        if let finalHeader { header = finalHeader }
+        if let finalHeader {
+            header = finalHeader
+            frames?.learn(finalHeader)
+        }
         let (buffer, format) = try made()
         if isPartial { clearMissingRows() }
         if case .scaled = rows { convert(buffer) }

@@ -73,13 +73,24 @@
                 throw Self.failure(
                     "an AVIF holds at most 12 bits a channel, this picture has 16: it cannot be lossless")
             }
-            let hasFullChroma = options.isLossless || quality >= Self.fullChromaQuality
+            if options.isLossless { try options.checkChroma([.yuv444], .avif) }
             guard
                 let picture = avifImageCreate(
                     UInt32(image.size.width), UInt32(image.size.height), image.layout == .rgba16 ? 10 : 8,
-                    hasFullChroma ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420)
+                    planes)
             else { throw Self.noMemory() }
             return picture
+        }
+
+        private var planes: avifPixelFormat {
+            switch options.chroma {
+            case .automatic:
+                options.isLossless || quality >= Self.fullChromaQuality
+                    ? AVIF_PIXEL_FORMAT_YUV444 : AVIF_PIXEL_FORMAT_YUV420
+            case .yuv444: AVIF_PIXEL_FORMAT_YUV444
+            case .yuv422: AVIF_PIXEL_FORMAT_YUV422
+            case .yuv420: AVIF_PIXEL_FORMAT_YUV420
+            }
         }
 
         /// What the file says besides the pixels: its colours (sRGB unless it says otherwise), its

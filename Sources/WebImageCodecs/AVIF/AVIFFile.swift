@@ -47,6 +47,7 @@
                 size: PixelSize(width: Int(image.width), height: Int(image.height)),
                 orientation: orientation(of: image),
                 hasAlpha: handle.pointee.alphaPresent != 0, bitDepth: Int(image.depth))
+            if image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 { header.colorModel = .gray }
             if image.icc.size > 0, image.icc.size <= limits.metadata.bytes {
                 header.iccProfile = [UInt8](UnsafeBufferPointer(start: image.icc.data, count: image.icc.size))
             }

@@ -4,26 +4,35 @@ import WebImageProcessing
 extension CoderRegistry {
     /// A picture's bytes in a format: all frames of an animation where format and coder hold such, else the first.
     ///
+    /// Animations are written upright but where their format tells an orientation; high dynamic range becomes sRGB where
+    /// the format cannot say that it is such.
+    ///
     /// - Throws: `cannotEncode`, `formatNotBuilt`, and what decoding the frames throws.
     /// - Complexity: memory for a few frames, and for the file.
     package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
     ) throws(WebImageError) -> [UInt8] {
         let coder = try encoder(for: format, options)
+        let size = options.fitting(image.displaySize)
         if let animation = image.animation, animation.frameCount > 1, !options.firstFrameOnly {
-            let size = options.fitting(animation.size)
-            let description = AnimationDescription(size: size, loopCount: animation.loopCount)
+            let isTold = format.tellsOrientationOfFrames
+            let orientation = isTold ? image.info.orientation : .up
+            let description = AnimationDescription(
+                size: orientation.storedSize(of: size), loopCount: animation.loopCount)
             if let encoder = try coder.makeAnimationEncoder(format, description, options) {
                 guard options.maxFileSize == nil else {
                     throw WebImageError(.cannotEncode, "only stills are made to fit a file size", format: format)
                 }
                 try animation.forEachFrame { (frame, delay) throws(WebImageError) in
-                    try encoder.add(try frame.resized(to: TargetSize(size)), delay: delay)
+                    // A frame unlike the first is for the encoder to refuse.
+                    let shown = frame.displaySize == image.displaySize ? size : frame.displaySize
+                    let made = try frame.made(shown, for: format)
+                    try encoder.add(isTold ? made : try made.upright(), delay: delay)
                 }
                 return try encoder.finish()
             }
         }
-        let still = try image.resized(to: TargetSize(options.fitting(image.displaySize)))
+        let still = try image.made(size, for: format)
         let bytes = try coder.encode(still, as: format, options)
         guard let limit = options.maxFileSize, bytes.count > limit.bytes else { return bytes }
         return try encode(still, as: format, options, with: coder, within: limit)
@@ -62,7 +71,25 @@ extension EncodeOptions {
     }
 }
 
+extension Image {
+    /// The picture in exactly a size as it is shown, in colours that a format can tell.
+    fileprivate func made(_ size: PixelSize, for format: ImageFormat) throws(WebImageError) -> Image {
+        let sized = try resized(to: TargetSize(size, fit: .fill, upscale: true))
+        guard info.iccProfile == nil, info.colorDescription?.isHighDynamicRange == true, !format.tellsDynamicRange
+        else { return sized }
+        return try sized.inSRGB()
+    }
+}
+
 extension ImageFormat {
+    /// Whether it has a place for the code points of high dynamic range.
+    fileprivate var tellsDynamicRange: Bool {
+        [.png, .apng, .avif, .avifSequence, .heic, .heif, .jxl].contains(self)
+    }
+
+    /// Whether its animations tell an orientation, and programs look at it.
+    fileprivate var tellsOrientationOfFrames: Bool { [.webp, .jxl].contains(self) }
+
     /// Whether its encoder knows a quality.
     fileprivate var hasQuality: Bool { [.jpeg, .webp, .avif, .heic, .jxl].contains(self) }
 }

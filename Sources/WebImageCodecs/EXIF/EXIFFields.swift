@@ -60,7 +60,7 @@ struct EXIFFields {
         return fields
     }
 
-    /// Adds the fields to a TIFF of one page in the same byte order, where it has none of its own for them.
+    /// Adds the fields to each page of a TIFF in the same byte order, where it has none of its own for them.
     func add(to file: inout [UInt8]) {
         guard let layout = file.withUnsafeBytes({ TIFFLayout($0) }), layout.isBigEndian == self.layout.isBigEndian
         else { return }

@@ -114,19 +114,27 @@ struct TIFFLayout: Hashable {
         return start
     }
 
-    /// Adds fields to a file of one page, by a new first directory at its end.
+    /// Adds fields to every page of a file, by new directories at its end.
     func add(_ fields: [Field], to file: inout [UInt8]) {
-        var room = file.count
-        let (own, count) = file.withUnsafeBytes { bytes -> ([Field], Int?) in
-            let start = firstDirectory(of: bytes) ?? 0
-            return (
-                self.fields(of: bytes, at: start, room: &room) { _ in true },
-                number(bytes, at: start, length: countLength)
-            )
+        var link = firstLink
+        while let page = file.withUnsafeBytes({ self.page($0, behind: link) }) {
+            let tags = Set(page.fields.map(\.tag))
+            let all = page.fields + fields.filter { !tags.contains($0.tag) }
+            let start = append(all, to: &file)
+            file.replaceSubrange(link..<link + numberLength, with: ordered(start, length: numberLength))
+            link = start + countLength + all.count * fieldLength
+            file.replaceSubrange(link..<link + numberLength, with: ordered(page.next, length: numberLength))
         }
-        guard own.count == count else { return }
-        let tags = Set(own.map(\.tag))
-        let start = append(own + fields.filter { !tags.contains($0.tag) }, to: &file)
-        file.replaceSubrange(firstLink..<firstLink + numberLength, with: ordered(start, length: numberLength))
+    }
+
+    /// All fields of the page that a link leads to, and where the next one's are; nil when there is none that is whole.
+    private func page(_ bytes: UnsafeRawBufferPointer, behind link: Int) -> (fields: [Field], next: Int)? {
+        var room = bytes.count
+        guard let start = number(bytes, at: link, length: numberLength), start > 0,
+            let count = number(bytes, at: start, length: countLength), count <= bytes.count / fieldLength,
+            let next = number(bytes, at: start + countLength + count * fieldLength, length: numberLength)
+        else { return nil }
+        let fields = fields(of: bytes, at: start, room: &room) { _ in true }
+        return fields.count == count ? (fields, next) : nil
     }
 }

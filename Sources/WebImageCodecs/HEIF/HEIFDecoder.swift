@@ -132,6 +132,7 @@
                 format: format, size: picture.frame.size, orientation: picture.frame.transforms.orientation,
                 hasAlpha: picture.alpha != nil, bitDepth: picture.colors.parameters.lumaDepth,
                 iccProfile: picture.iccProfile)
+            if picture.colors.parameters.chroma == 0 { header.colorModel = .gray }
             header.colorDescription = picture.colorNumbers.flatMap { ColorDescription(nclx: $0) }
             if picture.colors.size != header.size { header.sizeBeforeCrop = picture.colors.size }
             header.frameCount = items.pictureCount

@@ -38,6 +38,10 @@
             let quality = min(max(options.quality ?? defaultQuality, 1), 100)
             try check(heif_encoder_set_logging_level(encoder, 0))
             try check(heif_encoder_set_lossy_quality(encoder, Int32(quality)))
+            if options.chroma != .automatic {
+                let name = String(options.chroma.rawValue.dropFirst(3))
+                try check(heif_encoder_set_parameter_string(encoder, "chroma", name))
+            }
             guard let settings = heif_encoding_options_alloc() else { throw noMemory }
             defer { heif_encoding_options_free(settings) }
             settings.pointee.save_alpha_channel = image.alpha == .opaque ? 0 : 1
@@ -81,7 +85,7 @@
                 try check(
                     heif_image_add_plane(picture, heif_channel_interleaved, width, height, isDeep ? 10 : 8))
                 try fill(picture, image, channels: hasAlpha ? 4 : 3)
-                try describe(picture, EmbeddedMetadata(image, options).profile)
+                try describe(picture, EmbeddedMetadata(image, options))
             } catch {
                 heif_image_release(picture)
                 throw error
@@ -112,16 +116,21 @@
             }
         }
 
-        /// sRGB in numbers, and the profile if there is one.
-        private static func describe(_ picture: OpaquePointer, _ profile: [UInt8]) throws(WebImageError) {
+        /// The colours in numbers, sRGB unless the picture says otherwise, and the profile if there is one.
+        private static func describe(_ picture: OpaquePointer, _ metadata: EmbeddedMetadata) throws(WebImageError) {
+            let profile = metadata.profile
             if !profile.isEmpty {
                 try check(heif_image_set_raw_color_profile(picture, "prof", profile, profile.count))
             }
             guard let numbers = heif_nclx_color_profile_alloc() else { throw noMemory }
             defer { heif_nclx_color_profile_free(numbers) }
-            numbers.pointee.color_primaries = heif_color_primaries_ITU_R_BT_709_5
-            numbers.pointee.transfer_characteristics = heif_transfer_characteristic_IEC_61966_2_1
-            numbers.pointee.matrix_coefficients = heif_matrix_coefficients_ITU_R_BT_601_6
+            let color = metadata.color ?? .sRGB
+            numbers.pointee.color_primaries = heif_color_primaries(rawValue: UInt32(color.primaries))
+            numbers.pointee.transfer_characteristics = heif_transfer_characteristics(rawValue: UInt32(color.transfer))
+            numbers.pointee.matrix_coefficients =
+                color.primaries == 9
+                ? heif_matrix_coefficients_ITU_R_BT_2020_2_non_constant_luminance
+                : heif_matrix_coefficients_ITU_R_BT_601_6
             numbers.pointee.full_range_flag = 1
             try check(heif_image_set_nclx_color_profile(picture, numbers))
         }

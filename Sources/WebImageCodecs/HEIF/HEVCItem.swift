@@ -40,6 +40,8 @@
 
         /// Takes a parameter set that is not there yet, if it is for pictures like those of the first.
         private mutating func add(_ unit: ArraySlice<UInt8>) throws(WebImageError) {
+            // Its length has two bytes in the configuration that is written.
+            guard unit.count <= Int(UInt16.max) else { throw Self.damage }
             guard !sets.contains(unit) else { return }
             if Self.type(of: unit) == Self.sequenceSet {
                 let other = try Self.parameters(of: unit)

@@ -15,6 +15,9 @@ final class ICODecoder: ImageDecoder {
     private var sink: (any RowSink)?
     /// The decoder of an entry that is a PNG; one level, since a PNG holds no icons.
     private var nested: (any ImageDecoder)?
+    /// The entry that the plan names in place of the largest one, and where it goes.
+    private var smaller: (entry: ICODirectory.Entry, sink: any RowSink)?
+    private var isSmaller = false
     /// How much of the file the nested decoder has got.
     private var fed = 0
 
@@ -50,6 +53,9 @@ final class ICODecoder: ImageDecoder {
         }
         if entry == nil { entry = directory?.best(in: bytes, isWhole: isWhole) }
         guard let directory, let entry else { return }
+        // Whether the others are smaller is told by themselves, and may not depend on how the bytes come.
+        guard header != nil || isWhole || directory.entries.count == 1 || bytes.count >= directory.endOfHeads
+        else { return }
         let there = entry.range.clamped(to: 0..<bytes.count)
         if nested == nil, bitmap == nil {
             // The bytes that tell a PNG from a bitmap, and all of a bitmap's header.
@@ -62,6 +68,9 @@ final class ICODecoder: ImageDecoder {
         } else if isWhole || there.count == entry.range.count {
             try finishBitmap(there, directory.format)
         }
+        guard let smaller, !isSmaller else { return }
+        (isSmaller, self.entry, nested, bitmap) = (true, smaller.entry, nil, nil)
+        try advance(isWhole: isWhole)
     }
 
     private func begin(_ directory: ICODirectory, _ start: ArraySlice<UInt8>) throws(WebImageError) {
@@ -86,12 +95,23 @@ final class ICODecoder: ImageDecoder {
     private func plan(
         _ inner: ImageHeader, _ directory: ICODirectory
     ) throws(WebImageError) -> DecodePlan {
-        let header = Self.outer(inner, directory)
+        if let smaller { return DecodePlan(sink: smaller.sink) }
+        var header = Self.outer(inner, directory)
+        if header.orientation == .up {
+            header.otherSizes = directory.sizes(in: bytes, below: header.size, options.limits)
+        }
         self.header = header
         let plan = try planner?(header) ?? DecodePlan(sink: nil)
         planner = nil
-        if plan.sink == nil { state = .stoppedAtHeader }
-        return plan
+        guard let sink = plan.sink else {
+            state = .stoppedAtHeader
+            return plan
+        }
+        guard let size = plan.size, header.otherSizes.contains(size),
+            let entry = directory.best(of: size, in: bytes, options.limits)
+        else { return plan }
+        smaller = (entry, sink)
+        return DecodePlan(sink: nil)
     }
 
     /// An icon's entries are the same picture at several sizes, not frames: it is a still.
@@ -115,7 +135,11 @@ final class ICODecoder: ImageDecoder {
             try nested.finish()
         }
         if case .complete = inner { state = .complete }
-        if let header = nested.header { self.header = Self.outer(header, directory) }
+        if smaller == nil, let inner = nested.header {
+            let others = header?.otherSizes ?? []
+            header = Self.outer(inner, directory)
+            header?.otherSizes = others
+        }
     }
 
     private func finishBitmap(_ range: Range<Int>, _ format: ImageFormat) throws(WebImageError) {

@@ -76,6 +76,43 @@ struct ICODirectory {
         return best?.entry
     }
 
+    /// Where the first bytes of all entries end, by which ``size(in:of:_:)`` tells theirs.
+    var endOfHeads: Int {
+        entries.reduce(0) { max($0, $1.range.lowerBound + min($1.range.count, IconBitmap.headerLength)) }
+    }
+
+    /// The sizes of the entries that are the picture of another size, smaller in both directions and of its aspect.
+    func sizes(in bytes: [UInt8], below size: PixelSize, _ limits: DecodeLimits) -> [PixelSize] {
+        let found = entries.compactMap { self.size(in: bytes, of: $0, limits) }.filter { other in
+            guard other.width < size.width, other.height < size.height else { return false }
+            let height = (Double(size.height * other.width) / Double(size.width)).rounded()
+            return Int(height) == other.height
+        }
+        return Set(found).sorted { ($0.width, $0.height) < ($1.width, $1.height) }
+    }
+
+    /// The deepest entry of a size, among equals the first.
+    func best(of size: PixelSize, in bytes: [UInt8], _ limits: DecodeLimits) -> Entry? {
+        var best: (entry: Entry, depth: Int)?
+        for entry in entries where self.size(in: bytes, of: entry, limits) == size {
+            let depth = entry.depth ?? Self.depth(in: bytes, of: entry) ?? 0
+            if depth > best?.depth ?? -1 { best = (entry, depth) }
+        }
+        return best?.entry
+    }
+
+    /// The size as the entry itself says; nil when it is none that is allowed, or not there.
+    private func size(in bytes: [UInt8], of entry: Entry, _ limits: DecodeLimits) -> PixelSize? {
+        let head = Array(bytes[entry.range.clamped(to: 0..<bytes.count)].prefix(IconBitmap.headerLength))
+        guard Self.isPNG(head[...]) else {
+            return head.withUnsafeBytes { try? IconBitmap($0, limits, of: format).size }
+        }
+        guard head.count >= 24 else { return nil }
+        let size = PixelSize(
+            width: Int(PNGChunk.number(head, at: 16)), height: Int(PNGChunk.number(head, at: 20)))
+        return (try? limits.check(size, of: format)) == nil ? nil : size
+    }
+
     /// Bits of a pixel as the entry itself says.
     private static func depth(in bytes: [UInt8], of entry: Entry) -> Int? {
         let start = entry.range.lowerBound

@@ -25,7 +25,7 @@ public struct JPEGCoder: ImageCoder {
         try JPEGDecoder(options, plan: plan)
     }
 
-    /// A JPEG with optimised Huffman tables, 4:2:0 below quality 90 and 4:4:4 from there on. Transparent pixels are
+    /// A JPEG with optimised Huffman tables, unless options say otherwise 4:2:0 below quality 90 and 4:4:4 from there on. Transparent pixels are
     /// laid over `options.background`; an orientation other than upright is written as EXIF.
     ///
     /// - Throws: `cannotEncode` for another format, a side above 65 500, an ICC profile above 16 MiB, EXIF
@@ -43,6 +43,7 @@ public struct JPEGCoder: ImageCoder {
                 format: .jpeg)
         }
         let quality = min(max(options.quality ?? 80, 1), 100)
+        let shared = sharedPixels(options.chroma, quality)
         var metadata = EmbeddedMetadata(image, options, formatTells: .density)
         if options.embedsThumbnail { metadata.addThumbnail(try thumbnail(of: image, options)) }
         let extended = metadata.xmp.count > Int(WI_JPEG_LONGEST_XMP) ? ExtendedXMP.naming(metadata.xmp) : nil
@@ -59,7 +60,7 @@ public struct JPEGCoder: ImageCoder {
                     height: UInt32(image.size.height), is_16_bit: image.layout == .rgba16 ? 1 : 0,
                     alpha: Int32(image.alpha.rawValue),
                     background: (options.background.red, options.background.green, options.background.blue),
-                    quality: Int32(quality), full_chroma: quality >= Self.fullChromaQuality ? 1 : 0,
+                    quality: Int32(quality), chroma_columns: shared.columns, chroma_rows: shared.rows,
                     progressive: options.progressive ? 1 : 0, icc: profile.baseAddress, icc_count: profile.count,
                     exif: exif.baseAddress, exif_count: exif.count, xmp: xmp.baseAddress, xmp_count: xmp.count,
                     extended_xmp: extended.baseAddress, extended_xmp_count: extended.count,
@@ -76,6 +77,16 @@ public struct JPEGCoder: ImageCoder {
                 format: .jpeg)
         }
         return [UInt8](UnsafeBufferPointer(start: bytes, count: output.count))
+    }
+
+    /// How many pixels share a sample of colour.
+    private func sharedPixels(_ chroma: ChromaSubsampling, _ quality: Int) -> (columns: Int32, rows: Int32) {
+        switch chroma {
+        case .automatic: quality >= Self.fullChromaQuality ? (1, 1) : (2, 2)
+        case .yuv444: (1, 1)
+        case .yuv422: (2, 1)
+        case .yuv420: (2, 2)
+        }
     }
 
     /// Turned as the picture is, so that one tag is right for both.

@@ -3,38 +3,49 @@
 
     /// Writes an animated JPEG XL: whole frames of 8 bits with alpha, delays in milliseconds.
     final class JXLAnimationEncoder: AnimationEncoder {
-        private let size: PixelSize
-        private let writer: JXLWriter
+        private let animation: AnimationDescription
+        private let options: EncodeOptions
+        /// Made with the first frame, which has what is to be told of all.
+        private var writer: JXLWriter?
         /// libjxl must be told of the last frame that it is the last: each waits here for the next.
         private var waiting: (frame: Image, delay: Duration)?
 
-        init(_ animation: AnimationDescription, _ options: EncodeOptions) throws(WebImageError) {
-            size = animation.size
-            // A file cannot be silent on it.
-            writer = try JXLWriter(
-                JXLWriter.Description(
-                    size: size, bitDepth: 8, hasAlpha: true, loopCount: animation.loopCount ?? 1), options)
+        init(_ animation: AnimationDescription, _ options: EncodeOptions) {
+            self.animation = animation
+            self.options = options
         }
 
         func add(_ frame: Image, delay: Duration) throws(WebImageError) {
-            guard frame.size == size else {
+            guard frame.size == animation.size else {
                 throw WebImageError(
-                    .cannotEncode, "a frame of \(frame.size) does not fit an animation of \(size)", format: .jxl)
+                    .cannotEncode, "a frame of \(frame.size) does not fit an animation of \(animation.size)",
+                    format: .jxl)
             }
+            if writer == nil { writer = try makeWriter(frame) }
             try write(isLast: false)
             waiting = (try frame.withFullAlpha(), delay)
         }
 
         func finish() throws(WebImageError) -> [UInt8] {
-            guard waiting != nil else {
+            guard waiting != nil, let writer else {
                 throw WebImageError(.cannotEncode, "an animation needs a frame", format: .jxl)
             }
             try write(isLast: true)
             return writer.takeBytes()
         }
 
+        private func makeWriter(_ frame: Image) throws(WebImageError) -> JXLWriter {
+            let metadata = EmbeddedMetadata(frame, options, formatTells: .orientation)
+            return try JXLWriter(
+                JXLWriter.Description(
+                    size: animation.size, bitDepth: 8, hasAlpha: true, orientation: frame.info.orientation,
+                    profile: metadata.profile, color: metadata.color, exif: metadata.exif, xmp: metadata.xmp,
+                    // A file cannot be silent on it.
+                    loopCount: animation.loopCount ?? 1), options)
+        }
+
         private func write(isLast: Bool) throws(WebImageError) {
-            guard let (frame, delay) = waiting else { return }
+            guard let (frame, delay) = waiting, let writer else { return }
             waiting = nil
             // Layers that are shown for no time would be one frame with the next.
             let milliseconds = max(delay.wholeMilliseconds, isLast ? 0 : 1)

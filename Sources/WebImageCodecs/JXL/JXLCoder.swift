@@ -48,11 +48,12 @@
             return writer.takeBytes()
         }
 
-        /// An animated JPEG XL in sRGB, 8 bits and with alpha, delays rounded to milliseconds and at least one.
+        /// An animated JPEG XL of 8 bits and with alpha, delays rounded to milliseconds and at least one; orientation,
+        /// colours and metadata are the first frame's.
         public func makeAnimationEncoder(
             _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
         ) throws(WebImageError) -> (any AnimationEncoder)? {
-            format == .jxl ? try JXLAnimationEncoder(animation, options) : nil
+            format == .jxl ? JXLAnimationEncoder(animation, options) : nil
         }
     }
 #endif

@@ -109,8 +109,9 @@
             var header = ImageHeader(
                 format: .jxl, size: PixelSize(width: Int(info.xsize), height: Int(info.ysize)),
                 orientation: Orientation(tag: Int(info.orientation.rawValue)), hasAlpha: info.alpha_bits > 0,
-                bitDepth: Int(info.bits_per_sample), isProgressive: true,
+                bitDepth: Int(info.bits_per_sample),
                 iccProfile: JXLColor.profile(of: handle, info, limit: limits.metadata.bytes))
+            if info.num_color_channels == 1 { header.colorModel = .gray }
             if let description = JXLColor.description(of: handle) {
                 header.colorDescription = description
                 header.iccProfile = nil

@@ -38,6 +38,7 @@
             channels = description.hasAlpha ? 4 : 3
             let quality = min(max(options.quality ?? 80, 1), 100)
             let isLossless = options.isLossless || quality == 100
+            if !isLossless { try options.checkChroma([.yuv444], .jxl) }
             try addBoxes(description)
             try describe(description, isLossless: isLossless)
             try check(JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, Self.effort))

@@ -143,6 +143,7 @@ final class PNGDecoder: ImageDecoder {
             size: PixelSize(width: Int(info.width), height: Int(info.height)),
             hasAlpha: info.has_alpha != 0, bitDepth: Int(info.bit_depth), isProgressive: info.is_interlaced != 0,
             iccProfile: iccProfile())
+        if info.is_gray != 0 { header.colorModel = .gray }
         if let animation = chunks.animation { (header.frameCount, header.loopCount) = animation }
         if let description = chunks.colors.description {
             header.colorDescription = description

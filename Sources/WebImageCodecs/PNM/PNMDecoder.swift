@@ -4,6 +4,8 @@ import WebImageCore
 final class PNMDecoder: ImageDecoder {
     /// So many bytes of text are read between two checkpoints.
     private static let pieceLength = 64 << 10
+    /// So many pixels are converted at once: a row may be said to be longer than all memory. A multiple of 8.
+    private static let runLength = 4096
 
     private(set) var header: ImageHeader?
     private let options: DecodeOptions
@@ -13,9 +15,11 @@ final class PNMDecoder: ImageDecoder {
     private var writer: BandWriter?
     private var state = DecodeState.needsBytes
     private var received = 0
-    /// A row of samples; of text, those that are there so far.
+    /// A run of samples; of text, those that are there so far.
     private var samples: [UInt16] = []
     private var sampleCount = 0
+    /// Pixels of the row that are converted.
+    private var column = 0
     /// The part of a row of bytes that is there so far.
     private var pending: [UInt8] = []
     private var number: Int?
@@ -52,8 +56,9 @@ final class PNMDecoder: ImageDecoder {
 
     private func begin(_ format: PNMHeader) throws(WebImageError) {
         try options.limits.check(format.size, of: .pnm)
-        let header = ImageHeader(
+        var header = ImageHeader(
             format: .pnm, size: format.size, hasAlpha: format.hasAlpha, bitDepth: format.bitDepth)
+        if format.channels < 3 { header.colorModel = .gray }
         self.header = header
         let plan = try planner?(header)
         planner = nil
@@ -68,7 +73,7 @@ final class PNMDecoder: ImageDecoder {
             RowFormat(
                 size: format.size, layout: isWide ? .rgba16 : .rgba8, alpha: format.hasAlpha ? .straight : .opaque),
             options)
-        samples = [UInt16](repeating: 0, count: format.samplesPerRow)
+        samples = [UInt16](repeating: 0, count: min(format.size.width, Self.runLength) * format.channels)
     }
 
     private func take(_ bytes: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
@@ -105,9 +110,13 @@ final class PNMDecoder: ImageDecoder {
 
     private func takeRow(_ row: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
         guard let converter, let base = row.baseAddress else { return }
-        samples.withUnsafeMutableBufferPointer { samples in
-            guard let start = samples.baseAddress else { return }
-            converter.unpack(base, into: start)
+        while column < converter.header.size.width {
+            let run = self.run
+            samples.withUnsafeMutableBufferPointer { samples in
+                guard let start = samples.baseAddress else { return }
+                converter.unpack(base, run, into: start)
+            }
+            try convert(run)
         }
         try finishRow()
     }
@@ -137,18 +146,31 @@ final class PNMDecoder: ImageDecoder {
         guard sample <= format.most else { throw PNMHeader.corrupt("sample \(sample) is over \(format.most)") }
         samples[sampleCount] = UInt16(sample)
         sampleCount += 1
-        if sampleCount == samples.count {
-            sampleCount = 0
-            try finishRow()
+        let run = self.run
+        guard sampleCount == run.count * format.channels else { return }
+        sampleCount = 0
+        try convert(run)
+        if column == format.size.width { try finishRow() }
+    }
+
+    // MARK: pixels
+
+    /// The pixels of the row that are converted next.
+    private var run: Range<Int> {
+        column..<min(column + Self.runLength, converter?.header.size.width ?? 0)
+    }
+
+    private func convert(_ run: Range<Int>) throws(WebImageError) {
+        guard let converter, let format = writer?.format, let row = try writer?.nextRow() else { return }
+        samples.withUnsafeBufferPointer { samples in
+            guard let start = samples.baseAddress else { return }
+            converter.convert(start, into: row + run.lowerBound * format.layout.bytesPerPixel, count: run.count)
         }
+        column = run.upperBound
     }
 
     private func finishRow() throws(WebImageError) {
-        guard let converter, let row = try writer?.nextRow() else { return }
-        samples.withUnsafeBufferPointer { samples in
-            guard let start = samples.baseAddress else { return }
-            converter.convert(start, into: row)
-        }
+        column = 0
         try writer?.rowIsDone()
         if writer?.isComplete == true { state = .complete }
     }

@@ -19,41 +19,47 @@ struct PNMRowConverter {
         words = isWide ? (0...header.most).map { UInt16(scaled($0, 65_535)) } : []
     }
 
-    /// The samples of a row that is not text. Ones above the largest are taken for the largest, as Netpbm's own readers
-    /// do not look either.
-    func unpack(_ row: UnsafePointer<UInt8>, into samples: UnsafeMutablePointer<UInt16>) {
+    /// The samples of some pixels of a row that is not text. Ones above the largest are taken for the largest, as Netpbm's
+    /// own readers do not look either.
+    ///
+    /// - Parameter pixels: from a multiple of 8 on.
+    func unpack(_ row: UnsafePointer<UInt8>, _ pixels: Range<Int>, into samples: UnsafeMutablePointer<UInt16>) {
         if header.samples == .bits {
-            for x in 0..<header.size.width { samples[x] = UInt16(row[x >> 3] >> UInt8(7 - x & 7) & 1) }
+            let row = row + pixels.lowerBound / 8
+            for x in 0..<pixels.count { samples[x] = UInt16(row[x >> 3] >> UInt8(7 - x & 7) & 1) }
             return
         }
         let most = UInt16(header.most)
+        let (first, count) = (pixels.lowerBound * header.channels, pixels.count * header.channels)
         if most > 255 {
-            for index in 0..<header.samplesPerRow {
+            let row = row + first * 2
+            for index in 0..<count {
                 samples[index] = min(UInt16(row[index * 2]) << 8 | UInt16(row[index * 2 + 1]), most)
             }
         } else {
-            for index in 0..<header.samplesPerRow { samples[index] = min(UInt16(row[index]), most) }
+            let row = row + first
+            for index in 0..<count { samples[index] = min(UInt16(row[index]), most) }
         }
     }
 
-    /// Writes a row of pixels.
-    func convert(_ samples: UnsafePointer<UInt16>, into row: UnsafeMutableRawPointer) {
+    /// Writes `count` pixels.
+    func convert(_ samples: UnsafePointer<UInt16>, into pixels: UnsafeMutableRawPointer, count: Int) {
         if words.isEmpty {
-            write(samples, bytes, into: row.assumingMemoryBound(to: UInt8.self))
+            write(samples, bytes, into: pixels.assumingMemoryBound(to: UInt8.self), count)
         } else {
-            write(samples, words, into: row.assumingMemoryBound(to: UInt16.self))
+            write(samples, words, into: pixels.assumingMemoryBound(to: UInt16.self), count)
         }
     }
 
     private func write<Channel: FixedWidthInteger>(
-        _ samples: UnsafePointer<UInt16>, _ table: [Channel], into row: UnsafeMutablePointer<Channel>
+        _ samples: UnsafePointer<UInt16>, _ table: [Channel], into row: UnsafeMutablePointer<Channel>, _ count: Int
     ) {
         let channels = header.channels
         // Where green and blue stand behind red: the same place in grey pictures.
         let (green, blue) = channels < 3 ? (0, 0) : (1, 2)
         let hasAlpha = header.hasAlpha
         table.withUnsafeBufferPointer { table in
-            for x in 0..<header.size.width {
+            for x in 0..<count {
                 let pixel = samples + x * channels
                 row[x * 4] = table[Int(pixel[0])]
                 row[x * 4 + 1] = table[Int(pixel[green])]

@@ -44,7 +44,7 @@
             _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
         ) throws(WebImageError) -> (any AnimationEncoder)? {
             guard encodableFormats.contains(format) else { return nil }
-            return try TIFFEncoder(format, options, animation: animation)
+            return TIFFAnimationEncoder(format, animation, options)
         }
     }
 #endif

@@ -3,17 +3,14 @@
     import WebImageCore
 
     /// Writes the pages of a TIFF.
-    final class TIFFEncoder: AnimationEncoder {
+    final class TIFFEncoder {
         private let handle: OpaquePointer
         private let format: ImageFormat
         private let options: EncodeOptions
-        private let animation: AnimationDescription?
         private var hasPages = false
 
-        /// - Parameter animation: what the pages are frames of; nil for a still.
         init(
-            _ format: ImageFormat, _ options: EncodeOptions, isBigEndian: Bool = false,
-            animation: AnimationDescription? = nil
+            _ format: ImageFormat, _ options: EncodeOptions, isBigEndian: Bool = false
         ) throws(WebImageError) {
             guard let handle = wi_tiff_writer_create(format == .bigTIFF ? 1 : 0, isBigEndian ? 1 : 0) else {
                 throw WebImageError(.limitExceeded, "there is no memory to write the TIFF", format: format)
@@ -21,7 +18,6 @@
             self.handle = handle
             self.format = format
             self.options = options
-            self.animation = animation
         }
 
         deinit { wi_tiff_writer_destroy(handle) }
@@ -40,12 +36,7 @@
             return bytes
         }
 
-        func add(_ frame: Image, delay: Duration) throws(WebImageError) {
-            let page = try animation?.plain(frame, format) ?? frame
-            try add(page, EmbeddedMetadata(page, options, formatTells: [.orientation, .density]))
-        }
-
-        private func add(_ image: Image, _ metadata: EmbeddedMetadata) throws(WebImageError) {
+        func add(_ image: Image, _ metadata: EmbeddedMetadata) throws(WebImageError) {
             guard let width = UInt32(exactly: image.size.width), let height = UInt32(exactly: image.size.height) else {
                 throw WebImageError(.cannotEncode, "a TIFF cannot hold a picture of \(image.size)", format: format)
             }

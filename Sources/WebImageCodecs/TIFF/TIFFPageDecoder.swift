@@ -38,11 +38,15 @@
             let format = ImageFormat(sniffing: bytes) == .bigTIFF ? ImageFormat.bigTIFF : .tiff
             try options.limits.check(size, of: format)
             let isDeep = options.keepsBitDepth && info.has_deep_rows != 0
-            try check(wi_tiff_begin(reader, isDeep ? 1 : 0, UInt64(max(options.limits.pixels, 0)), &info), reader)
+            let pixels = UInt64(max(options.limits.pixels, 0))
+            // Within the limits, so that nothing overflows.
+            let buffer = UInt64(max(Self.leastMemory, (size.pixelCount ?? 0) * 8))
+            try check(wi_tiff_begin(reader, isDeep ? 1 : 0, pixels, buffer, &info), reader)
             var header = ImageHeader(
                 format: format, size: size, orientation: Orientation(tag: Int(info.orientation)),
                 hasAlpha: Int(info.alpha) != WI_TIFF_ALPHA_NONE, bitDepth: Int(info.bit_depth),
                 iccProfile: profile(reader))
+            header.colorModel = info.is_separated != 0 ? .cmyk : info.is_gray != 0 ? .gray : .rgb
             header.metadata = metadata(
                 reader, info, EXIFFields(bytes, directory: Int(directory), limit: options.limits.metadata.bytes)?.block)
             header.frameCount = pageCount
@@ -63,12 +67,15 @@
             let run = Int(info.run) == 1 ? Self.bandRows : min(Int(info.run), format.size.height)
             var row = 0
             while row < format.size.height {
-                try options.checkpoint?()
                 let count = min(run, format.size.height - row)
                 let band = sink.band(at: row, count: count)
                 var done: UInt32 = 0
                 let memory = band.assumingMemoryBound(to: UInt8.self)
-                let result = wi_tiff_read(reader, memory, UInt32(row), UInt32(count), &done)
+                var result: Int32
+                repeat {
+                    try options.checkpoint?()
+                    result = wi_tiff_read(reader, memory, UInt32(row), UInt32(count), &done)
+                } while Int(result) == WI_TIFF_OK && done == 0
                 inks?.convert(memory, count: Int(done) * format.size.width)
                 if done > 0 { try sink.commit(at: row, count: Int(done)) }
                 row += Int(done)
@@ -86,6 +93,7 @@
             case WI_TIFF_OK: return
             case WI_TIFF_NO_MEMORY: throw noMemory()
             case WI_TIFF_TRUNCATED: throw WebImageError(.truncatedData, message, format: .tiff)
+            case WI_TIFF_TOO_LARGE: throw WebImageError(.limitExceeded, message, format: .tiff)
             case WI_TIFF_UNSUPPORTED: throw WebImageError(.unsupportedFeature, message, format: .tiff)
             default: throw WebImageError(.corruptData, message, format: .tiff)
             }

@@ -64,7 +64,7 @@ final class WebPAnimationEncoder: AnimationEncoder {
             let bytes = output.bytes
         else { throw failure(VP8_ENC_OK) }
         let file = [UInt8](UnsafeBufferPointer(start: bytes, count: output.size))
-        guard !metadata.profile.isEmpty || !metadata.exif.isEmpty else { return file }
+        guard !metadata.isEmpty else { return file }
         return try WebPContainer.wrap(file, metadata)
     }
 

@@ -18,6 +18,7 @@ struct WebPEncoder {
             _ = WebPConfigLosslessPreset(&config, Self.losslessLevel)
             config.exact = 1
         } else {
+            try options.checkChroma([.yuv420], .webp)
             config.quality = Float(min(max(options.quality ?? 80, 1), 100))
             config.method = method
         }

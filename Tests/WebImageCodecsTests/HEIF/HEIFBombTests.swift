@@ -80,6 +80,14 @@
             #expect(Self.result(Self.single(Self.small, 64, 64, data: data)).error?.code == .limitExceeded)
         }
 
+        @Test func aParameterSetThatFitsNoConfigurationIsCorrupt() {
+            for (length, code) in [(65_536, WebImageError.Code.corruptData), (70_000, .corruptData)] {
+                let long: [UInt8] = [34 << 1, 1] + [UInt8](repeating: 7, count: length - 2)
+                let data = Maker.data([long, [20 << 1, 1, 0x80, 0]])
+                #expect(Self.result(Self.single(Self.small, 64, 64, data: data)).error?.code == code)
+            }
+        }
+
         @Test func anItemIsOnePictureOfItsOwn() {
             let slice: [UInt8] = [20 << 1, 1, 0x80, 0]
             let cases: [([[UInt8]], WebImageError.Code)] = [

@@ -83,6 +83,38 @@
             #expect(decode(flat.file()).pixels == Pixels([128, 64, 255, 100]))
         }
 
+        @Test func pixelsOfManySamplesAreRefused() {
+            var maker = TIFFMaker.random(4, 4, samples: 16)
+            #expect(decode(maker.file()).error == nil)
+            maker = TIFFMaker.random(4, 4, samples: 17)
+            #expect(decode(maker.file()).error?.code == .unsupportedFeature)
+        }
+
+        /// The memory for a tile is asked for before its data is seen.
+        @Test func aTileThatTakesMoreMemoryThanThePictureIsRefused() {
+            var maker = TIFFMaker.random(16, 16, samples: 12)
+            maker.tile = 16
+            var file = maker.file()
+            for tag in [322, 323] {
+                guard let place = file.indices.last(where: { file[$0...].starts(with: [UInt8(tag & 255), 1, 4, 0]) })
+                else { continue }
+                // 4096 pixels, in little endian.
+                file[place + 9] = 16
+                file[place + 8] = 0
+            }
+            #expect(decode(file).error?.code == .limitExceeded)
+        }
+
+        @Test func aDecodeCanBeLeftBetweenTwoTiles() throws {
+            var maker = TIFFMaker.random(128, 16)
+            maker.tile = 16
+            let counter = Counter()
+            let options = DecodeOptions(checkpoint: { _ = counter.next() })
+            let result = decode(maker.file(), options: options)
+            #expect(result.error == nil && result.pixels == Self.expected(maker))
+            #expect(counter.next() > 8)
+        }
+
         @Test(arguments: [8, 16]) func tilesComeAsStored(depth: Int) {
             var maker = TIFFMaker.random(41, 35, depth: depth)
             maker.tile = 16

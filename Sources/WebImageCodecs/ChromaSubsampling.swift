@@ -1,0 +1,23 @@
+import WebImageCore
+
+/// At which resolution a lossy format keeps colour, beside brightness at full resolution.
+public enum ChromaSubsampling: String, Hashable, Sendable, CaseIterable {
+    /// As suits format and quality: JPEG and AVIF have 4:4:4 from quality 90 on, below it and in others 4:2:0.
+    case automatic
+    /// Full resolution.
+    case yuv444
+    /// Half as many columns.
+    case yuv422
+    /// Half as many columns and rows.
+    case yuv420
+}
+
+extension EncodeOptions {
+    /// - Throws: `cannotEncode` when another resolution is asked for than those that the format can have.
+    func checkChroma(_ possible: Set<ChromaSubsampling>, _ format: ImageFormat) throws(WebImageError) {
+        guard chroma != .automatic, !possible.contains(chroma) else { return }
+        let kind = isLossless ? "a lossless" : "this kind of"
+        throw WebImageError(
+            .cannotEncode, "\(kind) \(format.rawValue) cannot have \(chroma.rawValue) colour", format: format)
+    }
+}
