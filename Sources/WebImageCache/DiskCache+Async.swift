@@ -90,11 +90,20 @@ extension DiskCache {
         try await hop(.low) { () throws(WebImageError) in try self.remove(where: predicate) }
     }
 
-    /// Writes what is staged, and writes the index down, so that the next process to open the directory need not look
-    /// at it. For the end of a program; without it nothing stored is lost but what is staged.
-    /// - Throws: `noSpace`, `readOnly`, `cacheIO`, `cancelled`.
+    /// Writes everything down now: entries that are staged, those that are just being written included, the index, so
+    /// that the next process to open the directory need not look at it, the dates of last use, and ``history``. The one
+    /// call that a short-lived program ends with; without it nothing stored is lost but what is staged. A folder that has
+    /// changed within the last clock tick cannot be told from one that changes yet: the next process looks at it.
+    /// - Throws: `noSpace`, `readOnly`, `cacheIO`: the first failure of an entry, once all the rest is done; `cancelled`.
     public func flush() async throws(WebImageError) {
         try await hop(.low) { () throws(WebImageError) in try self.flush() }
+    }
+
+    /// Returns when everything that was staged is on the disk or was given up: then ``stage(_:_:_:priority:completion:)``
+    /// takes more.
+    /// - Throws: `cancelled`. What became of an entry its completion is told.
+    package func finishStaging() async throws(WebImageError) {
+        try await hop(.low) { () throws(WebImageError) in _ = try? self.writeAllStaged() }
     }
 
     /// Takes pictures over from a folder that SDWebImage wrote, `<caches>/com.hackemist.SDImageCache/<namespace>`. Its

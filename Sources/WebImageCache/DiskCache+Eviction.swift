@@ -19,7 +19,7 @@ extension DiskCache {
                 switch sharing({ $0.reserve(bytes) }) {
                 case .granted: return true
                 case .evict(let victims):
-                    guard unlink(victims) else { return false }
+                    guard unlink(victims) != nil else { return false }
                     lookAtSpace(for: bytes)
                 case .refused:
                     guard !hasLookedAgain, state.withLock({ $0.maySucceedLater(bytes) }) else { return false }
@@ -60,7 +60,7 @@ extension DiskCache {
         let goesOn = evictionTurn.withLock { _ in
             let victims = state.withLock { $0.nextVictims(most: Self.evictionStep, at: now) }
             if victims.isEmpty { return false }
-            if unlink(victims) {
+            if unlink(victims) != nil {
                 // What is gone is told to the others.
                 sharing { _ in }
                 return true
@@ -71,14 +71,24 @@ extension DiskCache {
         if goesOn { executor.run(.low) { [weak self] in self?.evictStep() } }
     }
 
-    /// Removes victims' files. Only by whoever has the eviction turn.
-    /// - Returns: false when a file could not be removed.
-    func unlink(_ victims: [DiskIndex.Victim]) -> Bool {
-        var isFine = true
+    /// Removes victims' files, but those that another cache of the directory has used: these stay, as old as that. Only
+    /// by whoever has the eviction turn.
+    /// - Returns: how many are gone; nil when a file could not be removed.
+    func unlink(_ victims: [DiskIndex.Victim]) -> Int? {
+        var (isFine, count) = (true, victims.count)
+        let now = clock.wallTime
         for victim in victims {
             stripe(victim.id).lock.withLock { _ in
-                // Stored or used again since it was chosen: the file there is not the one to go.
-                let isBack = state.withLock { $0.index.contains(victim.id) }
+                // Stored or used again since it was chosen: the file there is not the one to go. Who only reads makes no
+                // mark, so that what is too old is looked at even where nobody else seems to be there.
+                let (isBack, looks) = state.withLock { state in
+                    (state.index.contains(victim.id), state.hasOthers || state.isExpired(date: victim.date, at: now))
+                }
+                if looks, !isBack, let record = laterUse(of: victim) {
+                    state.withLock { $0.spare(victim, record) }
+                    count -= 1
+                    return
+                }
                 do throws(FileFault) {
                     let freed = isBack ? nil : try removeFile(of: victim.id)
                     state.withLock { $0.didEvict(victim, freed: freed) }
@@ -91,18 +101,41 @@ extension DiskCache {
                 }
             }
         }
-        return isFine
+        return isFine ? count : nil
+    }
+
+    /// What a victim's file says of itself, where it was used or replaced later than this cache knows.
+    private func laterUse(of victim: DiskIndex.Victim) -> DiskIndex.Record? {
+        let path = layout.path(of: victim.id)
+        guard let status = try? files.status(at: path), status.isRegularFile, status.modified > victim.date else {
+            return nil
+        }
+        var record = status.record(of: victim.id)
+        record.expires = (try? endOfLifetime(path)) ?? 0
+        return record.expires == 0 || record.expires > clock.wallTime ? record : nil
+    }
+
+    /// Unlinks what `next` names until it names nothing: what is spared may be named again by its later date.
+    /// - Returns: how many are gone; nil when a file could not be removed.
+    private func unlinkAll(_ next: (inout DiskState) -> [DiskIndex.Victim]) -> Int? {
+        var count = 0
+        while true {
+            let victims = state.withLock { next(&$0) }
+            if victims.isEmpty { return count }
+            guard let gone = unlink(victims) else { return nil }
+            count += gone
+        }
     }
 
     /// Lets the least recently used entries go until the cache takes no more than that. Blocks.
     package func trim(to bytes: ByteCount) throws(WebImageError) {
         finishScan()
         let target = Int64(max(bytes.bytes, 0))
-        let isFine = evictionTurn.withLock { _ in
-            unlink(state.withLock { $0.takeVictims { $0.used - $0.leavingBytes > target } })
+        let count = evictionTurn.withLock { _ in
+            unlinkAll { $0.takeVictims { $0.used - $0.leavingBytes > target } }
         }
         sharing { _ in }
-        if !isFine { throw cannotRemove() }
+        if count == nil { throw cannotRemove() }
     }
 
     /// Removes what was not used for too long, and temporary files that dead processes left. Blocks.
@@ -112,19 +145,16 @@ extension DiskCache {
         finishScan()
         lookAtOthers(lists: true)
         let now = clock.wallTime
-        let (count, isFine) = evictionTurn.withLock { _ in
-            let victims = state.withLock { $0.takeExpired(most: .max, at: now) }
-            return (victims.count, unlink(victims))
-        }
+        let count = evictionTurn.withLock { _ in unlinkAll { $0.takeExpired(most: .max, at: now) } }
         sharing { _ in }
-        if !isFine { throw cannotRemove() }
+        guard let count else { throw cannotRemove() }
         return count
     }
 
     /// See the asynchronous one. Blocks.
     package func flush() throws(WebImageError) {
+        defer { flushIndex() }
         try writeAllStaged()
-        flushIndex()
     }
 
     func cannotRemove() -> WebImageError {

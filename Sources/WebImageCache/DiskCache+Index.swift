@@ -15,12 +15,13 @@ extension DiskCache {
     }
 
     /// Writes down what the index has learnt since the last time, so that the next process to open the directory need
-    /// not look at it. Nothing is lost when it does not come to that. Blocks.
+    /// not look at it, and hits and misses. No entry is lost when it does not come to that. Blocks.
     package func flushIndex() {
         finishScan()
         flushTurn.withLock { _ in
-            let (changed, hasOthers) = state.withLock { ($0.takeChanges(), $0.hasOthers) }
-            guard !changed.isEmpty, let now = timeOfDirectory() else { return }
+            let (changed, counts, hasOthers) = state.withLock { ($0.takeChanges(), $0.uncounted, $0.hasOthers) }
+            guard !changed.isEmpty || counts != IndexStore.Counts() else { return }
+            guard let now = timeOfDirectory() else { return state.withLock { $0.changes.putBack(shards: changed) } }
             var (shards, young): ([Int: IndexStore.Shard], [Int]) = ([:], [])
             for shard in changed {
                 guard let status = try? files.status(at: layout.shardDirectory(shard)) else { continue }
@@ -34,8 +35,9 @@ extension DiskCache {
                         modified: status.modifiedNanoseconds, inode: status.inode, records: records)
                 }
             }
-            save(shards)
+            let isSaved = save(shards, counts)
             let delay = state.withLock { state in
+                if !isSaved { state.changes.putBack(shards: shards.keys) }
                 state.changes.note(shards: young)
                 return young.isEmpty ? nil : state.scheduleFlush()
             }
@@ -43,16 +45,17 @@ extension DiskCache {
         }
     }
 
-    private func save(_ shards: [Int: IndexStore.Shard]) {
-        let counts = state.withLock { $0.takeCounts() }
+    private func save(_ shards: [Int: IndexStore.Shard], _ counts: IndexStore.Counts) -> Bool {
+        defer { noteOverhead() }
         do throws(SQLiteFault) {
             let sum = try IndexStore(path: layout.indexPath, files: files).save(shards, adding: counts)
-            state.withLock { $0.earlierCounts = sum }
+            state.withLock { $0.didWrite(counts, sum: sum) }
+            return true
         } catch {
             // The next start looks at the directory itself.
             logger.notice("the cache's index was not written down: \(error.message)")
+            return false
         }
-        noteOverhead()
     }
 
     /// The cache's own files count, too: the tag and the common total from the beginning, since another thread may be about

@@ -57,7 +57,7 @@ extension DiskCache {
         let (lastUse, age) = state.withLock { state in
             (max(state.index.record(of: id)?.date ?? .min, status.modified), state.age)
         }
-        let idle = age.map { lastUse.addingReportingOverflow($0.components.seconds).partialValue }
+        let idle = age.map { lastUse.addingReportingOverflow($0.wholeSeconds).partialValue }
         let trailer = tail.trailer.decoded
         let metadata = trailer?.metadata ?? DiskMetadata()
         return DiskEntryInfo(
@@ -72,30 +72,39 @@ extension DiskCache {
         try writeAllStaged()
         var report = DiskVerification()
         forEachEntryFile { id, path in
-            guard let file = try? EntryFile.open(path, files) else { return }
-            defer { file.close() }
-            guard let status = try? file.status() else { return }
-            report.checked += 1
-            guard let why = fault(id, file, status) else { return }
-            logger.warning("a cache entry is damaged and dropped: \(why)", metadata: ["path": "\(path)"])
-            state.withLock { $0.statistics.corruptEntries += 1 }
-            report.bad += 1
-            drop(id, path, status)
-            if (try? files.status(at: path)) == nil { report.repaired += 1 }
+            do throws(FileFault) {
+                try verify(id, path, &report)
+            } catch {
+                logger.warning("a cache entry cannot be read: \(error)", metadata: ["path": "\(path)"])
+                report.unreadable += 1
+            }
         }
         removeOrphans(&report)
         return report
     }
 
+    private func verify(_ id: EntryID, _ path: String, _ report: inout DiskVerification) throws(FileFault) {
+        guard let file = try EntryFile.open(path, files) else { return }
+        defer { file.close() }
+        let status = try file.status()
+        let why = try fault(id, file, status)
+        report.checked += 1
+        guard let why else { return }
+        logger.warning("a cache entry is damaged and dropped: \(why)", metadata: ["path": "\(path)"])
+        state.withLock { $0.statistics.corruptEntries += 1 }
+        report.bad += 1
+        drop(id, path, status)
+        if (try? files.status(at: path)) == nil { report.repaired += 1 }
+    }
+
     /// What is wrong with an entry's file, or nil.
-    private func fault(_ id: EntryID, _ file: EntryFile, _ status: FileStatus) -> String? {
-        guard let check = try? file.readAll(status) else { return "it cannot be read" }
-        switch check {
+    private func fault(_ id: EntryID, _ file: EntryFile, _ status: FileStatus) throws(FileFault) -> String? {
+        switch try file.readAll(status) {
         case .failed(let why):
             // While it is locked, somebody is adding a trailer to it.
-            guard let isOurs = try? files.lock(file.file, within: .zero), isOurs else { return nil }
+            guard try files.lock(file.file, within: .zero) else { return nil }
             defer { files.unlock(file.file) }
-            guard let now = try? file.status(), case .passed? = try? file.readAll(now) else { return why }
+            guard case .passed = try file.readAll(file.status()) else { return why }
             return nil
         case .passed(let content):
             guard let trailer = content.trailer.decoded else { return "its trailer is damaged" }
@@ -113,12 +122,11 @@ extension DiskCache {
             let directory = layout.shardDirectory(shard)
             for name in (try? files.names(in: directory)) ?? [] {
                 if let id = EntryID(name: name), id.shard == shard { continue }
-                // Young, or of the living.
-                if name.hasPrefix(temporaryPrefix) || state.withLock({ $0.strays[directory + "/" + name] != nil }) {
-                    continue
-                }
+                let path = directory + "/" + name
+                // Asked now: it may be younger than every look at the directory so far.
+                if name.hasPrefix("."), mayBeWritten(path) { continue }
                 report.orphans += 1
-                if (try? files.remove(directory + "/" + name)) != nil { report.repaired += 1 }
+                if (try? files.remove(path)) != nil { report.repaired += 1 }
             }
         }
     }

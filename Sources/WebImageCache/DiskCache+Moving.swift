@@ -73,7 +73,8 @@ extension DiskCache {
         defer { file.close() }
         let status = try file.status()
         guard case .passed(let tail) = try file.readTail(status), tail.trailer.isAlive(at: clock.wallTime),
-            !state.withLock({ $0.isExpired(date: status.modified, at: clock.wallTime) }), !isYounger(id, than: status)
+            !state.withLock({ $0.isExpired(date: status.modified, at: clock.wallTime) }),
+            try !hasYounger(id, than: storedAt(tail, status))
         else {
             try files.remove(path)
             return .dropped
@@ -84,28 +85,37 @@ extension DiskCache {
         let number = state.withLock { $0.writes.begin(id) }
         defer { state.withLock { $0.writes.end(id) } }
         var record = status.record(of: id)
-        record.expires = tail.trailer.expiresAt ?? 0
+        record.expires = tail.trailer.endOfLifetime
         guard makeRoom(record.bytes) else { return .left }
         do throws(FileFault) {
-            return try place(file, status, as: record, number)
+            return try place(file, status, storedAt(tail, status), as: record, number)
         } catch {
             giveBack(record.bytes)
             throw error
         }
     }
 
-    /// Whether this cache has, or is about to have, a younger entry.
-    private func isYounger(_ id: EntryID, than status: FileStatus) -> Bool {
+    /// When an entry's body was stored. Its file's own date is that of its last use.
+    private func storedAt(_ tail: EntryFile.Tail, _ status: FileStatus) -> Int64 {
+        tail.trailer.decoded?.metadata.storedAt ?? status.modified
+    }
+
+    /// Whether this cache has, or is about to have, an entry that was stored later. A damaged one is none.
+    private func hasYounger(_ id: EntryID, than date: Int64) throws(FileFault) -> Bool {
         if stagedEntry(id, counts: false) != nil { return true }
-        return (try? files.status(at: layout.path(of: id))).map { $0.modified >= status.modified } ?? false
+        guard let file = try EntryFile.open(layout.path(of: id), files) else { return false }
+        defer { file.close() }
+        let status = try file.status()
+        guard case .passed(let tail) = try file.readTail(status) else { return false }
+        return storedAt(tail, status) >= date
     }
 
     private func place(
-        _ file: EntryFile, _ status: FileStatus, as record: DiskIndex.Record, _ number: UInt64
+        _ file: EntryFile, _ status: FileStatus, _ storedAt: Int64, as record: DiskIndex.Record, _ number: UInt64
     ) throws(FileFault) -> Outcome {
         let id = record.id
         return try stripe(id).lock.withLock { _ throws(FileFault) -> Outcome in
-            guard state.withLock({ $0.writes.wants(number, id) }), !isYounger(id, than: status) else {
+            guard state.withLock({ $0.writes.wants(number, id) }), try !hasYounger(id, than: storedAt) else {
                 giveBack(record.bytes)
                 try files.remove(file.path)
                 return .dropped

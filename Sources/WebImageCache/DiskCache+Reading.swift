@@ -35,9 +35,8 @@ extension DiskCache {
             state.withLock { $0.missAfterAll() }
             return nil
         }
-        if let expires = trailer.expiresAt, expires != use.expires {
-            state.withLock { $0.learn(id, expires: expires) }
-        }
+        let expires = trailer.endOfLifetime
+        if expires != use.expires { state.withLock { $0.learn(id, expires: expires) } }
         // A failure only makes the entry look older after the next start.
         if use.isBehind { try? files.touch(path.text, at: now) }
         return DiskEntry(key: key, body: body, trailer: trailer, path: path)
@@ -65,7 +64,7 @@ extension DiskCache {
         return found?.body ?? readElsewhere(key, id)?.metadata
     }
 
-    /// Whether there is an entry of that key, without reading it. Blocks.
+    /// Whether there is an entry of that key, without reading its body. Blocks.
     package func contains(_ key: CacheKey) throws(WebImageError) -> Bool {
         if stagedEntry(EntryID(key), counts: false) != nil { return true }
         return try path(for: key) != nil || pathElsewhere(key, EntryID(key)) != nil
@@ -81,7 +80,8 @@ extension DiskCache {
         let path = layout.path(of: id)
         do {
             let status = try files.status(at: path)
-            return isExpired(id, status) ? nil : path
+            if isExpired(id, status) { return nil }
+            return try hasOutlived(id, path, status) ? nil : path
         } catch  where error.isMissing {
             forget(id)
             return nil
@@ -125,7 +125,7 @@ extension DiskCache {
                     drop(id, path, status)
                     return miss()
                 }
-                noteUse(id, path, found.trailer.expiresAt)
+                noteUse(id, path, found.trailer.endOfLifetime)
                 return found
             }
         } catch {
@@ -134,7 +134,11 @@ extension DiskCache {
     }
 
     private func miss<Result>() -> Result? {
-        state.withLock { $0.statistics.misses += 1 }
+        let delay = state.withLock { state in
+            state.statistics.misses += 1
+            return state.scheduleFlush()
+        }
+        scheduleFlush(after: delay)
         return nil
     }
 
@@ -160,9 +164,28 @@ extension DiskCache {
         }
     }
 
-    private func noteUse(_ id: EntryID, _ path: String, _ expiresAt: Int64?) {
+    /// Whether an entry has outlived its own lifetime. Reads the end of its file where the index does not know.
+    private func hasOutlived(_ id: EntryID, _ path: String, _ status: FileStatus) throws(FileFault) -> Bool {
+        let record = state.withLock { $0.index.record(of: id) }
+        if let record, record.expires != 0, record.length == status.size, record.date >= status.modified {
+            return clock.wallTime >= record.expires
+        }
+        guard let expires = try endOfLifetime(path) else { return false }
+        if record?.length == status.size { state.withLock { $0.learn(id, expires: expires) } }
+        return clock.wallTime >= expires
+    }
+
+    /// What an entry's file says of the end of its lifetime; nil where it says nothing.
+    func endOfLifetime(_ path: String) throws(FileFault) -> Int64? {
+        guard let file = try EntryFile.open(path, files) else { return nil }
+        defer { file.close() }
+        guard case .passed(let tail) = try file.readTail(file.status()) else { return nil }
+        return tail.trailer.endOfLifetime
+    }
+
+    private func noteUse(_ id: EntryID, _ path: String, _ expires: Int64) {
         let now = clock.wallTime
-        let (known, delay) = state.withLock { ($0.use(id, at: now, expires: expiresAt), $0.scheduleFlush()) }
+        let (known, delay) = state.withLock { ($0.use(id, at: now, expires: expires), $0.scheduleFlush()) }
         scheduleFlush(after: delay)
         switch known {
         case .some(let isBehind):
@@ -173,11 +196,9 @@ extension DiskCache {
             stripe(id).lock.withLock { _ in
                 guard let current = try? files.status(at: path) else { return }
                 var record = current.record(of: id)
-                record.expires = expiresAt ?? 0
-                state.withLock { state in
-                    if state.ageBasis == .lastUse { record.date = max(now, record.date) }
-                    state.comeBack(record)
-                }
+                record.expires = expires
+                let isBehind = state.withLock { $0.comeBack(record, usedAt: now) }
+                if isBehind { try? files.touch(path, at: now) }
             }
             keepHouse()
         }

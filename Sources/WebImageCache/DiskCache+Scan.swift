@@ -63,9 +63,20 @@ extension DiskCache {
 
     func noteStray(_ path: String, _ strays: inout [String: Int64]) {
         guard !isOwn(path), let status = try? files.status(at: path), status.isRegularFile else { return }
-        let isOld = clock.wallTime - status.modified > Self.temporaryLifetime
-        if isOld, !isOfTheLiving(path), (try? files.remove(path)) != nil { return }
+        if !mayBeWritten(path, status), (try? files.remove(path)) != nil { return }
         strays[path] = status.blockBytes
+    }
+
+    /// Whether somebody may still be writing a temporary file.
+    func mayBeWritten(_ path: String) -> Bool {
+        // Where it is gone by now, somebody was.
+        guard !isOwn(path), let status = try? files.status(at: path) else { return true }
+        return status.isRegularFile && mayBeWritten(path, status)
+    }
+
+    /// A cache may begin to write before it has made its mark, so that youth counts, too.
+    private func mayBeWritten(_ path: String, _ status: FileStatus) -> Bool {
+        clock.wallTime - status.modified <= Self.temporaryLifetime || isOfTheLiving(path)
     }
 
     /// Whether the cache that writes a temporary file lives: it holds its mark's lock then.

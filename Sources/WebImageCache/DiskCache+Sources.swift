@@ -22,11 +22,19 @@ extension DiskCache {
 
     func pathElsewhere(_ key: CacheKey, _ id: EntryID) -> String? {
         for source in configuration.readOnlySources {
-            for path in paths(key, id, in: source) where (try? files.status(at: path))?.isRegularFile ?? false {
-                return path
-            }
+            for path in paths(key, id, in: source) where holds(path, key, id, in: source) { return path }
         }
         return nil
+    }
+
+    private func holds(_ path: String, _ key: CacheKey, _ id: EntryID, in source: DiskSource) -> Bool {
+        guard case .cache = source.kind else { return (try? files.status(at: path))?.isRegularFile ?? false }
+        guard let file = try? EntryFile.open(path, files) else { return false }
+        defer { file.close() }
+        guard let status = try? file.status(), case .passed(let tail)? = try? file.readTail(status) else {
+            return false
+        }
+        return tail.trailer.isOf(key, id) && tail.trailer.isAlive(at: clock.wallTime)
     }
 
     private func paths(_ key: CacheKey, _ id: EntryID, in source: DiskSource) -> [String] {

@@ -10,7 +10,8 @@ extension DiskCache {
     ///
     /// - Parameter completion: called once, on the executor or here: true when it is on disk, false when it was skipped
     ///   for want of room or is not wanted any more.
-    /// - Returns: false when too much waits already (``DiskCacheConfiguration/mostStaged``): nothing is done then.
+    /// - Returns: false when too much waits already (``DiskCacheConfiguration/mostStaged``): nothing is done then. After
+    ///   ``flush()`` there is room again.
     @discardableResult
     public func stage(
         _ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata, priority: LoadPriority = .low,
@@ -71,15 +72,25 @@ extension DiskCache {
         entry.completion(.success(false))
     }
 
-    /// Writes an entry that waits, if nobody is writing it. Blocks.
+    /// Writes an entry that waits, or waits until who is writing it has. Blocks: no writer waits for anybody who comes
+    /// here.
     func writeStaged(_ id: EntryID) throws(WebImageError) {
-        guard stagedCount.load(ordering: .acquiring) > 0, let entry = staging.withLock({ $0.take(id) }) else { return }
-        _ = try write(entry, id).get()
+        guard stagedCount.load(ordering: .acquiring) > 0 else { return }
+        switch staging.withLock({ $0.turn(id) }) {
+        case .write(let entry): _ = try write(entry, id).get()
+        case .wait(let answer): _ = try answer.value().get()
+        case nil: return
+        }
     }
 
+    /// The same for all, whatever becomes of any; throws the first failure when it is through. Blocks.
     func writeAllStaged() throws(WebImageError) {
         guard stagedCount.load(ordering: .acquiring) > 0 else { return }
-        for id in staging.withLock({ Array($0.entries.keys) }) { try writeStaged(id) }
+        var failure: WebImageError?
+        for id in staging.withLock({ Array($0.entries.keys) }) {
+            do throws(WebImageError) { try writeStaged(id) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
     }
 
     private func writeStaged(_ id: EntryID, _ number: UInt64) {
@@ -96,11 +107,13 @@ extension DiskCache {
                 result = .failure(error)
             }
         }
-        staging.withLock { staging in
-            staging.remove(id, number: entry.number)
+        let waiting = staging.withLock { staging in
+            let waiting = staging.finish(id, number: entry.number)
             stagedCount.store(staging.entries.count, ordering: .releasing)
+            return waiting
         }
         entry.completion(result)
+        for answer in waiting { answer.give(result) }
         return result
     }
 }

@@ -133,17 +133,22 @@ extension DiskCache {
     func makeRecord(_ id: EntryID, bytes: Int64, length: Int64, _ metadata: DiskMetadata) -> DiskIndex.Record {
         let now = clock.wallTime
         return DiskIndex.Record(
-            id: id, bytes: bytes, length: length, date: now, recordedDate: now, expires: metadata.expiresAt ?? 0)
+            id: id, bytes: bytes, length: length, date: now, recordedDate: now,
+            expires: metadata.expiresAt ?? DiskIndex.Record.endless)
     }
 
-    /// Runs `action`; when it lacks a directory, because there never was one or someone wiped it, makes all of them and
-    /// runs it again.
+    /// Runs `action`; when it lacks a directory, because there never was one or someone wiped it, makes what is missing
+    /// and runs it again.
     func makingDirectories<Result>(
         for id: EntryID, _ action: () throws(FileFault) -> Result
     ) throws(FileFault) -> Result {
         do throws(FileFault) {
             return try action()
         } catch  where error.isMissing {
+            // Nearly always it is the shard alone.
+            if (try? files.makeDirectory(path(CacheLayout.shardNames[id.shard]))) != nil {
+                do throws(FileFault) { return try action() } catch  where error.isMissing {}
+            }
             letDirectoryGo()
             if (try? files.status(at: layout.versionDirectory)) == nil { state.withLock { $0.removeAll() } }
             do throws(FileFault) {
@@ -268,12 +273,10 @@ extension DiskCache {
         let grown = try files.status(of: file)
         // Another process may have put another file in its place meanwhile, and counts that one.
         if state.withLock({ $0.hasOthers }), (try? files.status(at: path))?.inode != grown.inode { return .none }
-        let record = makeRecord(id, bytes: grown.blockBytes, length: grown.size, metadata)
-        let keepsPlace = state.withLock { state in
-            let keepsPlace = state.ageBasis == .creation
-            state.fulfil(reserved, record, keepsPlace: keepsPlace)
-            return keepsPlace
-        }
+        var record = makeRecord(id, bytes: grown.blockBytes, length: grown.size, metadata)
+        let keepsPlace = state.withLock { $0.ageBasis == .creation }
+        if keepsPlace { record.recordedDate = status.modified }
+        state.withLock { $0.fulfil(reserved, record, keepsPlace: keepsPlace) }
         if keepsPlace { try? files.touch(path, at: status.modified) }
         return .done
     }

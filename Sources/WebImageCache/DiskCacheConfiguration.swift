@@ -19,7 +19,8 @@ public struct DiskCacheConfiguration: Sendable {
         public var bytes: ByteCount?
         /// Entries; nil (default): as many as the bytes allow.
         public var count: Int?
-        /// Age after which an entry is none any more; nil: for ever. Default: 7 days (SDWebImage's row CC-08).
+        /// Age after which an entry is none any more, in whole seconds, rounded up; zero: at once; nil: for ever. Default:
+        /// 7 days (SDWebImage's row CC-08).
         public var age: Duration?
         /// What age counts from, and the order in which entries leave. Default: the last use.
         public var ageBasis = AgeBasis.lastUse

@@ -61,6 +61,8 @@ public struct DiskVerification: Hashable, Sendable {
     public var checked = 0
     /// Entries that failed.
     public var bad = 0
+    /// Entries whose files the system did not let be read: they stay, and may be sound or not.
+    public var unreadable = 0
     /// Files in the cache's folders that are no entries.
     public var orphans = 0
     /// Bad entries and orphans that were removed.

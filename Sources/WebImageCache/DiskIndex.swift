@@ -15,8 +15,19 @@ struct DiskIndex {
         var date: Int64
         /// The date that the file itself tells.
         var recordedDate: Int64
-        /// The end of its own lifetime, in seconds since 1970; 0 for none, or for one that is not known.
+        /// The end of its own lifetime, in seconds since 1970; ``endless`` for none, 0 where that is not known.
         var expires: Int64 = 0
+
+        static let endless = Int64.max
+        fileprivate var expiresKnowingly: Bool { expires != 0 && expires != Self.endless }
+
+        /// - Returns: whether its file is an hour behind and should be told.
+        mutating func use(at time: Int64) -> Bool {
+            date = max(date, time)
+            guard time - recordedDate >= 3600 else { return false }
+            recordedDate = time
+            return true
+        }
     }
 
     struct Victim: Hashable {
@@ -84,14 +95,11 @@ struct DiskIndex {
     /// - Returns: whether its file is an hour behind and should be told.
     mutating func use(_ place: Int32, at time: Int64) -> Bool {
         let index = Int(place)
-        nodes[index].record.date = max(nodes[index].record.date, time)
         if newestNode != place {
             unlink(place)
             link(place, newerThan: newestNode)
         }
-        guard time - nodes[index].record.recordedDate >= 3600 else { return false }
-        nodes[index].record.recordedDate = time
-        return true
+        return nodes[index].record.use(at: time)
     }
 
     /// Enters the end of an entry's own lifetime, where that was not known.
@@ -186,15 +194,15 @@ struct DiskIndex {
     }
 
     private mutating func noteLifetime(_ place: Int32) {
-        let expires = nodes[Int(place)].record.expires
-        guard expires != 0 else { return }
+        let record = nodes[Int(place)].record
+        guard record.expiresKnowingly else { return }
         if lifetimes.count > 2 * count + 64 {
             lifetimes = TimeHeap()
-            for place in places.values where nodes[Int(place)].record.expires != 0 {
+            for place in places.values where nodes[Int(place)].record.expiresKnowingly {
                 lifetimes.insert(place, at: .seconds(nodes[Int(place)].record.expires))
             }
         } else {
-            lifetimes.insert(place, at: .seconds(expires))
+            lifetimes.insert(place, at: .seconds(record.expires))
         }
     }
 

@@ -1,8 +1,10 @@
 import WebImageCore
+import WebImageSystem
 
 /// Entries that were given for storing and are not on the disk yet: by name, the newest of each.
 struct DiskStaging {
-    typealias Completion = @Sendable (Result<Bool, WebImageError>) -> Void
+    typealias Answer = Result<Bool, WebImageError>
+    typealias Completion = @Sendable (Answer) -> Void
 
     struct Entry {
         let key: CacheKey
@@ -15,8 +17,19 @@ struct DiskStaging {
         var isTaken = false
     }
 
+    /// What is to be done by who needs an entry on the disk.
+    enum Turn {
+        case write(Entry)
+        /// Somebody else is writing it.
+        case wait(BlockingAnswer<Answer>)
+    }
+
     private(set) var entries: [EntryID: Entry] = [:]
     private(set) var bytes = 0
+    /// Who waits for a write, by its number: also once another entry has the name, or none.
+    private var waiting: [UInt64: [BlockingAnswer<Answer>]] = [:]
+
+    var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.count } }
 
     subscript(id: EntryID) -> Entry? { entries[id] }
 
@@ -28,7 +41,7 @@ struct DiskStaging {
         return old
     }
 
-    /// Gives an entry to its writer, once; it is found here until ``remove(_:number:)``.
+    /// Gives an entry to its writer, once; it is found here until ``finish(_:number:)``.
     mutating func take(_ id: EntryID, number: UInt64? = nil) -> Entry? {
         guard var entry = entries[id], !entry.isTaken, entry.number == number ?? entry.number else { return nil }
         entry.isTaken = true
@@ -36,17 +49,31 @@ struct DiskStaging {
         return entry
     }
 
-    /// - Parameter number: when given, another one of that name stays.
+    /// The same for who needs it written; nil: there is none.
+    mutating func turn(_ id: EntryID) -> Turn? {
+        if let entry = take(id) { return .write(entry) }
+        guard let entry = entries[id] else { return nil }
+        let answer = BlockingAnswer<Answer>()
+        waiting[entry.number, default: []].append(answer)
+        return .wait(answer)
+    }
+
+    /// A write has ended; another entry of that name stays.
+    /// - Returns: who waits for it.
+    mutating func finish(_ id: EntryID, number: UInt64) -> [BlockingAnswer<Answer>] {
+        if entries[id]?.number == number { remove(id) }
+        return waiting.removeValue(forKey: number) ?? []
+    }
+
     @discardableResult
-    mutating func remove(_ id: EntryID, number: UInt64? = nil) -> Entry? {
-        guard let entry = entries[id], entry.number == number ?? entry.number else { return nil }
-        entries[id] = nil
+    mutating func remove(_ id: EntryID) -> Entry? {
+        guard let entry = entries.removeValue(forKey: id) else { return nil }
         bytes -= entry.body.count
         return entry
     }
 
     mutating func removeAll() -> [EntryID: Entry] {
-        defer { self = DiskStaging() }
+        defer { (entries, bytes) = ([:], 0) }
         return entries
     }
 }

@@ -28,8 +28,8 @@ struct DiskState {
     var shardTimes = [Int64?](repeating: nil, count: 256)
     /// Hits and misses of all caches of this directory before this one's that are not written down yet.
     var earlierCounts = IndexStore.Counts()
-    private var countedHits = 0
-    private var countedMisses = 0
+    /// This one's hits and misses that are.
+    var writtenCounts = IndexStore.Counts()
     var writes = DiskWrites()
     var changes = DiskChanges()
     private var limits: DiskCacheConfiguration.Limits
@@ -50,7 +50,7 @@ struct DiskState {
     var aloneUntil: Duration?
 
     /// How soon the index will be written down, where that is on its way.
-    private var flushDelay: Duration?
+    var flushDelay: Duration?
 
     // The floor of free space.
     private var spareSpace: Int64?
@@ -85,7 +85,7 @@ struct DiskState {
 
     func isExpired(date: Int64, at now: Int64) -> Bool {
         guard let age = limits.age else { return false }
-        return now - date >= age.components.seconds
+        return now - date >= age.wholeSeconds
     }
 
     // MARK: - Room
@@ -169,9 +169,9 @@ struct DiskState {
     mutating func learn(_ id: EntryID, expires: Int64) { index.learn(id, expires: expires) }
 
     /// - Returns: nil when it is not known; else whether its file should be told of the use.
-    mutating func use(_ id: EntryID, at now: Int64, expires: Int64?) -> Bool? {
+    mutating func use(_ id: EntryID, at now: Int64, expires: Int64) -> Bool? {
         statistics.hits += 1
-        if let expires, expires != 0 { index.learn(id, expires: expires) }
+        index.learn(id, expires: expires)
         guard ageBasis == .lastUse else { return index.contains(id) ? false : nil }
         guard let isBehind = index.place(of: id).map({ index.use($0, at: now) }) else { return nil }
         changes.noteUse(id)
@@ -276,6 +276,14 @@ struct DiskState {
         index.set(DiskIndex.Record(id: victim.id, bytes: victim.bytes, length: 0, date: victim.date, recordedDate: 0))
     }
 
+    /// A victim's file stays: another cache has used it, or put another in its place.
+    mutating func spare(_ victim: DiskIndex.Victim, _ record: DiskIndex.Record) {
+        endLeaving(victim)
+        guard !index.contains(victim.id) else { return }
+        index.adopt([record])
+        share.account(known: victim.bytes - record.bytes, freed: .nothing)
+    }
+
     private mutating func endLeaving(_ victim: DiskIndex.Victim) {
         leavingBytes -= victim.bytes
         let rest = (leaving[victim.id] ?? 0) - victim.bytes
@@ -303,19 +311,31 @@ struct DiskState {
     /// An entry's file is seen; it may be another one than was known, by somebody else's doing.
     mutating func see(_ status: FileStatus, of id: EntryID) {
         guard var record = index.record(of: id) else { return adopt(status.record(of: id)) }
-        guard record.bytes != status.blockBytes else { return }
-        share.account(known: record.bytes - status.blockBytes, freed: .nothing)
-        (record.bytes, record.length, record.expires) = (status.blockBytes, status.size, 0)
+        let isOther = record.bytes != status.blockBytes
+        guard isOther || status.modified > record.recordedDate else { return }
+        // By a later use of somebody else's it gets its place in the order when its turn to leave has come.
+        record.recordedDate = max(record.recordedDate, status.modified)
+        if isOther {
+            share.account(known: record.bytes - status.blockBytes, freed: .nothing)
+            (record.bytes, record.length, record.expires) = (status.blockBytes, status.size, 0)
+            changes.note(id)
+        }
         index.update(record)
-        changes.note(id)
     }
 
     /// An entry is used whose file the index does not have: it was about to leave, or it is somebody else's.
-    mutating func comeBack(_ record: DiskIndex.Record) {
-        guard !index.contains(record.id) else { return }
-        if leaving[record.id] == nil, isScanned { return adopt(record) }
-        index.set(record)
-        changes.note(record.id)
+    /// - Returns: whether its file should be told of the use.
+    mutating func comeBack(_ record: DiskIndex.Record, usedAt now: Int64) -> Bool {
+        var record = record
+        let isBehind = ageBasis == .lastUse && record.use(at: now)
+        guard !index.contains(record.id) else { return false }
+        if leaving[record.id] == nil, isScanned {
+            adopt(record)
+        } else {
+            index.set(record)
+            changes.note(record.id)
+        }
+        return isBehind
     }
 
     /// The whole directory is gone.
@@ -346,35 +366,5 @@ struct DiskState {
     mutating func setStrays(_ strays: [String: Int64]) {
         self.strays = strays
         if !hasOthers { share.setOthers(false, strays: strayBytes) }
-    }
-
-    // MARK: - Writing the index down
-
-    /// How long after now the index should be written down; nil where nothing calls for it or it is on its way.
-    mutating func scheduleFlush() -> Duration? {
-        guard isScanned, !changes.isEmpty else { return nil }
-        let delay: Duration = changes.count > 0 ? .seconds(2) : .seconds(60)
-        if let flushDelay, flushDelay <= delay { return nil }
-        flushDelay = delay
-        return delay
-    }
-
-    /// Hits and misses that are not in the sum of all caches yet.
-    mutating func takeCounts() -> IndexStore.Counts {
-        defer { (countedHits, countedMisses) = (statistics.hits, statistics.misses) }
-        return uncounted
-    }
-
-    private var uncounted: IndexStore.Counts {
-        .init(hits: Int64(statistics.hits - countedHits), misses: Int64(statistics.misses - countedMisses))
-    }
-
-    var allCounts: IndexStore.Counts {
-        .init(hits: earlierCounts.hits + uncounted.hits, misses: earlierCounts.misses + uncounted.misses)
-    }
-
-    mutating func takeChanges() -> [Int] {
-        flushDelay = nil
-        return changes.take()
     }
 }

@@ -74,9 +74,15 @@ struct DiskChanges {
         useCount += 1
     }
 
-    mutating func note(shards: some Sequence<Int>) {
+    mutating func note(shards: some Collection<Int>) {
+        guard !shards.isEmpty else { return }
         for shard in shards { insert(shard) }
         count += 1
+    }
+
+    /// What could not be written down; there is no hurry.
+    mutating func putBack(shards: some Collection<Int>) {
+        for shard in shards { insert(shard) }
     }
 
     /// The numbers of the directories, in order.

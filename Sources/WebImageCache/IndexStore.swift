@@ -15,6 +15,15 @@ struct IndexStore {
         func describes(_ directory: FileStatus) -> Bool {
             modified == directory.modifiedNanoseconds && inode == directory.inode
         }
+
+        /// Other processes, and the files themselves, may know of later uses.
+        mutating func takeLaterDates(of others: [DiskIndex.Record]) {
+            let dates = Dictionary(others.map { ($0.id, $0.date) }, uniquingKeysWith: max)
+            for place in records.indices {
+                let record = records[place]
+                records[place].date = max(record.date, record.recordedDate, dates[record.id] ?? .min)
+            }
+        }
     }
 
     /// Hits and misses of all processes so far.
@@ -35,17 +44,24 @@ struct IndexStore {
         let database = try SQLiteDatabase(path: path)
         guard try database.number("PRAGMA user_version") == Self.version else { return ([:], Counts()) }
         var shards: [Int: Shard] = [:]
-        let statement = try database.prepare("SELECT shard, modified, inode, checksum, records FROM shards")
+        let statement = try database.prepare(Self.rows)
         while try statement.step() {
-            let numbers = [statement.number(0), statement.number(1), statement.number(2)]
-            let bytes = statement.blob(4)
-            guard (0..<256).contains(numbers[0]), statement.number(3) == Self.checksum(numbers, bytes),
-                let records = Self.decode(bytes, shard: Int(numbers[0]))
-            else { continue }
-            shards[Int(numbers[0])] = Shard(
-                modified: numbers[1], inode: UInt64(bitPattern: numbers[2]), records: records)
+            if let (number, shard) = Self.row(statement) { shards[number] = shard }
         }
         return (shards, try counts(database))
+    }
+
+    private static let rows = "SELECT shard, modified, inode, checksum, records FROM shards"
+
+    /// Nil for a row that is damaged.
+    private static func row(_ statement: borrowing SQLiteDatabase.Statement) -> (number: Int, shard: Shard)? {
+        let numbers = [statement.number(0), statement.number(1), statement.number(2)]
+        let bytes = statement.blob(4)
+        guard (0..<256).contains(numbers[0]), statement.number(3) == checksum(numbers, bytes),
+            let records = decode(bytes, shard: Int(numbers[0]))
+        else { return nil }
+        let shard = Shard(modified: numbers[1], inode: UInt64(bitPattern: numbers[2]), records: records)
+        return (Int(numbers[0]), shard)
     }
 
     private func counts(_ database: borrowing SQLiteDatabase) throws(SQLiteFault) -> Counts {
@@ -54,11 +70,10 @@ struct IndexStore {
             misses: max(try database.number("SELECT value FROM counts WHERE name = 'misses'"), 0))
     }
 
-    /// Writes shards down, in place of what was there of them, and adds to the counts.
+    /// Writes shards down, in place of what was there of them but for later dates of use, and adds to the counts.
     /// - Returns: the sum of the counts.
     func save(_ shards: [Int: Shard], adding counts: Counts) throws(SQLiteFault) -> Counts {
-        // SQLite would make it readable for everybody.
-        if let file = try? files.open(path, .readWrite) { files.close(file) }
+        makeFile()
         do {
             return try write(shards, adding: counts)
         } catch {
@@ -66,8 +81,13 @@ struct IndexStore {
         }
         // Not a database, or a broken one: a new one takes its place.
         try? files.remove(path)
-        if let file = try? files.open(path, .readWrite) { files.close(file) }
+        makeFile()
         return try write(shards, adding: counts)
+    }
+
+    /// Where there is none: SQLite would make it readable for everybody. Follows no link.
+    private func makeFile() {
+        if let file = try? files.open(path, .createNew) { files.close(file) }
     }
 
     private func write(_ shards: [Int: Shard], adding counts: Counts) throws(SQLiteFault) -> Counts {
@@ -85,8 +105,15 @@ struct IndexStore {
                 PRAGMA user_version = \(Self.version)
                 """)
         }
+        let earlier = try database.prepare(Self.rows + " WHERE shard = ?")
         let statement = try database.prepare("INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?, ?)")
-        for (number, shard) in shards { try insert(shard, number, statement) }
+        for (number, var shard) in shards {
+            earlier.bind(Int64(number), at: 1)
+            let known = try earlier.step() ? Self.row(earlier)?.shard.records : nil
+            earlier.reset()
+            shard.takeLaterDates(of: known ?? [])
+            try insert(shard, number, statement)
+        }
         try database.run("UPDATE counts SET value = value + \(counts.hits) WHERE name = 'hits'")
         try database.run("UPDATE counts SET value = value + \(counts.misses) WHERE name = 'misses'")
         try database.run("COMMIT")

@@ -54,9 +54,9 @@ final class PartialFile: PartialBody {
         state.withLock { state in
             guard let file = state.file else { return false }
             do throws(FileFault) {
-                guard let header = try readHeader(file), header.key == key.text, store.isCurrent(header.beganAt) else {
-                    return false
-                }
+                guard let header = try readHeader(file), header.key == store.name(of: key),
+                    store.isCurrent(header.beganAt)
+                else { return false }
                 state.header = header
                 state.end = Int64(header.encoded().count)
                 while let frame = try readFrame(file, at: state.end, offset: state.length) {
@@ -139,7 +139,8 @@ final class PartialFile: PartialBody {
     func restart(metadata: [UInt8]) -> Bool {
         state.withLock { state in
             guard let file = state.file else { return false }
-            let header = PartialFileFormat.Header(key: key.text, metadata: metadata, beganAt: store.clock.wallTime)
+            let header = PartialFileFormat.Header(
+                key: store.name(of: key), metadata: metadata, beganAt: store.clock.wallTime)
             state.frames = []
             state.header = nil
             state.end = 0

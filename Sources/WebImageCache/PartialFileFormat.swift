@@ -14,6 +14,7 @@ enum PartialFileFormat {
     static let longestFrame = 1 << 20
 
     struct Header: Equatable {
+        /// Or its hash, where keys are not kept.
         var key: String
         var metadata: [UInt8]
         /// When the body was begun, in seconds since 1970.

@@ -43,6 +43,7 @@ package final class PartialStore: PartialBodyStore {
     let clock: any LoadClock
     private let layout: CacheLayout
     private let directory: String
+    private let keepsKeys: Bool
     private let limits: Limits
     private let logger: Logger
     private let state = Guarded(State())
@@ -56,6 +57,7 @@ package final class PartialStore: PartialBodyStore {
     ) {
         layout = CacheLayout(directory: cache.directory, namespace: cache.namespace)
         directory = layout.versionDirectory + "/partial"
+        keepsKeys = cache.keepsKeys
         self.limits = limits
         self.clock = clock
         self.files = files
@@ -67,9 +69,10 @@ package final class PartialStore: PartialBodyStore {
     /// What the files take, with the room that was taken ahead. Blocks.
     package var usedBytes: ByteCount { ByteCount(Int(listing().reduce(0) { $0 + $1.bytes })) }
 
-    /// Looks at the folder: removes what is too old, and makes ``mayHave(_:)`` sure. Blocks.
+    /// Looks at the folder: removes what is too old or says a key that is not to be kept, and makes ``mayHave(_:)`` sure.
+    /// Blocks.
     package func prepare() {
-        for found in listing() where !(beganAt(found.path).map(isCurrent) ?? false) { drop(found) }
+        for found in listing() where !isUsable(found.path) { drop(found) }
         let known = Set(listing().map(\.id))
         state.withLock { $0.known = known }
     }
@@ -115,7 +118,7 @@ package final class PartialStore: PartialBodyStore {
     /// Neither too old nor, by a clock that was wrong then, far ahead.
     func isCurrent(_ beganAt: Int64) -> Bool {
         let (age, overflow) = clock.wallTime.subtractingReportingOverflow(beganAt)
-        return !overflow && age.magnitude < limits.age.components.seconds.magnitude
+        return !overflow && age.magnitude < limits.age.wholeSeconds.magnitude
     }
 
     private func listing() -> [Found] {
@@ -130,12 +133,13 @@ package final class PartialStore: PartialBodyStore {
         }
     }
 
-    private func beganAt(_ path: String) -> Int64? {
-        guard let file = try? files.open(path, .read) else { return nil }
+    private func isUsable(_ path: String) -> Bool {
+        guard let file = try? files.open(path, .read) else { return false }
         defer { files.close(file) }
         var fixed = [UInt8](repeating: 0, count: PartialFileFormat.fixedHeaderLength)
         let count = fixed.withUnsafeMutableBytes { try? files.readAll(file, into: $0, at: 0) }
-        return count == fixed.count ? PartialFileFormat.beganAt(fixed) : nil
+        guard count == fixed.count, let began = PartialFileFormat.beganAt(fixed), isCurrent(began) else { return false }
+        return keepsKeys || PartialFileFormat.textLengths(fixed)?.key == EntryID.nameLength
     }
 
     /// Nil when somebody else has it.
@@ -181,6 +185,9 @@ package final class PartialStore: PartialBodyStore {
     }
 
     // MARK: - For claims
+
+    /// What a file says of the key that it belongs to: the key, or its hash (``DiskCacheConfiguration/keepsKeys``).
+    func name(of key: CacheKey) -> String { keepsKeys ? key.text : EntryID(key).name }
 
     /// Makes a claimed file longer by at least so many bytes.
     ///

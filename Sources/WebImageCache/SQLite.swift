@@ -1,4 +1,5 @@
 internal import CSysSQLite
+import Glibc
 
 /// A call to SQLite that failed, by its result code.
 struct SQLiteFault: Error {
@@ -13,11 +14,12 @@ struct SQLiteFault: Error {
 struct SQLiteDatabase: ~Copyable {
     private let handle: OpaquePointer
 
-    /// Opens what is there; makes no file.
+    /// Opens what is there; makes no file. The file's folder may lie behind symbolic links, the file may not be one.
     init(path: String) throws(SQLiteFault) {
         var handle: OpaquePointer?
+        // This refuses links anywhere on the way.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_NOFOLLOW
-        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        let code = sqlite3_open_v2(Self.followingFolders(path), &handle, flags, nil)
         guard code == SQLITE_OK, let handle else {
             sqlite3_close_v2(handle)
             throw SQLiteFault(code: code, message: "it does not open")
@@ -27,6 +29,14 @@ struct SQLiteDatabase: ~Copyable {
     }
 
     deinit { sqlite3_close_v2(handle) }
+
+    private static func followingFolders(_ path: String) -> String {
+        guard let slash = path.lastIndex(of: "/"), let folder = realpath(String(path[..<slash]), nil) else {
+            return path
+        }
+        defer { free(folder) }
+        return String(cString: folder) + path[slash...]
+    }
 
     func run(_ sql: String) throws(SQLiteFault) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)

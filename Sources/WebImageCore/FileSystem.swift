@@ -117,7 +117,7 @@ package protocol FileSystem: Sendable {
     func remove(_ path: FilePath) throws(FileFault)
     func removeDirectory(_ path: String) throws(FileFault)
     /// Makes one directory with mode 0700; an existing one is no fault.
-    func makeDirectory(_ path: String) throws(FileFault)
+    func makeDirectory(_ path: FilePath) throws(FileFault)
     /// The names in a directory, without `.` and `..`, in no order.
     func names(in directory: String) throws(FileFault) -> [String]
     /// The same without making strings: calls `body` with each name, in UTF-8, and with what asks for that file's status,
@@ -142,6 +142,8 @@ extension FileSystem {
     package func rename(_ from: String, to: String) throws(FileFault) { try rename(FilePath(from), to: FilePath(to)) }
 
     package func remove(_ path: String) throws(FileFault) { try remove(FilePath(path)) }
+
+    package func makeDirectory(_ path: String) throws(FileFault) { try makeDirectory(FilePath(path)) }
 
     package func list(
         _ directory: String, _ body: (_ name: UnsafeRawBufferPointer, _ status: () -> FileStatus?) -> Void

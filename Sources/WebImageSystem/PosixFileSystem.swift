@@ -94,9 +94,9 @@ package struct PosixFileSystem: FileSystem {
         _ = try check("rmdir", path) { Glibc.rmdir(path) }
     }
 
-    package func makeDirectory(_ path: String) throws(FileFault) {
+    package func makeDirectory(_ path: FilePath) throws(FileFault) {
         do {
-            _ = try check("mkdir", path) { Glibc.mkdir(path, 0o700) }
+            _ = try check("mkdir", path) { mkdirat(path.start, path.name, 0o700) }
         } catch  where error.errorNumber == EEXIST {
             return
         }

@@ -246,8 +246,8 @@ package final class FaultyFileSystem: FileSystem {
         try base.removeDirectory(path)
     }
 
-    package func makeDirectory(_ path: String) throws(FileFault) {
-        try check(.makeDirectory, path)
+    package func makeDirectory(_ path: FilePath) throws(FileFault) {
+        try check(.makeDirectory, path.text)
         try base.makeDirectory(path)
     }
 

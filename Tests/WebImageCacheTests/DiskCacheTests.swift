@@ -207,12 +207,54 @@ struct DiskCacheTests {
         #expect(bench.cache.usage.count == 0)
     }
 
+    /// One cache has stored it, one knows its name only, and one knows nothing yet.
+    @Test func whatHasOutlivedItsLifetimeIsSaidToBeGone() throws {
+        let bench = try Bench()
+        var metadata = DiskMetadata()
+        metadata.expiresAt = bench.clock.wallTime + 10
+        try bench.cache.store(key, [1], metadata)
+        let (scanned, unscanned) = (try bench.reopened(), try bench.reopened())
+        scanned.cache.finishOpening()
+        for (cache, clock) in [bench, scanned, unscanned].map({ ($0.cache, $0.clock) }) {
+            clock.advance(by: .seconds(9))
+            #expect(try cache.contains(key) && cache.path(for: key) != nil)
+            clock.advance(by: .seconds(1))
+            #expect(try !cache.contains(key) && cache.path(for: key) == nil)
+        }
+        // What is known need not be read, again.
+        let reads = scanned.files.count(of: .read)
+        #expect(try !scanned.cache.contains(key))
+        #expect(scanned.files.count(of: .read) == reads)
+    }
+
+    @Test(arguments: [Duration.milliseconds(1), .milliseconds(999), .seconds(1)])
+    func lessThanASecondIsNotNothing(age: Duration) throws {
+        let bench = try Bench(age: age)
+        try bench.cache.store(key, [1], DiskMetadata())
+        #expect(try bench.cache.contains(key) && bench.cache.read(key) != nil)
+        bench.clock.advance(by: .seconds(1))
+        #expect(try bench.cache.read(key) == nil)
+    }
+
     @Test func syncingIsAskedForOnlyWhereItIsConfigured() throws {
         for synchronises in [false, true] {
             let bench = try Bench(synchronises: synchronises)
             try bench.cache.store(key, [1], DiskMetadata())
             #expect(bench.files.count(of: .sync) == (synchronises ? 1 : 0))
         }
+    }
+
+    @Test func aShardThatIsNotThereCostsTwoCallsMore() throws {
+        let bench = try Bench()
+        for _ in 0..<2 { try bench.cache.store(key, [1], DiskMetadata()) }
+        func calls(_ key: CacheKey) throws -> Int {
+            let before = bench.files.callCount
+            try bench.cache.store(key, [1], DiskMetadata())
+            return bench.files.callCount - before
+        }
+        let least = try calls(key)
+        #expect(try calls(CacheKey("another")) == least + 2)
+        #expect(try bench.cache.read(CacheKey("another")) != nil)
     }
 
     @Test func aHitIsAnOpenAndARead() throws {

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import WebImageCache
 import WebImageCore
@@ -13,17 +14,9 @@ struct DiskIndexTests {
         let bench = try Bench()
         bench.executor.runAll()
         for number in 0..<count { try bench.cache.store(CacheKey("\(number)"), body(number), metadata(number)) }
-        try makeShardsOld(bench)
+        try bench.makeShardsOld()
         bench.cache.flushIndex()
         return bench
-    }
-
-    /// Directories that have just changed are not written down, as they may change again in the same tick.
-    private func makeShardsOld(_ bench: Bench) throws {
-        let files = PosixFileSystem()
-        for name in try files.names(in: bench.versionDirectory) where name.utf8.count == 2 {
-            try files.touch("\(bench.versionDirectory)/\(name)", at: bench.clock.wallTime - 100_000_000)
-        }
     }
 
     private func indexPath(_ bench: Bench) -> String { bench.versionDirectory + "/index.sqlite" }
@@ -96,7 +89,7 @@ struct DiskIndexTests {
         let bench = try Bench()
         bench.executor.runAll()
         try bench.cache.store(CacheKey("a"), [1], DiskMetadata())
-        try makeShardsOld(bench)
+        try bench.makeShardsOld()
         bench.clock.advance(by: .seconds(1))
         bench.executor.runAll()
         #expect(throws: FileFault.self) { try PosixFileSystem().status(at: indexPath(bench)) }
@@ -125,7 +118,7 @@ struct DiskIndexTests {
         short.expiresAt = bench.clock.wallTime + 10
         try bench.cache.store(CacheKey("short"), [1], short)
         try bench.cache.store(CacheKey("long"), [2], DiskMetadata())
-        try makeShardsOld(bench)
+        try bench.makeShardsOld()
         bench.cache.flushIndex()
         let again = try bench.reopened()
         again.clock.advance(by: .seconds(10))
@@ -168,7 +161,7 @@ struct DiskIndexTests {
             try expectAll(again, 40, name)
             // And it is written anew.
             try again.cache.store(CacheKey("1"), body(1), metadata(1))
-            try makeShardsOld(again)
+            try again.makeShardsOld()
             again.cache.flushIndex()
             try expectAll(try bench.reopened(), 40, name + ", again")
         }
@@ -183,6 +176,41 @@ struct DiskIndexTests {
         try again.cache.store(CacheKey("1"), body(1), metadata(1))
         again.cache.flushIndex()
         try expectAll(again)
+    }
+
+    /// Homes lie behind links on many machines, and caches are put on other disks by them.
+    @Test func aCacheBehindALinkHasItsIndex() throws {
+        let scratch = try Scratch()
+        try PosixFileSystem().makeDirectory(scratch.path + "/real")
+        try #require(symlink(scratch.path + "/real", scratch.path + "/cache") == 0)
+        let bench = try Bench(scratch: scratch)
+        bench.executor.runAll()
+        for number in 0..<3 { try bench.cache.store(CacheKey("\(number)"), body(number), metadata(number)) }
+        #expect(try bench.cache.read(CacheKey("1")) != nil)
+        try bench.makeShardsOld()
+        bench.cache.flushIndex()
+        let again = try bench.reopened()
+        again.executor.runOne()
+        #expect(again.files.count(of: .names) == 1)
+        #expect(again.cache.usage.count == 3 && again.cache.usage.isComplete)
+        #expect(again.cache.history.hits == 1)
+    }
+
+    @Test(arguments: [nil, [1, 2, 3]] as [[UInt8]?])
+    func aLinkInThePlaceOfTheIndexIsNotFollowed(target: [UInt8]?) throws {
+        let bench = try makeBench(3)
+        let path = bench.scratch.path + "/target"
+        if let target { try writeFile(path, target) }
+        try PosixFileSystem().remove(indexPath(bench))
+        try #require(symlink(path, indexPath(bench)) == 0)
+        let again = try bench.reopened()
+        again.executor.runAll()
+        #expect(again.cache.usage.count == 3)
+        _ = try again.cache.read(CacheKey("1"))
+        again.cache.flushIndex()
+        #expect((try? readFile(path)) == target)
+        var status = stat()
+        #expect(lstat(indexPath(bench), &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
     }
 
     @Test func thousandBodiesAreDamagedAndEveryOtherOneSurvives() throws {

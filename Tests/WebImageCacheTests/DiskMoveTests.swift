@@ -46,12 +46,17 @@ import WebImageTesting
         #expect(try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default") == DiskMove())
     }
 
+    /// A use is no reason to stay: what is read keeps its file young.
     @Test func ofTwoEntriesOfOneKeyTheYoungerStays() throws {
         let bench = try Bench()
-        let now = Int64(time(nil))
-        _ = try makeOld(bench.scratch, at: now - 1000, entries: ["a": [1], "b": [1], "staged": [1]])
-        for key in ["a", "b"] { try bench.cache.store(CacheKey(key), [2], metadata(2)) }
-        try PosixFileSystem().touch(bench.cache.defaultPath(for: CacheKey("b")), at: now - 2000)
+        let now = bench.clock.wallTime
+        _ = try makeOld(bench.scratch, at: now, entries: ["a": [1], "b": [1], "staged": [1]])
+        for (key, age, idle) in [("a", -1, 50), ("b", 1, -50)] as [(String, Int64, Int64)] {
+            var stored = metadata(2)
+            stored.storedAt = now - age
+            try bench.cache.store(CacheKey(key), [2], stored)
+            try PosixFileSystem().touch(bench.cache.defaultPath(for: CacheKey(key)), at: now - idle)
+        }
         bench.cache.stage(CacheKey("staged"), [2], metadata(2))
         let moved = try bench.cache.moveEntries(from: bench.scratch.path + "/old", namespace: "default")
         #expect(moved.moved == 1 && moved.dropped == 2)

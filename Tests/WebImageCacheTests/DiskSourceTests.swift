@@ -34,6 +34,16 @@ struct DiskSourceTests {
         #expect(cache.statistics.hits == 4 && cache.statistics.misses == 1)
     }
 
+    @Test func whatHasOutlivedItsLifetimeElsewhereIsSaidToBeGone() throws {
+        let (scratch, bench) = (try Scratch(), try Bench())
+        let key = CacheKey("bundled")
+        var short = metadata(5)
+        short.expiresAt = bench.clock.wallTime
+        try bench.cache.store(key, [1, 2], short)
+        let cache = makeCache(scratch) { $0.readOnlySources = [.cache(directory: bench.directory)] }
+        #expect(try !cache.contains(key))
+    }
+
     @Test func filesAreFoundByAClosureInOrder() throws {
         let scratch = try Scratch()
         try writeFile(scratch.path + "/a.png", png)

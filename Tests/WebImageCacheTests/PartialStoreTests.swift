@@ -13,12 +13,16 @@ struct PartialBench {
     let files = FaultyFileSystem()
     let store: PartialStore
 
-    init(bytes: ByteCount = .mebibytes(8), scratch: Scratch? = nil) throws {
+    init(
+        bytes: ByteCount = .mebibytes(8), age: Duration = .seconds(86_400), keepsKeys: Bool = true,
+        scratch: Scratch? = nil
+    ) throws {
         self.scratch = try scratch ?? Scratch()
         var limits = PartialStore.Limits()
-        limits.bytes = bytes
-        store = PartialStore(
-            DiskCacheConfiguration(directory: self.scratch.path + "/cache"), limits: limits, clock: clock, files: files)
+        (limits.bytes, limits.age) = (bytes, age)
+        var configuration = DiskCacheConfiguration(directory: self.scratch.path + "/cache")
+        configuration.keepsKeys = keepsKeys
+        store = PartialStore(configuration, limits: limits, clock: clock, files: files)
     }
 
     /// The same directory as another process sees it.
@@ -186,6 +190,37 @@ struct PartialBench {
         bench.store.prepare()
         #expect(!bench.store.mayHave(CacheKey("b")))
         #expect(bench.store.usedBytes == .zero)
+    }
+
+    @Test func lessThanASecondIsNotNothing() throws {
+        let bench = try PartialBench(age: .milliseconds(1))
+        bench.keep(key, 100)
+        #expect(try bench.kept(key) == 100)
+        bench.clock.advance(by: .seconds(1))
+        #expect(try bench.kept(key) == 0)
+    }
+
+    @Test func aKeyThatIsNotToBeKeptIsNotWritten() throws {
+        let bench = try PartialBench(keepsKeys: false)
+        let key = CacheKey("https://example.org/private/album?token=abcdef")
+        bench.keep(key, 300)
+        let file = String(decoding: try readFile(bench.path(key)), as: UTF8.self)
+        for start in 0..<key.text.count - 4 { #expect(!file.contains(key.text.dropFirst(start).prefix(4))) }
+        let later = try PartialBench(keepsKeys: false, scratch: bench.scratch)
+        later.store.prepare()
+        #expect(later.store.mayHave(key))
+        #expect(try later.kept(key) == 300)
+        try writeFile(bench.path(CacheKey("b")), readFile(bench.path(key)))
+        #expect(try later.kept(CacheKey("b")) == 0)
+    }
+
+    @Test func keysFromBeforeTheyWereNotToBeKeptGo() throws {
+        let bench = try PartialBench()
+        bench.keep(key, 300)
+        let later = try PartialBench(keepsKeys: false, scratch: bench.scratch)
+        later.store.prepare()
+        #expect(!later.store.mayHave(key))
+        #expect(throws: FileFault.self) { try PosixFileSystem().status(at: bench.path(key)) }
     }
 
     @Test func aBeginningFromTheFutureIsNone() throws {

@@ -86,6 +86,14 @@ struct Bench {
     /// The blocks that all entries take, those being written included, asked from the file system.
     func allocatedBytes() throws -> Int64 { Int64(try WebImageCacheTests.allocatedBytes(in: versionDirectory)) }
 
+    /// Directories that have just changed are not written down, as they may change again in the same tick.
+    func makeShardsOld() throws {
+        let files = PosixFileSystem()
+        for name in try files.names(in: versionDirectory) where name.utf8.count == 2 {
+            try files.touch("\(versionDirectory)/\(name)", at: clock.wallTime - 100_000_000)
+        }
+    }
+
     /// Files that are being written, or were to be.
     func temporaryNames() -> [String] { temporaryFiles(in: versionDirectory).map(\.name) }
 }

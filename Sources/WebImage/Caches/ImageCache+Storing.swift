@@ -92,8 +92,8 @@ extension ImageCache {
             }
             guard let isStaged else { return false }
             if isStaged { return try await written.value() }
-            // Too much waits to be written.
-            try await disk.flush()
+            // Too much waits to be written; what becomes of it is told to those who store it.
+            try await disk.finishStaging()
         }
     }
 

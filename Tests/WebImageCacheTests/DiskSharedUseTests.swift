@@ -1,0 +1,102 @@
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+/// What one of several caches uses does not leave by the doing of another.
+struct DiskSharedUseTests {
+    /// A file's date is the machine's; these tests move their own clocks.
+    private func store(_ bench: Bench, _ name: String, _ metadata: DiskMetadata = DiskMetadata()) throws {
+        #expect(try bench.cache.store(CacheKey(name), [1], metadata))
+        try PosixFileSystem().touch(bench.cache.defaultPath(for: CacheKey(name)), at: bench.clock.wallTime)
+    }
+
+    @Test func whatAnotherCacheUsesDoesNotExpire() throws {
+        let first = try Bench(age: .seconds(10_000))
+        for name in ["used", "idle"] { try store(first, name) }
+        let second = try first.reopened(age: .seconds(10_000))
+        try store(second, "own")
+        first.clock.advance(by: .seconds(9000))
+        #expect(try first.cache.read(CacheKey("used")) != nil)
+        second.clock.advance(by: .seconds(10_500))
+        #expect(try second.cache.removeExpired() == 2)
+        #expect(try second.cache.entries().map(\.key) == [CacheKey("used")])
+        #expect(second.cache.usage.count == 1 && second.cache.fault() == nil)
+        #expect(try first.cache.read(CacheKey("used")) != nil)
+        second.clock.advance(by: .seconds(8500))
+        #expect(try second.cache.removeExpired() == 1)
+        #expect(second.cache.usage.bytes == .zero)
+    }
+
+    /// Who only reads takes no room, and is not among those who share the limit.
+    @Test func whatAnotherCacheReadsDoesNotExpire() throws {
+        let bench = try Bench(age: .seconds(10_000))
+        for name in ["used", "idle"] { try store(bench, name) }
+        let reader = try bench.reopened(age: .seconds(10_000))
+        reader.clock.advance(by: .seconds(9000))
+        #expect(try reader.cache.read(CacheKey("used")) != nil)
+        bench.clock.advance(by: .seconds(10_500))
+        #expect(try bench.cache.removeExpired() == 1)
+        #expect(try reader.cache.read(CacheKey("used")) != nil)
+    }
+
+    @Test func whatAnotherCacheUsesGoesBehindWhatNobodyUses() throws {
+        let limit = ByteCount(6 * 4096)
+        let first = try Bench(bytes: limit)
+        for name in ["a", "b", "c"] {
+            try store(first, name)
+            first.clock.advance(by: .seconds(1))
+        }
+        let second = try first.reopened(bytes: limit)
+        second.clock.advance(by: .seconds(10_000))
+        try store(second, "d")
+        first.clock.advance(by: .seconds(5000))
+        #expect(try first.cache.read(CacheKey("a")) != nil)
+        for name in ["e", "f", "g"] { try store(second, name) }
+        #expect(second.cache.statistics.evictions > 0 && second.cache.fault() == nil)
+        #expect(try first.cache.read(CacheKey("a")) != nil)
+        #expect(try first.cache.read(CacheKey("b")) == nil)
+        #expect(try second.allocatedBytes() <= limit.bytes)
+    }
+
+    @Test func aLifetimeThatAnotherCacheHasMadeLongerIsKept() throws {
+        let first = try Bench()
+        let second = try first.reopened()
+        var metadata = DiskMetadata()
+        metadata.expiresAt = first.clock.wallTime + 100
+        try store(first, "a", metadata)
+        try store(second, "own")
+        #expect(try second.cache.read(CacheKey("a")) != nil)
+        first.clock.advance(by: .seconds(50))
+        metadata.expiresAt = first.clock.wallTime + 1000
+        try store(first, "a", metadata)
+        second.clock.advance(by: .seconds(200))
+        #expect(try second.cache.removeExpired() == 0)
+        #expect(try second.cache.contains(CacheKey("a")))
+        second.clock.advance(by: .seconds(850))
+        #expect(try second.cache.removeExpired() == 1)
+        #expect(second.cache.usage.count == 1 && second.cache.fault() == nil)
+    }
+
+    @Test func datesThatAnotherCacheHasWrittenDownStay() throws {
+        let first = try Bench()
+        for name in ["a", "b"] { try store(first, name) }
+        try first.makeShardsOld()
+        first.cache.flushIndex()
+        let second = try first.reopened()
+        second.cache.finishOpening()
+        for name in ["b", "a"] {
+            first.clock.advance(by: .seconds(5))
+            _ = try first.cache.read(CacheKey(name))
+        }
+        first.cache.flushIndex()
+        // By an older clock, so that it knows of nothing later.
+        _ = try second.cache.read(CacheKey("a"))
+        second.cache.flushIndex()
+        let third = try first.reopened()
+        try third.cache.trim(to: 4096)
+        #expect(try third.cache.contains(CacheKey("a")))
+        #expect(try !third.cache.contains(CacheKey("b")))
+    }
+}
