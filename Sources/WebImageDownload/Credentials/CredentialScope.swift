@@ -17,6 +17,8 @@ enum CredentialScope {
         }
         if request.handlesCookies { parts.append("cookies") }
         if let certificate = request.tls?.clientCertificate { parts.append(of(certificate)) }
+        // What nobody vouches for is for those who ask for such.
+        if request.tls?.trust == .anyone { parts.append("unverified") }
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 

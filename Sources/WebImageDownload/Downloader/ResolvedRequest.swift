@@ -4,7 +4,8 @@ package import WebImageCore
 /// What makes two requests the same: method, URL without fragment, the header fields given, and who asks.
 package struct RequestFingerprint: Hashable, Sendable {
     let method: String
-    let url: String
+    /// Byte for byte: names of files that only look the same are two.
+    let name: CacheKey
     /// Names in lower case, in the order of the names.
     let fields: [String]
     package let credentialScope: String?
@@ -54,7 +55,7 @@ package final class ResolvedRequest: Sendable {
         if case .web(let url) = source { web = url } else { web = nil }
         key = Self.key(of: request, from: source)
         var hasher = Hasher()
-        hasher.combine(key.fingerprint.url)
+        hasher.combine(key.fingerprint.name)
         hasher.combine(key.fingerprint.credentialScope)
         keyHash = hasher.finalize()
         self.request = request
@@ -64,7 +65,7 @@ package final class ResolvedRequest: Sendable {
         var credentials = request.credentials
         if credentials == nil, case .web(let url) = source { credentials = url.credentials }
         let fingerprint = RequestFingerprint(
-            method: request.method.rawValue, url: source.text,
+            method: request.method.rawValue, name: CacheKey(source.text),
             fields: request.fields.isEmpty
                 ? [] : request.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted(),
             credentialScope: request.credentialScope ?? CredentialScope.of(request, credentials))
@@ -98,7 +99,7 @@ extension ResolvedRequest.Rest {
 
 extension ResolvedRequest {
     /// The URL in normal form without fragment, user and password, which the key of the original is made of.
-    package var originalURL: String { key.fingerprint.url }
+    package var originalURL: String { key.fingerprint.name.text }
     /// The same with more fields, which are added to what the caller says there.
     package func adding(_ fields: HTTPFields) -> ResolvedRequest {
         if fields.isEmpty { return self }

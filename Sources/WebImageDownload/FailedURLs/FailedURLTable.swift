@@ -59,7 +59,7 @@ struct FailedURLTable {
     /// All requests of that URL.
     mutating func remove(url: String) -> Bool {
         let count = entries.count
-        entries = entries.filter { $0.key.fingerprint.url != url }
+        entries = entries.filter { $0.key.fingerprint.name.text != url }
         return entries.count < count
     }
 
