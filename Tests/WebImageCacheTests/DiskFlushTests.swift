@@ -25,11 +25,12 @@ struct DiskFlushTests {
         }
     }
 
-    /// With room taken ahead, so that the next write is that of an entry.
+    /// With room taken ahead, so that the next write is that of an entry, and with nothing left to write down.
     private func makeBench() throws -> Bench {
         let bench = try Bench()
         bench.executor.runAll()
         try bench.cache.store(key, [1], DiskMetadata())
+        try bench.makeShardsOld()
         try bench.cache.flush()
         return bench
     }
@@ -106,17 +107,27 @@ struct DiskFlushTests {
         #expect(try bench.cache.entries().count == 3)
     }
 
-    @Test func roomForMoreIsMadeWhateverBecomesOfWhatWaits() async throws {
+    /// A store that waits for room was answered with what became of another picture.
+    @Test func whoWaitsForRoomIsNotToldOfOthersFailures() async throws {
         let (scratch, files) = (try Scratch(), FaultyFileSystem())
         var configuration = DiskCacheConfiguration(directory: scratch.path)
         configuration.mostStaged = 1000
-        let cache = DiskCache(configuration, executor: ThreadPool(name: "wi-test", width: 1), files: files)
+        let (pool, hold) = (ThreadPool(name: "wi-test", width: 1), Gate())
+        let cache = DiskCache(configuration, executor: pool, files: files)
+        pool.run(.high) { hold.wait() }
+        let write = files.delay(.write)
         files.failAll(.write, with: .error(28))
-        for name in ["a", "b"] {
-            #expect(cache.stage(CacheKey(name), [UInt8](repeating: 1, count: 2000), DiskMetadata()))
-            try await cache.finishStaging()
-        }
-        #expect(cache.usage.count == 0)
+        #expect(cache.stage(key, [UInt8](repeating: 1, count: 2000), DiskMetadata()))
+        #expect(!cache.stage(CacheKey("more"), [1], DiskMetadata()))
+        let writing = start { #expect(throws: WebImageError.self) { try cache.flush() } }
+        write.waitUntilMade()
+        hold.open()
+        let room = Task { try await cache.finishStaging() }
+        while cache.staging.withLock({ $0.waitingCount }) == 0 { await Task.yield() }
+        write.release()
+        try await room.value
+        writing.wait()
+        #expect(cache.stage(CacheKey("more"), [1], DiskMetadata()))
     }
 
     // MARK: - Hits and misses
