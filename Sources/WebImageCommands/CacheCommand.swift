@@ -123,8 +123,9 @@ struct CachePathCommand: AsyncParsableCommand {
     func run() async throws {
         let disk = try options.open()
         // A URL is looked up in the form that the loader stores it under.
-        let known = try? await disk.entries().compactMap(\.key).first { $0.isOriginal(of: ImageRequest(key).originalKey) }
-        for key in [ImageRequest(key).originalKey, CacheKey(key), known].compactMap(\.self) {
+        let original = ImageRequest(key).originalKey
+        let known = try? await disk.entries().compactMap(\.key).first { $0.isOriginal(of: original) }
+        for key in [original, CacheKey(key), known].compactMap(\.self) {
             guard let path = try? await disk.path(for: key) else { continue }
             if options.json {
                 var line = JSONLine()

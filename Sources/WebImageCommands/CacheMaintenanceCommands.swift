@@ -42,7 +42,7 @@ struct CacheListCommand: AsyncParsableCommand {
 struct CacheVerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify", abstract: "Read every entry and hold it against its checksum; bad ones go.",
-        discussion: "Exit code 1 when anything was bad.")
+        discussion: "Exit code 1 when anything was bad, or could not be read.")
 
     @OptionGroup var options: CacheOptions
 
@@ -54,14 +54,17 @@ struct CacheVerifyCommand: AsyncParsableCommand {
             var line = JSONLine()
             line.add("checked", report.checked)
             line.add("bad", report.bad)
+            line.add("unreadable", report.unreadable)
             line.add("orphans", report.orphans)
             line.add("repaired", report.repaired)
             Console.out(line.text)
         } else {
-            Console.out(
-                "\(report.checked) checked, \(report.bad) bad, \(report.orphans) orphans, \(report.repaired) repaired")
+            var text =
+                "\(report.checked) checked, \(report.bad) bad, \(report.orphans) orphans, \(report.repaired) repaired"
+            if report.unreadable > 0 { text += ", \(report.unreadable) could not be read" }
+            Console.out(text)
         }
-        if report.bad > 0 { throw someFailed }
+        if report.bad + report.unreadable > 0 { throw someFailed }
     }
 }
 

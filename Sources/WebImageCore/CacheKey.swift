@@ -1,5 +1,3 @@
-import Glibc
-
 /// The name under which a picture is cached: a text, hashed once when it is made.
 ///
 /// Two keys are the same when their texts are, byte for byte: names that only look the same (Unicode's canonical
@@ -59,10 +57,17 @@ extension String.UTF8View {
     fileprivate func isSame(as other: Self) -> Bool {
         let isSame = withContiguousStorageIfAvailable { mine in
             other.withContiguousStorageIfAvailable { theirs in
-                guard mine.count == theirs.count, let left = mine.baseAddress, let right = theirs.baseAddress else {
-                    return mine.count == theirs.count
+                guard mine.count == theirs.count else { return false }
+                let (left, right) = (UnsafeRawBufferPointer(mine), UnsafeRawBufferPointer(theirs))
+                let words = mine.count / 8
+                for word in 0..<words {
+                    let offset = word * 8
+                    guard
+                        left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                            == right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                    else { return false }
                 }
-                return memcmp(left, right, mine.count) == 0
+                return left[(words * 8)...].elementsEqual(right[(words * 8)...])
             }
         }
         return (isSame ?? nil) ?? elementsEqual(other)

@@ -143,7 +143,10 @@ import WebImageTesting
     /// The contract: keys are what disk entries of every version are found by.
     @Test func keysAreAsAgreed() {
         let plain = ImageRequest("https://User:Secret@Example.com:443/a/../b.jpg?x=1#top")
-        #expect(plain.originalKey.text == "https://example.com/b.jpg?x=1\u{1E}who#\(KeyDigest.hex("user:\(KeyDigest.hex("User").prefix(32))").prefix(32))")
+        #expect(
+            plain.originalKey.text
+                == "https://example.com/b.jpg?x=1\u{1E}who#\(KeyDigest.hex("user:\(KeyDigest.hex("User").prefix(32))").prefix(32))"
+        )
         #expect(ImageRequest("http://example.com/a").variantKey.text == "http://example.com/a\u{1F}g1:1;")
         var request = ImageRequest("http://example.com/a")
         request.size = TargetSize(width: 320, height: 240, fit: .cover, upscale: true)

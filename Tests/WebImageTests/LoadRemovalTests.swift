@@ -20,47 +20,35 @@ import WebImageTesting
         bench.answer(second.url, with: try Fixture.png(64, 48), type: "image/png")
     }
 
-    private func reloaded(_ request: ImageRequest, width: Int? = nil) -> ImageRequest {
+    /// A request whose original is announced and not written before the gate opens.
+    private func waiting(_ request: ImageRequest, _ arrival: Gate, _ end: Gate) -> ImageRequest {
         var request = request
-        request.cachePolicy = .reload
-        request.size = width.map { TargetSize(width: $0) }
+        request.cacheSerializer = CacheSerializer { _, data, _ in
+            arrival.open()
+            end.wait()
+            return data
+        }
         return request
     }
 
-    /// Runs while the store of the first picture, and all behind it, cannot go on.
-    private func whileTheDiskWaits(_ body: () async throws -> Void) async throws {
-        let writes = (0..<2).map { files.delay(.write, at: $0) }
-        _ = try await bench.manager.image(for: reloaded(first))
-        _ = try await bench.manager.image(for: reloaded(first, width: 8))
-        for write in writes { write.waitUntilMade() }
-        try await body()
-        for write in writes { write.release() }
-    }
-
-    @Test func aRemoveBeatsTheStoreOfALoadThatHasNotBegun() async throws {
+    @Test(arguments: [false, true]) func aRemoveBeatsTheStoreOfALoadThatHasNotBegun(isClear: Bool) async throws {
         let manager = bench.manager
-        var removal: Task<Void, any Error>?
-        try await whileTheDiskWaits {
-            _ = try await manager.image(for: reloaded(second))
-            removal = Task.immediate { [second] in try await manager.cache.remove(second) }
-        }
-        try await removal?.value
+        let (arrival, end) = (Gate(), Gate())
+        _ = try await manager.image(for: first)
+        await manager.finishStores()
+        _ = try await manager.image(for: waiting(second, arrival, end))
+        await opening(of: arrival)
+        if isClear { try await manager.cache.clear() } else { try await manager.cache.remove(second) }
+        end.open()
         await manager.finishStores()
         #expect(manager.cachedImage(for: second) == nil)
         #expect(try await manager.cache.contains(second) == [])
-        #expect(try await manager.cache.contains(first) == .all)
+        #expect(try await manager.cache.contains(first) == (isClear ? [] : .all))
     }
 
-    @Test func aClearBeatsTheStoresOfLoads() async throws {
-        let manager = bench.manager
-        var clearing: Task<Void, any Error>?
-        try await whileTheDiskWaits {
-            _ = try await manager.image(for: reloaded(second))
-            clearing = Task.immediate { try await manager.cache.clear() }
-        }
-        try await clearing?.value
-        await manager.finishStores()
-        #expect(manager.diskCache?.usage.count == 0 && manager.memoryCache.count == 0)
+    /// Without taking a thread that others need.
+    private func opening(of gate: Gate) async {
+        while !gate.isOpen { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test(arguments: [CacheLayers.memory, .disk, .all])
@@ -70,9 +58,8 @@ import WebImageTesting
         var request = second
         request.transformers = [transformer]
         request.caching.store = .all
-        // It has begun when this returns: what waits below takes a thread of the pool.
-        let load = Task.immediate { [request] in try await manager.image(for: request) }
-        transformer.arrival.wait()
+        let load = Task { [request] in try await manager.image(for: request) }
+        await opening(of: transformer.arrival)
         try await manager.cache.remove(request, from: layers)
         transformer.end.open()
         #expect(try await load.value.image.size.width == 64)
@@ -86,11 +73,9 @@ import WebImageTesting
     }
 
     @Test func anOriginalIsFoundBeforeItIsOnDisk() async throws {
-        let bench = TestBench(disk: folder.path, files: files) { $0.fileThreads = 2 }
-        bench.answer(first.url, with: try Fixture.png(16, 16), type: "image/png")
         let write = files.delay(.write)
         _ = try await bench.manager.image(for: first)
-        write.waitUntilMade()
+        while !write.isMade { try await Task.sleep(for: .milliseconds(1)) }
         var small = first
         small.size = TargetSize(width: 8)
         let response = try await bench.manager.image(for: small)
@@ -105,7 +90,8 @@ import WebImageTesting
         let begin = removals.count
         #expect(!removals.hasRemoved(a, from: .all, since: begin))
         removals.note(a, from: .memory)
-        #expect(removals.hasRemoved(a, from: .memory, since: begin) && !removals.hasRemoved(a, from: .disk, since: begin))
+        #expect(
+            removals.hasRemoved(a, from: .memory, since: begin) && !removals.hasRemoved(a, from: .disk, since: begin))
         #expect(!removals.hasRemoved(b, from: .all, since: begin))
         #expect(!removals.hasRemoved(a, from: .all, since: removals.count))
         removals.note(nil, from: .all)

@@ -21,7 +21,7 @@ extension Loader {
     /// Whether a picture is what the request brings now: who asks and what `Vary` names may have changed with the
     /// downloader's configuration.
     private func isFor(_ request: ImageRequest, _ origin: any ImageOrigin, _ settings: Int) -> Bool {
-        guard let record = origin as? AnswerRecord, let download = try? request.download.get(),
+        guard let record = origin as? AnswerRecord, let download = try? withLoader(request).download.get(),
             HTTPCacheRules.standard.isFor(downloader.cacheRequest(for: download), record.response)
         else { return false }
         record.judge(under: settings)

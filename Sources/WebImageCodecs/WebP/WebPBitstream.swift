@@ -1,5 +1,4 @@
 import CSysWebP
-import Glibc
 import WebImageCore
 
 /// One picture that libwebp decodes, as its chunks come, into memory of the caller's.
@@ -48,7 +47,7 @@ final class WebPBitstream {
     deinit {
         WebPIDelete(handle)
         config.deallocate()
-        free(gathered?.baseAddress)
+        WebPFree(gathered?.baseAddress)
     }
 
     /// How many rows from the top are decoded.
@@ -70,7 +69,8 @@ final class WebPBitstream {
     /// - Throws: `limitExceeded` without memory for them. What never comes takes none.
     func gatherLossless(byteCount: Int) throws(WebImageError) {
         guard received == 0, byteCount > 0 else { return }
-        guard let memory = malloc(byteCount) else { throw Self.lacksMemory }
+        // Of libwebp's, which says when there is none.
+        guard let memory = WebPMalloc(byteCount) else { throw Self.lacksMemory }
         let bytes = memory.bindMemory(to: UInt8.self, capacity: byteCount)
         gathered = UnsafeMutableBufferPointer(start: bytes, count: byteCount)
         whole = UnsafePointer(bytes)

@@ -29,7 +29,7 @@ enum CredentialScope {
     }
 
     /// The first 32 hexadecimal digits of SHA-256.
-    private static func digest(_ bytes: some Sequence<UInt8>) -> String {
+    static func digest(_ bytes: some Sequence<UInt8>) -> String {
         let bytes = Array(bytes)
         var sum = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
         _ = SHA256(bytes, bytes.count, &sum)

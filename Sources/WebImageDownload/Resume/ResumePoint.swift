@@ -20,7 +20,7 @@ struct ResumePoint: Hashable, Sendable {
     let validator: Validator
     /// Of the whole body, when it is known.
     private(set) var total: Int?
-    /// The URL that answered, without query; nil when it is not known.
+    /// The digest of the URL that answered, without query: it is written to disk; nil when it is not known.
     let place: String?
     /// The answer as far as it is kept.
     private(set) var response: StoredResponse
@@ -38,7 +38,7 @@ struct ResumePoint: Hashable, Sendable {
         guard let validator = Self.validator(of: response) else { return nil }
         self.validator = validator
         total = head[.contentLength].flatMap { DeltaSeconds.parse($0) == nil ? nil : Int($0) }
-        place = arrival.place
+        place = arrival.place.map { CredentialScope.digest($0.utf8) }
     }
 
     private static func validator(of response: StoredResponse) -> Validator? {
@@ -65,7 +65,7 @@ struct ResumePoint: Hashable, Sendable {
 
     /// Takes in the head of a 206, or says why the rest does not belong to the beginning.
     mutating func accept(_ head: ResponseHead, _ arrival: CacheExchange.Arrival, offset: Int) -> Mismatch? {
-        if let place, let other = arrival.place, place != other { return .place }
+        if let place, let other = arrival.place, place != CredentialScope.digest(other.utf8) { return .place }
         if head[.contentType]?.trimmingBlanks().lowercased().hasPrefix("multipart/") ?? false { return .multipart }
         if Self.isCoded(head) { return .coding }
         guard let content = ContentRange(head[.contentRange]), let range = content.range, range.lowerBound == offset
