@@ -60,7 +60,7 @@ import WebImageCore
             let error = #expect(throws: WebImageError.self) {
                 try CoderRegistry.standard.encode(image, as: format, Self.options(chroma))
             }
-            #expect(error?.code == .cannotEncode)
+            #expect(error?.code == .cannotEncode && error?.message.contains("4:") == true)
         }
         #expect(try !CoderRegistry.standard.encode(image, as: .webp, Self.options(.yuv420)).isEmpty)
         #if AVIF

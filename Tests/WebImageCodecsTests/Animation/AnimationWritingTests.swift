@@ -18,8 +18,8 @@ import WebImageProcessing
             try Image(size: PixelSize(width: width, height: height), alpha: .opaque) { bytes in
                 for y in 0..<height {
                     for x in 0..<width {
-                        let isFirst = x * 2 < width
-                        let color = isFirst ? [220, 20, UInt8(120 + 60 * number)] : [20, y * 2 < height ? 20 : 220, 90]
+                        let right: [UInt8] = [20, y * 2 < height ? 20 : 220, 90]
+                        let color = x * 2 < width ? [220, 20, UInt8(120 + 60 * number)] : right
                         for channel in 0..<3 { bytes[(y * width + x) * 4 + channel] = color[channel] }
                         bytes[(y * width + x) * 4 + 3] = 255
                     }
