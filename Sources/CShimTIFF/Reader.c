@@ -253,15 +253,18 @@ int wi_tiff_begin(
         }
         info->run = reader->tile_height;
     }
+    length = reader->is_tiled ? TIFFTileSize(reader->tiff)
+        : reader->is_plain    ? TIFFScanlineSize(reader->tiff)
+                              : TIFFStripSize(reader->tiff);
+    uint64_t parts = reader->is_plain ? reader->planes : 1;
+    if (length > 0 && (uint64_t)length > memory_limit / parts) {
+        snprintf(reader->message, sizeof reader->message, "a tile or row takes more memory than its picture may");
+        return WI_TIFF_TOO_LARGE;
+    }
     if (!reader->is_plain) return begin_rgba(reader, info);
-    length = reader->is_tiled ? TIFFTileSize(reader->tiff) : TIFFScanlineSize(reader->tiff);
     uint64_t pixels = reader->is_tiled ? (uint64_t)reader->tile_width * reader->tile_height : reader->width;
     uint64_t samples = pixels * (reader->is_planar ? 1 : reader->samples);
     if (length <= 0 || (uint64_t)length < samples * reader->bits / 8) return WI_TIFF_CORRUPT;
-    if ((uint64_t)length > memory_limit / reader->planes) {
-        snprintf(reader->message, sizeof reader->message, "a tile or row takes more memory than the picture");
-        return WI_TIFF_TOO_LARGE;
-    }
     reader->samples_read = calloc(reader->planes, (size_t)length);
     reader->samples_size = (size_t)length;
     int is_wide = (reader->bits == 8 || reader->bits == 16) && reader->sample_format == SAMPLEFORMAT_UINT;

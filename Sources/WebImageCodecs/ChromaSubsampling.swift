@@ -16,8 +16,8 @@ extension EncodeOptions {
     /// - Throws: `cannotEncode` when another resolution is asked for than those that the format can have.
     func checkChroma(_ possible: Set<ChromaSubsampling>, _ format: ImageFormat) throws(WebImageError) {
         guard chroma != .automatic, !possible.contains(chroma) else { return }
-        let kind = isLossless ? "a lossless" : "this kind of"
-        throw WebImageError(
-            .cannotEncode, "\(kind) \(format.rawValue) cannot have \(chroma.rawValue) colour", format: format)
+        let kind = isLossless ? "lossless" : "lossy"
+        let ratio = chroma.rawValue.dropFirst(3).map { String($0) }.joined(separator: ":")
+        throw WebImageError(.cannotEncode, "a \(kind) \(format.rawValue) cannot have \(ratio) colour", format: format)
     }
 }

@@ -7,8 +7,8 @@ public struct EncodeOptions: Hashable, Sendable {
     /// Whether every pixel of 8 bits a channel comes back exactly, also one that cannot be seen; refused for formats
     /// that cannot. Default false. PNG, BMP, QOI and PNM are always lossless.
     public var isLossless: Bool
-    /// JPEG, AVIF and HEIC: at which resolution colour is kept. Default automatic. A lossy WebP has 4:2:0 and JPEG XL 4:4:4;
-    /// there, and in a lossless AVIF, another one is refused. Formats that store red, green and blue do not look at it.
+    /// JPEG, AVIF and HEIC: at which resolution colour is kept. Default automatic. A lossy WebP has 4:2:0, a lossy JPEG XL
+    /// and a lossless AVIF 4:4:4: another one is refused. Formats that store red, green and blue do not look at it.
     public var chroma = ChromaSubsampling.automatic
     /// JPEG: several scans, ever finer. Default false.
     public var progressive: Bool
@@ -18,8 +18,8 @@ public struct EncodeOptions: Hashable, Sendable {
     public var dithers: Bool
     /// What shows through where the format has no alpha. Default white.
     public var background: RGBColor
-    /// Whether the picture's ICC profile is written, or the code points of its colours for PQ and HLG (PNG, AVIF, JPEG XL).
-    /// Default true.
+    /// Whether the picture's ICC profile is written, or the code points of its colours for PQ and HLG (PNG, AVIF, HEIC,
+    /// JPEG XL; for other formats such pixels become sRGB). Default true.
     public var embedsICCProfile: Bool
     /// Writes a still of an animation's first frame also where the format holds animations. Default false.
     public var firstFrameOnly = false

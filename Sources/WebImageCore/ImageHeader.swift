@@ -9,9 +9,10 @@ public struct ImageHeader: Hashable, Sendable {
     public var hasAlpha: Bool
     /// Bits of one channel as stored.
     public var bitDepth: Int
-    /// What the stored samples are; decoders give RGB of all. A profile counts only where it is one for such. Default RGB.
+    /// What the stored samples are; decoders give RGB of all. A profile of other colours does not count. Default RGB.
     public var colorModel = ColorModel.rgb
-    /// True when the whole picture comes several times, ever finer (a progressive JPEG, an interlaced PNG).
+    /// True when the whole picture comes several times, ever finer (a progressive JPEG, an interlaced PNG). False for
+    /// JPEG XL, whose first bytes do not tell.
     public var isProgressive: Bool
     /// The ICC profile, unless something that counts more (`cICP` of a PNG) stands beside it.
     public var iccProfile: [UInt8]?

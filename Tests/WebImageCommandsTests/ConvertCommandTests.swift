@@ -91,6 +91,18 @@ struct ConvertCommandTests {
         #expect(try await Pictures.stored(bench.read("lossy.webp") ?? []).pixels != before)
     }
 
+    @Test func colourIsKeptAtTheResolutionThatIsAsked() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "in.png")
+        for (chroma, factors) in [("444", 0x11), ("422", 0x21), ("420", 0x22)] as [(String, UInt8)] {
+            #expect(try await bench.run("convert", "in.png", "out.jpg", "--chroma", chroma).code == 0)
+            let bytes = try #require(bench.read("out.jpg"))
+            // The frame header (ITU-T T.81, B.2.2).
+            let place = try #require(bytes.indices.dropLast(11).first { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xC0 })
+            #expect(bytes[place + 11] == factors)
+        }
+    }
+
     @Test func standardInputAndOutputServe() async throws {
         let bench = try CommandBench()
         let run = try await bench.run("convert", "-", "-", "--format", "png", input: try Pictures.jpeg())
@@ -137,7 +149,8 @@ struct ConvertCommandTests {
     @Test(arguments: [
         (["in.jpg", "out.svg"], "formatNotBuilt"), (["in.jpg", "out"], "cannotEncode"),
         (["in.jpg", "out.jpg", "--lossless"], "cannotEncode"), (["gone.jpg", "out.png"], "fileNotFound"),
-        (["in.jpg", "."], "cannotEncode"), (["in.jpg", "in.jpg/out.png"], "cannotWrite"),
+        (["in.jpg", "out.webp", "--chroma", "444"], "cannotEncode"), (["in.jpg", "."], "cannotEncode"),
+        (["in.jpg", "in.jpg/out.png"], "cannotWrite"),
         (["in.jpg", "folder", "--format", "png"], "cannotWrite"),
     ])
     func whatCannotBeDoneIsSaidOnStandardError(arguments: [String], error: String) async throws {

@@ -77,6 +77,16 @@ import WebImageTesting
         }
     }
 
+    @Test(arguments: [PixelLayout.rgba8, .rgba16])
+    func aGrayCurveTakesNoColoursAway(_ layout: PixelLayout) throws {
+        let converter = try #require(ColorConverter(iccProfile: ICCProfileBytes.gray(.gamma(1)), layout: layout))
+        let top = layout.top
+        let pixels = try PixelBuffer.make(PixelSize(1, 1), layout, [top, top / 2, 0, top])
+        converter.convert(pixels)
+        let pixel = pixels.pixel(0, 0)
+        #expect(pixel[0] == top && pixel[1] > top * 7 / 10 && pixel[1] < top * 8 / 10 && pixel[2] == 0)
+    }
+
     @Test func whatIsSRGBAlreadyIsNotTouched() throws {
         for profile in [ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .sRGB), ICCProfileBytes.gray(.sRGB)] {
             let converter = try #require(ColorConverter(iccProfile: profile, layout: .rgba16))

@@ -140,6 +140,8 @@ import WebImageTesting
             let least = ResizePlan(stored: size, byteLimit: ByteCount(limit), frames: frames)
             #expect(least.outputDisplay == PixelSize(1, 1))
         }
+        let deep = ResizePlan(stored: size, byteLimit: ByteCount(4_000_000), bytesPerPixel: 8)
+        #expect((deep.outputStored.pixelCount ?? 0) * 8 <= 4_000_000)
         let strip = ResizePlan(stored: PixelSize(10_000, 1), byteLimit: ByteCount(200))
         #expect(strip.outputDisplay == PixelSize(50, 1))
         let turned = ResizePlan(stored: size, orientation: .right, byteLimit: ByteCount(4_000_000))
@@ -163,5 +165,21 @@ import WebImageTesting
         #expect(cropped.crop(dividedBy: 2) == PixelRect(x: 750, y: 0, width: 500, height: 500))
         let odd = ResizePlan(stored: PixelSize(4001, 3001), target: TargetSize(width: 100))
         #expect(odd.crop(dividedBy: 8) == PixelRect(x: 0, y: 0, width: 500.125, height: 375.125))
+    }
+
+    @Test func theSmallestSourceThatIsLargeEnoughIsTaken() {
+        let sizes = [16, 32, 48, 256].map { PixelSize($0, $0) }
+        let stored = PixelSize(256, 256)
+        for (side, expected) in [(8, 16), (16, 16), (17, 32), (48, 48), (49, 256), (256, 256)] {
+            let plan = ResizePlan(stored: stored, target: TargetSize(width: side, height: side))
+            #expect(plan.source(among: sizes) == PixelSize(expected, expected))
+        }
+        let cropped = ResizePlan(stored: stored, target: TargetSize(width: 32, height: 16, fit: .cover))
+        let moved = ResizePlan(cropped, from: PixelSize(48, 48))
+        #expect(moved.outputStored == PixelSize(32, 16) && moved.crop == PixelRect(x: 0, y: 12, width: 48, height: 24))
+        let same = ResizePlan(ResizePlan(stored: stored, target: TargetSize(width: 32)), from: PixelSize(32, 32))
+        #expect(same.isIdentity)
+        let larger = ResizePlan(stored: stored, target: TargetSize(width: 300, upscale: true))
+        #expect(larger.source(among: sizes) == nil)
     }
 }

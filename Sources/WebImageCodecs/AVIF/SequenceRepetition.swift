@@ -88,13 +88,14 @@
                     else { return nil }
                     tracks.append(Track(range: box.content, header: header))
                     offsets += (0..<count).map { chunks.lowerBound + 8 + $0 * 4 }
+                    guard addItems(reader, box.content) else { return nil }
                 }
                 guard !tracks.isEmpty, addItems(reader, all) else { return nil }
             }
 
-            /// `iloc` (ISO/IEC 14496-12, 8.11.3): the still that the file holds too.
-            private mutating func addItems(_ reader: BoxReader, _ all: Range<Int>) -> Bool {
-                guard let meta = reader.first(["meta"], in: all) else { return true }
+            /// `iloc` (ISO/IEC 14496-12, 8.11.3): the still that the file holds too, and a track's EXIF and XMP.
+            private mutating func addItems(_ reader: BoxReader, _ parent: Range<Int>) -> Bool {
+                guard let meta = reader.first(["meta"], in: parent) else { return true }
                 guard let box = reader.boxes(in: meta, skip: 4).first(where: { $0.type == "iloc" })?.content,
                     // Version 0, offsets and lengths of four bytes, no base.
                     reader.integer(at: box.lowerBound, 4, in: box) == 0,

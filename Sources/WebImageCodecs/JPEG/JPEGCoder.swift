@@ -25,8 +25,8 @@ public struct JPEGCoder: ImageCoder {
         try JPEGDecoder(options, plan: plan)
     }
 
-    /// A JPEG with optimised Huffman tables, unless options say otherwise 4:2:0 below quality 90 and 4:4:4 from there on. Transparent pixels are
-    /// laid over `options.background`; an orientation other than upright is written as EXIF.
+    /// A JPEG with optimised Huffman tables, unless options say otherwise 4:2:0 below quality 90 and 4:4:4 from there on.
+    /// Transparent pixels are laid over `options.background`; an orientation other than upright is written as EXIF.
     ///
     /// - Throws: `cannotEncode` for another format, a side above 65 500, an ICC profile above 16 MiB, EXIF
     ///   above 64 KiB or XMP above that which is not written as usual; `limitExceeded` without memory.

@@ -40,6 +40,18 @@ import WebImageTesting
         }
     }
 
+    /// By another decoder: means alone would not see a frame that is mirrored.
+    @Test(arguments: rows)
+    func theFirstFrameIsTheStill(_ row: CorpusRow) throws {
+        let decoder = try #require(try makeDecoder(row))
+        guard decoder.beginsWithStill else { return }
+        let still = try CoderRegistry.standard.decode(try #require(Corpus.read(row.path))).image
+        let frame = Image(pixels: try decoder.frame(at: 0), info: Image.Info(alpha: .straight))
+        #expect(frame.size == still.size)
+        let (first, second) = (frame.bytes.seen, still.bytes.seen)
+        #expect(still.layout != .rgba8 || first.meanDifference(to: second) < 0.5)
+    }
+
     @Test(arguments: rows)
     func framesInAnyOrderAndInAnyPiecesAreTheSame(_ row: CorpusRow) throws {
         let inOrder = try #require(try makeDecoder(row))

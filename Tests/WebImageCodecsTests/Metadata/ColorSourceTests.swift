@@ -6,7 +6,7 @@ import WebImageProcessing
 /// What files say of their colours, and which of it counts.
 @Suite struct ColorSourceTests {
     private static let pq = ColorDescription(primaries: 9, transfer: 16)
-    private static let formats: [ImageFormat] = [.png, .avif, .jxl].filter {
+    private static let formats: [ImageFormat] = [.png, .avif, .heic, .jxl].filter {
         (try? CoderRegistry.standard.encoder(for: $0)) != nil
     }
 

@@ -21,6 +21,37 @@ import WebImageCore
         }
     }
 
+    @Test(arguments: ["P6 120000000 1 255\n", "P4 120000000 1\n", "P3 120000000 1 255\n1 2 3 4"])
+    func aRowThatIsNotThereTakesNoMemory(_ text: String) throws {
+        let before = residentMemory()
+        let sink = StrictSink()
+        let decoder = try coder.makeDecoder(DecodeOptions()) { (_) throws(WebImageError) in DecodePlan(sink: sink) }
+        try Array(text.utf8).withUnsafeBytes { _ = try decoder.push($0) }
+        #expect(sink.format?.size == PixelSize(width: 120_000_000, height: 1))
+        #expect(residentMemory() - before < 150 << 20)
+        let error = #expect(throws: WebImageError.self) { try decoder.finish() }
+        #expect(error?.code == .truncatedData)
+    }
+
+    @Test(arguments: [1, 2, 4095, 4096, 4097, 8200])
+    func longRowsAreConvertedInRuns(_ width: Int) {
+        let samples = (0..<width * 6).map { UInt8($0 * 7 & 255) }
+        let expected = Pixels(stride(from: 0, to: samples.count, by: 3).flatMap { samples[$0..<$0 + 3] + [255] })
+        let binary = decode(Array("P6 \(width) 2 255\n".utf8) + samples, with: coder, length: { 5000 })
+        #expect(binary.error == nil && binary.pixels == expected)
+        let digits = samples.map { String($0) }.joined(separator: " ")
+        let text = decode(Array("P3 \(width) 2 255\n\(digits)\n".utf8), with: coder, length: { 5000 })
+        #expect(text.error == nil && text.pixels == expected)
+        let bits = (0..<(width + 7) / 8 * 2).map { UInt8($0 * 37 & 255) }
+        let bitmap = decode(Array("P4 \(width) 2\n".utf8) + bits, with: coder)
+        let row = (width + 7) / 8
+        let levels = (0..<width * 2).map { index -> UInt8 in
+            let (x, y) = (index % width, index / width)
+            return bits[y * row + x / 8] >> UInt8(7 - x % 8) & 1 == 1 ? 0 : 255
+        }
+        #expect(bitmap.error == nil && bitmap.pixels == grey(levels))
+    }
+
     @Test func coloursAreReadFromText() {
         let result = decode(Array("P3 2 1 255 1 2 3 255 0 7".utf8), with: coder)
         #expect(result.error == nil && result.pixels == Pixels([1, 2, 3, 255, 255, 0, 7, 255]))

@@ -1,0 +1,66 @@
+import Testing
+import WebImage
+import WebImageCodecs
+import WebImageTesting
+
+/// Animations whose file says behind all frames how they are turned, and what else there is to know of them.
+@Suite struct LateMetadataTests {
+    private let url = "http://pictures.test/a.webp"
+
+    /// An animated WebP of 12x6 pixels with EXIF behind its frames: a quarter turn.
+    private static func file() async throws -> [UInt8] {
+        let gif = try await Image(data: BlinkingGIF.file(width: 12, height: 6, frames: 3))
+        var bytes = try gif.encoded(as: .webp, EncodeOptions(isLossless: true))
+        let exif: [UInt8] =
+            [0x49, 0x49, 0x2A, 0, 8, 0, 0, 0, 1, 0, 0x12, 1, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0]
+        try #require(bytes[12..<16].elementsEqual("VP8X".utf8))
+        bytes[20] |= 0x08
+        bytes += Array("EXIF".utf8) + [UInt8(exif.count), 0, 0, 0] + exif
+        let length = bytes.count - 8
+        for index in 0..<4 { bytes[4 + index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
+        return bytes
+    }
+
+    private func image(_ change: (inout ImageRequest) -> Void) async throws -> Image {
+        let bench = TestBench()
+        bench.answer(url, with: try await Self.file(), type: "image/webp")
+        var request = ImageRequest(url)
+        change(&request)
+        return try await bench.manager.image(for: request).image
+    }
+
+    @Test func framesAreTurnedAsTheFileSaysBehindThem() async throws {
+        let whole = PixelSize(width: 6, height: 12)
+        for (target, size) in [(nil, whole), (TargetSize(width: 3), PixelSize(width: 3, height: 6))] {
+            let image = try await image { $0.size = target }
+            let animation = try #require(image.animation)
+            #expect(image.size == size && animation.size == size && animation.frameCount == 3)
+            for index in 0..<3 {
+                let frame = try await animation.frame(at: index)
+                #expect(frame.size == size && frame.info.orientation == .up)
+            }
+            // What is written is as large, and turned no more.
+            let again = try await Image(data: image.encoded(as: .webp))
+            #expect(again.size == size && again.animation?.size == size)
+        }
+    }
+
+    @Test func framesCarryTheMetadataThatComesBehindThem() async throws {
+        let image = try await image { _ in }
+        let frame = try await #require(image.animation).frame(at: 1)
+        #expect(frame.info.metadata.exif != nil)
+        let written = try image.encoded(as: .webp, EncodeOptions(keepsMetadata: true))
+        #expect(written.indices.contains { written[$0...].starts(with: "EXIF".utf8) })
+        #expect(try await Image(data: written).info.metadata.exif != nil)
+    }
+
+    @Test func anOrientationThatIsKeptIsWritten() async throws {
+        let image = try await image { $0.appliesOrientation = false }
+        #expect(image.size == PixelSize(width: 12, height: 6) && image.info.orientation == .right)
+        #expect(try await #require(image.animation).frame(at: 2).info.orientation == .right)
+        for format in [ImageFormat.webp, .gif, .apng] {
+            let again = try await Image(data: image.encoded(as: format))
+            #expect(again.size == PixelSize(width: 6, height: 12) && again.animation?.frameCount == 3)
+        }
+    }
+}
