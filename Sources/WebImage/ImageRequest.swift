@@ -15,6 +15,7 @@ import WebImageDownload
 /// hashing; a copy costs one reference count.
 public struct ImageRequest: Sendable {
     private var storage: ImageRequestStorage
+    var fields: ImageRequestFields { storage.fields }
 
     /// - Parameters:
     ///   - url: text of an absolute `http`, `https`, `file` or `data` URL, or a path. It is checked when it is loaded.
@@ -84,6 +85,12 @@ extension ImageRequest {
     public var bitmapLimit: ByteCount? {
         get { storage.fields.bitmapLimit }
         set { self[\.bitmapLimit] = newValue }
+    }
+
+    /// Whether another size of the picture will do that memory has already. Default ``SizePrecision/exact``.
+    public var sizePrecision: SizePrecision {
+        get { storage.fields.sizePrecision }
+        set { self[\.sizePrecision] = newValue }
     }
 
     /// Whether a picture is scaled by the light of its pixels rather than by their stored values. Fine detail then keeps its

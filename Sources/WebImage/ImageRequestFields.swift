@@ -10,6 +10,7 @@ struct ImageRequestFields: Sendable {
     var keepsBitDepth = false
     var convertsToSRGB = true
     var bitmapLimit: ByteCount?
+    var sizePrecision = SizePrecision.exact
     var scalesInLinearLight = false
     var firstFrameOnly = false
     var preloadsFrames = false

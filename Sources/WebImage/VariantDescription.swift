@@ -9,9 +9,10 @@ enum VariantDescription {
     /// Raised when coders begin to give other pixels for the same bytes.
     static let coderGeneration = 1
 
-    static func text(for request: ImageRequestFields) -> String {
+    /// - Parameter tellsSize: false for what all sizes of a picture have in common.
+    static func text(for request: ImageRequestFields, tellsSize: Bool = true) -> String {
         var text = field("g", "\(coderGeneration)")
-        if let size = request.size {
+        if tellsSize, let size = request.size {
             text += field("s", "\(size.width ?? 0)x\(size.height ?? 0)")
             if size.fit != .contain { text += field("f", size.fit.rawValue) }
             if size.upscale { text += field("u", "1") }

@@ -87,7 +87,6 @@ struct CacheStatsCommand: AsyncParsableCommand {
         // As far as loaders have written them down.
         line.add("hits", history.hits)
         line.add("misses", history.misses)
-        line.add("hit_ratio", history.hitRatio)
         line.add("oldest", oldest)
         var byFormat = JSONLine()
         for (format, count) in formats.sorted(by: { $0.key < $1.key }) { byFormat.add(format, count) }

@@ -54,9 +54,9 @@ struct CacheVerifyCommand: AsyncParsableCommand {
             var line = JSONLine()
             line.add("checked", report.checked)
             line.add("bad", report.bad)
-            line.add("unreadable", report.unreadable)
             line.add("orphans", report.orphans)
             line.add("repaired", report.repaired)
+            if report.unreadable > 0 { line.add("unreadable", report.unreadable) }
             Console.out(line.text)
         } else {
             var text =

@@ -59,15 +59,6 @@ struct ConvertCommand: AsyncParsableCommand {
             throw ValidationError("--background takes RRGGBB, white or black, not '\(background)'")
         }
         if output == "-", picture.json { throw ValidationError("output - and --json both want standard output") }
-        var isFolder: ObjCBool = false
-        if output.hasSuffix("/") || FileManager.default.fileExists(atPath: output, isDirectory: &isFolder),
-            isFolder.boolValue || output.hasSuffix("/")
-        {
-            throw ValidationError("the output \(output) is a folder: name a file in it")
-        }
-        if output != "-", picture.outputFormat == nil, namedFormat == nil {
-            throw ValidationError("the output's name '\(output)' tells no format; give --format")
-        }
     }
 
     func run() async throws {
@@ -125,14 +116,15 @@ struct ConvertCommand: AsyncParsableCommand {
     /// What was asked for or the output's name says; nil: as the input.
     private func outputFormat(_ manager: ImageManager) throws(WebImageError) -> ImageFormat? {
         if let asked = picture.outputFormat { return asked }
-        guard output != "-", let format = namedFormat else { return nil }
+        guard output != "-" else { return nil }
+        let name = output.split(separator: "/").last ?? ""
+        guard let dot = name.lastIndex(of: "."),
+            let format = ImageFormat(fileExtension: String(name[name.index(after: dot)...]))
+        else {
+            throw WebImageError(.cannotEncode, "the output's name tells no format; give --format", location: output)
+        }
         _ = try manager.coders.encoder(for: format)
         return format
-    }
-
-    private var namedFormat: ImageFormat? {
-        let name = output.split(separator: "/").last ?? ""
-        return name.lastIndex(of: ".").flatMap { ImageFormat(fileExtension: String(name[name.index(after: $0)...])) }
     }
 
     private static func color(_ text: String) -> RGBColor? {

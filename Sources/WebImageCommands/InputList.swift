@@ -10,10 +10,11 @@ enum InputList {
             data = FileHandle.standardInput.readDataToEndOfFile()
         } else {
             // Pipes and devices too.
-            guard let read = try? FileHandle(forReadingAtPath: path)?.readToEnd() ?? Data() else {
+            do {
+                data = try FileHandle(forReadingFrom: URL(fileURLWithPath: path)).readToEnd() ?? Data()
+            } catch {
                 throw ValidationError("--input-list \(path): the file cannot be read")
             }
-            data = read
         }
         let text = String(decoding: data, as: UTF8.self)
         return text.drop { $0 == "\u{FEFF}" }.split(whereSeparator: \.isNewline)

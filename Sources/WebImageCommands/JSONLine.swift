@@ -6,11 +6,6 @@ struct JSONLine {
 
     mutating func add(_ name: String, _ value: Int?) { addRaw(name, value.map { "\($0)" }) }
 
-    /// With three decimal places.
-    mutating func add(_ name: String, _ value: Double?) {
-        addRaw(name, value.map { "\(($0 * 1000).rounded() / 1000)" })
-    }
-
     mutating func add(_ name: String, _ value: Int64?) { addRaw(name, value.map { "\($0)" }) }
 
     mutating func add(_ name: String, _ value: Bool?) { addRaw(name, value.map { $0 ? "true" : "false" }) }

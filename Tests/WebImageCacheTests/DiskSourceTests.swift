@@ -84,20 +84,26 @@ struct DiskSourceTests {
 
     @Test func aFolderOfSDWebImagesIsReadAndTakenOver() throws {
         let scratch = try Scratch()
-        let keys = ["https://example.org/a.png", "https://example.org/b", "https://example.org/c.png"].map {
+        let keys = [
+            "https://example.org/a.png", "https://example.org/b", "https://example.org/c.png",
+            "https://example.org/d.png",
+        ].map {
             CacheKey($0)
         }
         try writeFile(scratch.path + "/" + SDWebImageNaming.fileName(for: keys[0].text), png)
         // A file from before names had extensions.
-        try writeFile(scratch.path + "/" + String(SDWebImageNaming.fileName(for: keys[1].text).prefix(32)), [1])
+        let old = scratch.path + "/" + String(SDWebImageNaming.fileName(for: keys[1].text).prefix(32))
+        try writeFile(old, png + [1])
+        try writeFile(scratch.path + "/" + SDWebImageNaming.fileName(for: keys[3].text), [1, 2, 3])
         let reading = makeCache(scratch) { $0.readOnlySources = [.sdWebImage(directory: scratch.path)] }
         #expect(try reading.read(keys[0])?.body == png)
-        #expect(try reading.read(keys[1])?.body == [1])
+        #expect(try reading.read(keys[1])?.body == png + [1])
         #expect(try reading.read(keys[2]) == nil)
         let taking = makeCache(scratch) { _ in }
         #expect(try taking.importSDWebImage(scratch.path, keys: keys) == 2)
         #expect(try taking.importSDWebImage(scratch.path, keys: keys) == 0)
         #expect(try taking.read(keys[0])?.metadata.format == .png)
+        #expect(try taking.read(keys[3]) == nil, "no picture")
         #expect(taking.usage.count == 2)
     }
 

@@ -53,6 +53,30 @@ import WebImageTesting
         #expect(try #require(PixelComparison(found.image, made.image)).differingPixels == 0)
     }
 
+    @Test func anotherSizeInMemoryWillDoWhereTheSizeNeedNotBeExact() async throws {
+        let bench = makeBench()
+        func ask(_ width: Int, _ fit: ImageFit = .contain, _ precision: SizePrecision = .inexact) async throws -> (
+            ImageSource, Int
+        ) {
+            var request = ImageRequest(url, size: TargetSize(width: width, height: width * 3 / 4, fit: fit))
+            request.sizePrecision = precision
+            let response = try await bench.manager.image(for: request)
+            await bench.manager.finishStores()
+            return (response.source, response.image.size.width)
+        }
+        #expect(try await ask(32) == (.network, 32))
+        #expect(try await ask(20) == (.memory, 32), "at most twice as large")
+        #expect(try await ask(20, .contain, .exact) == (.disk, 20))
+        #expect(try await ask(12) == (.memory, 20), "the smallest that will do")
+        #expect(try await ask(40) == (.disk, 40), "none is large enough")
+        #expect(try await ask(8) == (.disk, 8), "all are too large")
+        var turned = ImageRequest(url, size: TargetSize(width: 20, height: 15))
+        (turned.sizePrecision, turned.keepsBitDepth) = (.inexact, true)
+        #expect(bench.manager.cachedImage(for: turned) == nil, "it is made in another way")
+        bench.manager.downloader[field: .authorization] = "Bearer a"
+        #expect(try await ask(20) == (.network, 20), "somebody else asks")
+    }
+
     @Test func aFinishedPictureOfAnOldOriginalIsMadeAnew() async throws {
         let bench = makeBench()
         _ = try await bench.manager.image(for: request { $0.store = .all })

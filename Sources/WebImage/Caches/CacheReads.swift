@@ -181,7 +181,9 @@ final class CacheReads: Sendable {
             if case .success(let found?) = result, found.source == .disk, read.promotes, !read.isOutdated,
                 !found.image.info.isPartial, !memory.contains(read.key.variant)
             {
-                memory.keep(found.image, for: read.key.variant, lifetime: disk.lifetime(of: found.metadata))
+                memory.keep(
+                    found.image, for: read.key.variant, lifetime: disk.lifetime(of: found.metadata),
+                    variant: read.request.variant(of: found.image))
             }
             state.close(read)
             state.running[ObjectIdentifier(read)] = nil
@@ -214,8 +216,8 @@ extension DiskCache {
 
 extension MemoryCache {
     /// Keeps a picture, and counts the frames that its animation keeps as they come and go.
-    func keep(_ image: Image, for key: CacheKey, lifetime: Duration?) {
-        store(image, for: key, lifetime: lifetime)
+    func keep(_ image: Image, for key: CacheKey, lifetime: Duration?, variant: ImageVariant? = nil) {
+        store(image, for: key, lifetime: lifetime, variant: variant)
         guard let animation = image.animation else { return }
         animation.onKeptBytesChange { [weak self, weak storage = image.storage] in
             guard let self, let storage else { return }

@@ -81,7 +81,7 @@ struct DecodeAnswer {
     private func store(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?) {
         if request.caching.store.contains(.memory) {
             let memory = loader.memory(request.caching)
-            memory.keep(image, for: request.variantKey, lifetime: nil)
+            memory.keep(image, for: request.variantKey, lifetime: nil, variant: request.variant(of: image))
             // After it was put there: a remove comes either before, and is seen here, or finds it.
             if loader.wasRemoved(job, from: .memory) { memory.remove(request.variantKey) }
         }

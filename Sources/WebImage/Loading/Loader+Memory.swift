@@ -9,7 +9,8 @@ extension Loader {
     func cachedImage(for request: ImageRequest) -> Image? {
         guard request.asksMemory else { return nil }
         if request.cachePolicy.trustsMemory {
-            guard let image = (request.ownMemory ?? memory).image(for: request.variantKey) else { return nil }
+            let memory = request.ownMemory ?? memory
+            guard let image = memory.image(for: request.variantKey) ?? request.variant(in: memory) else { return nil }
             guard let origin = image.storage.origin else { return image }
             let settings = downloader.settingsNumber
             return origin.isJudged(under: settings) || isFor(request, origin, settings) ? image : nil

@@ -1,0 +1,38 @@
+import WebImageCache
+import WebImageCore
+import WebImageProcessing
+
+/// How closely the size of a picture must be the one that is asked for.
+public enum SizePrecision: Hashable, Sendable {
+    /// The picture is made to the size.
+    case exact
+    /// A picture that memory has of the same original, made in the same way and of the same part, will do when it covers the
+    /// size within a pixel and is at most twice as large on each side (Coil's rule): for views that scale what they show.
+    /// What is not in memory is made to the size. Requests with transformers or a ``ImageRequest/bitmapLimit`` are exact.
+    case inexact
+}
+
+extension ImageRequest {
+    private var fit: ImageFit { size?.fit ?? .contain }
+
+    /// What all sizes of the picture have in common; nil where a size says too little.
+    private var variantGroup: CacheKey? {
+        guard transformers.isEmpty, bitmapLimit == nil, appliesOrientation else { return nil }
+        return originalKey.variant(VariantDescription.text(for: fields, tellsSize: false))
+    }
+
+    /// What memory is to know of the picture that was made for this request.
+    func variant(of image: Image) -> ImageVariant? {
+        guard let header = image.info.header, !header.isVector, let group = variantGroup else { return nil }
+        return ImageVariant(
+            group: group, size: image.size, fit: fit, originalSize: header.orientation.displaySize(of: header.size))
+    }
+
+    /// A picture of another size in memory that will do.
+    func variant(in memory: MemoryCache) -> Image? {
+        guard sizePrecision == .inexact, let group = variantGroup else { return nil }
+        return memory.variant(in: group, fit: fit, atLeast: .covering) { original in
+            ResizePlan(stored: original, target: size).outputStored
+        }?.image
+    }
+}
