@@ -114,20 +114,18 @@ int wi_jpeg_start(wi_jpeg_decoder *d, int denominator, uint32_t *width, uint32_t
     return WI_JPEG_READY;
 }
 
-/* Adobe writes CMYK inverted, and says so by its marker being there (Adobe technical note 5116). */
-static void convert_cmyk(const uint8_t *cmyk, uint8_t *rgba, uint32_t width, int is_inverted) {
-    unsigned flip = is_inverted ? 0 : 255;
+/* Inks are stored the other way round, 255 for none. Adobe does so and has everybody do so: browsers, Pillow, libvips and
+   FFmpeg do not look whether its marker is there. */
+static void convert_cmyk(const uint8_t *cmyk, uint8_t *rgba, uint32_t width) {
     for (size_t x = 0; x < width; x++, cmyk += 4, rgba += 4) {
-        unsigned white = cmyk[3] ^ flip;
-        for (int channel = 0; channel < 3; channel++)
-            rgba[channel] = (uint8_t)(((cmyk[channel] ^ flip) * white + 127) / 255);
+        unsigned white = cmyk[3];
+        for (int channel = 0; channel < 3; channel++) rgba[channel] = (uint8_t)((cmyk[channel] * white + 127) / 255);
         rgba[3] = 255;
     }
 }
 
-static void copy_inks(const uint8_t *cmyk, uint8_t *inks, uint32_t width, int is_inverted) {
-    uint8_t flip = is_inverted ? 255 : 0;
-    for (size_t index = 0; index < (size_t)width * 4; index++) inks[index] = cmyk[index] ^ flip;
+static void copy_inks(const uint8_t *cmyk, uint8_t *inks, uint32_t width) {
+    for (size_t index = 0; index < (size_t)width * 4; index++) inks[index] = (uint8_t)(255 - cmyk[index]);
 }
 
 int wi_jpeg_read_rows(wi_jpeg_decoder *d, uint8_t *rows, size_t stride, uint32_t count, uint32_t *done) {
@@ -144,8 +142,7 @@ int wi_jpeg_read_rows(wi_jpeg_decoder *d, uint8_t *rows, size_t stride, uint32_t
         JDIMENSION got = jpeg_read_scanlines(&d->c, wanted, ask);
         if (got == 0) return WI_JPEG_NEEDS_BYTES;
         if (d->cmyk) {
-            (d->keeps_inks ? copy_inks : convert_cmyk)(
-                d->cmyk, rows + stride * *done, d->c.output_width, d->c.saw_Adobe_marker);
+            (d->keeps_inks ? copy_inks : convert_cmyk)(d->cmyk, rows + stride * *done, d->c.output_width);
         }
         *done += got;
     }

@@ -40,6 +40,15 @@ static void expand_inks(const wi_tiff_reader *reader, uint8_t *output, const uin
     }
 }
 
+/* a* and b* come signed, and with 16 bits of 256 to one, where ICC has 257 (TIFF 6.0, section 23). */
+static uint32_t lab(const wi_tiff_reader *reader, size_t color, uint32_t value) {
+    if (color == 0) return value;
+    if (reader->bits == 8) return value ^ 0x8080;
+    value ^= 0x8000;
+    value += (value + 128) / 256;
+    return value < 0xFFFF ? value : 0xFFFF;
+}
+
 void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t plane, size_t count) {
     unsigned bits = reader->bits;
     size_t step = reader->samples;
@@ -69,6 +78,9 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
         uint32_t value[4] = {0, 0, 0, 0xFFFF};
         for (size_t color = 0; color < 3; color++) {
             value[color] = sample(bits, input + (colors == 3 ? color : 0) * sample_size) ^ flip;
+        }
+        if (reader->photometric == PHOTOMETRIC_CIELAB) {
+            for (size_t color = 0; color < 3; color++) value[color] = lab(reader, color, value[color]);
         }
         if (reader->alpha != 0) value[3] = sample(bits, input + colors * sample_size);
         for (size_t channel = 0; channel < 4; channel++) {

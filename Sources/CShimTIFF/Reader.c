@@ -119,6 +119,9 @@ static uint16_t color_count(const wi_tiff_reader *reader) {
     case PHOTOMETRIC_RGB: return 3;
     case PHOTOMETRIC_MINISBLACK:
     case PHOTOMETRIC_MINISWHITE: return 1;
+    case PHOTOMETRIC_CIELAB:
+        if (reader->sample_format != SAMPLEFORMAT_UINT) return 0;
+        return (reader->bits == 8 || reader->bits == 16) && reader->alpha != EXTRASAMPLE_ASSOCALPHA ? 3 : 0;
     case PHOTOMETRIC_SEPARATED:
         return tag(reader->tiff, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK && reader->alpha == 0 ? 4 : 0;
     default: return 0;
@@ -140,6 +143,8 @@ static int is_plain(wi_tiff_reader *reader) {
 /// Whether there is a way to show samples of this kind.
 static int is_known_format(const wi_tiff_reader *reader) {
     int is_light = reader->photometric == PHOTOMETRIC_LOGL || reader->photometric == PHOTOMETRIC_LOGLUV;
+    // libtiff shows the white of print yellow.
+    if (reader->photometric == PHOTOMETRIC_CIELAB) return reader->is_plain;
     return reader->sample_format == SAMPLEFORMAT_UINT || reader->is_plain || is_light;
 }
 
@@ -180,6 +185,9 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     reader->alpha = alpha_kind(tiff);
     reader->sample_format = tag(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     if (reader->sample_format == SAMPLEFORMAT_VOID) reader->sample_format = SAMPLEFORMAT_UINT;
+    // Which of them are signed follows from what they are, and writers differ in what they say of it.
+    int is_integer = reader->sample_format == SAMPLEFORMAT_UINT || reader->sample_format == SAMPLEFORMAT_INT;
+    if (reader->photometric == PHOTOMETRIC_CIELAB && is_integer) reader->sample_format = SAMPLEFORMAT_UINT;
     reader->is_plain = is_plain(reader);
     info->width = reader->width;
     info->height = reader->height;
@@ -187,6 +195,7 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     info->orientation = tag(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
     info->alpha = reader->alpha;
     info->has_inks = reader->is_plain && reader->colors == 4;
+    info->has_lab = reader->is_plain && reader->photometric == PHOTOMETRIC_CIELAB;
     info->has_deep_rows = reader->is_plain && reader->bits > 8 && !info->has_inks;
     info->is_gray = reader->photometric == PHOTOMETRIC_MINISBLACK || reader->photometric == PHOTOMETRIC_MINISWHITE;
     info->is_separated = reader->photometric == PHOTOMETRIC_SEPARATED;

@@ -5,11 +5,14 @@ public struct EncodeOptions: Hashable, Sendable {
     /// 1 to 100, for lossy formats. nil: the format's default (JPEG, WebP and JPEG XL 80, AVIF and HEIC 60).
     public var quality: Int?
     /// Whether every pixel of 8 bits a channel comes back exactly, also one that cannot be seen; refused for formats
-    /// that cannot. Default false. PNG, BMP, QOI and PNM are always lossless.
+    /// that cannot. Default false. PNG, BMP, QOI and PNM are always lossless, but for what
+    /// ``anymap`` asks for.
     public var isLossless: Bool
     /// JPEG, AVIF and HEIC: at which resolution colour is kept. Default automatic. A lossy WebP has 4:2:0, a lossy JPEG XL
     /// and a lossless AVIF 4:4:4: another one is refused. Formats that store red, green and blue do not look at it.
     public var chroma = ChromaSubsampling.automatic
+    /// PNM: which of Netpbm's formats is written. Default automatic.
+    public var anymap = PortableAnymap.automatic
     /// JPEG: several scans, ever finer. Default false.
     public var progressive: Bool
     /// PNG, APNG and TIFF: zlib's level, 0 to 9; at 0 a TIFF is not compressed. Default 6.

@@ -91,6 +91,7 @@ struct ConvertCommand: AsyncParsableCommand {
             quality: picture.quality, isLossless: lossless, background: Self.color(background) ?? .white,
             keepsMetadata: metadata == "keep")
         options.chroma = chroma.flatMap { ChromaSubsampling(rawValue: "yuv\($0)") } ?? .automatic
+        options.anymap = picture.anymap(of: output)
         let begin = ContinuousClock.now
         let bytes = try await manager.encode(response.image, as: format, options)
         report.encode = ContinuousClock.now - begin

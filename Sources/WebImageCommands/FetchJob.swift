@@ -107,7 +107,9 @@ struct FetchJob: Sendable {
         let format = PictureEncoding.format(
             of: response.image, asked: options.outputFormat, output: output, coders: manager.coders)
         let begin = ContinuousClock.now
-        let bytes = try await manager.encode(response.image, as: format, EncodeOptions(quality: options.quality))
+        var encoding = EncodeOptions(quality: options.quality)
+        encoding.anymap = options.anymap(of: output)
+        let bytes = try await manager.encode(response.image, as: format, encoding)
         report.encode = ContinuousClock.now - begin
         try OutputFiles.write(bytes, to: output)
         report.output = .init(path: output, format: format, size: response.image.size, byteCount: bytes.count)
@@ -139,7 +141,7 @@ enum PictureEncoding {
         }
     }
 
-    private static func suffix(of output: String) -> String? {
+    static func suffix(of output: String) -> String? {
         output.split(separator: "/").last?.split(separator: ".").dropFirst().last.map(String.init)
     }
 

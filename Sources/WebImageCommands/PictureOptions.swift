@@ -58,6 +58,13 @@ struct PictureOptions: ParsableArguments {
 
     var outputFormat: ImageFormat? { format.flatMap { ImageFormat(name: $0) } }
 
+    /// Which of Netpbm's formats a PNM has: what --format names, else what the output's name does.
+    func anymap(of output: String) -> PortableAnymap {
+        let names = [format, PictureEncoding.suffix(of: output)]
+        let named = names.compactMap { $0.flatMap { PortableAnymap(fileExtension: $0) } }
+        return named.first { $0 != .automatic } ?? .automatic
+    }
+
     var targetSize: TargetSize? {
         get throws {
             guard let (width, height) = try Self.sides(of: size) else {

@@ -18,8 +18,22 @@ import WebImageTesting
 
     @Test func aValueOfAnotherTypeCountsAsUpright() {
         var block = EXIFOrientation.block(.left)
+        for type: UInt8 in [1, 2, 5, 9] {
+            block[13] = type
+            #expect(read(block) == .up)
+        }
+    }
+
+    @Test(arguments: Orientation.allCases) func aValueOf32BitsIsTaken(_ orientation: Orientation) {
+        var block = EXIFOrientation.block(orientation)
         block[13] = 4
+        block.replaceSubrange(18..<22, with: [0, 0, 0, orientation.rawValue])
+        #expect(read(block) == orientation)
+        block[19] = 1
         #expect(read(block) == .up)
+        var little = littleEndian(orientation.rawValue)
+        little[26] = 4
+        #expect(read(little) == orientation)
     }
 
     @Test func aDirectoryOutsideCountsAsUpright() {

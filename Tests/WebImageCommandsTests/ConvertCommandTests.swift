@@ -20,6 +20,20 @@ struct ConvertCommandTests {
         #expect(info.text("format") == format && info.number("width") == 200 && info.number("height") == 120)
     }
 
+    @Test(
+        arguments: [
+            (["out.pnm"], "P7"), (["out.ppm"], "P6"), (["out.PGM"], "P5"), (["out.pbm"], "P4"), (["out.pam"], "P7"),
+            (["out", "--format", "pgm"], "P5"), (["out.pbm", "--format", "pnm"], "P4"),
+        ] as [([String], String)])
+    func theNameOfTheOutputSaysWhichOfNetpbmsFormatsItHas(arguments: [String], magic: String) async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.logo(), to: "in.png")
+        let run = try await bench.run(["convert", "in.png"] + arguments)
+        #expect(run.code == 0 && run.errors == "")
+        let bytes = try #require(bench.read(arguments[0]))
+        #expect(bytes.starts(with: magic.utf8))
+    }
+
     #if SVG
         @Test func aVectorPictureIsDrawnAtTheSizeThatIsAsked() async throws {
             let bench = try CommandBench()

@@ -42,6 +42,8 @@ typedef struct {
     int has_deep_rows;
     /// Whether the pixels are amounts of four inks that can be kept.
     int has_inks;
+    /// Whether the rows are L*, a* and b* as ICC.1:2010 writes them in whole numbers: both of the latter from -128 on.
+    int has_lab;
     /// What the samples are.
     int is_gray, is_separated;
     /// 2 an inch, 3 a centimetre; 0 when no density is told.

@@ -4,13 +4,14 @@
     /// Writes an AVIF image sequence: frames with alpha, delays in milliseconds.
     final class AVIFAnimationEncoder: AnimationEncoder {
         private let size: PixelSize
-        private let loopCount: Int?
+        private let loopCount: Int
         private let encoder: AVIFEncoder
         private var milliseconds: [UInt64] = []
 
         init(_ animation: AnimationDescription, _ options: EncodeOptions) throws(WebImageError) {
             size = animation.size
-            loopCount = animation.loopCount
+            // A sequence that says nothing is played for ever by browsers.
+            loopCount = animation.loopCount ?? 1
             encoder = try AVIFEncoder(options)
         }
 
@@ -31,7 +32,7 @@
             }
             let bytes = try encoder.finish()
             // libavif makes a still of a single frame.
-            guard milliseconds.count > 1, let loopCount else { return bytes }
+            guard milliseconds.count > 1 else { return bytes }
             var repetition = SequenceRepetition(bytes, segment: milliseconds.reduce(0, +), count: max(loopCount, 0))
             guard let repeated = repetition.written() else {
                 throw WebImageError(

@@ -18,19 +18,22 @@ extension AnimationDescription {
 /// Turns the delays of frames into a format's ticks. What rounding takes from one frame the next ones get, so that the
 /// whole lasts as long as it should.
 struct DelayClock {
-    private static let longest = Int(UInt16.max)
-
     private let ticksPerSecond: Int
+    private let longest: Int
     private var owed: Duration = .zero
 
-    init(ticksPerSecond: Int) { self.ticksPerSecond = ticksPerSecond }
+    /// - Parameter longest: the most ticks that a frame can have.
+    init(ticksPerSecond: Int, longest: Int = Int(UInt16.max)) {
+        self.ticksPerSecond = ticksPerSecond
+        self.longest = longest
+    }
 
-    /// The ticks of the next frame: at most 65 535.
+    /// The ticks of the next frame.
     mutating func ticks(_ delay: Duration) -> Int {
-        let most = Duration.seconds(Self.longest) / ticksPerSecond
+        let most = Duration.seconds(longest) / ticksPerSecond
         let wanted = min(max(delay, .zero), most) + owed
         let (seconds, attoseconds) = (max(wanted, .zero) * ticksPerSecond).components
-        let ticks = min(Int(seconds) + (attoseconds >= 500_000_000_000_000_000 ? 1 : 0), Self.longest)
+        let ticks = min(Int(seconds) + (attoseconds >= 500_000_000_000_000_000 ? 1 : 0), longest)
         owed = wanted - .seconds(ticks) / ticksPerSecond
         return ticks
     }

@@ -4,8 +4,10 @@ package import WebImageCore
 package enum EXIFOrientation {
     private static let tag: UInt16 = 0x0112
     private static let short: UInt16 = 3
+    private static let long: UInt16 = 4
 
-    /// The orientation that a TIFF block tells; upright when it tells none or a wrong one.
+    /// The orientation that a TIFF block tells; upright when it tells none or a wrong one. Some writers store it in 32 bits
+    /// rather than 16, as libexif and browsers accept it.
     ///
     /// Total: any bytes give an answer, and nothing outside them is read.
     package static func read(_ block: UnsafeRawBufferPointer) -> Orientation {
@@ -16,9 +18,12 @@ package enum EXIFOrientation {
         for index in 0..<Int(count) {
             let entry = Int(directory) + 2 + index * 12
             guard let entryTag = bytes.short(at: entry), let type = bytes.short(at: entry + 2),
-                let values = bytes.long(at: entry + 4), let value = bytes.short(at: entry + 8)
+                let values = bytes.long(at: entry + 4), let short = bytes.short(at: entry + 8),
+                let long = bytes.long(at: entry + 8)
             else { return .up }
-            if entryTag == tag { return type == short && values == 1 ? Orientation(tag: Int(value)) : .up }
+            guard entryTag == tag else { continue }
+            guard values == 1, type == Self.short || type == Self.long else { return .up }
+            return Orientation(tag: type == Self.long ? Int(long) : Int(short))
         }
         return .up
     }

@@ -49,7 +49,7 @@ struct GIFBlockReader {
     }
 
     private(set) var canvas = PixelSize(width: 0, height: 0)
-    /// How often the animation plays, 0 for ever, as Netscape's extension says.
+    /// How often the animation plays, 0 for ever. Netscape's extension counts how often it is repeated after that.
     private(set) var loopCount: Int?
     private(set) var frameCount = 0
     private var globalTable: [UInt8] = []
@@ -183,7 +183,8 @@ struct GIFBlockReader {
             guard ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(String(decoding: collected[..<11], as: UTF8.self)) else {
                 break
             }
-            loopCount = word(collected, 12)
+            let repetitions = word(collected, 12)
+            loopCount = repetitions == 0 ? 0 : repetitions + 1
         case .other: break
         }
         collected = []

@@ -1,7 +1,7 @@
 public import WebImageCore
 
-/// Reads and writes GIF pictures: reads them as browsers show them, on a transparent canvas, frames cut off at the
-/// canvas, which becomes transparent where a frame's place is cleared (and not of the background colour that the file
+/// Reads and writes GIF pictures: reads them as browsers show them, on a transparent canvas at least as large
+/// as the first frame needs, later frames cut off at the canvas, which becomes transparent where a frame's place is cleared (and not of the background colour that the file
 /// names).
 ///
 /// ``ImageHeader/frameCount`` is nil until the decoder has seen the end of the file; it goes on taking bytes after the

@@ -127,9 +127,10 @@ final class GIFEncoder: AnimationEncoder {
     private func appendHeader(_ palette: GIFPalette) {
         file = Array("GIF89a".utf8) + word(animation.size.width) + word(animation.size.height)
         file += [0xF0 | UInt8(palette.bits - 1), 0, 0] + palette.bytes
-        guard let loops = animation.loopCount else { return }
+        // Without a word on it a GIF is played once; else this says how often it is repeated, 0 for ever.
+        guard let loops = animation.loopCount, loops != 1 else { return }
         file += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8)
-        file += [3, 1] + word(min(max(loops, 0), Int(UInt16.max))) + [0]
+        file += [3, 1] + word(min(max(loops - 1, 0), Int(UInt16.max))) + [0]
     }
 
     private func appendControl(_ frame: Frame, _ palette: GIFPalette, isStill: Bool) {

@@ -129,12 +129,10 @@ final class GIFPatchReader: FramePatchReader {
 }
 
 extension GIFFrame {
-    /// The canvas that a file has whose first frame this is. One without a size is taken to be as large as the frame
-    /// needs.
+    /// The canvas that a file has whose first frame this is: where it states a smaller one, what the frame needs, as with
+    /// Chrome and Pillow.
     func canvas(stated: PixelSize) -> PixelSize {
-        PixelSize(
-            width: stated.width == 0 ? x + size.width : stated.width,
-            height: stated.height == 0 ? y + size.height : stated.height)
+        PixelSize(width: max(stated.width, x + size.width), height: max(stated.height, y + size.height))
     }
 }
 

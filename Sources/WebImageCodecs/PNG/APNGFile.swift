@@ -8,6 +8,13 @@ struct APNGFrame {
     var ticks: Int
     /// Whether it is laid over what is there, rather than taking its place.
     var isOver = false
+
+    /// In seconds, as exactly as two numbers of 16 bits can have it.
+    var delay: (numerator: Int, denominator: Int) {
+        let most = Int(UInt16.max)
+        let parts = [1000, 100, 10, 1].first { ticks * $0 <= most * 1000 } ?? 1
+        return (min((ticks * parts + 500) / 1000, most), parts)
+    }
 }
 
 /// Puts an APNG together (APNG specification) of frames that are PNG files; the first one says what holds for all.
@@ -58,7 +65,7 @@ struct APNGFile {
         }
         let region = frame.region
         let numbers = [region.width, region.height, region.x, region.y].flatMap { PNGChunk.big(UInt32($0)) }
-        let delay = [frame.ticks, 1000].flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
+        let delay = [frame.delay.numerator, frame.delay.denominator].flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
         bytes += PNGChunk.make("fcTL", nextNumber() + numbers + delay + [0, frame.isOver ? 1 : 0])
     }
 

@@ -2,7 +2,8 @@ import WebImageCore
 
 /// Finds the frames of an APNG (APNG specification, "Chunk Sequences" and "fcTL"), and decodes each as a PNG of its own.
 ///
-/// A PNG that announces no animation is one frame.
+/// A PNG that announces no animation is one frame. A frame that is not announced as it must be ends the animation before
+/// it, as in browsers; where it is the first one, the still picture is the only frame.
 final class PNGPatchReader: FramePatchReader {
     private struct Chunk {
         var name: String
@@ -35,7 +36,11 @@ final class PNGPatchReader: FramePatchReader {
     private var sequence: UInt32 = 0
     private var frames: [Frame] = []
     private var current: Frame?
+    /// The chunks of the still picture, whether it is a frame or not.
+    private var stillData: [Chunk] = []
     private var isAtEnd = false
+    /// Whether there are frames that are left out because one of them is not as it must be.
+    private var hasDamage = false
 
     /// Known with the still picture's data: a control chunk stands before it or not.
     var beginsWithStill: Bool {
@@ -83,62 +88,87 @@ final class PNGPatchReader: FramePatchReader {
         case "IHDR": if imageHeader == nil, chunk.data.count == 13 { imageHeader = chunk.data }
         case "PLTE", "tRNS": if header == nil { shared.append(chunk.range) }
         case "acTL": if header == nil, chunk.data.count == 8 { readAnnouncement(chunk.data.lowerBound) }
-        case "fcTL": if isAnimated { try beginFrame(chunk) }
-        case "IDAT": try takeStillData(chunk)
-        case "fdAT": if isAnimated { try takeFrameData(chunk) }
+        case "fcTL": if isAnimated, !beginFrame(chunk) { try endBeforeDamage() }
+        case "IDAT": if try !takeStillData(chunk) { try endBeforeDamage() }
+        case "fdAT": if isAnimated, !takeFrameData(chunk) { try endBeforeDamage() }
         case "IEND":
-            try endFrame()
-            guard !patches.isEmpty else { throw damage("the APNG has no frames") }
-            end()
+            guard header != nil else { throw damage("the APNG has no picture") }
+            if endFrame(), !patches.isEmpty { end() } else { try endBeforeDamage() }
         default: break
         }
     }
 
     /// Before the picture's data an announcement may still come.
-    private var isAnimated: Bool { announced != nil || header == nil }
+    private var isAnimated: Bool { !hasDamage && (announced != nil || header == nil) }
 
     private func readAnnouncement(_ place: Int) {
         let count = Int(PNGChunk.number(bytes, at: place))
-        if count > 0 { announced = count }
+        if count > 0, !hasDamage { announced = count }
     }
 
-    private func takeStillData(_ chunk: Chunk) throws(WebImageError) {
+    /// - Returns: false when it stands where it must not.
+    private func takeStillData(_ chunk: Chunk) throws(WebImageError) -> Bool {
         if header == nil {
-            let header = try readHeader(upTo: chunk.range.upperBound)
+            var header = try readHeader(upTo: chunk.range.upperBound)
+            if hasDamage { header.frameCount = 1 }
             self.header = header
-            if announced == nil {
-                current = Frame(patch: FramePatch(), isStill: true)
-                current?.patch.size = header.size
-            }
+            if announced == nil { current = stillFrame(header) }
         }
+        stillData.append(chunk)
         // Without a control chunk before it the still picture is not one of the frames.
-        guard let isStill = current?.isStill else { return }
-        guard isStill else { throw damage("an APNG's still picture is among its other frames") }
-        current?.chunks.append(chunk)
+        guard let isStill = current?.isStill else { return true }
+        if isStill { current?.chunks.append(chunk) }
+        return isStill
     }
 
-    private func takeFrameData(_ chunk: Chunk) throws(WebImageError) {
-        guard current?.isStill == false, chunk.data.count >= 4 else {
-            throw damage("an APNG has frame data without a frame")
-        }
-        try count(chunk)
-        current?.chunks.append(chunk)
+    private func stillFrame(_ header: ImageHeader) -> Frame {
+        var frame = Frame(patch: FramePatch(), isStill: true)
+        frame.patch.size = header.size
+        return frame
     }
 
-    private func count(_ chunk: Chunk) throws(WebImageError) {
-        guard PNGChunk.number(bytes, at: chunk.data.lowerBound) == sequence else {
-            throw damage("the chunks of an APNG are not in order")
-        }
+    /// - Returns: whether it is the next chunk of a frame.
+    private func takeFrameData(_ chunk: Chunk) -> Bool {
+        guard current?.isStill == false, chunk.data.count >= 4, count(chunk) else { return false }
+        current?.chunks.append(chunk)
+        return true
+    }
+
+    /// - Returns: whether the chunk has the number that the next one must have.
+    private func count(_ chunk: Chunk) -> Bool {
+        guard PNGChunk.number(bytes, at: chunk.data.lowerBound) == sequence else { return false }
         sequence &+= 1
+        return true
     }
 
-    private func endFrame() throws(WebImageError) {
-        guard var frame = current else { return }
+    /// - Returns: false for a frame without data.
+    private func endFrame() -> Bool {
+        guard let frame = current else { return true }
         current = nil
-        guard !frame.chunks.isEmpty else { throw damage("an APNG's frame has no data") }
+        guard !frame.chunks.isEmpty else { return false }
+        add(frame)
+        return true
+    }
+
+    private func add(_ frame: Frame) {
+        var frame = frame
         frame.patch.isOpaque = header?.hasAlpha == false
         frames.append(frame)
         patches.append(frame.patch)
+    }
+
+    /// Leaves it at the frames so far; before the still picture's data, at that.
+    private func endBeforeDamage() throws(WebImageError) {
+        hasDamage = true
+        current = nil
+        guard let header else { return announced = nil }
+        if patches.isEmpty {
+            guard !stillData.isEmpty else { throw damage("the APNG has no frames") }
+            var still = stillFrame(header)
+            still.chunks = stillData
+            add(still)
+        }
+        end()
     }
 
     private func end() {
@@ -158,22 +188,27 @@ final class PNGPatchReader: FramePatchReader {
 
     // MARK: frame controls
 
-    private func beginFrame(_ chunk: Chunk) throws(WebImageError) {
-        try endFrame()
+    /// - Returns: false for what is no frame of this picture's.
+    private func beginFrame(_ chunk: Chunk) -> Bool {
+        guard endFrame() else { return false }
         // What a file has more than it announced is not shown, as in browsers.
-        if let announced, patches.count >= announced { return end() }
+        if let announced, patches.count >= announced {
+            end()
+            return true
+        }
         let stored = PNGChunk.number(bytes, at: chunk.data.upperBound)
         guard chunk.data.count == 26,
-            PNGChunk.checksum(bytes[chunk.data.lowerBound - 4..<chunk.data.upperBound]) == stored
-        else { throw damage("an APNG's frame control is damaged") }
-        try count(chunk)
-        current = Frame(patch: try readPatch(chunk.data.lowerBound + 4), isStill: header == nil)
+            PNGChunk.checksum(bytes[chunk.data.lowerBound - 4..<chunk.data.upperBound]) == stored, count(chunk),
+            let patch = readPatch(chunk.data.lowerBound + 4)
+        else { return false }
+        current = Frame(patch: patch, isStill: header == nil)
+        return true
     }
 
-    private func readPatch(_ place: Int) throws(WebImageError) -> FramePatch {
+    private func readPatch(_ place: Int) -> FramePatch? {
         func number(_ offset: Int) -> Int { Int(PNGChunk.number(bytes, at: place + offset)) }
         func word(_ offset: Int) -> Int { Int(bytes[place + offset]) << 8 | Int(bytes[place + offset + 1]) }
-        guard let imageHeader else { throw damage("the APNG has no header") }
+        guard let imageHeader else { return nil }
         let canvas = PixelSize(
             width: Int(PNGChunk.number(bytes, at: imageHeader.lowerBound)),
             height: Int(PNGChunk.number(bytes, at: imageHeader.lowerBound + 4)))
@@ -181,11 +216,9 @@ final class PNGPatchReader: FramePatchReader {
         patch.size = PixelSize(width: number(0), height: number(4))
         (patch.x, patch.y) = (number(8), number(12))
         guard !patch.size.isEmpty, patch.x + patch.size.width <= canvas.width,
-            patch.y + patch.size.height <= canvas.height, header != nil || patch.covers(canvas)
-        else { throw damage("a frame of \(patch.size) at \(patch.x), \(patch.y) is not within \(canvas)") }
-        guard bytes[place + 20] <= 2, bytes[place + 21] <= 1 else {
-            throw damage("an APNG's frame control says what it must not")
-        }
+            patch.y + patch.size.height <= canvas.height, header != nil || patch.covers(canvas),
+            bytes[place + 20] <= 2, bytes[place + 21] <= 1
+        else { return nil }
         let denominator = word(18)
         patch.delay = .seconds(word(16)) / (denominator == 0 ? 100 : denominator)
         patch.blend = bytes[place + 21] == 0 ? .replace : .over

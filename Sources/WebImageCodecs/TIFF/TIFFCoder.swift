@@ -4,9 +4,9 @@
     /// TIFF and BigTIFF through libtiff: the page that is asked for, the first by default.
     ///
     /// Grey, RGB and CMYK of 1 to 32 bits, also signed (from their least value on) and with a point (from 0 to 1), in
-    /// strips or tiles, side by side or in planes; palettes, YCbCr, CIELab and LogLuv. Inks become sRGB as the ICC profile says,
-    /// if there is one that does. The bytes are collected and decoded once they are all there, since a TIFF's parts may lie in any
-    /// order.
+    /// strips or tiles, side by side or in planes; palettes, YCbCr, LogLuv, and CIE L\*a\*b\* of 8 or 16 bits. Inks become
+    /// sRGB as the ICC profile says, if there is one that does. The bytes are collected and decoded once they are all
+    /// there, since a TIFF's parts may lie in any order.
     public struct TIFFCoder: ImageCoder {
         public init() {}
 

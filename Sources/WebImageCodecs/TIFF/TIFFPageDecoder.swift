@@ -45,7 +45,7 @@
             var header = ImageHeader(
                 format: format, size: size, orientation: Orientation(tag: Int(info.orientation)),
                 hasAlpha: Int(info.alpha) != WI_TIFF_ALPHA_NONE, bitDepth: Int(info.bit_depth),
-                iccProfile: profile(reader))
+                iccProfile: info.has_lab != 0 ? nil : profile(reader))
             header.colorModel = info.is_separated != 0 ? .cmyk : info.is_gray != 0 ? .gray : .rgb
             header.metadata = metadata(
                 reader, info, EXIFFields(bytes, directory: Int(directory), limit: options.limits.metadata.bytes)?.block)
@@ -56,13 +56,21 @@
                 size: size, layout: isDeep ? .rgba16 : .rgba8, alpha: header.hasAlpha ? .straight : .opaque)
             let inks = info.has_inks != 0 ? header.iccProfile.flatMap { InkConverter(iccProfile: $0) } : nil
             if inks != nil { wi_tiff_keep_inks(reader) }
+            var lab: LabConverter?
+            if info.has_lab != 0 {
+                guard let converter = LabConverter(rows.layout) else { throw noMemory() }
+                lab = converter
+            }
             try sink.begin(rows)
-            try read(reader, info, rows, inks, into: sink)
+            try read(reader, info, rows, into: sink) { (pixels, count) in
+                inks?.convert(pixels, count: count)
+                lab?.convert(pixels, count: count)
+            }
         }
 
         private func read(
-            _ reader: OpaquePointer, _ info: wi_tiff_info, _ format: RowFormat, _ inks: InkConverter?,
-            into sink: any RowSink
+            _ reader: OpaquePointer, _ info: wi_tiff_info, _ format: RowFormat, into sink: any RowSink,
+            convert: (UnsafeMutablePointer<UInt8>, Int) -> Void
         ) throws(WebImageError) {
             let run = Int(info.run) == 1 ? Self.bandRows : min(Int(info.run), format.size.height)
             var row = 0
@@ -76,7 +84,7 @@
                     try options.checkpoint?()
                     result = wi_tiff_read(reader, memory, UInt32(row), UInt32(count), &done)
                 } while Int(result) == WI_TIFF_OK && done == 0
-                inks?.convert(memory, count: Int(done) * format.size.width)
+                if done > 0 { convert(memory, Int(done) * format.size.width) }
                 if done > 0 { try sink.commit(at: row, count: Int(done)) }
                 row += Int(done)
                 guard Int(result) != WI_TIFF_TRUNCATED else {

@@ -1,5 +1,6 @@
 import CSysWebP
 import WebImageCore
+import WebImageProcessing
 
 /// Writes an animated WebP through libwebpmux, which encodes of each frame the rectangle that changed.
 ///
@@ -14,6 +15,8 @@ final class WebPAnimationEncoder: AnimationEncoder {
     private let config: WebPConfig
     private let handle: OpaquePointer
     private var metadata: EmbeddedMetadata?
+    /// Whether a pixel of any frame is not opaque.
+    private var hasAlpha = false
     /// When the next frame begins, in milliseconds.
     private var time = 0
 
@@ -46,6 +49,7 @@ final class WebPAnimationEncoder: AnimationEncoder {
         }
         if metadata == nil { metadata = EmbeddedMetadata(frame, options) }
         let pixels = try frame.straightBytes(for: options)
+        hasAlpha = hasAlpha || frame.alpha != .opaque && !pixels.isOpaque
         var config = config
         try WebPEncoder.withPicture(of: pixels, isOpaque: frame.alpha == .opaque, argb: true) {
             (picture) throws(WebImageError) in
@@ -63,9 +67,11 @@ final class WebPAnimationEncoder: AnimationEncoder {
         guard WebPAnimEncoderAdd(handle, nil, Int32(time), nil) != 0, WebPAnimEncoderAssemble(handle, &output) != 0,
             let bytes = output.bytes
         else { throw failure(VP8_ENC_OK) }
-        let file = [UInt8](UnsafeBufferPointer(start: bytes, count: output.size))
-        guard !metadata.isEmpty else { return file }
-        return try WebPContainer.wrap(file, metadata)
+        var file = [UInt8](UnsafeBufferPointer(start: bytes, count: output.size))
+        if !metadata.isEmpty { file = try WebPContainer.wrap(file, metadata) }
+        // libwebpmux asks the stored rectangles, which may be opaque on a canvas that is not.
+        if hasAlpha { WebPContainer.announceAlpha(&file) }
+        return file
     }
 
     private func failure(_ code: WebPEncodingError) -> WebImageError {

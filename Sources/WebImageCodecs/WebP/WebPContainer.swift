@@ -26,6 +26,13 @@ enum WebPContainer {
         return [UInt8](UnsafeBufferPointer(start: bytes, count: output.size))
     }
 
+    /// Says of an animation that its canvas may be seen through (RFC 9649, 2.7.1.1).
+    static func announceAlpha(_ file: inout [UInt8]) {
+        let (animation, alpha): (UInt8, UInt8) = (0x02, 0x10)
+        guard file.count > 20, file[12..<16].elementsEqual("VP8X".utf8), file[20] & animation != 0 else { return }
+        file[20] |= alpha
+    }
+
     private static func withData(_ bytes: [UInt8], _ body: (inout WebPData) -> Bool) -> Bool {
         bytes.withUnsafeBufferPointer { buffer in
             var data = WebPData(bytes: buffer.baseAddress, size: buffer.count)

@@ -76,6 +76,8 @@ package struct CorpusRow: CustomStringConvertible, Sendable {
     package var frames: Int { integer("frames") }
     /// nil when none is stored.
     package var loopCount: Int? { fields["loop_count"].flatMap { Int($0) } }
+    /// How often it plays, 0 for ever. A GIF says how often it is repeated after that, and so does the manifest.
+    package var playCount: Int? { format == "gif" ? loopCount.map { $0 == 0 ? 0 : $0 + 1 } : loopCount }
     package var hasAlpha: Bool { integer("has_alpha") == 1 }
     package var profileCount: Int? { fields["icc_bytes"].flatMap { Int($0) } }
 

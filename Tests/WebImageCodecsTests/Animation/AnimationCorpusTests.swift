@@ -28,7 +28,7 @@ import WebImageTesting
         let expected = CorpusFrame.all.filter { $0.path == row.path }
         #expect(decoder.header?.size == PixelSize(width: row.width, height: row.height))
         #expect(decoder.storedDelays.count == row.frames && decoder.header?.frameCount == row.frames)
-        #expect(decoder.header?.loopCount == (Self.editLists[row.path] ?? row.loopCount))
+        #expect(decoder.header?.loopCount == (Self.editLists[row.path] ?? row.playCount))
         for frame in expected {
             // The reference rounds to milliseconds.
             let difference = decoder.storedDelays[frame.index] - frame.delay

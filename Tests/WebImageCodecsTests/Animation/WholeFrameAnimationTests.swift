@@ -90,8 +90,8 @@
         @Test(arguments: Kind.allCases, [0, 1, 3, nil] as [Int?])
         func theLoopCountIsKept(_ kind: Kind, _ loopCount: Int?) throws {
             let header = try Self.read(kind, Self.file(kind, loopCount: loopCount)).decoder.header
-            // A JPEG XL cannot be silent on it.
-            #expect(header?.loopCount == (kind == .jxl ? loopCount ?? 1 : loopCount))
+            // A JPEG XL cannot be silent on it, and an AVIF that is gets played for ever.
+            #expect(header?.loopCount == loopCount ?? 1)
         }
 
         @Test(arguments: Kind.allCases)

@@ -14,7 +14,7 @@ import WebImageTesting
         let header = try #require(whole.header)
         #expect(header.format.rawValue == row.format)
         #expect(header.size == PixelSize(width: row.width, height: row.height))
-        #expect(header.frameCount == row.frames && header.loopCount == row.loopCount)
+        #expect(header.frameCount == row.frames && header.loopCount == row.playCount)
         // The manifest speaks of all frames; in this file only later ones have transparency.
         let isLate = row.path.hasSuffix("/dispose_bgnd.gif")
         #expect(header.hasAlpha == (row.hasAlpha && !isLate))

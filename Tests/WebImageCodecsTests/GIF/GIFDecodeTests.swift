@@ -44,7 +44,7 @@ import WebImageTesting
         #expect(decoder.header == nil)
         _ = try bytes[(end - 1)..<end].withUnsafeBytes { (bytes) throws(WebImageError) in try decoder.push(bytes) }
         let header = try #require(decoder.header)
-        #expect(header.size == PixelSize(width: 4, height: 4) && header.loopCount == 3 && header.frameCount == nil)
+        #expect(header.size == PixelSize(width: 4, height: 4) && header.loopCount == 4 && header.frameCount == nil)
         #expect(!header.hasAlpha && !header.isProgressive)
     }
 
@@ -97,16 +97,29 @@ import WebImageTesting
         var maker = Self.small { $0.frames[0].x = 1 }
         (maker.width, maker.height) = (0, 0)
         let result = decode(maker.file)
-        (maker.width, maker.height) = (5, 4)
         #expect(result.pixels == Pixels(maker.shown) && result.header?.size == PixelSize(width: 5, height: 4))
     }
 
-    @Test func anEmptyOrOutlyingFrameShowsNothing() {
-        for (x, width) in [(0, 0), (9, 4)] {
-            let maker = Self.small { ($0.frames[0].x, $0.frames[0].width) = (x, width) }
-            let result = decode(maker.file)
-            #expect(result.error == nil && result.pixels == Pixels([UInt8](repeating: 0, count: 64)))
-        }
+    @Test func anEmptyFrameShowsNothing() {
+        let result = decode(Self.small { $0.frames[0].width = 0 }.file)
+        #expect(result.error == nil && result.pixels == Pixels([UInt8](repeating: 0, count: 64)))
+    }
+
+    /// The canvas that is stated, where the first frame begins, and the canvas that is shown.
+    @Test(arguments: [
+        ((3, 2), (0, 0), (4, 4)), ((4, 4), (9, 0), (13, 4)), ((8, 3), (1, 1), (8, 5)), ((8, 8), (4, 4), (8, 8)),
+    ])
+    func theCanvasGrowsToTheFirstFrame(_ stated: (Int, Int), _ place: (Int, Int), _ shown: (Int, Int)) throws {
+        var maker = Self.small { ($0.frames[0].x, $0.frames[0].y) = place }
+        (maker.width, maker.height) = stated
+        let size = PixelSize(width: shown.0, height: shown.1)
+        let result = decode(maker.file)
+        #expect(result.error == nil && result.header?.size == size && result.pixels == Pixels(maker.shown))
+        // Later frames are cut off.
+        maker.frames.append(GIFMaker.Frame(x: 2, width: 30, height: 40, indices: [UInt8](repeating: 1, count: 1200)))
+        let decoder = try animationDecoder(maker.file)
+        #expect(decoder.header?.size == size && decoder.storedDelays.count == 2)
+        #expect(try decoder.pixels(at: 1).count == shown.0 * shown.1 * 4)
     }
 
     @Test func aCodeThatStandsForNothingIsCorrupt() {

@@ -112,10 +112,18 @@ import WebImageTesting
         }
     }
 
-    @Test(arguments: [nil, 0, 1, 12, 65_535] as [Int?])
-    func loopsAreWritten(_ count: Int?) throws {
+    /// What is asked for, what stands in the file (how often it is repeated), and what is read of it.
+    @Test(
+        arguments: [
+            (nil, nil, nil), (0, 0, 0), (1, nil, nil), (2, 1, 2), (12, 11, 12), (65_536, 65_535, 65_536),
+            (70_000, 65_535, 65_536), (-3, 0, 0),
+        ] as [(Int?, Int?, Int?)])
+    func loopsAreWrittenAsRepetitions(_ count: Int?, _ stored: Int?, _ read: Int?) throws {
         let frames = try randomFrames(2, PixelSize(width: 8, height: 8), colors: randomColors(4, seed: 1), seed: 2)
-        #expect(try animationDecoder(encodeAnimation(frames, as: .gif, loopCount: count)).header?.loopCount == count)
+        let bytes = try encodeAnimation(frames, as: .gif, loopCount: count)
+        let name = bytes.indices.first { bytes[$0...].starts(with: "NETSCAPE2.0".utf8) }
+        #expect(name.map { Int(bytes[$0 + 13]) | Int(bytes[$0 + 14]) << 8 } == stored)
+        #expect(try animationDecoder(bytes).header?.loopCount == read)
     }
 
     @Test func delaysAreInHundredthsAndTheirSumIsRight() throws {

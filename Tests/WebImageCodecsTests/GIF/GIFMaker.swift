@@ -46,13 +46,14 @@ struct GIFMaker {
 
     var file: [UInt8] { open + [0x3B] }
 
-    /// The canvas with the first frame, as straight RGBA.
+    /// The canvas with the first frame, as straight RGBA: as large as that needs.
     var shown: [UInt8] {
+        let (width, height) = (max(width, frames[0].x + frames[0].width), max(height, frames[0].y + frames[0].height))
         var canvas = [UInt8](repeating: 0, count: width * height * 4)
         let frame = frames[0]
         let colors = frame.table.isEmpty ? table : frame.table
-        for row in 0..<frame.height where frame.y + row < height {
-            for column in 0..<frame.width where frame.x + column < width {
+        for row in 0..<frame.height {
+            for column in 0..<frame.width {
                 let index = frame.indices[row * frame.width + column]
                 guard index != frame.transparentIndex else { continue }
                 let color = Int(index) < colors.count ? colors[Int(index)] : [0, 0, 0]

@@ -77,11 +77,23 @@ import WebImageCore
 
     @Test func delaysAreInMillisecondsAndTheirSumIsRight() throws {
         let frames = try randomFrames(31, PixelSize(width: 8, height: 8), colors: randomColors(4, seed: 1), seed: 2)
-        let delays = [Duration](repeating: .seconds(1) / 30, count: 30) + [.seconds(100)]
+        let delays = [Duration](repeating: .seconds(1) / 30, count: 30) + [.seconds(70_000)]
         let stored = try animationDecoder(encodeAnimation(frames, as: .apng, delays: delays)).storedDelays
         #expect(Set(stored.dropLast()) == [.milliseconds(33), .milliseconds(34)])
         #expect(stored.dropLast().reduce(.zero, +) == .seconds(1))
-        #expect(stored.last == .milliseconds(65_535))
+        #expect(stored.last == .seconds(65_535))
+    }
+
+    /// 65 535 thousandths are not enough for what a GIF's 65 535 hundredths can say.
+    @Test(
+        arguments: [
+            (65_535, 65_535), (65_536, 65_540), (100_000, 100_000), (655_350, 655_350), (655_351, 655_400),
+            (6_553_500, 6_553_500), (6_553_600, 6_554_000),
+        ])
+    func aLongDelayHasACoarserUnit(_ given: Int, _ read: Int) throws {
+        let frames = try randomFrames(2, PixelSize(width: 8, height: 8), colors: randomColors(4, seed: 1), seed: 2)
+        let bytes = try encodeAnimation(frames, as: .apng, delays: [.milliseconds(given), .milliseconds(10)])
+        #expect(try animationDecoder(bytes).storedDelays[0] == .milliseconds(read))
     }
 
     @Test func whatDoesNotChangeCostsNothing() throws {

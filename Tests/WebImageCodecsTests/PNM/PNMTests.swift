@@ -134,6 +134,59 @@ import WebImageCore
         #expect(result.error == nil && result.pixels == image.bytes && result.format?.layout == layout)
     }
 
+    /// Red, half transparent white, black and nothing.
+    private func fourPixels() throws -> Image {
+        try Image(size: PixelSize(width: 4, height: 1), alpha: .straight) {
+            $0.copyBytes(from: [255, 0, 0, 255, 255, 255, 255, 128, 0, 0, 0, 255, 9, 9, 9, 0])
+        }
+    }
+
+    @Test(
+        arguments: [
+            (
+                .automatic, "P7\nWIDTH 4\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n",
+                [255, 0, 0, 255, 255, 255, 255, 128, 0, 0, 0, 255, 9, 9, 9, 0]
+            ),
+            (
+                .arbitrary, "P7\nWIDTH 4\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n",
+                [255, 0, 0, 255, 255, 255, 255, 128, 0, 0, 0, 255, 9, 9, 9, 0]
+            ),
+            (.pixmap, "P6\n4 1\n255\n", [255, 0, 0, 128, 228, 128, 0, 0, 0, 0, 200, 0]),
+            (.graymap, "P5\n4 1\n255\n", [76, 187, 0, 117]), (.bitmap, "P4\n4 1\n", [0b1011_0000]),
+        ] as [(PortableAnymap, String, [UInt8])])
+    func everyKindCanBeAskedFor(_ kind: PortableAnymap, _ header: String, _ samples: [UInt8]) throws {
+        var options = EncodeOptions(background: RGBColor(red: 0, green: 200, blue: 0))
+        options.anymap = kind
+        #expect(try coder.encode(fourPixels(), as: .pnm, options) == Array(header.utf8) + samples)
+    }
+
+    @Test(arguments: PortableAnymap.allCases, [PixelLayout.rgba8, .rgba16])
+    func everyKindIsReadAgain(_ kind: PortableAnymap, _ layout: PixelLayout) throws {
+        let image = try Drawings.picture(13, 5, layout: layout, alpha: .opaque)
+        var options = EncodeOptions()
+        options.anymap = kind
+        let result = decode(
+            try coder.encode(image, as: .pnm, options), with: coder, options: DecodeOptions(keepsBitDepth: true))
+        #expect(result.error == nil && result.header?.size == image.size)
+        #expect(result.format?.layout == (kind == .bitmap ? .rgba8 : layout))
+        let keepsColors = kind != .graymap && kind != .bitmap
+        #expect((result.pixels == image.bytes) == keepsColors)
+    }
+
+    @Test func whatLosesColoursOrAlphaIsNotLossless() throws {
+        var options = EncodeOptions(isLossless: true)
+        for kind in PortableAnymap.allCases {
+            options.anymap = kind
+            let isRefused = errorCode { try coder.encode(fourPixels(), as: .pnm, options) } == .cannotEncode
+            #expect(isRefused == (kind != .automatic && kind != .arbitrary), "\(kind)")
+        }
+    }
+
+    @Test func aFilesNameTellsTheKind() {
+        let names = ["pnm", "PPM", "pgm", "pbm", "pam", "png"].map { PortableAnymap(fileExtension: $0) }
+        #expect(names == [.automatic, .pixmap, .graymap, .bitmap, .arbitrary, nil])
+    }
+
     @Test func damagedPicturesGiveATypedAnswer() throws {
         expectToSurviveDamage(Array("P1#comment\n5 4\n01010 1 1 1 1 1#c\n 0 0 0 0 0 10101\n".utf8), coder, seed: 1)
         expectToSurviveDamage(Array("P3\n2 2\n#c\n200 1 22 133 4 5 66 77 8 9 10 11 12\n".utf8), coder, seed: 2)

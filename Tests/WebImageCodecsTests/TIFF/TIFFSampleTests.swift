@@ -36,6 +36,46 @@
             }
         }
 
+        /// L* and what it is in sRGB by the formulas of CIE, Bradford and IEC 61966-2-1, of 255; a* and b* signed.
+        private static let labs: [(lab: [Int], rgb: [Double])] = [
+            ([255, 0, 0], [255, 255, 255]), ([0, 0, 0], [0, 0, 0]), ([128, 0, 0], [119.4, 119.4, 119.4]),
+            ([128, 60, -30], [194.7, 66.6, 172.3]), ([180, -40, 50], [115.3, 191, 73.3]),
+            ([200, 10, -20], [199.1, 188.7, 231.4]),
+        ]
+
+        /// libtiff made its white (255, 252, 222).
+        @Test(arguments: [8, 16], [nil, 1, 2]) func labIsSeenByTheWhiteOfPrint(depth: Int, sampleFormat: Int?) {
+            for (isPlanar, extra) in [(false, nil), (true, nil), (false, 2)] as [(Bool, Int?)] {
+                var maker = TIFFMaker(
+                    width: Self.labs.count, height: 1, depth: depth, photometric: 8, samples: extra == nil ? 3 : 4,
+                    extraSample: extra, sampleFormat: sampleFormat, values: [])
+                for (lab, _) in Self.labs {
+                    let (lightness, scale, mask) = depth == 8 ? (lab[0], 1, 0xFF) : (lab[0] * 257, 256, 0xFFFF)
+                    maker.values += [lightness, lab[1] * scale & mask, lab[2] * scale & mask]
+                    if extra != nil { maker.values.append(1 << (depth - 1)) }
+                }
+                maker.isPlanar = isPlanar
+                let result = decode(maker.file())
+                #expect(result.error == nil && result.header?.colorModel == .rgb)
+                let alpha: Double = extra == nil ? 255 : 128
+                let expected: [Double] = Self.labs.flatMap { $0.rgb + [alpha] }
+                let isClose = zip(result.pixels.bytes, expected).allSatisfy { abs(Double($0) - $1) <= 1 }
+                #expect(isClose && result.pixels.count == expected.count, "\(result.pixels.bytes)")
+                guard depth == 16 else { continue }
+                let deep = decode(maker.file(), options: DecodeOptions(keepsBitDepth: true))
+                let words = deep.pixels.bytes.withUnsafeBytes { Array($0.bindMemory(to: UInt16.self)) }
+                let isNear = zip(words, expected).allSatisfy { abs(Double($0) / 257 - $1) <= 0.5 }
+                #expect(isNear && deep.format?.layout == .rgba16, "\(words)")
+            }
+        }
+
+        @Test func labOfAnotherKindIsRefused() {
+            var maker = TIFFMaker(width: 1, height: 1, depth: 32, photometric: 8, samples: 3, values: [0, 0, 0])
+            #expect(decode(maker.file()).error?.code == .unsupportedFeature)
+            (maker.depth, maker.samples, maker.extraSample, maker.values) = (8, 4, 1, [0, 0, 0, 0])
+            #expect(decode(maker.file()).error?.code == .unsupportedFeature)
+        }
+
         @Test func halfNumbersAndThoseThatAreNoneAreShown() {
             // 0, the least, 1/3, 1/2, 1, -1, 2, infinity, no number.
             let halves = [0, 1, 0x3555, 0x3800, 0x3C00, 0xBC00, 0x4000, 0x7C00, 0x7E00]

@@ -63,6 +63,27 @@ import WebImageCore
         }
     }
 
+    /// libwebpmux stores of these the card alone, which is opaque: Pillow showed black around it.
+    @Test(arguments: [false, true]) func aCanvasThatIsNotCoveredIsSaidToHaveAlpha(hasProfile: Bool) throws {
+        let clear = try (0..<3).map { index in
+            try Image(size: PixelSize(width: 64, height: 48), alpha: .straight) { bytes in
+                for pixel in (20 + index) * 64 + 10..<(20 + index) * 64 + 40 {
+                    for channel in 0..<4 { bytes[pixel * 4 + channel] = 255 }
+                }
+            }
+        }.map { image in
+            image.with { $0.iccProfile = hasProfile ? EncoderTests.profile(space: "RGB ", count: 301) : nil }
+        }
+        for options in [EncodeOptions(), EncodeOptions(isLossless: true)] {
+            let moving = try encode(clear, options)
+            #expect(moving[20] & 0x12 == 0x12 && decodeWebP(moving).header?.hasAlpha == true)
+            #expect(try WebPFrames(moving).frame(0).seen == clear[0].bytes.seen)
+        }
+        // What covers all and is opaque does not say so.
+        let noise = try (0..<3).map { try Drawings.noise(32, 32, alpha: .opaque, seed: UInt64($0)) }
+        #expect(try encode(noise, EncodeOptions(isLossless: true))[20] & 0x12 == 0x02)
+    }
+
     @Test func onlyWhatChangesIsEncodedAgain() throws {
         let noise = try Drawings.noise(64, 48, alpha: .opaque)
         let (one, eight) = (try encode(scene(1, on: noise)), try encode(scene(8, on: noise)))
