@@ -65,10 +65,13 @@ import WebImageCore
 
     /// libwebpmux stores of these the card alone, which is opaque: Pillow showed black around it.
     @Test(arguments: [false, true]) func aCanvasThatIsNotCoveredIsSaidToHaveAlpha(hasProfile: Bool) throws {
-        let clear = try (0..<3).map { index in
+        let colors: [[UInt8]] = [[255, 255, 255, 255], [255, 0, 0, 255], [0, 0, 255, 255]]
+        let clear = try colors.map { color in
             try Image(size: PixelSize(width: 64, height: 48), alpha: .straight) { bytes in
-                for pixel in (20 + index) * 64 + 10..<(20 + index) * 64 + 40 {
-                    for channel in 0..<4 { bytes[pixel * 4 + channel] = 255 }
+                for row in 20..<30 {
+                    for column in 10..<40 {
+                        for channel in 0..<4 { bytes[(row * 64 + column) * 4 + channel] = color[channel] }
+                    }
                 }
             }
         }.map { image in
@@ -77,7 +80,8 @@ import WebImageCore
         for options in [EncodeOptions(), EncodeOptions(isLossless: true)] {
             let moving = try encode(clear, options)
             #expect(moving[20] & 0x12 == 0x12 && decodeWebP(moving).header?.hasAlpha == true)
-            #expect(try WebPFrames(moving).frame(0).seen == clear[0].bytes.seen)
+            guard options.isLossless else { continue }
+            for index in 0..<3 { #expect(try WebPFrames(moving).frame(index).seen == clear[index].bytes.seen) }
         }
         // What covers all and is opaque does not say so.
         let noise = try (0..<3).map { try Drawings.noise(32, 32, alpha: .opaque, seed: UInt64($0)) }
