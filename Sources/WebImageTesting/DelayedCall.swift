@@ -6,6 +6,9 @@ package struct DelayedCall: Sendable {
     /// Blocks until the call is made.
     package func waitUntilMade() { arrival.wait() }
 
+    /// Returns once the call is made; takes no thread.
+    package func made() async { await arrival.opened() }
+
     package var isMade: Bool { arrival.isOpen }
 
     /// Lets the call go on, or pass when it comes later.

@@ -37,18 +37,13 @@ import WebImageTesting
         _ = try await manager.image(for: first)
         await manager.finishStores()
         _ = try await manager.image(for: waiting(second, arrival, end))
-        await opening(of: arrival)
+        await arrival.opened()
         if isClear { try await manager.cache.clear() } else { try await manager.cache.remove(second) }
         end.open()
         await manager.finishStores()
         #expect(manager.cachedImage(for: second) == nil)
         #expect(try await manager.cache.contains(second) == [])
         #expect(try await manager.cache.contains(first) == (isClear ? [] : .all))
-    }
-
-    /// Without taking a thread that others need.
-    private func opening(of gate: Gate) async {
-        while !gate.isOpen { try? await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test(arguments: [CacheLayers.memory, .disk, .all])
@@ -59,7 +54,7 @@ import WebImageTesting
         request.transformers = [transformer]
         request.caching.store = .all
         let load = Task { [request] in try await manager.image(for: request) }
-        await opening(of: transformer.arrival)
+        await transformer.arrival.opened()
         try await manager.cache.remove(request, from: layers)
         transformer.end.open()
         #expect(try await load.value.image.size.width == 64)
@@ -76,7 +71,7 @@ import WebImageTesting
     @Test func anOriginalIsFoundBeforeItIsOnDisk() async throws {
         let write = files.delay(.write)
         _ = try await bench.manager.image(for: first)
-        while !write.isMade { try await Task.sleep(for: .milliseconds(1)) }
+        await write.made()
         var small = first
         small.size = TargetSize(width: 8)
         let response = try await bench.manager.image(for: small)
