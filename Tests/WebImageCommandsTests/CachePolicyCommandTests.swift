@@ -81,6 +81,32 @@ struct CachePolicyCommandTests {
         #expect(try await source(bench, url, "--cache-dir", "file/cache") == "network")
     }
 
+    @Test func whatShortRunsFindAndMissIsCounted() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.jpg", try Pictures.jpeg())
+        #expect(try await source(bench, url) == "network")
+        #expect(try await source(bench, url) == "disk")
+        let stats = try #require(try await bench.run("cache", "stats", "--json").objects.first)
+        #expect((stats.number("hits") ?? 0) >= 1 && (stats.number("misses") ?? 0) >= 1)
+        #expect(try await bench.run("cache", "stats").text.contains("% hits"))
+    }
+
+    @Test func aPictureIsRemovedWhoeverFetchedIt() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.jpg", try Pictures.jpeg())
+        _ = try await bench.run("fetch", url, "--header", "X-Tenant: a")
+        #expect(try await bench.run("cache", "path", url).code == 0)
+        #expect(try await bench.run("cache", "remove", url).code == 0)
+        #expect(try await entries(bench) == 0)
+    }
+
+    @Test func whatIsNoCacheIsSaid() async throws {
+        let bench = try CommandBench()
+        try bench.write([1], to: "file")
+        #expect(try await bench.run("cache", "stats", "--cache-dir", "file").code == 1)
+        #expect(try await bench.run("cache", "import", "gone", "http://a.test/a.png").code == 1)
+    }
+
     @Test func statsCountsPathFindsAndClearEmpties() async throws {
         let bench = try CommandBench()
         let jpeg = try Pictures.jpeg()

@@ -150,6 +150,28 @@ struct ConvertCommandTests {
         #expect(bench.names() == ["a.png"])
     }
 
+    @Test func aFileMayHaveANameLikeAURL() async throws {
+        let bench = try CommandBench()
+        for name in ["IMG:01.png", "data:x.png"] {
+            try bench.write(try Pictures.png(), to: name)
+            #expect(try await bench.run("info", name).code == 0)
+        }
+    }
+
+    @Test func moreAtATimeThanThereAreIsNoMore() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "in.png")
+        #expect(try await bench.run("fetch", "in.png", "--concurrency", "9999999999999").code == 0)
+    }
+
+    @Test func theLimitOfPixelsCanBeMoved() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "in.png")
+        let refused = try await bench.run("convert", "in.png", "out.jpg", "--max-pixels", "1")
+        #expect(refused.code == 1 && refused.errors.contains("--max-pixels"))
+        #expect(try await bench.run("convert", "in.png", "out.jpg", "--max-pixels", "100000000").code == 0)
+    }
+
     @Test func aCutPictureIsWrittenOnlyWhenThatIsAllowed() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.cut(), to: "in.jpg")
