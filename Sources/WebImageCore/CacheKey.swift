@@ -1,7 +1,7 @@
 /// The name under which a picture is cached: a text, hashed once when it is made.
 ///
 /// Two keys are the same when their texts are, byte for byte: names that only look the same (Unicode's canonical
-/// equivalence) are those of two files. The hash only says quickly when they are not.
+/// equivalence) are those of two files.
 public struct CacheKey: Hashable, Sendable {
     public let text: String
     /// Differs from process to process.
@@ -17,7 +17,9 @@ public struct CacheKey: Hashable, Sendable {
     }
 
     public static func == (left: CacheKey, right: CacheKey) -> Bool {
-        left.hashCode == right.hashCode && left.text.utf8.isSame(as: right.text.utf8)
+        // Texts that Unicode takes for the same, of other bytes, have another hash: it is of the bytes, with 64 bits and a
+        // secret of the process.
+        left.hashCode == right.hashCode && left.text == right.text
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(hashCode) }
@@ -50,26 +52,5 @@ extension CacheKey {
         guard text.utf8.starts(with: original.text.utf8) else { return false }
         let rest = text.utf8.dropFirst(original.text.utf8.count)
         return rest.isEmpty || rest.first == Self.variantSeparator.utf8.first
-    }
-}
-
-extension String.UTF8View {
-    fileprivate func isSame(as other: Self) -> Bool {
-        let isSame = withContiguousStorageIfAvailable { mine in
-            other.withContiguousStorageIfAvailable { theirs in
-                guard mine.count == theirs.count else { return false }
-                let (left, right) = (UnsafeRawBufferPointer(mine), UnsafeRawBufferPointer(theirs))
-                let words = mine.count / 8
-                for word in 0..<words {
-                    let offset = word * 8
-                    guard
-                        left.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                            == right.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                    else { return false }
-                }
-                return left[(words * 8)...].elementsEqual(right[(words * 8)...])
-            }
-        }
-        return (isSame ?? nil) ?? elementsEqual(other)
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A decoded picture. A small value over shared, unchanging memory: copies are free and any thread may use it.
 public struct Image: Sendable {
     package final class Storage: Sendable {
@@ -6,6 +8,9 @@ public struct Image: Sendable {
         package let animation: ImageAnimation?
         /// What is known of the answer that it was decoded from, by whoever loaded it; means nothing to this room.
         package let origin: (any ImageOrigin)?
+        /// Under which settings of the downloader the picture was last found to be what its request brings; `max` for one that
+        /// has no origin, and so is good under all.
+        private let judgement: Atomic<Int>
 
         package init(
             pixels: PixelBuffer, info: Info, animation: ImageAnimation?, origin: (any ImageOrigin)? = nil
@@ -14,7 +19,15 @@ public struct Image: Sendable {
             self.info = info
             self.animation = animation
             self.origin = origin
+            judgement = Atomic(origin == nil ? .max : -1)
         }
+
+        package func isJudged(under settings: Int) -> Bool {
+            let known = judgement.load(ordering: .relaxed)
+            return known == settings || known == .max
+        }
+
+        package func judge(under settings: Int) { judgement.store(settings, ordering: .relaxed) }
     }
 
     /// What is known of a picture besides its pixels.
@@ -124,7 +137,4 @@ public struct Image: Sendable {
 }
 
 /// What a picture in memory keeps of where it came from.
-package protocol ImageOrigin: AnyObject, Sendable {
-    /// Whether it is known to be what a request brings under those settings of the downloader.
-    func isJudged(under settings: Int) -> Bool
-}
+package protocol ImageOrigin: AnyObject, Sendable {}

@@ -8,16 +8,10 @@ import WebImageSystem
 /// without a look at the disk.
 final class AnswerRecord: ImageOrigin {
     private let current: Guarded<StoredResponse>
-    /// Under which settings of the downloader it was last found to be good for the request that its picture is for.
-    private let settings = Atomic(-1)
 
     init(_ response: StoredResponse) { current = Guarded(response) }
 
     var response: StoredResponse { current.withLock { $0 } }
-
-    package func isJudged(under settings: Int) -> Bool { self.settings.load(ordering: .relaxed) == settings }
-
-    func judge(under settings: Int) { self.settings.store(settings, ordering: .relaxed) }
 
     /// Takes over what a 304 said, unless the record is of another body.
     func renew(_ response: StoredResponse) {

@@ -9,11 +9,14 @@ extension Loader {
     func cachedImage(for request: ImageRequest) -> Image? {
         guard request.asksMemory else { return nil }
         if request.cachePolicy.trustsMemory {
-            let memory = request.ownMemory ?? memory
-            guard let image = memory.image(for: request.variantKey) ?? request.variant(in: memory) else { return nil }
-            guard let origin = image.storage.origin else { return image }
-            let settings = downloader.settingsNumber
-            return origin.isJudged(under: settings) || isFor(request, origin, settings) ? image : nil
+            // Neither cache is held here: each has weak references to it, which make that slow.
+            let found =
+                if let own = request.ownMemory { own.image(for: request.variantKey) } else {
+                    memory.image(for: request.variantKey)
+                }
+            guard let found else { return variant(for: request) }
+            let settings = settings.number
+            return found.storage.isJudged(under: settings) || isFor(request, found, settings) ? found : nil
         }
         guard request.cachePolicy == .protocol else { return nil }
         return freshImage(for: request)
@@ -21,12 +24,22 @@ extension Loader {
 
     /// Whether a picture is what the request brings now: who asks and what `Vary` names may have changed with the
     /// downloader's configuration.
-    private func isFor(_ request: ImageRequest, _ origin: any ImageOrigin, _ settings: Int) -> Bool {
-        guard let record = origin as? AnswerRecord, let download = try? withLoader(request).download.get(),
+    private func isFor(_ request: ImageRequest, _ image: Image, _ settings: Int) -> Bool {
+        guard let record = image.storage.origin as? AnswerRecord,
+            let download = try? withLoader(request).download.get(),
             HTTPCacheRules.standard.isFor(downloader.cacheRequest(for: download), record.response)
         else { return false }
-        record.judge(under: settings)
+        image.storage.judge(under: settings)
         return true
+    }
+
+    /// Another size that will do.
+    private func variant(for request: ImageRequest) -> Image? {
+        guard request.sizePrecision == .inexact, let image = request.variant(in: request.ownMemory ?? memory) else {
+            return nil
+        }
+        let settings = settings.number
+        return image.storage.isJudged(under: settings) || isFor(request, image, settings) ? image : nil
     }
 
     /// The picture when memory has it and HTTP says that it is fresh.

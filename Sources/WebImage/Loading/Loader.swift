@@ -12,6 +12,7 @@ final class Loader: Sendable {
     let memory: MemoryCache
     let disk: DiskCache?
     let downloader: ImageDownloader
+    let settings: SettingsCounter
     let coders: CoderRegistry
     let clock: any LoadClock
     let decodeExecutor: any WorkExecutor
@@ -33,6 +34,7 @@ final class Loader: Sendable {
         memory = parts.memory
         disk = parts.disk
         downloader = parts.downloader
+        settings = parts.downloader.settings
         coders = parts.coders
         clock = parts.clock
         decodeExecutor = parts.decodeExecutor
@@ -109,7 +111,7 @@ final class Loader: Sendable {
             return .refused(error)
         }
         let removals = removals(request.caching)
-        key.bytes.settings = downloader.settingsNumber
+        key.bytes.settings = settings.number
         return table.withLock { [key] table -> LoadTable.Joined in
             if token.hasEnded { return .refused(token.leftWith ?? .cancelled) }
             let joined = table.join(token, request, key, removals: removals)

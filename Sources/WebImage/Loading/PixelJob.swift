@@ -17,7 +17,7 @@ struct BytesKey: Hashable, Sendable {
     let caching: CacheUse
     /// One who would be refused must not decide for one who would not.
     let retriesFailed: Bool
-    /// What runs under other settings of the downloader may bring another answer; see ``ImageDownloader/settingsNumber``.
+    /// What runs under other settings of the downloader may bring another answer; see ``SettingsCounter``.
     var settings = 0
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.

@@ -45,8 +45,7 @@ final class DownloadCenter: TransferOwner {
     let credentials = CredentialBook()
     private let timer: DeadlineTimer
     private let nextID = Atomic(0)
-    /// Counts the changes of what is sent.
-    let settings = Atomic(0)
+    let settings = SettingsCounter()
     private let state: Guarded<State>
 
     init(
@@ -277,7 +276,7 @@ final class DownloadCenter: TransferOwner {
 
     /// - Parameter changesWhatIsSent: whether another answer may come from now on: nobody joins what runs then.
     func changeConfiguration(changesWhatIsSent: Bool = true, _ change: (inout DownloadConfiguration) -> Void) {
-        defer { if changesWhatIsSent { settings.add(1, ordering: .releasing) } }
+        defer { if changesWhatIsSent { settings.count() } }
         begin(
             state.withLock { state in
                 var configuration = state.snapshot.configuration

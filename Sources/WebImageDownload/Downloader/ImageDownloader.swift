@@ -1,5 +1,4 @@
 public import HTTPTypes
-import Synchronization
 package import WebImageCore
 import WebImageSystem
 
@@ -106,9 +105,7 @@ public final class ImageDownloader: Sendable {
         }
     }
 
-    /// Another number whenever what is sent with all requests may have changed: what was answered before may not be good for
-    /// the same request now.
-    package var settingsNumber: Int { center.settings.load(ordering: .acquiring) }
+    package var settings: SettingsCounter { center.settings }
 
     /// While true no transfer starts; those that run go on. Default false.
     public var isSuspended: Bool {
