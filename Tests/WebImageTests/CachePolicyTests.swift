@@ -232,6 +232,20 @@ import WebImageTesting
         #expect(try await manager.image(for: request(.cacheFirst)).source == .network, "it is another request's")
     }
 
+    @Test func whoWaitsForTheStoreIsToldOfWhatIsStale() async throws {
+        let folder = try TemporaryFolder()
+        let clock = ManualClock(wallTime: SystemClock.shared.wallTime)
+        let (bench, origin) = try makeBench(
+            folder, clock: clock, fields: [.cacheControl: "max-age=1, stale-while-revalidate=600"])
+        var waiting = request(.protocol)
+        waiting.caching.waitsForStore = true
+        #expect(try await bench.manager.image(for: waiting).source == .network)
+        clock.advance(by: .seconds(10))
+        #expect(try await bench.manager.image(for: waiting).source == .memory)
+        await bench.manager.finishStores()
+        #expect(origin.counts.first == 1)
+    }
+
     @Test func memoryGivesNothingToARequestThatIsAnotherByNow() async throws {
         let (bench, origin) = try makeBench(nil, fields: [.cacheControl: "max-age=600", .vary: "Accept"])
         let manager = bench.manager

@@ -153,19 +153,16 @@ struct LoadTable {
                 continue
             }
             let end = Ended(token: token, delivery: delivery, timeout: token.timeout)
-            if token.waitsForStore, stay == .nobody {
-                // It may still leave, or run out of time, while the store is waited for.
-                ended.append(end)
-                continue
-            }
             if stay == .everyone || stay == .watchers && token.isWatching {
                 staying.append(end)
                 continue
             }
+            ended.append(end)
+            // It may still leave, or run out of time, while the store is waited for; see `endStoring`.
+            if token.waitsForStore { continue }
             token.hasEnded = true
             token.delivery = nil
             token.timeout = nil
-            ended.append(end)
         }
         job.removeAll()
         return (ended, staying)

@@ -1,0 +1,80 @@
+import CSysLCMS2
+import WebImageCore
+
+/// A transform of lcms2 to sRGB, over pixels in place. Unchanging; any thread may use it.
+final class SRGBTransform: @unchecked Sendable {
+    // Sendable: lcms2 only reads a transform that was made without its one-pixel cache.
+    /// A profile, which the transform closes, and how its pixels lie.
+    typealias Source = (profile: cmsHPROFILE, pixels: UInt32)
+
+    private let context: cmsContext
+    private let transform: cmsHTRANSFORM
+    private let bytesPerPixel: Int
+
+    /// - Parameters:
+    ///   - layout: of what comes out; alpha is left alone.
+    ///   - isExact: without the tables that lcms2 otherwise prepares for many colours, which takes it some milliseconds.
+    ///   - source: opens the profile; nil where it cannot be used.
+    /// - Returns: nil without a source or without memory.
+    init?(_ layout: PixelLayout, intent: Int32, isExact: Bool = false, from source: (cmsContext) -> Source?) {
+        // A context of its own: the error handler belongs to the context, and the default one to the whole process.
+        guard let context = cmsCreateContext(nil, nil) else { return nil }
+        cmsSetLogErrorHandlerTHR(context, { _, _, _ in })
+        let flags = cmsFLAGS_NOCACHE | (isExact ? cmsFLAGS_NOOPTIMIZE : 0)
+        guard let transform = Self.make(context, layout, intent, UInt32(flags), source) else {
+            cmsDeleteContext(context)
+            return nil
+        }
+        self.context = context
+        self.transform = transform
+        bytesPerPixel = layout.bytesPerPixel
+    }
+
+    deinit {
+        cmsDeleteTransform(transform)
+        cmsDeleteContext(context)
+    }
+
+    /// Converts `count` pixels, of as many bytes before as behind.
+    func apply(to pixels: UnsafeMutableRawPointer, count: Int) {
+        var (at, left) = (pixels, count)
+        while left > 0 {
+            let run = min(left, 1 << 20)
+            cmsDoTransform(transform, at, at, UInt32(run))
+            at += run * bytesPerPixel
+            left -= run
+        }
+    }
+
+    private static func make(
+        _ context: cmsContext, _ layout: PixelLayout, _ intent: Int32, _ flags: UInt32,
+        _ source: (cmsContext) -> Source?
+    ) -> cmsHTRANSFORM? {
+        guard let (profile, pixels) = source(context) else { return nil }
+        defer { cmsCloseProfile(profile) }
+        guard let sRGB = cmsCreate_sRGBProfileTHR(context) else { return nil }
+        defer { cmsCloseProfile(sRGB) }
+        let rgba = pixelType(UInt32(PT_RGB), channels: 3, extra: 1, layout)
+        return cmsCreateTransformTHR(context, profile, pixels, sRGB, rgba, UInt32(intent), flags)
+    }
+
+    /// What lcms2's `TYPE_…` macros make of their parts (lcms2.h, "Pixel types"), which Swift does not see. Extra channels
+    /// are left alone, which in place keeps alpha.
+    static func pixelType(_ space: UInt32, channels: UInt32, extra: UInt32, _ layout: PixelLayout) -> UInt32 {
+        space << 16 | extra << 7 | channels << 3 | (layout == .rgba8 ? 1 : 2)
+    }
+}
+
+extension SRGBTransform {
+    /// A profile of somebody's, nothing of whose bytes is trusted; nil when it is not one of those that `accepts` takes.
+    static func open(
+        _ bytes: [UInt8], _ context: cmsContext, accepts: (cmsHPROFILE) -> Bool
+    ) -> cmsHPROFILE? {
+        guard bytes.count >= 128, let length = UInt32(exactly: bytes.count),
+            let profile = cmsOpenProfileFromMemTHR(context, bytes, length)
+        else { return nil }
+        if accepts(profile) { return profile }
+        cmsCloseProfile(profile)
+        return nil
+    }
+}

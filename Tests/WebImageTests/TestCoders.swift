@@ -1,0 +1,80 @@
+import FoundationEssentials
+import Synchronization
+import Testing
+import WebImage
+import WebImageSystem
+import WebImageTesting
+
+/// Fails always.
+struct Failing: ImageTransformer {
+    let key = "failing"
+
+    func transform(_ image: Image) throws(WebImageError) -> Image { throw WebImageError(.unsupportedFeature, "no") }
+}
+
+/// A format of one's own in ten lines: the first byte is a grey, the second how wide a picture of it is.
+struct GreyCoder: WholeImageCoder {
+    let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "grey")]
+    var brightness: UInt8 = 1
+
+    var key: String { "grey \(brightness)" }
+
+    func decode(_ bytes: [UInt8], _ options: DecodeOptions) throws(WebImageError) -> Image {
+        guard bytes.count == 2 else { throw WebImageError(.truncatedData, "a grey picture has two bytes") }
+        return try Image(size: PixelSize(width: Int(bytes[1]), height: 10), alpha: .opaque) { pixels in
+            for index in pixels.indices { pixels[index] = index % 4 == 3 ? 255 : bytes[0] &* brightness }
+        }
+    }
+}
+
+/// A format of one's own: any bytes are a white picture of two pixels.
+struct WhiteCoder: ImageCoder {
+    let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "white")]
+
+    func makeDecoder(_ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) -> any ImageDecoder
+    {
+        WhiteDecoder(plan: plan)
+    }
+}
+
+private final class WhiteDecoder: ImageDecoder {
+    var header: ImageHeader?
+    private let plan: DecodePlanner
+
+    init(plan: @escaping DecodePlanner) { self.plan = plan }
+
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
+        let header = ImageHeader(format: ImageFormat(rawValue: "white"), size: PixelSize(width: 2, height: 1))
+        self.header = header
+        guard let sink = try plan(header).sink else { return .stoppedAtHeader }
+        try sink.begin(RowFormat(size: header.size, layout: .rgba8, alpha: .opaque))
+        sink.band(at: 0, count: 1).initializeMemory(as: UInt8.self, repeating: 255, count: 8)
+        try sink.commit(at: 0, count: 1)
+        return .complete
+    }
+
+    func finish() throws(WebImageError) {}
+}
+
+/// Decodes in one call, which waits at a gate.
+final class SlowCoder: WholeImageCoder, @unchecked Sendable {
+    // Sendable: the gate is set before the coder is used; the rest is guarded.
+    var gate: Gate?
+    private let counts = Guarded((running: 0, most: 0))
+
+    let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "slow")]
+    let decodesInOneCall = true
+
+    var running: Int { counts.withLock { $0.running } }
+    var most: Int { counts.withLock { $0.most } }
+
+    func decode(_ bytes: [UInt8], _ options: DecodeOptions) throws(WebImageError) -> Image {
+        counts.withLock { counts in
+            counts.running += 1
+            counts.most = max(counts.most, counts.running)
+        }
+        gate?.wait()
+        counts.withLock { $0.running -= 1 }
+        return Fixture.gradient(2, 2)
+    }
+}
