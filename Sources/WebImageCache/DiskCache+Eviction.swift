@@ -76,15 +76,12 @@ extension DiskCache {
     /// - Returns: how many are gone; nil when a file could not be removed.
     func unlink(_ victims: [DiskIndex.Victim]) -> Int? {
         var (isFine, count) = (true, victims.count)
-        let now = clock.wallTime
         for victim in victims {
             stripe(victim.id).lock.withLock { _ in
                 // Stored or used again since it was chosen: the file there is not the one to go. Who only reads makes no
-                // mark, so that what is too old is looked at even where nobody else seems to be there.
-                let (isBack, looks) = state.withLock { state in
-                    (state.index.contains(victim.id), state.hasOthers || state.isExpired(date: victim.date, at: now))
-                }
-                if looks, !isBack, let record = laterUse(of: victim) {
+                // mark, so that every file is looked at, even where nobody else seems to be there.
+                let isBack = state.withLock { $0.index.contains(victim.id) }
+                if !isBack, let record = laterUse(of: victim) {
                     state.withLock { $0.spare(victim, record) }
                     count -= 1
                     return
@@ -106,12 +103,12 @@ extension DiskCache {
 
     /// What a victim's file says of itself, where it was used or replaced later than this cache knows.
     private func laterUse(of victim: DiskIndex.Victim) -> DiskIndex.Record? {
-        let path = layout.path(of: victim.id)
+        let path = path(of: victim.id)
         guard let status = try? files.status(at: path), status.isRegularFile, status.modified > victim.date else {
             return nil
         }
         var record = status.record(of: victim.id)
-        record.expires = (try? endOfLifetime(path)) ?? 0
+        record.expires = (try? endOfLifetime(path.text)) ?? 0
         return record.expires == 0 || record.expires > clock.wallTime ? record : nil
     }
 

@@ -11,7 +11,7 @@ extension DiskCache {
     /// - Returns: what that has freed on the disk; nil: what was known of the entry.
     func put(_ temporary: FilePath, inPlaceOf path: FilePath) throws(FileFault) -> Freed? {
         guard let before = state.withLock({ $0.sharedRecounts }) else {
-            try files.rename(temporary, to: path)
+            try clearing(path) { () throws(FileFault) in try files.rename(temporary, to: path) }
             return nil
         }
         do throws(FileFault) {
@@ -21,7 +21,7 @@ extension DiskCache {
             return .nothing
         } catch  where error.errorNumber == EINVAL {
             // Not on this file system: what comes in between is counted twice.
-            let old = try? files.status(at: path.text)
+            let old = try? files.status(at: path)
             try files.rename(temporary, to: path)
             return Freed(bytes: old?.blockBytes ?? 0, before: before)
         }
@@ -33,7 +33,7 @@ extension DiskCache {
     func removeFile(of id: EntryID) throws(FileFault) -> Freed? {
         let path = path(of: id)
         guard let before = state.withLock({ $0.sharedRecounts }) else {
-            try files.remove(path)
+            try clearing(path) { () throws(FileFault) in try files.remove(path) }
             return nil
         }
         let taken = self.path(makeTemporaryName(id.shard))
@@ -43,13 +43,24 @@ extension DiskCache {
 
     /// - Returns: what that has freed; 0 where it failed: the next one who looks finds a file of nobody's.
     private func discard(_ taken: FilePath) -> Int64 {
-        let bytes = (try? files.status(at: taken.text))?.blockBytes ?? 0
+        let bytes = (try? files.status(at: taken))?.blockBytes ?? 0
         do throws(FileFault) {
-            try files.remove(taken)
+            try clearing(taken) { () throws(FileFault) in try files.remove(taken) }
             return bytes
         } catch {
             logger.warning("a cache entry cannot be removed: \(error)")
             return 0
+        }
+    }
+
+    /// Runs `action`; where somebody has put a directory in the place of an entry's file, removes it, if it is empty, and
+    /// runs it again.
+    private func clearing(_ path: FilePath, _ action: () throws(FileFault) -> Void) throws(FileFault) {
+        do throws(FileFault) {
+            try action()
+        } catch  where error.errorNumber == EISDIR {
+            try files.removeDirectory(path.text)
+            do throws(FileFault) { try action() } catch  where error.isMissing {}
         }
     }
 }

@@ -110,7 +110,7 @@ package protocol FileSystem: Sendable {
     func truncate(_ file: Int32, to length: Int64) throws(FileFault)
     func sync(_ file: Int32) throws(FileFault)
     func status(of file: Int32) throws(FileFault) -> FileStatus
-    func status(at path: String) throws(FileFault) -> FileStatus
+    func status(at path: FilePath) throws(FileFault) -> FileStatus
     func rename(_ from: FilePath, to: FilePath) throws(FileFault)
     /// Gives two files each other's names, in one step; `EINVAL` where the file system cannot.
     func exchange(_ one: FilePath, _ other: FilePath) throws(FileFault)
@@ -138,6 +138,8 @@ extension FileSystem {
     package func open(_ path: String, _ access: FileAccess) throws(FileFault) -> Int32 {
         try open(FilePath(path), access)
     }
+
+    package func status(at path: String) throws(FileFault) -> FileStatus { try status(at: FilePath(path)) }
 
     package func rename(_ from: String, to: String) throws(FileFault) { try rename(FilePath(from), to: FilePath(to)) }
 

@@ -72,9 +72,9 @@ package struct PosixFileSystem: FileSystem {
         return FileStatus(status)
     }
 
-    package func status(at path: String) throws(FileFault) -> FileStatus {
+    package func status(at path: FilePath) throws(FileFault) -> FileStatus {
         var status = stat()
-        _ = try check("stat", path) { stat(path, &status) }
+        _ = try check("stat", path) { fstatat(path.start, path.name, &status, 0) }
         return FileStatus(status)
     }
 

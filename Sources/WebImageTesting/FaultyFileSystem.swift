@@ -149,7 +149,7 @@ package final class FaultyFileSystem: FileSystem {
 
     private func blocks(_ status: FileStatus?) -> Int64 { status.map { ($0.size + 4095) & ~4095 } ?? 0 }
 
-    private func blocks(at path: FilePath) -> Int64 { blocks(try? base.status(at: path.text)) }
+    private func blocks(at path: FilePath) -> Int64 { blocks(try? base.status(at: path)) }
 
     package func open(_ path: FilePath, _ access: FileAccess) throws(FileFault) -> Int32 {
         try check(.open, path.text)
@@ -221,8 +221,8 @@ package final class FaultyFileSystem: FileSystem {
         return try base.status(of: file)
     }
 
-    package func status(at path: String) throws(FileFault) -> FileStatus {
-        try check(.status, path)
+    package func status(at path: FilePath) throws(FileFault) -> FileStatus {
+        try check(.status, path.text)
         return try base.status(at: path)
     }
 

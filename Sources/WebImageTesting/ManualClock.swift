@@ -26,8 +26,12 @@ package final class ManualClock: LoadClock {
     private let state = Guarded(State())
     private let wallStart: Int64
 
+    /// The usual wall time when ``now`` is zero: half a day after the process began. The times of files are the machine's,
+    /// and what a test writes is to be older than its clock, but not too old to be kept.
+    package static let start = SystemClock.shared.wallTime + 43_200
+
     /// - Parameter wallTime: seconds since 1970 when ``now`` is zero.
-    package init(wallTime: Int64 = 1_800_000_000) { wallStart = wallTime }
+    package init(wallTime: Int64 = ManualClock.start) { wallStart = wallTime }
 
     package var now: Duration { state.withLock { $0.now } }
     package var wallTime: Int64 { wallStart + now.components.seconds }

@@ -36,6 +36,35 @@ struct DiskCacheDamageTests {
         }
     }
 
+    /// - Parameter others: how many other caches there are, which decides how a file gets its name.
+    @Test(arguments: [0, 1])
+    func aDirectoryInAnEntrysPlaceGivesWay(others: Int) throws {
+        let (bench, path, _) = try makeBench()
+        let rest = try (0..<others).map { _ in try bench.reopened() }
+        for other in rest { try other.cache.store(CacheKey("theirs"), [1], metadata(1)) }
+        let files = PosixFileSystem()
+        func occupy() throws {
+            try? files.remove(path)
+            try files.makeDirectory(path)
+        }
+        try occupy()
+        #expect(try bench.cache.read(key) == nil)
+        try? occupy()
+        #expect(try bench.cache.store(key, body, metadata(201)))
+        #expect(try bench.cache.read(key)?.body == body)
+        try occupy()
+        try bench.cache.remove(key)
+        #expect(throws: FileFault.self) { try files.status(at: path) }
+        // What is in a directory is not ours to take away.
+        try occupy()
+        try writeFile(path + "/foreign", [1])
+        let error = #expect(throws: WebImageError.self) { try bench.cache.store(key, body, metadata(202)) }
+        #expect(error?.code == .cacheIO)
+        #expect(try readFile(path + "/foreign") == [1])
+        #expect(try bench.cache.read(other)?.body == [9] && bench.cache.fault() == nil)
+        #expect(bench.temporaryNames().isEmpty)
+    }
+
     @Test func everyCutAndEveryTailIsFound() throws {
         let (bench, path, file) = try makeBench()
         for length in file.indices {
@@ -90,17 +119,6 @@ struct DiskCacheDamageTests {
         try writeFile(otherPath, file)
         #expect(try bench.cache.read(other) == nil)
         #expect(try bench.cache.read(key) == nil)
-    }
-
-    @Test func aDirectoryInThePlaceOfAnEntryIsAMissAndNoCrash() throws {
-        let (bench, path, _) = try makeBench()
-        try PosixFileSystem().remove(path)
-        try PosixFileSystem().makeDirectory(path)
-        #expect(try bench.cache.read(key) == nil)
-        let error = #expect(throws: WebImageError.self) { try bench.cache.store(key, body, metadata(1)) }
-        #expect(error?.code == .cacheIO)
-        #expect(try bench.cache.read(other)?.body == [9])
-        #expect(bench.temporaryNames().isEmpty)
     }
 
     @Test func aWipedDirectoryIsMadeAgain() throws {

@@ -9,7 +9,7 @@ import WebImageTesting
 @Suite struct DiskMoveTests {
     /// A cache beside the bench's own, in a directory named `old`.
     private func makeOld(
-        _ scratch: Scratch, at time: Int64 = 1_800_000_000, entries: [String: [UInt8]]
+        _ scratch: Scratch, at time: Int64 = ManualClock.start, entries: [String: [UInt8]]
     ) throws -> DiskCache {
         let executor = HeldExecutor()
         let cache = DiskCache(

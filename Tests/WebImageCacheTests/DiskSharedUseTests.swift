@@ -41,6 +41,24 @@ struct DiskSharedUseTests {
         #expect(try reader.cache.read(CacheKey("used")) != nil)
     }
 
+    @Test func whatAnotherCacheReadsGoesBehindWhatNobodyUses() throws {
+        let limit = ByteCount(6 * 4096)
+        let bench = try Bench(bytes: limit)
+        for name in ["a", "b", "c"] {
+            try store(bench, name)
+            bench.clock.advance(by: .seconds(1))
+        }
+        let reader = try bench.reopened(bytes: limit)
+        reader.clock.advance(by: .seconds(5000))
+        #expect(try reader.cache.read(CacheKey("a")) != nil)
+        bench.clock.advance(by: .seconds(10_000))
+        for name in ["d", "e", "f", "g"] { try store(bench, name) }
+        #expect(bench.cache.statistics.evictions > 0 && bench.cache.fault() == nil)
+        #expect(try reader.cache.read(CacheKey("a")) != nil)
+        #expect(try reader.cache.read(CacheKey("b")) == nil)
+        #expect(try bench.allocatedBytes() <= limit.bytes)
+    }
+
     @Test func whatAnotherCacheUsesGoesBehindWhatNobodyUses() throws {
         let limit = ByteCount(6 * 4096)
         let first = try Bench(bytes: limit)

@@ -13,7 +13,7 @@ import WebImageTesting
         for number in 0..<10 {
             #expect(bench.keep(key(number), 200_000))
             #expect(bench.store.usedBytes <= .mebibytes(1))
-            try PosixFileSystem().touch(bench.path(key(number)), at: 1_800_000_000 + Int64(number))
+            try PosixFileSystem().touch(bench.path(key(number)), at: ManualClock.start + Int64(number))
         }
         let kept = try (0..<10).filter { try bench.kept(key($0)) == 200_000 }
         #expect(kept == Array((10 - kept.count)..<10) && kept.count >= 3)

@@ -9,7 +9,7 @@ import WebImageTesting
 /// A partial store in a directory of its own.
 struct PartialBench {
     let scratch: Scratch
-    let clock = ManualClock(wallTime: 1_800_000_000)
+    let clock = ManualClock()
     let files = FaultyFileSystem()
     let store: PartialStore
 

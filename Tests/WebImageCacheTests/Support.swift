@@ -54,7 +54,7 @@ final class Scratch: Sendable {
 /// A disk cache in a directory of its own, whose time and background work the test moves.
 struct Bench {
     let scratch: Scratch
-    let clock = ManualClock(wallTime: 1_800_000_000)
+    let clock = ManualClock()
     let executor = HeldExecutor()
     let files: FaultyFileSystem
     let cache: DiskCache
@@ -146,7 +146,7 @@ func makeImage(bytes: Int) throws -> Image {
 func metadata(_ number: Int) -> DiskMetadata {
     var metadata = DiskMetadata()
     metadata.status = number
-    metadata.storedAt = 1_800_000_000
+    metadata.storedAt = ManualClock.start
     return metadata
 }
 
