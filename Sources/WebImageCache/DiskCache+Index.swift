@@ -21,6 +21,7 @@ extension DiskCache {
         flushTurn.withLock { _ in
             let (changed, counts, hasOthers) = state.withLock { ($0.takeChanges(), $0.uncounted, $0.hasOthers) }
             guard !changed.isEmpty || counts != IndexStore.Counts() else { return }
+            let begin = clock.now
             guard let now = timeOfDirectory() else { return state.withLock { $0.changes.putBack(shards: changed) } }
             var (shards, young): ([Int: IndexStore.Shard], [Int]) = ([:], [])
             for shard in changed {
@@ -39,6 +40,7 @@ extension DiskCache {
             let delay = state.withLock { state in
                 if !isSaved { state.changes.putBack(shards: shards.keys) }
                 state.changes.note(shards: young)
+                if !changed.isEmpty { state.flushCost = clock.now - begin }
                 return young.isEmpty ? nil : state.scheduleFlush()
             }
             scheduleFlush(after: delay)

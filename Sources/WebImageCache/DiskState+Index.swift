@@ -5,7 +5,9 @@ extension DiskState {
     /// How long after now the index should be written down; nil where nothing calls for it or it is on its way.
     mutating func scheduleFlush() -> Duration? {
         guard isScanned, !changes.isEmpty || uncounted != IndexStore.Counts() else { return nil }
-        let delay: Duration = changes.count > 0 ? .seconds(2) : .seconds(60)
+        // To write it down costs as much as there is in the directories that have changed: of a large cache that is not done
+        // every other second. What was not written down is found by the next process that opens the cache.
+        let delay: Duration = changes.count > 0 ? min(max(.seconds(2), flushCost * 50), .seconds(60)) : .seconds(60)
         if let flushDelay, flushDelay <= delay { return nil }
         flushDelay = delay
         return delay

@@ -51,6 +51,8 @@ struct DiskState {
 
     /// How soon the index will be written down, where that is on its way.
     var flushDelay: Duration?
+    /// How long that took the last time.
+    var flushCost: Duration = .zero
 
     // The floor of free space.
     private var spareSpace: Int64?
