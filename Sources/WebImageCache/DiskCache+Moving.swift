@@ -102,7 +102,7 @@ extension DiskCache {
 
     /// Whether this cache has, or is about to have, an entry that was stored later. A damaged one is none.
     private func hasYounger(_ id: EntryID, than date: Int64) throws(FileFault) -> Bool {
-        if stagedEntry(id, counts: false) != nil { return true }
+        if unwrittenEntry(id, counts: false) != nil { return true }
         guard let file = try EntryFile.open(layout.path(of: id), files) else { return false }
         defer { file.close() }
         let status = try file.status()

@@ -11,7 +11,10 @@ extension DiskCache {
     /// - Throws: `cacheIO` when the file system refused for a reason other than that there is no such file.
     package func read(_ key: CacheKey) throws(WebImageError) -> DiskEntry? {
         let id = EntryID(key)
-        if let staged = stagedEntry(id) { return staged }
+        if let entry = unwrittenEntry(id) {
+            let body = try entry.allBytes()
+            return DiskEntry(key: key, body: body, metadata: entry.metadata, path: layout.path(of: id))
+        }
         if let entry = readKnown(key, id) { return entry }
         let path = layout.path(of: id)
         let found: Found<[UInt8]>? = try visit(key, id, path) { (file, status) throws(FileFault) in
@@ -53,7 +56,7 @@ extension DiskCache {
     /// What is known of the entry of that key; its body is not looked at. Blocks. Counts as a use, as ``read(_:)`` does.
     package func readMetadata(_ key: CacheKey) throws(WebImageError) -> DiskMetadata? {
         let id = EntryID(key)
-        if let staged = stagedEntry(id) { return staged.metadata }
+        if let entry = unwrittenEntry(id) { return entry.metadata }
         let found: Found<DiskMetadata>? = try visit(key, id, layout.path(of: id)) { (file, status) throws(FileFault) in
             switch try file.readTail(status) {
             case .failed(let why): .failed(why)
@@ -66,7 +69,7 @@ extension DiskCache {
 
     /// Whether there is an entry of that key, without reading its body. Blocks.
     package func contains(_ key: CacheKey) throws(WebImageError) -> Bool {
-        if stagedEntry(EntryID(key), counts: false) != nil { return true }
+        if unwrittenEntry(EntryID(key), counts: false) != nil { return true }
         return try path(for: key) != nil || pathElsewhere(key, EntryID(key)) != nil
     }
 

@@ -37,11 +37,9 @@ extension DiskCache {
     }
 
     /// The entry of that name that waits to be written.
-    func stagedEntry(_ id: EntryID, counts: Bool = true) -> DiskEntry? {
+    func stagedEntry(_ id: EntryID) -> DiskStaging.Entry? {
         guard stagedCount.load(ordering: .acquiring) > 0, let entry = staging.withLock({ $0[id] }) else { return nil }
-        guard entry.metadata.isAlive(at: clock.wallTime) else { return nil }
-        if counts { state.withLock { $0.statistics.hits += 1 } }
-        return DiskEntry(key: entry.key, body: entry.body, metadata: entry.metadata, path: layout.path(of: id))
+        return entry.metadata.isAlive(at: clock.wallTime) ? entry : nil
     }
 
     /// Lets an entry that waits go unwritten; returns whether there was one.

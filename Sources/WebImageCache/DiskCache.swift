@@ -40,6 +40,9 @@ public final class DiskCache: Sendable {
     /// What was given for storing and is not on the disk yet.
     let staging = Guarded(DiskStaging())
     let stagedCount = Atomic<Int>(0)
+    /// What others are about to write.
+    let expected = Guarded([EntryID: any ExpectedEntry]())
+    let expectedCount = Atomic<Int>(0)
     let held = Guarded(HeldDirectory())
     let stripes = (0..<16).map { _ in Stripe() }
     /// Tells this cache's temporary files from those of another with the same process number: in a container everyone

@@ -6,7 +6,7 @@ struct DiskStaging {
     typealias Answer = Result<Bool, WebImageError>
     typealias Completion = @Sendable (Answer) -> Void
 
-    struct Entry {
+    struct Entry: UnwrittenEntry {
         let key: CacheKey
         let body: [UInt8]
         let metadata: DiskMetadata
@@ -15,6 +15,8 @@ struct DiskStaging {
         let completion: Completion
         /// Somebody is writing it.
         var isTaken = false
+
+        func allBytes() -> [UInt8] { body }
     }
 
     /// What is to be done by who needs an entry on the disk.

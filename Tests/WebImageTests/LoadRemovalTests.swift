@@ -80,6 +80,44 @@ import WebImageTesting
         write.release()
     }
 
+    @Test func aCacheHasWhatWasLoadedBeforeItIsOnDisk() async throws {
+        let (manager, bytes) = (bench.manager, try Fixture.png(16, 16))
+        let write = files.delay(.write)
+        _ = try await manager.image(for: first)
+        await write.made()
+        let cache = manager.cache
+        #expect(try await cache.contains(first) == .all)
+        #expect(try await cache.data(for: first) == bytes)
+        #expect(try await cache.image(for: first, in: .disk)?.data == nil)
+        var whole = first
+        whole.includesData = true
+        let found = try #require(try await cache.image(for: whole, in: .disk))
+        #expect(found.source == .disk && found.data == bytes && found.metadata?.url == first.url)
+        // What beats the write is not found any more.
+        try await cache.remove(first, from: .disk)
+        #expect(try await cache.contains(first) == .memory)
+        #expect(try await cache.data(for: first) == nil)
+        write.release()
+        await manager.finishStores()
+        #expect(try await cache.contains(first) == .memory && manager.diskCache?.usage.count == 0)
+    }
+
+    @Test func aRemoveFromTheCacheOfOriginalsBeatsALoadThatHasBegun() async throws {
+        let originals = ImageCache(configuration: .init(disk: DiskCacheConfiguration(directory: folder.path + "/o")))
+        let transformer = WaitingTransformer()
+        var request = second
+        request.transformers = [transformer]
+        request.caching.originalCache = originals
+        let load = Task { [request] in try await bench.manager.image(for: request) }
+        await transformer.arrival.opened()
+        try await originals.remove(request)
+        transformer.end.open()
+        _ = try await load.value
+        await bench.manager.finishStores()
+        #expect(originals.usage.disk?.count == 0)
+        #expect(try await originals.contains(second) == [])
+    }
+
     @Test func removalsAreRememberedForAWhile() {
         var removals = Removals()
         let (a, b) = (CacheKey("a"), CacheKey("b"))

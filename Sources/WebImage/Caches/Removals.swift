@@ -30,3 +30,11 @@ struct Removals {
         }
     }
 }
+
+/// What a load remembers of its beginning: how many removals there had been in its caches.
+struct RemovalCounts: Hashable {
+    /// Where its pictures are kept.
+    var pictures = 0
+    /// Where their originals are kept.
+    var originals = 0
+}

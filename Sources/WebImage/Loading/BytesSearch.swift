@@ -44,9 +44,7 @@ struct BytesSearch: Sendable {
 
     /// A cache that fails costs speed, not pictures: its errors are logged and count as a miss.
     private func look(in disk: DiskCache) {
-        if let original = loader.originals.original(for: key.originalKey, in: disk) {
-            return decide(original.metadata.storedResponse, Entry(original.log, original.metadata))
-        }
+        if let entry = Entry(comingTo: disk, key.originalKey) { return decide(entry.metadata.storedResponse, entry) }
         do {
             // Of what is asked about in any case the body may never be needed.
             if key.policy == .revalidate {
@@ -78,9 +76,15 @@ struct BytesSearch: Sendable {
         let log: ByteLog
         let metadata: DiskMetadata
 
-        init(_ log: ByteLog, _ metadata: DiskMetadata) { (self.log, self.metadata) = (log, metadata) }
+        init(_ entry: DiskEntry) { (log, metadata) = (ByteLog(bytes: entry.body), entry.metadata) }
 
-        init(_ entry: DiskEntry) { self.init(ByteLog(bytes: entry.body), entry.metadata) }
+        /// One that this process is about to write: its bytes need not be collected first.
+        init?(comingTo disk: DiskCache, _ key: CacheKey) {
+            guard let original = disk.expectedEntry(for: key) as? PendingOriginal, let log = original.log else {
+                return nil
+            }
+            (self.log, metadata) = (log, original.metadata)
+        }
     }
 
     /// - Parameter isProvisional: whether the origin is asked behind the answer.
@@ -99,9 +103,7 @@ struct BytesSearch: Sendable {
 
     private func readEntry() -> Entry? {
         guard request.caching.readsOriginal, let disk = loader.disk(key.caching) else { return nil }
-        if let original = loader.originals.original(for: key.originalKey, in: disk) {
-            return Entry(original.log, original.metadata)
-        }
+        if let entry = Entry(comingTo: disk, key.originalKey) { return entry }
         do {
             return try disk.read(key.originalKey).map(Entry.init)
         } catch {

@@ -83,7 +83,7 @@ struct DecodeAnswer {
             let memory = loader.memory(request.caching)
             memory.keep(image, for: request.variantKey, lifetime: nil, variant: request.variant(of: image))
             // After it was put there: a remove comes either before, and is seen here, or finds it.
-            if loader.wasRemoved(job, from: .memory) { memory.remove(request.variantKey) }
+            if loader.wasRemoved(job) { memory.remove(request.variantKey) }
         }
         if request.caching.keepsOnDisk { loader.storeFinished(image, request, record, of: job) }
     }

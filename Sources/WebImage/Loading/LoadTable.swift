@@ -51,7 +51,9 @@ struct LoadTable {
     private var idle: [CancellableAnswer<Void>] = []
 
     /// - Parameter removals: how many there were when the load began.
-    mutating func join(_ token: LoadToken, _ request: ImageRequest, _ key: PixelKey, removals: Int = 0) -> Joined {
+    mutating func join(
+        _ token: LoadToken, _ request: ImageRequest, _ key: PixelKey, removals: RemovalCounts = RemovalCounts()
+    ) -> Joined {
         if isShutDown { return .refused(WebImageError(.shutDown, "the image manager was shut down")) }
         if let job = pixelJobs[key] {
             let before = job.bytes.priority

@@ -18,14 +18,26 @@ extension Loader {
     /// Where pictures are removed from.
     func cache(_ use: CacheUse) -> ImageCache? { use.cache ?? ownFront.withLock { $0.cache } }
 
-    /// How many removals there were so far: what a load remembers of its beginning.
-    func removals(_ use: CacheUse) -> Int { cache(use)?.pending.withLock { $0.removals.count } ?? 0 }
+    /// Where their originals are removed from.
+    private func originalCache(_ use: CacheUse) -> ImageCache? { use.originalCache ?? cache(use) }
 
-    /// Whether the picture of a load was removed while it ran.
-    func wasRemoved(_ job: BytesJob, from layers: CacheLayers) -> Bool {
-        cache(job.key.caching)?.pending.withLock {
-            $0.removals.hasRemoved(job.key.originalKey, from: layers, since: job.removals)
-        } ?? false
+    func removals(_ use: CacheUse) -> RemovalCounts {
+        func count(_ cache: ImageCache?) -> Int { cache?.pending.withLock { $0.removals.count } ?? 0 }
+        return RemovalCounts(pictures: count(cache(use)), originals: count(originalCache(use)))
+    }
+
+    /// Whether the pictures of a load were removed from memory while it ran.
+    func wasRemoved(_ job: BytesJob) -> Bool {
+        hasRemoved(job, from: cache(job.key.caching), .memory, since: job.removals.pictures)
+    }
+
+    /// Whether their original was removed from disk.
+    private func wasOriginalRemoved(_ job: BytesJob) -> Bool {
+        hasRemoved(job, from: originalCache(job.key.caching), .disk, since: job.removals.originals)
+    }
+
+    private func hasRemoved(_ job: BytesJob, from cache: ImageCache?, _ layers: CacheLayers, since begin: Int) -> Bool {
+        cache?.pending.withLock { $0.removals.hasRemoved(job.key.originalKey, from: layers, since: begin) } ?? false
     }
 
     /// Through which finished pictures are read from disk and written.
@@ -55,7 +67,7 @@ extension Loader {
         let original = PendingOriginal(
             log: isAsItCame ? log : nil, metadata: metadata, disk: disk, key: job.key.originalKey)
         // After the place in the order was taken: a remove comes either before, and is seen here, or beats the write.
-        return wasRemoved(job, from: .disk) ? nil : originals.announce(original)
+        return wasOriginalRemoved(job) ? nil : originals.announce(original)
     }
 
     /// Stores the complete bytes of a log, or what a serializer makes of them.
@@ -85,7 +97,7 @@ extension Loader {
     /// Encodes a finished picture and writes it.
     func storeFinished(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, of job: BytesJob) {
         guard !request.isPlain, let record, let cache = front(request.caching),
-            let number = cache.beginStore(request, since: job.removals)
+            let number = cache.beginStore(request, since: job.removals.pictures)
         else { return }
         var options = CacheStoreOptions(serializer: request.cacheSerializer)
         options.metadata.set(record.response)

@@ -5,8 +5,8 @@ import WebImageDownload
 import WebImageSystem
 
 /// An original that is to be stored.
-final class PendingOriginal: Sendable {
-    /// Its bytes; nil where others will be written.
+final class PendingOriginal: ExpectedEntry {
+    /// Its bytes; nil where others will be written, which nobody knows yet.
     let log: ByteLog?
     let metadata: DiskMetadata
     let disk: DiskCache
@@ -20,10 +20,16 @@ final class PendingOriginal: Sendable {
         self.key = key
         order = disk.orderWrite(of: key)
     }
+
+    var isComplete: Bool {
+        if case .complete? = log?.end { true } else { false }
+    }
+
+    func allBytes() throws(WebImageError) -> [UInt8] { try log?.collect() ?? [] }
 }
 
-/// Writes originals to disk caches after their callers have been answered, in the order in which they came. They are found
-/// here until they are on disk.
+/// Writes originals to disk caches after their callers have been answered, in the order in which they came. The disk cache
+/// has them found until then.
 ///
 /// What waits to be written is bounded: when the disk cannot follow, the newest copy is given up, and nothing else.
 final class OriginalStore: Sendable {
@@ -49,18 +55,11 @@ final class OriginalStore: Sendable {
         }
     }
 
-    fileprivate struct Name: Hashable {
-        let disk: ObjectIdentifier
-        let key: CacheKey
-    }
-
     private struct State {
         var pendingBytes = 0
         /// Announcements that have not been kept or taken back.
         var pending: Set<Int> = []
         var lastNumber = 0
-        /// What can be found here: the latest of each key.
-        var originals: [Name: PendingOriginal] = [:]
         /// Who waits for all up to a number.
         var waiting: [(last: Int, run: @Sendable () -> Void)] = []
 
@@ -94,19 +93,10 @@ final class OriginalStore: Sendable {
         let number = state.withLock { state in
             state.lastNumber += 1
             state.pending.insert(state.lastNumber)
-            if let original, original.log != nil { state.originals[original.name] = original }
             return state.lastNumber
         }
+        if let original, original.log != nil { original.disk.expect(original) }
         return Announcement(owner: self, number: number, original: original)
-    }
-
-    /// The original of that key that is not on disk yet, unless it was removed.
-    func original(for key: CacheKey, in disk: DiskCache) -> (log: ByteLog, metadata: DiskMetadata)? {
-        let found = state.withLock { state in
-            state.originals.isEmpty ? nil : state.originals[Name(disk: ObjectIdentifier(disk), key: key)]
-        }
-        guard let found, let log = found.log, found.order.isWanted else { return nil }
-        return (log, found.metadata)
     }
 
     private func store(
@@ -132,10 +122,10 @@ final class OriginalStore: Sendable {
     }
 
     private func end(_ number: Int, _ length: Int, _ original: PendingOriginal?) {
+        if let original { original.disk.endExpecting(original) }
         let ready = state.withLock { state in
             state.pending.remove(number)
             state.pendingBytes -= length
-            if let original, state.originals[original.name] === original { state.originals[original.name] = nil }
             return state.takeReady()
         }
         for run in ready { run() }
@@ -173,8 +163,4 @@ final class OriginalStore: Sendable {
             observer.cacheFailed(error)
         }
     }
-}
-
-extension PendingOriginal {
-    fileprivate var name: OriginalStore.Name { OriginalStore.Name(disk: ObjectIdentifier(disk), key: key) }
 }

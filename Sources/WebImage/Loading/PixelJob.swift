@@ -139,8 +139,8 @@ final class BytesJob: @unchecked Sendable {
     let key: BytesKey
     let request: ImageRequest
     let started: Duration
-    /// How many removals there were in its cache when it began.
-    let removals: Int
+    /// How many removals there were in its caches when it began.
+    let removals: RemovalCounts
     /// Set when nobody waits any more.
     let isAbandoned = Atomic(false)
     /// Set once a caller looks at the way.
@@ -167,7 +167,7 @@ final class BytesJob: @unchecked Sendable {
         didSet { highest.store(priorities.highest.rawValue, ordering: .relaxed) }
     }
 
-    init(key: BytesKey, request: ImageRequest, started: Duration, removals: Int) {
+    init(key: BytesKey, request: ImageRequest, started: Duration, removals: RemovalCounts) {
         self.key = key
         self.request = request
         self.started = started
