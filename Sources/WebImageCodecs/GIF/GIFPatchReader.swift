@@ -24,12 +24,12 @@ final class GIFPatchReader: FramePatchReader {
 
     // MARK: finding
 
-    func push(_ new: UnsafeRawBufferPointer) throws(WebImageError) {
+    func push(_ new: UnsafeRawBufferPointer, of file: [UInt8]?) throws(WebImageError) {
         guard !isAtEnd else { return }
         try options.limits.check(byteCount: bytes.count + new.count, of: .gif)
         var rest = new.bindMemory(to: UInt8.self)
         let begin = bytes.count
-        bytes.append(contentsOf: rest)
+        bytes.append(new, of: file)
         while let piece = try reader.next(&rest) {
             try take(piece, at: begin + new.count - rest.count)
             if isAtEnd { return }
