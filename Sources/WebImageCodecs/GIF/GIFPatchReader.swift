@@ -147,6 +147,12 @@ extension FramePatch {
         if size.isEmpty { size = PixelSize(width: 0, height: 0) }
         isOpaque = frame.transparentIndex == nil
         delay = .milliseconds(frame.delay * 10)
-        disposal = frame.disposal == 2 ? .clear : frame.disposal == 3 ? .restore : .keep
+        disposal =
+            switch frame.disposal {
+            case 2: .clear
+            // Some descriptions of the format say it by the third bit, not by the number 3; browsers know both.
+            case 3, 4: .restore
+            default: .keep
+            }
     }
 }
