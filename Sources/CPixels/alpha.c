@@ -107,6 +107,30 @@ int wi_is_opaque_16(const uint16_t *pixels, size_t count) {
 }
 
 WI_CLONES
+int wi_is_gray_8(const uint8_t *pixels, size_t count) {
+    for (size_t at = 0; at < count; at += WI_SCAN) {
+        size_t end = count - at < WI_SCAN ? count : at + WI_SCAN;
+        uint8_t any = 0;
+        for (size_t i = at; i < end; i++)
+            any |= (uint8_t)((pixels[4 * i] ^ pixels[4 * i + 1]) | (pixels[4 * i] ^ pixels[4 * i + 2]));
+        if (any != 0) return 0;
+    }
+    return 1;
+}
+
+WI_CLONES
+int wi_is_gray_16(const uint16_t *pixels, size_t count) {
+    for (size_t at = 0; at < count; at += WI_SCAN) {
+        size_t end = count - at < WI_SCAN ? count : at + WI_SCAN;
+        uint16_t any = 0;
+        for (size_t i = at; i < end; i++)
+            any |= (uint16_t)((pixels[4 * i] ^ pixels[4 * i + 1]) | (pixels[4 * i] ^ pixels[4 * i + 2]));
+        if (any != 0) return 0;
+    }
+    return 1;
+}
+
+WI_CLONES
 void wi_narrow(uint8_t *output, const uint16_t *input, size_t count) {
     for (size_t i = 0; i < count; i++) output[i] = (uint8_t)((input[i] * 255u + 32895u) >> 16);
 }

@@ -86,8 +86,13 @@ static void configure(encoder *e, const wi_jpeg_picture *p) {
     jpeg_set_defaults(&e->c);
     jpeg_set_quality(&e->c, p->quality, TRUE);
     e->c.optimize_coding = TRUE;
-    e->c.comp_info[0].h_samp_factor = p->chroma_columns;
-    e->c.comp_info[0].v_samp_factor = p->chroma_rows;
+    if (p->is_gray) {
+        /* The weights of red, green and blue add up to one: a gray comes out as it is. */
+        jpeg_set_colorspace(&e->c, JCS_GRAYSCALE);
+    } else {
+        e->c.comp_info[0].h_samp_factor = p->chroma_columns;
+        e->c.comp_info[0].v_samp_factor = p->chroma_rows;
+    }
     if (p->density_x && p->density_y) {
         e->c.density_unit = 1;
         e->c.X_density = p->density_x;

@@ -77,6 +77,17 @@ static void make_straight(const wi_png_picture *p, const uint8_t *row, uint8_t *
     }
 }
 
+/* A row with one channel in place of three, in place or not. */
+static void drop_colors(const wi_png_picture *p, const uint8_t *row, uint8_t *out) {
+    size_t sample = p->is_16_bit ? 2 : 1, samples = p->alpha == 0 ? 1 : 2;
+    for (size_t x = 0; x < p->width; x++) {
+        const uint8_t *pixel = row + x * 4 * sample;
+        uint8_t *place = out + x * samples * sample;
+        for (size_t i = 0; i < sample; i++) place[i] = pixel[i];
+        for (size_t i = 0; p->alpha != 0 && i < sample; i++) place[sample + i] = pixel[3 * sample + i];
+    }
+}
+
 /* An `iTXt` chunk, not compressed, as XMP specification part 3, 1.1.5 asks for. By hand, since libpng would end it at a
    zero. */
 static void write_xmp(png_structp png, const wi_png_picture *p) {
@@ -89,7 +100,7 @@ static void write_xmp(png_structp png, const wi_png_picture *p) {
 
 static void write_picture(writer *w, const wi_png_picture *p) {
     png_structp png = w->png;
-    int color = p->alpha == 0 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGBA;
+    int color = (p->is_gray ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB) | (p->alpha == 0 ? 0 : PNG_COLOR_MASK_ALPHA);
     png_set_benign_errors(png, 1);
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_write_fn(png, w, append, flush);
@@ -108,13 +119,14 @@ static void write_picture(writer *w, const wi_png_picture *p) {
     }
     png_write_info(png, w->info);
     if (p->xmp && p->xmp_count) write_xmp(png, p);
-    if (p->alpha == 0) png_set_filler(png, 0, PNG_FILLER_AFTER);
+    if (p->alpha == 0 && !p->is_gray) png_set_filler(png, 0, PNG_FILLER_AFTER);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (p->is_16_bit) png_set_swap(png);
 #endif
     for (uint32_t y = 0; y < p->height; y++) {
         const uint8_t *source = p->pixels + p->stride * y;
-        if (w->row) make_straight(p, source, w->row);
+        if (p->alpha == 2) make_straight(p, source, w->row);
+        if (p->is_gray) drop_colors(p, p->alpha == 2 ? w->row : source, w->row);
         png_write_row(png, w->row ? w->row : source);
     }
     png_write_end(png, NULL);
@@ -127,9 +139,10 @@ int wi_png_encode(const wi_png_picture *p, wi_png_output *output) {
     w->output = output;
     w->png = png_create_write_struct_2(PNG_LIBPNG_VER_STRING, w, fail, warn, w, allocate, release);
     if (w->png) w->info = png_create_info_struct(w->png);
-    if (p->alpha == 2) w->row = malloc((size_t)p->width * (p->is_16_bit ? 8 : 4));
+    int needs_row = p->alpha == 2 || p->is_gray;
+    if (needs_row) w->row = malloc((size_t)p->width * (p->is_16_bit ? 8 : 4));
     int result = WI_PNG_OK;
-    if (!w->info || (p->alpha == 2 && !w->row)) {
+    if (!w->info || (needs_row && !w->row)) {
         result = WI_PNG_NO_MEMORY;
     } else if (setjmp(png_jmpbuf(w->png))) {
         result = w->failure;

@@ -94,24 +94,38 @@ static unsigned divided(unsigned value, unsigned alpha, unsigned limit) {
     return straight > limit ? limit : (unsigned)straight;
 }
 
-/// A row as the file has it: without the alpha of opaque pictures, and never multiplied by it.
+static size_t samples_of(const wi_tiff_picture *p) {
+    return (p->is_gray ? 1 : 3) + (p->alpha == WI_TIFF_ALPHA_NONE ? 0 : 1);
+}
+
+/// A pixel as the file has it: never multiplied by its alpha.
+static void make_straight(const wi_tiff_picture *p, uint8_t *pixel) {
+    if (p->is_16_bit) {
+        uint16_t deep[4];
+        memcpy(deep, pixel, sizeof deep);
+        for (int color = 0; color < 3; color++) deep[color] = (uint16_t)divided(deep[color], deep[3], 65535);
+        memcpy(pixel, deep, sizeof deep);
+    } else {
+        for (int color = 0; color < 3; color++) pixel[color] = (uint8_t)divided(pixel[color], pixel[3], 255);
+    }
+}
+
+/// A row as the file has it: without the alpha of opaque pictures, and with one channel for grays.
 static void pack_row(const wi_tiff_picture *p, const uint8_t *row, uint8_t *out) {
-    size_t sample = p->is_16_bit ? 2 : 1, samples = p->alpha == WI_TIFF_ALPHA_NONE ? 3 : 4;
-    if (p->alpha == WI_TIFF_ALPHA_STRAIGHT) {
-        memcpy(out, row, p->width * samples * sample);
+    size_t sample = p->is_16_bit ? 2 : 1, colors = p->is_gray ? 1 : 3;
+    if (p->alpha == WI_TIFF_ALPHA_STRAIGHT && !p->is_gray) {
+        memcpy(out, row, p->width * 4 * sample);
         return;
     }
-    for (size_t x = 0; x < p->width; x++, row += 4 * sample, out += samples * sample) {
-        memcpy(out, row, samples * sample);
+    for (size_t x = 0; x < p->width; x++, row += 4 * sample) {
+        uint8_t pixel[8];
+        memcpy(pixel, row, 4 * sample);
+        if (p->alpha == WI_TIFF_ALPHA_ASSOCIATED) make_straight(p, pixel);
+        memcpy(out, pixel, colors * sample);
+        out += colors * sample;
         if (p->alpha == WI_TIFF_ALPHA_NONE) continue;
-        if (p->is_16_bit) {
-            uint16_t pixel[4];
-            memcpy(pixel, row, sizeof pixel);
-            for (int color = 0; color < 3; color++) pixel[color] = (uint16_t)divided(pixel[color], pixel[3], 65535);
-            memcpy(out, pixel, sizeof pixel);
-        } else {
-            for (int color = 0; color < 3; color++) out[color] = (uint8_t)divided(row[color], row[3], 255);
-        }
+        memcpy(out, pixel + 3 * sample, sample);
+        out += sample;
     }
 }
 
@@ -120,8 +134,8 @@ static int write_tags(TIFF *tiff, const wi_tiff_picture *p, uint32_t rows_per_st
     uint16_t kind = EXTRASAMPLE_UNASSALPHA;
     int is_well = TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, p->width) && TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, p->height)
         && TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, p->is_16_bit ? 16 : 8)
-        && TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, has_alpha ? 4 : 3)
-        && TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_RGB)
+        && TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, (int)samples_of(p))
+        && TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, p->is_gray ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB)
         && TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG)
         && TIFFSetField(tiff, TIFFTAG_ORIENTATION, p->orientation)
         && TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, rows_per_strip)
@@ -145,7 +159,7 @@ static int write_tags(TIFF *tiff, const wi_tiff_picture *p, uint32_t rows_per_st
 }
 
 static int write_picture(TIFF *tiff, const wi_tiff_picture *p) {
-    size_t row_size = (size_t)p->width * (p->alpha == WI_TIFF_ALPHA_NONE ? 3 : 4) * (p->is_16_bit ? 2 : 1);
+    size_t row_size = (size_t)p->width * samples_of(p) * (p->is_16_bit ? 2 : 1);
     // Long enough to compress well, short enough that a reader of one strip has little to decode.
     uint32_t rows = row_size > 65536 ? 1 : (uint32_t)(131072 / row_size);
     if (rows > p->height) rows = p->height;

@@ -89,15 +89,9 @@ extension ImageManager {
     public func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
     ) async throws(WebImageError) -> [UInt8] {
-        let result = await withCheckedContinuation { continuation in
-            loader.decodeExecutor.run(.normal) {
-                continuation.resume(
-                    returning: Result { () throws(WebImageError) in
-                        try image.encoded(as: format, options, coders: self.coders)
-                    })
-            }
+        try await onDecodeExecutor { [coders] () throws(WebImageError) in
+            try image.encoded(as: format, options, coders: coders)
         }
-        return try result.get()
     }
 }
 

@@ -7,7 +7,7 @@ import WebImageCore
 /// in UTF-8 bytes, so that no value can be mistaken for a field.
 enum VariantDescription {
     /// Raised when coders begin to give other pixels for the same bytes.
-    static let coderGeneration = 1
+    static let coderGeneration = 2
 
     /// - Parameter tellsSize: false for what all sizes of a picture have in common.
     static func text(for request: ImageRequestFields, tellsSize: Bool = true) -> String {

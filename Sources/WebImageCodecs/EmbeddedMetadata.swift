@@ -9,7 +9,9 @@ struct EmbeddedMetadata {
         static let density = Places(rawValue: 2)
     }
 
-    /// Empty: none. Encoders write RGB, so that a grey or CMYK profile of the original would be a wrong one.
+    /// Whether one channel is written for red, green and blue.
+    let isGray: Bool
+    /// Empty: none. One of other colours than those that are written, such as the inks of the original, would be wrong.
     let profile: [UInt8]
     /// For pixels of high dynamic range: their code points, where there is no profile.
     let color: ColorDescription?
@@ -21,9 +23,11 @@ struct EmbeddedMetadata {
     /// nil where metadata is not kept, or nothing is known.
     let density: PixelDensity?
 
-    init(_ image: Image, _ options: EncodeOptions, formatTells places: Places = []) {
+    /// - Parameter writesGray: whether the encoder can leave out the colours of a picture that has none.
+    init(_ image: Image, _ options: EncodeOptions, formatTells places: Places = [], writesGray: Bool = false) {
+        isGray = writesGray && image.isWrittenGray(options)
         let stored = options.embedsICCProfile ? image.info.iccProfile ?? [] : []
-        profile = isRGBProfile(stored) ? stored : []
+        profile = describes(isGray ? "GRAY" : "RGB ", stored) ? stored : []
         color = options.embedsICCProfile && profile.isEmpty ? image.info.colorDescription : nil
         let orientation = places.contains(.orientation) ? .up : image.info.orientation
         guard options.keepsMetadata else {
@@ -53,9 +57,9 @@ struct EmbeddedMetadata {
     var isEmpty: Bool { profile.isEmpty && exif.isEmpty && xmp.isEmpty }
 }
 
-/// Whether a profile's header (ICC.1:2010, 7.2.6) says RGB.
-private func isRGBProfile(_ profile: [UInt8]) -> Bool {
-    profile.count >= 128 && profile[16..<20].elementsEqual("RGB ".utf8)
+/// Whether a profile's header (ICC.1:2010, 7.2.6) says that it is one of such colours.
+func describes(_ colors: String, _ profile: [UInt8]) -> Bool {
+    profile.count >= 128 && profile[16..<20].elementsEqual(colors.utf8)
 }
 
 /// A C string in an array of fixed length, which Swift sees as a tuple.

@@ -60,9 +60,16 @@ public protocol ImageCoder: Sendable {
     func makeAnimationEncoder(
         _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
     ) throws(WebImageError) -> (any AnimationEncoder)?
+
+    /// An encoder of several pictures in one file of `format`; nil (the default) where it has no pages.
+    func makePageEncoder(_ format: ImageFormat, _ options: EncodeOptions) throws(WebImageError) -> (any PageEncoder)?
 }
 
 extension ImageCoder {
+    public func makePageEncoder(
+        _ format: ImageFormat, _ options: EncodeOptions
+    ) throws(WebImageError) -> (any PageEncoder)? { nil }
+
     public func makeAnimationDecoder(
         _ format: ImageFormat, _ options: DecodeOptions
     ) throws(WebImageError) -> (any AnimationDecoder)? { nil }

@@ -76,24 +76,29 @@ struct ConvertCommand: AsyncParsableCommand {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         let manager = ImageManager(configuration: configuration)
-        if let known = try outputFormat(manager) {
+        let known = try outputFormat(manager)
+        if let known {
             // Asked before anything is loaded.
             do throws(WebImageError) {
                 _ = try manager.coders.encoder(for: known, EncodeOptions(isLossless: lossless))
             } catch { throw error.at(output) }
         }
-        let response = try await manager.image(for: try request())
+        var request = try request()
+        // Of a TIFF's pages all but the first are read once it is known that there are some.
+        request.includesData = known.map { manager.coders.writesPages($0) } ?? true
+        let response = try await manager.image(for: request)
         report.take(response)
         if response.partialError != nil, !picture.allowPartial { return }
         let format = PictureEncoding.format(
-            of: response.image, asked: try outputFormat(manager), output: output, coders: manager.coders)
+            of: response.image, asked: known, output: output, coders: manager.coders)
         var options = EncodeOptions(
             quality: picture.quality, isLossless: lossless, background: Self.color(background) ?? .white,
             keepsMetadata: metadata == "keep")
         options.chroma = chroma.flatMap { ChromaSubsampling(rawValue: "yuv\($0)") } ?? .automatic
         options.anymap = picture.anymap(of: output)
         let begin = ContinuousClock.now
-        let bytes = try await manager.encode(response.image, as: format, options)
+        request.allowsPartial = picture.allowPartial
+        let bytes = try await manager.encode(response, allPagesOf: request, as: format, options)
         report.encode = ContinuousClock.now - begin
         try OutputFiles.write(bytes, to: output)
         report.output = .init(path: output, format: format, size: response.image.size, byteCount: bytes.count)

@@ -38,10 +38,11 @@ struct FetchJob: Sendable {
         var report = PictureReport(input: input)
         display.begin(index, name: report.shownInput)
         do throws(WebImageError) {
-            let response = try await load()
+            let request = try makeRequest()
+            let response = try await load(request)
             report.take(response)
             if response.partialError == nil || options.allowPartial {
-                try await write(response, into: &report)
+                try await write(response, to: request, into: &report)
             }
         } catch {
             report.fail(error)
@@ -52,7 +53,7 @@ struct FetchJob: Sendable {
         return report.status == .ok
     }
 
-    private func load() async throws(WebImageError) -> ImageResponse {
+    private func makeRequest() throws(WebImageError) -> ImageRequest {
         // Asked before anything is loaded.
         if let output, output.isNamed, options.changesPicture, options.format == nil {
             try PictureEncoding.check(output.path, manager.coders)
@@ -64,7 +65,11 @@ struct FetchJob: Sendable {
         request.scalesInLinearLight = options.linearLight
         // The process waits for its stores in any case, and can then say how long this one took.
         request.caching.waitsForStore = true
-        request.includesData = output != nil && !options.changesPicture
+        request.includesData = output != nil && (!options.changesPicture || mayWritePages)
+        return request
+    }
+
+    private func load(_ request: ImageRequest) async throws(WebImageError) -> ImageResponse {
         var previewNumber = 0
         var shown: ImageResponse?
         for await event in manager.events(for: request) {
@@ -87,6 +92,15 @@ struct FetchJob: Sendable {
         throw .cancelled
     }
 
+    /// Of a TIFF's pages all but the first are read once it is known that there are some.
+    private var mayWritePages: Bool {
+        let format =
+            options.outputFormat
+            ?? output.flatMap { PictureEncoding.suffix(of: $0.path) }
+            .flatMap { ImageFormat(fileExtension: $0) }
+        return format.map { manager.coders.writesPages($0) } ?? false
+    }
+
     private func keep(_ preview: Image, number: Int) async throws(WebImageError) {
         guard let previews else { return }
         var names = OutputNames()
@@ -94,7 +108,9 @@ struct FetchJob: Sendable {
         try OutputFiles.write(try await manager.encode(preview, as: .png), to: "\(previews)/\(stem)")
     }
 
-    private func write(_ response: ImageResponse, into report: inout PictureReport) async throws(WebImageError) {
+    private func write(
+        _ response: ImageResponse, to request: ImageRequest, into report: inout PictureReport
+    ) async throws(WebImageError) {
         guard let output = output?.path else { return }
         let isCutToOneFrame = options.firstFrame && response.header?.frameCount != 1
         guard options.changesPicture || isCutToOneFrame else {
@@ -109,7 +125,9 @@ struct FetchJob: Sendable {
         let begin = ContinuousClock.now
         var encoding = EncodeOptions(quality: options.quality)
         encoding.anymap = options.anymap(of: output)
-        let bytes = try await manager.encode(response.image, as: format, encoding)
+        var settings = request
+        settings.allowsPartial = options.allowPartial
+        let bytes = try await manager.encode(response, allPagesOf: settings, as: format, encoding)
         report.encode = ContinuousClock.now - begin
         try OutputFiles.write(bytes, to: output)
         report.output = .init(path: output, format: format, size: response.image.size, byteCount: bytes.count)

@@ -29,7 +29,7 @@ struct PictureOptions: ParsableArguments {
     @Option(help: ArgumentHelp("A transformer to apply; may be given several times.", valueName: "SPEC"))
     var transform: [String] = []
 
-    @Flag(help: "Only the first frame of an animation.")
+    @Flag(help: "Only the first frame of an animation, the first page of a TIFF.")
     var firstFrame = false
 
     @Flag(help: "Write what there is of a picture that is cut short.")

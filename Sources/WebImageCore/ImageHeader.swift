@@ -27,7 +27,7 @@ public struct ImageHeader: Hashable, Sendable {
     public var frameCount: Int? = 1
     /// How often an animation is to be played, 0 for ever; nil when the file says nothing of it, which means once.
     /// Whatever a format counts: a GIF that says "3" repeats three times after the first, so that this is 4, as browsers
-    /// have it.
+    /// have it; an AVIF that says nothing is played for ever, and so has 0.
     public var loopCount: Int?
     /// True for a picture of shapes (SVG, PDF), which is drawn sharp at any size; ``size`` is its natural one.
     public var isVector = false

@@ -15,6 +15,14 @@ extension PixelBuffer {
         }
     }
 
+    /// Whether red, green and blue of every pixel are the same; ends at the first stretch of pixels where they are not.
+    package var isGray: Bool {
+        switch layout {
+        case .rgba8: wi_is_gray_8(bytes, count) == 1
+        case .rgba16: wi_is_gray_16(words, count) == 1
+        }
+    }
+
     /// Multiplies the colours of straight pixels by their alpha, in place, to the nearest value.
     package func premultiply() {
         switch layout {

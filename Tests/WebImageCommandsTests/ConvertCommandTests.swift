@@ -105,6 +105,58 @@ struct ConvertCommandTests {
         #expect(try await Pictures.stored(bench.read("lossy.webp") ?? []).pixels != before)
     }
 
+    #if TIFF
+        /// Once only the first page came out, and nothing said of the others.
+        @Test(arguments: [["convert", "in.tif", "out.tif"], ["fetch", "in.tif", "-o", "out.tif", "--format", "tiff"]])
+        func aTIFFKeepsItsPages(_ arguments: [String]) async throws {
+            let bench = try CommandBench()
+            let sizes = [
+                PixelSize(width: 60, height: 40), PixelSize(width: 9, height: 70), PixelSize(width: 30, height: 30),
+            ]
+            try bench.write(try Pictures.pages(sizes), to: "in.tif")
+            #expect(try await bench.run(arguments).code == 0)
+            let bytes = try #require(bench.read("out.tif"))
+            for (page, size) in sizes.enumerated() {
+                let (found, original) = (
+                    try await Pictures.stored(bytes, page: page),
+                    try await Pictures.stored(bench.read("in.tif") ?? [], page: page)
+                )
+                #expect(found.size == size && found.pixels == original.pixels)
+            }
+            let info = try #require(try await bench.run("info", "out.tif", "--json").objects.first)
+            #expect(info.number("frames") == 3)
+
+            #expect(try await bench.run(arguments + ["--size", "20x20"]).code == 0)
+            let small = try #require(bench.read("out.tif"))
+            #expect(try await Pictures.stored(small, page: 1).size == PixelSize(width: 3, height: 20))
+            #expect(try await bench.run(arguments + ["--first-frame"]).code == 0)
+            let first = try #require(try await bench.run("info", "out.tif", "--json").objects.first)
+            #expect(first.number("frames") == 1)
+        }
+
+        @Test func pagesAreNotLostWhereNothingShallBe() async throws {
+            let bench = try CommandBench()
+            let size = PixelSize(width: 6, height: 4)
+            try bench.write(try Pictures.pages([size, size]), to: "in.tif")
+            let run = try await bench.run("convert", "in.tif", "out.png", "--lossless", "--json")
+            let told = try #require(try run.objects.first)
+            #expect(run.code == 1 && told.text("status") == "error" && bench.read("out.png") == nil)
+            #expect(try await bench.run("convert", "in.tif", "out.png", "--lossless", "--first-frame").code == 0)
+            #expect(try await bench.run("convert", "in.tif", "out.png").code == 0)
+        }
+    #endif
+
+    @Test func anAnimationIsNotMadeAStillWhereNothingShallBeLost() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.animatedWebP(), to: "in.webp")
+        let run = try await bench.run("convert", "in.webp", "out.png", "--lossless", "--json")
+        #expect(run.code == 1 && bench.read("out.png") == nil)
+        #expect(try await bench.run("convert", "in.webp", "out.png", "--lossless", "--first-frame").code == 0)
+        #expect(try await bench.run("convert", "in.webp", "out.apng", "--lossless", "--size", "64x48").code == 0)
+        let info = try #require(try await bench.run("info", "out.apng", "--json").objects.first)
+        #expect(info.number("frames") == 3)
+    }
+
     @Test func colourIsKeptAtTheResolutionThatIsAsked() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.png(), to: "in.png")

@@ -42,6 +42,13 @@ enum Pictures {
         try SamplePictures.deepGradient(PixelSize(width: 64, height: 40)).encoded(as: .png)
     }
 
+    /// A TIFF of pages of these sizes, each a test card.
+    static func pages(_ sizes: [PixelSize]) throws -> [UInt8] {
+        let encoder = try CoderRegistry.standard.pageEncoder(for: .tiff)
+        for size in sizes { try encoder.add(try SamplePictures.testCard(size)) }
+        return try encoder.finish()
+    }
+
     /// Ends in the middle.
     static func cut() throws -> [UInt8] {
         let whole = try jpeg(400, 300)
@@ -56,8 +63,11 @@ enum Pictures {
     }
 
     /// The pixels as they are stored: not turned, not converted.
-    static func stored(_ bytes: [UInt8]) async throws -> (size: PixelSize, layout: PixelLayout, pixels: [UInt8]) {
+    static func stored(
+        _ bytes: [UInt8], page: Int = 0
+    ) async throws -> (size: PixelSize, layout: PixelLayout, pixels: [UInt8]) {
         var request = ImageRequest(data: bytes, name: "stored")
+        request.page = page
         request.appliesOrientation = false
         request.convertsToSRGB = false
         request.keepsBitDepth = true

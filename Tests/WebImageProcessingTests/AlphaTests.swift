@@ -51,6 +51,19 @@ import WebImageTesting
         }
     }
 
+    /// Around the runs that are looked at in one go.
+    @Test(arguments: [PixelLayout.rgba8, .rgba16], [0, 1, 4095, 4096, 4097, 8199])
+    func onePixelOfColourIsFound(_ layout: PixelLayout, _ place: Int) throws {
+        let size = PixelSize(82, 100)
+        var channels = (0..<8200).flatMap { [$0 % 251, $0 % 251, $0 % 251, $0 % 7] }
+        #expect(try PixelBuffer.make(size, layout, channels).isGray)
+        for channel in 0..<3 {
+            channels[place * 4 + channel] ^= 1
+            #expect(try !PixelBuffer.make(size, layout, channels).isGray)
+            channels[place * 4 + channel] ^= 1
+        }
+    }
+
     @Test func sixteenBitsAreRoundedToTheNearestToo() throws {
         let pixels = try PixelBuffer.random(PixelSize(64, 64), .rgba16, alpha: .straight, seed: 1)
         let before = pixels.channels

@@ -56,6 +56,17 @@ import WebImageTesting
         #expect(try await animation.preload() == 1)
     }
 
+    /// A GIF of 11 MB once took twice that while it was shown.
+    @Test func bytesThatAreThereAlreadyAreNotCopiedForTheFrames() async throws {
+        let coder = FileKeepingCoder()
+        let bytes = BlinkingGIF.file(width: 8, height: 6, frames: 6)
+        var request = ImageRequest(data: bytes, name: "blinking")
+        request.coder = coder
+        let image = try await TestBench().manager.image(for: request).image
+        let place = bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+        #expect(image.animation?.frameCount == 6 && coder.places == [place])
+    }
+
     @Test func aStillHasNoAnimation() async throws {
         let bench = TestBench()
         bench.answer(url, with: BlinkingGIF.file(width: 8, height: 6, frames: 1), type: "image/gif")

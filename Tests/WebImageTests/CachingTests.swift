@@ -147,7 +147,7 @@ import WebImageTesting
             plain.originalKey.text
                 == "https://example.com/b.jpg?x=1\u{1E}who#\(KeyDigest.hex("user:\(KeyDigest.hex("User").prefix(32))").prefix(32))"
         )
-        #expect(ImageRequest("http://example.com/a").variantKey.text == "http://example.com/a\u{1F}g1:1;")
+        #expect(ImageRequest("http://example.com/a").variantKey.text == "http://example.com/a\u{1F}g1:2;")
         var request = ImageRequest("http://example.com/a")
         request.size = TargetSize(width: 320, height: 240, fit: .cover, upscale: true)
         request.appliesOrientation = false
@@ -157,7 +157,7 @@ import WebImageTesting
         request.transformers = [CountingTransformer()]
         #expect(
             request.variantKey.text
-                == "http://example.com/a\u{1F}g1:1;s7:320x240;f5:cover;u1:1;o4:keep;d2:16;c4:keep;b4:4096;t8:counting;")
+                == "http://example.com/a\u{1F}g1:2;s7:320x240;f5:cover;u1:1;o4:keep;d2:16;c4:keep;b4:4096;t8:counting;")
         request.cacheKey = "avatar"
         request.headers[.acceptLanguage] = "de"
         // The first half of SHA-256("de").

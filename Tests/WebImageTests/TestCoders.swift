@@ -78,3 +78,50 @@ final class SlowCoder: WholeImageCoder, @unchecked Sendable {
         return Fixture.gradient(2, 2)
     }
 }
+
+/// Reads GIFs and remembers which files their animations were given whole.
+final class FileKeepingCoder: ImageCoder {
+    private let given = Guarded([UInt]())
+
+    let decodableFormats: Set<ImageFormat> = [.gif]
+
+    /// Where the files lay in memory.
+    var places: [UInt] { given.withLock { $0 } }
+
+    func makeDecoder(_ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) -> any ImageDecoder
+    {
+        try GIFCoder().makeDecoder(options, plan: plan)
+    }
+
+    func makeAnimationDecoder(
+        _ format: ImageFormat, _ options: DecodeOptions
+    ) throws(WebImageError) -> (any AnimationDecoder)? {
+        try GIFCoder().makeAnimationDecoder(format, options).map { decoder in
+            FileKeepingDecoder(decoder) { place in self.given.withLock { $0.append(place) } }
+        }
+    }
+}
+
+private final class FileKeepingDecoder: AnimationDecoder {
+    private let decoder: any AnimationDecoder
+    private let tell: (UInt) -> Void
+
+    init(_ decoder: any AnimationDecoder, tell: @escaping (UInt) -> Void) {
+        self.decoder = decoder
+        self.tell = tell
+    }
+
+    var header: ImageHeader? { decoder.header }
+    var storedDelays: [Duration] { decoder.storedDelays }
+    var encodedByteCount: Int { decoder.encodedByteCount }
+
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) { try decoder.push(bytes) }
+
+    func push(file: [UInt8]) throws(WebImageError) {
+        tell(file.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) })
+        try decoder.push(file: file)
+    }
+
+    func finish() throws(WebImageError) { try decoder.finish() }
+    func frame(at index: Int) throws(WebImageError) -> PixelBuffer { try decoder.frame(at: index) }
+}

@@ -75,6 +75,10 @@ void wi_flatten_16(uint16_t *pixels, size_t count, const uint16_t *color, int pr
 int wi_is_opaque_8(const uint8_t *pixels, size_t count);
 int wi_is_opaque_16(const uint16_t *pixels, size_t count);
 
+/// 1 when red, green and blue of every pixel are the same, also of those that cannot be seen.
+int wi_is_gray_8(const uint8_t *pixels, size_t count);
+int wi_is_gray_16(const uint16_t *pixels, size_t count);
+
 /// Lays straight pixels over straight ones ("over" of Porter and Duff), rounded to nearest.
 void wi_lay_over_8(uint8_t *pixels, const uint8_t *above, size_t count);
 

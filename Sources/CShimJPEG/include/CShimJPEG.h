@@ -112,6 +112,8 @@ typedef struct {
     /// 0 opaque, 1 straight, 2 premultiplied.
     int alpha;
     uint8_t background[3];
+    /// Whether it is written with brightness only: its pixels have no colour, nor has what shows through them.
+    int is_gray;
     /// 1 to 100.
     int quality;
     /// How many columns and rows of pixels share one sample of colour: 1 or 2.

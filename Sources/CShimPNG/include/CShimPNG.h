@@ -80,6 +80,8 @@ typedef struct {
     int is_16_bit;
     /// 0 opaque (written without alpha), 1 straight, 2 premultiplied (written straight).
     int alpha;
+    /// Whether one channel stands for red, green and blue, which are the same.
+    int is_gray;
     /// zlib's, 0 to 9.
     int level;
     const uint8_t *_Nullable icc;

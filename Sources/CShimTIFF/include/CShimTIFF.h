@@ -82,7 +82,7 @@ const uint8_t *_Nullable wi_tiff_icc(wi_tiff_reader *_Nonnull reader, size_t *_N
 const uint8_t *_Nullable wi_tiff_xmp(wi_tiff_reader *_Nonnull reader, size_t *_Nonnull count);
 const char *_Nonnull wi_tiff_message(const wi_tiff_reader *_Nonnull reader);
 
-/// What to write: one page of RGB, or RGBA with straight alpha.
+/// What to write: one page of RGB or gray, also with straight alpha.
 typedef struct {
     /// RGBA of 8 bits, or of 16 in the machine's byte order.
     const uint8_t *_Nonnull pixels;
@@ -91,6 +91,8 @@ typedef struct {
     int is_16_bit;
     /// What the pixels have; multiplied ones are divided.
     int alpha;
+    /// Whether one channel stands for red, green and blue, which are the same.
+    int is_gray;
     int orientation;
     /// Of zlib, 1 to 9, after horizontal differences; 0: not compressed.
     int level;

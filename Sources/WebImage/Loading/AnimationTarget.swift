@@ -29,6 +29,7 @@ final class AnimationTarget {
     func learn(_ header: ImageHeader) { style.header.set(header) }
 
     func push(_ chunk: ByteChunk) throws(WebImageError) {
+        if let file = chunk.wholeArray { return try buffer.push(file: file) }
         try chunk.withUnsafeBytes { (bytes) throws(WebImageError) in try buffer.push(bytes) }
     }
 

@@ -2,8 +2,9 @@
     /// What libavif 0.11 does not tell of an image sequence, or only slowly: how often it is played, and how long each
     /// frame is shown (its own function for that looks through all entries before, for each frame).
     struct SequenceTiming {
-        /// 0 for ever; nil when no edit list repeats the sequence.
-        private(set) var loopCount: Int?
+        /// 0 for ever, as also without an edit list: browsers play such sequences without end, and before there were
+        /// edit lists in them nothing else could be said (libavif's `AVIF_REPETITION_COUNT_UNKNOWN`).
+        private(set) var loopCount = 0
         private(set) var delays: [Duration] = []
 
         /// - Parameter frames: how many frames the sequence has.
@@ -48,20 +49,21 @@
         }
 
         /// `elst` (ISO/IEC 14496-12, 8.6.6): with the lowest flag set its one segment is repeated as long as the track
-        /// lasts, which may be for ever.
+        /// lasts, which may be for ever; without it the sequence is played once.
         private mutating func readRepetition(_ track: Range<Int>, _ reader: BoxReader) {
             guard let list = reader.first(["edts", "elst"], in: track), let header = reader.first(["tkhd"], in: track),
-                let listHead = reader.integer(at: list.lowerBound, 4, in: list), listHead & 1 == 1,
+                let listHead = reader.integer(at: list.lowerBound, 4, in: list),
                 reader.integer(at: list.lowerBound + 4, 4, in: list) == 1,
                 let version = reader.integer(at: header.lowerBound, 1, in: header)
             else { return }
+            guard listHead & 1 == 1 else {
+                loopCount = 1
+                return
+            }
             let isLong = version == 1
             let (at, length) = isLong ? (header.lowerBound + 28, 8) : (header.lowerBound + 20, 4)
             // All bits set: without end. As 64 bits that is no `Int`.
-            guard let total = reader.integer(at: at, length, in: header), isLong || total != 0xFFFF_FFFF else {
-                loopCount = 0
-                return
-            }
+            guard let total = reader.integer(at: at, length, in: header), isLong || total != 0xFFFF_FFFF else { return }
             let segment = reader.integer(at: list.lowerBound + 8, listHead >> 24 == 1 ? 8 : 4, in: list) ?? 0
             guard segment > 0 else { return }
             loopCount = max(total / segment + (total % segment == 0 ? 0 : 1), 1)

@@ -29,6 +29,10 @@ public protocol AnimationDecoder: AnyObject {
     /// - Throws: `corruptData`, `limitExceeded`, `unsupportedFeature`. Frames that were found before stay good.
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError)
 
+    /// Takes all of the file at once, where it lies in an array anyway; may keep that rather than a copy. Default: as
+    /// ``push(_:)``.
+    func push(file: [UInt8]) throws(WebImageError)
+
     /// Says that no more bytes come.
     ///
     /// - Throws: `truncatedData` when the file is not complete, and what `push` throws. Frames that were found stay good.
@@ -54,6 +58,10 @@ extension AnimationDecoder {
     public var beginsWithStill: Bool { true }
 
     public func firstFrameNeeded(for index: Int) -> Int { index }
+
+    public func push(file: [UInt8]) throws(WebImageError) {
+        try file.withUnsafeBufferPointer { bytes throws(WebImageError) in try push(UnsafeRawBufferPointer(bytes)) }
+    }
 }
 
 /// Writes the frames of one animated file, in order. Not thread-safe.

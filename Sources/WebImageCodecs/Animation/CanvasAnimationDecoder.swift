@@ -39,7 +39,14 @@ final class CanvasAnimationDecoder: AnimationDecoder {
     }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
-        try reader.push(bytes)
+        try reader.push(bytes, of: nil)
+        try checkCount()
+    }
+
+    func push(file: [UInt8]) throws(WebImageError) {
+        try file.withUnsafeBufferPointer { bytes throws(WebImageError) in
+            try reader.push(UnsafeRawBufferPointer(bytes), of: file)
+        }
         try checkCount()
     }
 

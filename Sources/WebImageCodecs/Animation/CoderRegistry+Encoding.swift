@@ -31,11 +31,46 @@ extension CoderRegistry {
                 }
                 return try encoder.finish()
             }
+            try Self.refuseLoss(of: animation.frameCount, "frames", format, options)
         }
         let still = try image.made(size, for: format)
         let bytes = try coder.encode(still, as: format, options)
         guard let limit = options.maxFileSize, bytes.count > limit.bytes else { return bytes }
         return try encode(still, as: format, options, with: coder, within: limit)
+    }
+
+    /// Whether several pictures can be the pages of one file.
+    package func writesPages(_ format: ImageFormat) -> Bool {
+        (try? encoder(for: format).makePageEncoder(format, EncodeOptions())) != nil
+    }
+
+    /// An encoder of pages, which makes each of them as ``encode(_:as:_:)`` makes a still.
+    ///
+    /// - Throws: `cannotEncode` for a format without pages, `formatNotBuilt`.
+    package func pageEncoder(
+        for format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
+    ) throws(WebImageError) -> any PageEncoder {
+        guard options.maxFileSize == nil else {
+            throw WebImageError(.cannotEncode, "only stills are made to fit a file size", format: format)
+        }
+        guard let encoder = try encoder(for: format, options).makePageEncoder(format, options) else {
+            throw WebImageError(.cannotEncode, "a \(format.rawValue) has no pages", format: format)
+        }
+        return FittingPageEncoder(encoder, format, options)
+    }
+
+    /// Who asks for everything to be kept is not given the first frame or page of many.
+    ///
+    /// - Throws: `cannotEncode`.
+    package static func refuseLoss(
+        of count: Int, _ parts: String, _ format: ImageFormat, _ options: EncodeOptions
+    ) throws(WebImageError) {
+        guard options.isLossless, !options.firstFrameOnly, count > 1 else { return }
+        let others = parts == "frames" ? "WebP, APNG or JPEG XL" : "TIFF"
+        throw WebImageError(
+            .cannotEncode,
+            "\(format.rawValue) holds one of the \(count) \(parts): ask for the first alone, or for \(others)",
+            format: format)
     }
 
     /// The best quality whose file is short enough, by halving: at most seven encodes.
@@ -61,6 +96,25 @@ extension CoderRegistry {
         }
         return best
     }
+}
+
+/// Brings each page to the size and colours that it is written in.
+private final class FittingPageEncoder: PageEncoder {
+    private let encoder: any PageEncoder
+    private let format: ImageFormat
+    private let options: EncodeOptions
+
+    init(_ encoder: any PageEncoder, _ format: ImageFormat, _ options: EncodeOptions) {
+        self.encoder = encoder
+        self.format = format
+        self.options = options
+    }
+
+    func add(_ page: Image) throws(WebImageError) {
+        try encoder.add(try page.made(options.fitting(page.displaySize), for: format))
+    }
+
+    func finish() throws(WebImageError) -> [UInt8] { try encoder.finish() }
 }
 
 extension EncodeOptions {

@@ -70,6 +70,13 @@ package final class FrameBuffer: FrameSource {
         try update { (decoder) throws(WebImageError) in try decoder.push(bytes) }
     }
 
+    /// Takes all of the file, as ``AnimationDecoder/push(file:)``. Waits while a frame is being decoded.
+    ///
+    /// - Throws: as ``push(_:)``.
+    package func push(file: [UInt8]) throws(WebImageError) {
+        try update { (decoder) throws(WebImageError) in try decoder.push(file: file) }
+    }
+
     /// Says that no more bytes come.
     ///
     /// - Throws: as ``AnimationDecoder/finish()``.

@@ -49,7 +49,8 @@ protocol FramePatchReader: AnyObject {
     /// See ``AnimationDecoder/beginsWithStill``. Default true.
     var beginsWithStill: Bool { get }
 
-    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError)
+    /// - Parameter file: what the bytes are all of, where they are all of an array: it is kept, not copied.
+    func push(_ bytes: UnsafeRawBufferPointer, of file: [UInt8]?) throws(WebImageError)
     func finish() throws(WebImageError)
 
     /// Gives a patch's rows to a sink, as a decoder does: begin with the patch's size, 8 bits a channel.
@@ -58,4 +59,11 @@ protocol FramePatchReader: AnyObject {
 
 extension FramePatchReader {
     var beginsWithStill: Bool { true }
+}
+
+extension [UInt8] {
+    /// Adds bytes of a file; an array that they are all of takes the place of one that is empty.
+    mutating func append(_ bytes: UnsafeRawBufferPointer, of file: [UInt8]?) {
+        if isEmpty, let file { self = file } else { append(contentsOf: bytes) }
+    }
 }

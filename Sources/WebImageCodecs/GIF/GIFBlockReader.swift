@@ -7,7 +7,7 @@ struct GIFFrame {
     var size = PixelSize(width: 0, height: 0)
     var isInterlaced = false
     var transparentIndex: Int?
-    /// The control extension's disposal method: 2 clears the frame's place, 3 restores what was there.
+    /// The control extension's disposal method: 2 clears the frame's place, 3 and 4 restore what was there.
     var disposal = 0
     /// In hundredths of a second.
     var delay = 0

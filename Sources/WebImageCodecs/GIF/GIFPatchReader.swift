@@ -24,12 +24,12 @@ final class GIFPatchReader: FramePatchReader {
 
     // MARK: finding
 
-    func push(_ new: UnsafeRawBufferPointer) throws(WebImageError) {
+    func push(_ new: UnsafeRawBufferPointer, of file: [UInt8]?) throws(WebImageError) {
         guard !isAtEnd else { return }
         try options.limits.check(byteCount: bytes.count + new.count, of: .gif)
         var rest = new.bindMemory(to: UInt8.self)
         let begin = bytes.count
-        bytes.append(contentsOf: rest)
+        bytes.append(new, of: file)
         while let piece = try reader.next(&rest) {
             try take(piece, at: begin + new.count - rest.count)
             if isAtEnd { return }
@@ -147,6 +147,12 @@ extension FramePatch {
         if size.isEmpty { size = PixelSize(width: 0, height: 0) }
         isOpaque = frame.transparentIndex == nil
         delay = .milliseconds(frame.delay * 10)
-        disposal = frame.disposal == 2 ? .clear : frame.disposal == 3 ? .restore : .keep
+        disposal =
+            switch frame.disposal {
+            case 2: .clear
+            // Some descriptions of the format say it by the third bit, not by the number 3; browsers know both.
+            case 3, 4: .restore
+            default: .keep
+            }
     }
 }

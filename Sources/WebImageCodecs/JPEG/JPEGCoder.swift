@@ -26,6 +26,7 @@ public struct JPEGCoder: ImageCoder {
     }
 
     /// A JPEG with optimised Huffman tables, unless options say otherwise 4:2:0 below quality 90 and 4:4:4 from there on.
+    /// Of a picture that was stored gray and has no colour: brightness only.
     /// Transparent pixels are laid over `options.background`; an orientation other than upright is written as EXIF.
     ///
     /// - Throws: `cannotEncode` for another format, a side above 65 500, an ICC profile above 16 MiB, EXIF
@@ -44,7 +45,8 @@ public struct JPEGCoder: ImageCoder {
         }
         let quality = min(max(options.quality ?? 80, 1), 100)
         let shared = sharedPixels(options.chroma, quality)
-        var metadata = EmbeddedMetadata(image, options, formatTells: .density)
+        var metadata = EmbeddedMetadata(
+            image, options, formatTells: .density, writesGray: image.alpha == .opaque || options.background.isGray)
         if options.embedsThumbnail { metadata.addThumbnail(try thumbnail(of: image, options)) }
         let extended = metadata.xmp.count > Int(WI_JPEG_LONGEST_XMP) ? ExtendedXMP.naming(metadata.xmp) : nil
         let packet = extended?.packet ?? metadata.xmp
@@ -60,6 +62,7 @@ public struct JPEGCoder: ImageCoder {
                     height: UInt32(image.size.height), is_16_bit: image.layout == .rgba16 ? 1 : 0,
                     alpha: Int32(image.alpha.rawValue),
                     background: (options.background.red, options.background.green, options.background.blue),
+                    is_gray: metadata.isGray ? 1 : 0,
                     quality: Int32(quality), chroma_columns: shared.columns, chroma_rows: shared.rows,
                     progressive: options.progressive ? 1 : 0, icc: profile.baseAddress, icc_count: profile.count,
                     exif: exif.baseAddress, exif_count: exif.count, xmp: xmp.baseAddress, xmp_count: xmp.count,

@@ -34,8 +34,8 @@ public struct PNGCoder: ImageCoder {
         return APNGEncoder(animation, options)
     }
 
-    /// A PNG with the same pixels: RGB for opaque pictures, else RGBA; 16 bits where the picture has them. Premultiplied
-    /// pictures are written straight, as PNG demands. An orientation other than upright is written as `eXIf`.
+    /// A PNG with the same pixels: RGB for opaque pictures, else RGBA, and gray in place of RGB where a picture was stored
+    /// so and has no colour; 16 bits where the picture has them. Premultiplied pictures are written straight, as PNG demands. An orientation other than upright is written as `eXIf`.
     /// As an APNG: an animation of one frame.
     ///
     /// - Throws: `cannotEncode` for another format, `limitExceeded` without memory.
@@ -49,7 +49,7 @@ public struct PNGCoder: ImageCoder {
         guard let width = UInt32(exactly: image.size.width), let height = UInt32(exactly: image.size.height),
             max(width, height) <= UInt32(Int32.max)
         else { throw WebImageError(.cannotEncode, "a PNG cannot hold a picture of \(image.size)", format: .png) }
-        let metadata = EmbeddedMetadata(image, options, formatTells: .density)
+        let metadata = EmbeddedMetadata(image, options, formatTells: .density, writesGray: true)
         let density = metadata.density
         var output = wi_png_output()
         let result = image.withPixels { pixels in
@@ -60,6 +60,7 @@ public struct PNGCoder: ImageCoder {
                         var picture = wi_png_picture(
                             pixels: base, stride: image.pixels.bytesPerRow, width: width, height: height,
                             is_16_bit: image.layout == .rgba16 ? 1 : 0, alpha: Int32(image.alpha.rawValue),
+                            is_gray: metadata.isGray ? 1 : 0,
                             level: Int32(min(max(options.compressionLevel, 0), 9)), icc: profile.baseAddress,
                             icc_count: profile.count, exif: exif.baseAddress, exif_count: exif.count,
                             xmp: xmp.baseAddress, xmp_count: xmp.count,

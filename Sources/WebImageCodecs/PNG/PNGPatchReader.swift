@@ -55,10 +55,10 @@ final class PNGPatchReader: FramePatchReader {
 
     // MARK: finding
 
-    func push(_ new: UnsafeRawBufferPointer) throws(WebImageError) {
+    func push(_ new: UnsafeRawBufferPointer, of file: [UInt8]?) throws(WebImageError) {
         guard !isAtEnd else { return }
         try options.limits.check(byteCount: bytes.count + new.count, of: .apng)
-        bytes.append(contentsOf: new)
+        bytes.append(new, of: file)
         while !isAtEnd, let chunk = try nextChunk() { try take(chunk) }
     }
 

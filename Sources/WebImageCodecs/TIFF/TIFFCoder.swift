@@ -23,8 +23,8 @@
             TIFFDecoder(options, plan: plan)
         }
 
-        /// A TIFF of one page with the same pixels, in strips: RGB for opaque pictures, else RGBA with straight alpha;
-        /// 16 bits where the picture has them. Deflated with horizontal differences, or as they are with
+        /// A TIFF of one page with the same pixels, in strips: RGB for opaque pictures, else RGBA with straight alpha, and
+        /// gray in place of RGB where a picture was stored so and has no colour; 16 bits where the picture has them. Deflated with horizontal differences, or as they are with
         /// ``EncodeOptions/compressionLevel`` 0. The orientation stands in its tag, XMP and density in theirs on request;
         /// a block of EXIF, which is a TIFF of its own, is taken apart into tags, and put together again when it is read.
         ///
@@ -45,6 +45,12 @@
         ) throws(WebImageError) -> (any AnimationEncoder)? {
             guard encodableFormats.contains(format) else { return nil }
             return TIFFAnimationEncoder(format, animation, options)
+        }
+
+        public func makePageEncoder(
+            _ format: ImageFormat, _ options: EncodeOptions
+        ) throws(WebImageError) -> (any PageEncoder)? {
+            encodableFormats.contains(format) ? TIFFPageEncoder(format, options) : nil
         }
     }
 #endif

@@ -26,14 +26,9 @@
         static func encode(
             _ image: Image, as format: ImageFormat, _ options: EncodeOptions
         ) throws(WebImageError) -> [UInt8] {
-            let metadata = EmbeddedMetadata(image, options, formatTells: [.orientation, .density])
-            let exif = metadata.exif.withUnsafeBytes { EXIFFields($0, limit: $0.count) }
-            // Their values are put in as they are.
-            let encoder = try TIFFEncoder(format, options, isBigEndian: exif?.layout.isBigEndian ?? false)
-            try encoder.add(image, metadata)
-            var bytes = try encoder.finish()
-            exif?.add(to: &bytes)
-            return bytes
+            let pages = TIFFPageEncoder(format, options)
+            try pages.add(image)
+            return try pages.finish()
         }
 
         func add(_ image: Image, _ metadata: EmbeddedMetadata) throws(WebImageError) {
@@ -49,6 +44,7 @@
                         var picture = wi_tiff_picture(
                             pixels: base, stride: image.pixels.bytesPerRow, width: width, height: height,
                             is_16_bit: image.layout == .rgba16 ? 1 : 0, alpha: alpha(of: image),
+                            is_gray: metadata.isGray ? 1 : 0,
                             orientation: Int32(image.info.orientation.rawValue),
                             level: Int32(min(max(options.compressionLevel, 0), 9)), icc: profile.baseAddress,
                             icc_count: profile.count, xmp: xmp.baseAddress, xmp_count: xmp.count,

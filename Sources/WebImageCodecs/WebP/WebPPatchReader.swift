@@ -35,11 +35,11 @@ final class WebPPatchReader: FramePatchReader {
 
     // MARK: finding
 
-    func push(_ new: UnsafeRawBufferPointer) throws(WebImageError) {
+    func push(_ new: UnsafeRawBufferPointer, of file: [UInt8]?) throws(WebImageError) {
         guard !chunks.isAtEnd else { return }
         try options.limits.check(byteCount: bytes.count + new.count, of: .webp)
         var rest = new.bindMemory(to: UInt8.self)
-        bytes.append(contentsOf: rest)
+        bytes.append(new, of: file)
         while let piece = try chunks.next(&rest) { try take(piece) }
         header?.learn(from: chunks)
         guard !chunks.isAtEnd || !patches.isEmpty else {

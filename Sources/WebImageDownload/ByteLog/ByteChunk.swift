@@ -4,7 +4,7 @@ final class ByteStorage: @unchecked Sendable {
     let base: UnsafeMutableRawPointer
     let capacity: Int
     /// Bytes that were there already, read in place of those at `base`.
-    private let array: [UInt8]?
+    let array: [UInt8]?
 
     init(capacity: Int) {
         self.capacity = capacity
@@ -54,6 +54,9 @@ package struct ByteChunk: Sendable {
     ) throws(Failure) -> Result {
         try storage.withUnsafeBytes(start..<start + range.count, body)
     }
+
+    /// The array that the bytes are all of, where they came as one.
+    package var wholeArray: [UInt8]? { start == 0 && storage.array?.count == count ? storage.array : nil }
 
     /// A copy.
     package var array: [UInt8] { withUnsafeBytes { Array($0) } }

@@ -71,6 +71,22 @@ import WebImageProcessing
         #expect(read.header.orientation == ([.webp, .jxl].contains(format) ? orientation : .up))
     }
 
+    /// Once the first frame was written, and nothing said of the others.
+    @Test(arguments: [ImageFormat.png, .bmp, .qoi, .pnm])
+    func whereNothingShallBeLostAnAnimationIsNotMadeAStill(_ format: ImageFormat) throws {
+        let image = GivenFrames.image(try Self.frames(12, 8))
+        let error = #expect(throws: WebImageError.self) {
+            try Self.registry.encode(image, as: format, EncodeOptions(isLossless: true))
+        }
+        #expect(error?.code == .cannotEncode && error?.message.contains("3 frames") == true)
+        var options = EncodeOptions(isLossless: true)
+        options.firstFrameOnly = true
+        let still = try Self.registry.decode(Self.registry.encode(image, as: format, options)).image
+        #expect(still.bytes == image.bytes)
+        // Where something may be lost the first frame stands for all, as everywhere.
+        #expect(try Self.registry.encode(image, as: format).count > 0)
+    }
+
     @Test(arguments: formats)
     func framesFitIntoABoxWhoseAspectIsAnother(_ format: ImageFormat) throws {
         var options = Self.options(format)

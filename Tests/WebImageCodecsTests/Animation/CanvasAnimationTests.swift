@@ -77,6 +77,33 @@ import WebImageTesting
         #expect(farthest(try decoder.frame(at: 4), expected[4]) <= 2)
     }
 
+    /// A file that lies in memory anyway was once there twice: its animation had a copy.
+    @Test func aFileThatIsAnArrayIsKeptAndNotCopied() throws {
+        let frames = try [Drawings.picture(20, 10), Drawings.noise(20, 10, alpha: .opaque)]
+        let readers: [(ImageFormat, any FramePatchReader)] = [
+            (.gif, GIFPatchReader(DecodeOptions())), (.apng, PNGPatchReader(DecodeOptions())),
+            (.webp, WebPPatchReader(DecodeOptions())),
+        ]
+        for (format, reader) in readers {
+            let file = try encodeAnimation(frames, as: format)
+            let (decoder, copying) = (CanvasAnimationDecoder(reader, DecodeOptions()), try Self.decoder(of: format))
+            try decoder.push(file: file)
+            try file.withUnsafeBytes { try copying.push($0) }
+            try decoder.finish()
+            #expect(Self.place(of: reader.bytes) == Self.place(of: file))
+            for index in 0..<2 { #expect(try decoder.pixels(at: index) == copying.pixels(at: index)) }
+        }
+    }
+
+    private static func decoder(of format: ImageFormat) throws -> any AnimationDecoder {
+        let coder = try CoderRegistry.standard.encoder(for: format)
+        return try #require(try coder.makeAnimationDecoder(format, DecodeOptions()))
+    }
+
+    private static func place(of bytes: [UInt8]) -> UnsafePointer<UInt8>? {
+        bytes.withUnsafeBufferPointer { $0.baseAddress }
+    }
+
     @Test func tooManyFramesOrPixelsAreRefused() throws {
         var random = SeededGenerator(seed: 8)
         let reader = DrawnPatches(random: &random, count: 12, standsAlone: false)
@@ -132,7 +159,7 @@ private final class DrawnPatches: FramePatchReader {
 
     var header: ImageHeader? { ImageHeader(format: .gif, size: Self.canvas, hasAlpha: true) }
 
-    func push(_ bytes: UnsafeRawBufferPointer) {}
+    func push(_ bytes: UnsafeRawBufferPointer, of file: [UInt8]?) {}
     func finish() {}
 
     func decode(_ index: Int, into sink: any RowSink) throws(WebImageError) {

@@ -229,6 +229,23 @@
             #expect(other?.code == .cannotEncode && none?.code == .cannotEncode)
         }
 
+        /// Chrome plays a sequence without an edit list for ever, since libavif did not write any before 1.0; one whose
+        /// list does not repeat is played once.
+        @Test func aSequenceThatSaysNothingIsPlayedForEver() throws {
+            let frames = try (0..<2).map { try Drawings.noise(Self.size.width, Self.size.height, seed: UInt64($0)) }
+            let bytes = try encodeAnimation(frames, as: .avif, loopCount: 3)
+            #expect(try Self.read(.avif, bytes).decoder.header?.loopCount == 3)
+            let places = bytes.indices.dropLast(12).filter { bytes[$0..<$0 + 4].elementsEqual("elst".utf8) }
+            #expect(places.count == 2)
+            var (silent, once) = (bytes, bytes)
+            for place in places {
+                silent.replaceSubrange(place..<place + 4, with: "free".utf8)
+                once[place + 7] = 0
+            }
+            #expect(try Self.read(.avif, silent).decoder.header?.loopCount == 0)
+            #expect(try Self.read(.avif, once).decoder.header?.loopCount == 1)
+        }
+
         @Test func aSequenceIsEnteredAtTheNearestKeyframe() throws {
             let encoder = try #require(
                 try AVIFCoder().makeAnimationEncoder(

@@ -154,6 +154,27 @@ import WebImageTesting
         #expect(cut.pixels.prefix(64) == Pixels(maker.shown).prefix(64))
     }
 
+    /// 4 means the same as 3 to browsers and libvips; what is beyond means nothing.
+    @Test(arguments: [(0, 2), (1, 2), (2, 0), (3, 1), (4, 1), (5, 2), (6, 2), (7, 2)])
+    func aFrameGoesAsItsDisposalSays(_ disposal: Int, _ color: Int) throws {
+        let colors: [[UInt8]] = [[0, 0, 0, 0], [250, 0, 0, 255], [0, 250, 0, 255], [0, 0, 250, 255]]
+        // All red; green at the left; blue at the right, which leaves the left to what the green does.
+        let drawn: [[Int]] = [[1, 1, 1, 1], [2, 2, 1, 1], [2, 2, 1, 3]]
+        let frames = try drawn.map { row in
+            try Image(size: PixelSize(width: 4, height: 1), alpha: .opaque) { bytes in
+                bytes.copyBytes(from: row.flatMap { colors[$0] })
+            }
+        }
+        var file = try encodeAnimation(frames, as: .gif)
+        let controls = file.indices.dropLast(3).filter { file[$0..<$0 + 3].elementsEqual([0x21, 0xF9, 4]) }
+        try #require(controls.count == 3)
+        file[controls[1] + 3] = file[controls[1] + 3] & 0b1110_0011 | UInt8(disposal) << 2
+        let decoder = try animationDecoder(file)
+        #expect(try Array(decoder.pixels(at: 1).bytes[..<4]) == colors[2])
+        #expect(try Array(decoder.pixels(at: 2).bytes[..<4]) == colors[color])
+        #expect(try Array(decoder.pixels(at: 2).bytes[12...]) == colors[3])
+    }
+
     @Test func tooManyPixelsAreRefusedBeforeTheyAreAskedFor() {
         let maker = Self.small { ($0.width, $0.height) = (65_535, 65_535) }
         #expect(decode(maker.file).error?.code == .limitExceeded)

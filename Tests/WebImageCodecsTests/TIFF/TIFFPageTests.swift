@@ -40,6 +40,28 @@
             }
         }
 
+        @Test(arguments: [ImageFormat.tiff, .bigTIFF])
+        func pagesAreWrittenEachAsItIs(_ format: ImageFormat) throws {
+            let options = DecodeOptions(keepsBitDepth: true)
+            let reader = try TIFFPageReader(TIFFMaker.pages(Self.makers()), options)
+            let encoder = try CoderRegistry.standard.pageEncoder(for: format)
+            for index in 0..<3 { try encoder.add(try reader.readPage(index)) }
+            let written = try TIFFPageReader(try encoder.finish(), options)
+            #expect(written.pageCount == 3)
+            for index in 0..<3 {
+                let (page, original) = (try written.readPage(index), try reader.readPage(index))
+                #expect(page.size == original.size && page.layout == original.layout && page.alpha == original.alpha)
+                #expect(page.info.orientation == original.info.orientation && page.bytes == original.bytes)
+                #expect(page.info.header?.colorModel == original.info.header?.colorModel)
+            }
+        }
+
+        @Test func aFormatWithoutPagesIsRefused() {
+            #expect(Self.error { _ = try CoderRegistry.standard.pageEncoder(for: .png) }?.code == .cannotEncode)
+            let none = Self.error { _ = try CoderRegistry.standard.pageEncoder(for: .tiff).finish() }
+            #expect(none?.code == .cannotEncode)
+        }
+
         @Test func pagesInACircleAreRefused() throws {
             for target in 0..<3 {
                 let bytes = TIFFMaker.pages(Self.makers(), last: target)

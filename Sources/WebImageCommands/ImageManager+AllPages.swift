@@ -1,0 +1,42 @@
+import WebImage
+
+extension ImageManager {
+    /// A picture's bytes in a format, with the pages behind it where it is the first of a TIFF's and the format has pages.
+    ///
+    /// - Parameters:
+    ///   - response: with its bytes, where pages may be wanted.
+    ///   - settings: the request that it answers.
+    /// - Throws: `cannotEncode`, also when nothing shall be lost and pages would be; what loading the pages throws.
+    func encode(
+        _ response: ImageResponse, allPagesOf settings: ImageRequest, as format: ImageFormat, _ options: EncodeOptions
+    ) async throws(WebImageError) -> [UInt8] {
+        let pageCount = settings.firstFrameOnly ? 1 : response.header?.pageCount ?? 1
+        guard pageCount > 1, let data = response.data, coders.writesPages(format) else {
+            try CoderRegistry.refuseLoss(of: pageCount, "pages", format, options)
+            return try await encode(response.image, as: format, options)
+        }
+        let others = (1..<pageCount).map { settings.reading(data, page: $0) }
+        return try await encode(response.image, andPages: others, as: format, options)
+    }
+}
+
+extension ImageHeader {
+    fileprivate var pageCount: Int { [.tiff, .bigTIFF].contains(format) ? frameCount ?? 1 : 1 }
+}
+
+extension ImageRequest {
+    /// The same of another page of bytes that are there already.
+    fileprivate func reading(_ data: [UInt8], page: Int) -> ImageRequest {
+        var request = ImageRequest(data: data, name: place)
+        request.page = page
+        request.cachePolicy = .noStore
+        request.size = size
+        request.scalesInLinearLight = scalesInLinearLight
+        request.appliesOrientation = appliesOrientation
+        request.convertsToSRGB = convertsToSRGB
+        request.keepsBitDepth = keepsBitDepth
+        request.allowsPartial = allowsPartial
+        request.limits = limits
+        return request
+    }
+}
