@@ -27,9 +27,9 @@ extension ImageManager {
     private func data(
         of bytes: OpenedBytes, _ request: ImageRequest, _ receiver: BytesReceiver
     ) async throws(WebImageError) -> [UInt8] {
-        let (log, answer) = (bytes.log, CancellableAnswer<ByteChunk>())
+        let answer = CancellableAnswer<ByteChunk>()
         receiver.whenLate { answer.give(.failure($0)) }
-        log.whenEnded { [loader] in
+        bytes.log.whenSettled { [loader] log in
             if case .failed(let error) = log.end { return answer.give(.failure(error)) }
             // Part of the bytes may be in a file.
             loader.ioExecutor.run(request.priority) {

@@ -205,6 +205,17 @@ struct OpenedBytes: Sendable {
         self.time = time
     }
 
+    /// Goes on where the body is now: the origin may have another one than the one that began to come.
+    ///
+    /// - Returns: whether what was read so far is of no use.
+    mutating func follow() -> Bool {
+        let latest = log.latest
+        if latest === log { return false }
+        log = latest
+        wholeHead = nil
+        return true
+    }
+
     /// Of the origin's answer, now or when it was stored; nil for what never had one.
     var head: ResponseHead? { wholeHead ?? download?.exchange?.head }
 

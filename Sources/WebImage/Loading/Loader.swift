@@ -281,7 +281,7 @@ extension Loader {
         if case .failure = result { isProvisional = false }
         let (ended, staying, log) = table.withLock { table -> ([LoadTable.Ended], [LoadTable.Ended], ByteLog?) in
             let (ended, staying) = table.finish(job, keeping: isProvisional ? .watchers : .nobody)
-            return (ended, staying, job.bytes.opened?.log)
+            return (ended, staying, job.bytes.opened?.log.latest)
         }
         tell(ended, result, log: log, job.bytes)
         guard isProvisional, let response = try? result.get() else { return }
