@@ -59,7 +59,8 @@ final class ResumableFetch: Sendable {
         }
         fields.append(contentsOf: range)
         let begin = loader.clock.now
-        let download = loader.downloader.download(key.download.adding(fields), priority: seeker.priority)
+        let download = loader.downloader.download(
+            key.download.adding(fields), priority: seeker.priority, finishesWhenDrained: seeker.finishesWhenDrained)
         guard seeker.follow(download) else {
             download.cancel()
             return end(.failed(.cancelled), download.log)
