@@ -27,9 +27,9 @@ extension ImageManager {
     private func data(
         of bytes: OpenedBytes, _ request: ImageRequest, _ receiver: BytesReceiver
     ) async throws(WebImageError) -> [UInt8] {
-        let (log, answer) = (bytes.log, CancellableAnswer<ByteChunk>())
+        let answer = CancellableAnswer<ByteChunk>()
         receiver.whenLate { answer.give(.failure($0)) }
-        log.whenEnded { [loader] in
+        bytes.log.whenSettled { [loader] log in
             if case .failed(let error) = log.end { return answer.give(.failure(error)) }
             // Part of the bytes may be in a file.
             loader.ioExecutor.run(request.priority) {
@@ -70,7 +70,9 @@ extension ImageManager {
     /// The bytes, as they come, by the request's policy.
     private func bytes(for request: ImageRequest) async throws(WebImageError) -> (OpenedBytes, BytesReceiver) {
         let request = loader.withLoader(request)
-        let receiver = BytesReceiver(priority: request.priority)
+        guard loader.table.withLock({ $0.beginLook() }) else { throw LoadTable.shutDownError.at(request.place) }
+        defer { loader.endLook() }
+        let receiver = BytesReceiver(priority: request.priority, finishesWhenDrained: request.finishesWhenDrained)
         if let timeout = request.timeout { receiver.arm(timeout, loader.clock) }
         BytesSearch(loader: loader, request: request, key: try BytesKey(request), seeker: receiver).start()
         do throws(WebImageError) {
@@ -115,10 +117,14 @@ private final class BytesReceiver: BytesSeeker {
     }
 
     let priority: LoadPriority
+    let finishesWhenDrained: Bool
     let answer = CancellableAnswer<OpenedBytes>()
     private let state = Guarded(State())
 
-    init(priority: LoadPriority) { self.priority = priority }
+    init(priority: LoadPriority, finishesWhenDrained: Bool) {
+        self.priority = priority
+        self.finishesWhenDrained = finishesWhenDrained
+    }
 
     var isAbandoned: Bool { state.withLock { $0.hasLeft } }
     var remembered: AnswerRecord? { nil }

@@ -174,8 +174,10 @@ public final class ImageManager: Sendable {
     public func drain(within limit: Duration) async {
         let end = loader.clock.now + limit
         loader.takeNothingNew()
-        await downloader.drain(within: limit)
+        // What is marked may not have come to the downloader yet.
+        downloader.endUnmarked()
         await loader.idle(until: end)
+        await downloader.drain(within: end - loader.clock.now)
         await finishStores()
         do throws(WebImageError) {
             if let diskCache, diskCache.configuration.removesExpiredWhenDrained, loader.clock.now < end {

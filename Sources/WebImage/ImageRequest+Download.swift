@@ -74,6 +74,9 @@ extension ImageRequest {
     }
 
     /// Takes credentials for the host from this file, in the form of `.netrc`. Default nil.
+    ///
+    /// It is read when the request is sent. Whoever it speaks for counts by the file's path: where another user's
+    /// password is written into the same file, set ``credentialScope``, or clear what is cached.
     public var netrcFile: String? {
         get { self[download: \.netrcFile] }
         set { self[download: \.netrcFile] = newValue }

@@ -46,9 +46,12 @@ final class ImageRequestStorage: Sendable {
     let download: Result<ResolvedRequest, WebImageError>
     let originalKey: CacheKey
     let variantKey: CacheKey
+    let takesUsualAnswers: Bool
 
     init(_ fields: ImageRequestFields) {
         self.fields = fields
+        takesUsualAnswers =
+            fields.download.acceptableStatuses == nil && fields.download.acceptableContentTypes == nil
         do throws(WebImageError) {
             let resolved = try ResolvedRequest(fields.download)
             download = .success(resolved)

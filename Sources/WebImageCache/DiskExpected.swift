@@ -55,7 +55,9 @@ extension DiskCache {
     /// - Parameter counts: whether that is a hit.
     func unwrittenEntry(_ id: EntryID, counts: Bool = true) -> (any UnwrittenEntry)? {
         var entry: (any UnwrittenEntry)? = stagedEntry(id)
-        if let expected = expectedEntry(id), expected.isComplete, expected.number > entry?.number ?? 0 { entry = expected }
+        if let expected = expectedEntry(id), expected.isComplete, expected.number > entry?.number ?? 0 {
+            entry = expected
+        }
         if entry != nil, counts { state.withLock { $0.statistics.hits += 1 } }
         return entry
     }

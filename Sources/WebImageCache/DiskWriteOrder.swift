@@ -1,5 +1,6 @@
 import Synchronization
 package import WebImageCore
+import WebImageSystem
 
 /// A place in the order of all writes of a key, taken before there is anything to write: a remove from then on beats the
 /// write, and so does a store that begins later and ends earlier.

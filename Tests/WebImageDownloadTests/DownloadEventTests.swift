@@ -108,6 +108,46 @@ import WebImageTesting
         #expect(told(7, [1, 50, 100], of: 100) == [1, 100])
     }
 
+    /// What is told of a body that comes in steps, each only once the one before was read and, if it is to be told, told.
+    private func told(_ interval: Double, _ framing: OriginResponse.Framing, wanted: [Int]) async throws -> [Int] {
+        let rig = try Rig(.with { $0.minimumProgressInterval = interval })
+        var steps = [100, 300, 600, 620, 990][...]
+        let gates = Dictionary(uniqueKeysWithValues: steps.map { ($0, Gate()) })
+        var answer = OriginResponse.bytes(pattern(1000), contentType: "image/png").with(framing: framing)
+        for step in steps { answer = answer.with(.hold(gates[step] ?? Gate(), at: .byte(step))) }
+        rig.server.serve("/a", answer)
+        let events = rig.downloader.events
+        let download = rig.download("/a")
+        var told: [Int] = []
+        for step in wanted {
+            // It waits for the very next one: a later one does not take its place.
+            let next = Task {
+                for await event in events {
+                    if case .bytes(let received, _) = event.kind { return received }
+                }
+                return 0
+            }
+            while let first = steps.first, first < step {
+                await download.log.readable(after: first - 1)
+                gates[first]?.open()
+                steps.removeFirst()
+            }
+            told.append(await next.value)
+            if steps.first == step { gates[steps.removeFirst()]?.open() }
+        }
+        #expect(await rig.fetch(download).end == "complete")
+        return told
+    }
+
+    @Test func aDownloadTellsTheFirstBytesTheLastAndWhatGrewEnough() async throws {
+        let few = [100, 620, 1000]
+        #expect(try await told(0.51, .contentLength, wanted: few) == few)
+        // The default, and any interval where no length is known, tell all.
+        let all = [100, 300, 600, 620, 990, 1000]
+        #expect(try await told(0, .contentLength, wanted: all) == all)
+        #expect(try await told(0.51, .untilClose, wanted: all) == all)
+    }
+
     @Test func theFiguresOfATransfer() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .bytes(body, contentType: "image/png"))

@@ -130,18 +130,6 @@ import WebImageTesting
         #expect(rig.server.requests("/a").last?.header("range") == nil)
     }
 
-    @Test func anotherBodyIsNeverGluedToTheFirst() async throws {
-        for (first, second) in [("\"v1\"", "\"v2\""), ("W/\"v1\"", "W/\"v2\"")] {
-            let rig = try rig()
-            let other = pattern(body.count, seed: 9)
-            rig.server.serve("/a", tagged(first).with(.cut(at: .byte(7000))), tagged(second, other))
-            let download = rig.download("/a")
-            await passRest(rig)
-            let (bytes, end) = await rig.fetch(download)
-            #expect(end == "truncatedBody" && bytes == Array(body[..<7000]))
-        }
-    }
-
     @Test func aServerThatIgnoresTheRangeIsReadFromTheStart() async throws {
         let rig = try rig()
         let deaf = tagged().changed { $0.servesRanges = false }

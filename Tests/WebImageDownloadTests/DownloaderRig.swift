@@ -28,7 +28,7 @@ struct Rig {
 
     func fetch(_ download: Download) async -> (body: [UInt8], end: String) {
         let end = await download.log.ended()
-        return ((try? download.log.collect()) ?? [], end.name)
+        return ((try? download.log.latest.collect()) ?? [], end.name)
     }
 }
 

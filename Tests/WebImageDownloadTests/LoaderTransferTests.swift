@@ -97,9 +97,60 @@ import WebImageTesting
         #expect(running.log.end == nil && waiting.log.end == nil)
         rig.clock.advance(by: .seconds(1))
         #expect(running.log.end?.name == "deadlineExceeded" && waiting.log.end?.name == "deadlineExceeded")
-        #expect(rig.downloader.counters.running == 0 && rig.downloader.counters.waiting == 0)
+        #expect(rig.downloader.counters.waiting == 0)
+        // Its slot is free once it has returned.
+        #expect(await eventually { rig.downloader.counters.running == 0 })
         #expect(running.metrics?.total == .seconds(5))
         shelf.gate.open()
+    }
+
+    /// A loader that does not care for being cancelled.
+    private final class Stubborn: ImageLoader {
+        let name = "stubborn"
+        let gate = Gate()
+        let running = Guarded((now: 0, most: 0))
+
+        func canLoad(_ url: String) -> Bool { true }
+
+        func load(_ url: String, to receiver: ImageReceiver) async throws {
+            running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+            await withCheckedContinuation { continuation in gate.whenOpen { continuation.resume() } }
+            running.withLock { $0.now -= 1 }
+            try await receiver.receive([4])
+        }
+    }
+
+    /// Its caller is answered at once; the limits hold for what really runs.
+    @Test(arguments: ["cancel", "cancelAll", "deadline"])
+    func aLoaderKeepsItsSlotUntilItReturns(_ way: String) async throws {
+        let rig = try Rig(
+            .with {
+                $0.maxConcurrent = 1
+                $0.deadlines = DownloadDeadlines(total: .seconds(5))
+            })
+        let stubborn = Stubborn()
+        func load(_ url: String) -> Download {
+            var request = DownloadRequest(url: url)
+            request.loader = stubborn
+            return rig.downloader.download(request)
+        }
+        let first = load("s:a")
+        #expect(await eventually { stubborn.running.withLock { $0.now } == 1 })
+        switch way {
+        case "cancel": first.cancel()
+        case "cancelAll": rig.downloader.cancelAll()
+        default: rig.clock.advance(by: .seconds(5))
+        }
+        #expect(first.log.end?.name == (way == "deadline" ? "deadlineExceeded" : "cancelled"))
+        #expect(rig.downloader.counters.running == 1)
+        // The same again is another load, and waits for its turn.
+        let second = load("s:a")
+        #expect(!second.wasJoined && rig.downloader.counters.waiting == 1)
+        stubborn.gate.open()
+        #expect(await rig.fetch(second) == ([4], "complete"))
+        #expect(await eventually { rig.downloader.counters.running == 0 })
+        #expect(stubborn.running.withLock { $0.most } == 1)
+        #expect((try? first.log.collect()) == [])
     }
 
     // MARK: Events

@@ -26,6 +26,7 @@ import WebImageCore
         switch action {
         case .none: "none"
         case .accept(let length): "accept \(length.map { "\($0)" } ?? "unknown")"
+        case .replace(let length): "replace \(length.map { "\($0)" } ?? "unknown")"
         case .keep: "keep"
         case .stopTransport: "stop"
         case .abort(let error, let stops): "abort \(error.code.name)\(stops ? " and stop" : "")"

@@ -46,10 +46,19 @@ import WebImageTesting
     }
 
     @Test func aByteLimitHoldsForEveryFormat() async throws {
-        for format in [ImageFormat.jpeg, .png] {
-            let bytes = try Fixture.gradient(400, 300).encoded(as: format)
+        let coders = CoderRegistry.standard
+        let formats = coders.encodableFormats.filter { coders.decodableFormats.contains($0) }
+        #expect(Set(formats).isSuperset(of: [.jpeg, .png, .gif, .webp, .bmp, .qoi, .pnm]))
+        for format in formats {
+            let bytes = try Fixture.gradient(240, 180).encoded(as: format)
+            let whole = try await image(bytes) { _ in }
+            #expect(whole.byteCount > 40_000, "\(format.rawValue)")
             let image = try await image(bytes) { $0.bitmapLimit = 40_000 }
-            #expect(image.byteCount <= 40_000 && image.size.width > 100)
+            // As large as the limit lets it be, and no larger.
+            #expect(image.byteCount <= 40_000 && image.byteCount > 38_000, "\(format.rawValue): \(image.byteCount)")
+            #expect(image.info.originalSize == PixelSize(width: 240, height: 180), "\(format.rawValue)")
+            let untouched = try await self.image(bytes) { $0.bitmapLimit = ByteCount(240 * 180 * 4) }
+            #expect(untouched.size == whole.size, "\(format.rawValue)")
         }
     }
 

@@ -8,6 +8,8 @@ protocol BytesSeeker: Sendable {
     /// True when nobody wants them any more.
     var isAbandoned: Bool { get }
     var priority: LoadPriority { get }
+    /// Whether the transfer may go on to its end when the manager is drained.
+    var finishesWhenDrained: Bool { get }
     /// What memory knows of the answer that it has pictures of.
     var remembered: AnswerRecord? { get }
 
@@ -139,7 +141,8 @@ struct BytesSearch: Sendable {
         }
         let begin = loader.clock.now
         let resolved = exchange.map { key.download.adding($0.fields) } ?? key.download
-        let download = loader.downloader.download(resolved, priority: seeker.priority)
+        let download = loader.downloader.download(
+            resolved, priority: seeker.priority, finishesWhenDrained: seeker.finishesWhenDrained)
         guard seeker.follow(download) else { return download.cancel() }
         var opened = OpenedBytes(
             log: download.log, source: exchange == nil ? .file : .network, download: download, time: begin)
@@ -205,6 +208,17 @@ struct OpenedBytes: Sendable {
         self.source = source
         self.download = download
         self.time = time
+    }
+
+    /// Goes on where the body is now: the origin may have another one than the one that began to come.
+    ///
+    /// - Returns: whether what was read so far is of no use.
+    mutating func follow() -> Bool {
+        let latest = log.latest
+        if latest === log { return false }
+        log = latest
+        wholeHead = nil
+        return true
     }
 
     /// Of the origin's answer, now or when it was stored; nil for what never had one.

@@ -51,3 +51,10 @@ final class DecodeAdmission: Sendable {
         for run in ready { run() }
     }
 }
+
+/// Whether a decode that cannot be interrupted may begin.
+enum LongDecodeTurn {
+    case notNeeded
+    case needed
+    case taken
+}

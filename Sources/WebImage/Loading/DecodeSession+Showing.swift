@@ -10,8 +10,8 @@ extension DecodeSession {
         guard job.isWatched.load(ordering: .relaxed) else { return }
         let (received, expected) = bytes.log.progress
         let progress = LoadProgress(received: ByteCount(received), expected: expected.map { ByteCount($0) })
-        guard let group else { return loader.tellUnplanned(job, progress) }
-        for job in group.jobs { loader.tell(job, .progress(progress)) }
+        guard let jobs = knownJobs else { return loader.tellUnplanned(job, progress) }
+        for job in jobs { loader.tell(job, .progress(progress)) }
     }
 
     /// Whether somebody looks, and there may be something new to see.

@@ -12,9 +12,11 @@ final class DecodeSession: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
     let loader: Loader
     let job: BytesJob
-    let bytes: OpenedBytes
+    private(set) var bytes: OpenedBytes
     /// What this session makes: what another session's plan left to it, or its own plan.
     private(set) var group: DecodeGroup?
+    /// The pictures to make when the body was replaced before it could be planned how.
+    private var unplanned: [PixelJob]?
     private(set) var decoder: (any ImageDecoder)?
     private(set) var targets: [DecodeTarget] = []
     private(set) var header: ImageHeader?
@@ -37,6 +39,7 @@ final class DecodeSession: @unchecked Sendable {
         self.loader = loader
         self.job = job
         self.bytes = bytes
+        _ = self.bytes.follow()
         self.group = group
         meter = DecodeMeter(limit: job.request.limits.time)
     }
@@ -86,12 +89,20 @@ final class DecodeSession: @unchecked Sendable {
                         showPreview()
                     }
                 case .end(let end):
-                    if try finish(end) { return }
+                    if bytes.follow() {
+                        beginAnew()
+                    } else if try finish(end) {
+                        return
+                    }
                 }
             }
         } catch {
             meter.end(at: loader.clock.now)
             if waitsForMemory { return waitForMemory() }
+            if bytes.follow() {
+                beginAnew()
+                return start()
+            }
             fail(WebImageError.wrapping(error, as: .corruptData, "the picture could not be decoded"))
         }
     }
@@ -209,11 +220,29 @@ extension DecodeSession {
     /// Takes on the pictures that wait for a session, keeps those that want the first one's scale, and starts sessions
     /// for the others.
     private func takeGroup(_ header: ImageHeader, _ coder: any ImageCoder) -> DecodeGroup {
-        let groups = DecodeGroup.grouping(loader.takeUnplanned(job), header: header, coder: coder)
+        let groups = DecodeGroup.grouping(takeJobs(), header: header, coder: coder)
         for other in groups.dropFirst() {
             DecodeSession(loader: loader, job: job, bytes: bytes, group: other).start()
         }
         return groups.first ?? DecodeGroup(coder: coder, jobs: [], header: header)
+    }
+
+    /// The pictures that it has to make, planned or not.
+    private func takeJobs() -> [PixelJob] { knownJobs ?? loader.takeUnplanned(job) }
+
+    /// Those that nobody else will take on.
+    var knownJobs: [PixelJob]? { group?.jobs ?? unplanned }
+
+    /// The body was replaced: all that was made of the first one is of no use, and the plan neither.
+    private func beginAnew() {
+        unplanned = knownJobs
+        group = nil
+        header = nil
+        orientation = nil
+        hasRestarted = false
+        previews.isOwed = false
+        giveBack()
+        restart()
     }
 
     /// Queues for the memory, and then decodes from the log's start. Asked for only now that the decoder is left: the
@@ -326,14 +355,14 @@ extension DecodeSession {
     /// Ends every picture that this session was to make with what the caches have of it.
     private func standIn(_ stored: StoredResponse, for error: WebImageError) {
         meter.end(at: loader.clock.now)
-        let jobs = group?.jobs ?? loader.takeUnplanned(job)
+        let jobs = takeJobs()
         loader.standIn(stored, for: error, jobs, of: job)
         letGo()
     }
 
     /// Ends every picture that this session was to make.
     private func fail(_ error: WebImageError) {
-        let jobs = group?.jobs ?? loader.takeUnplanned(job)
+        let jobs = takeJobs()
         let error = error.endingALoad(of: job.request.place)
         settle(error)
         let result = Result<ImageResponse, WebImageError>.failure(error)
@@ -359,13 +388,6 @@ extension DecodeSession {
         if turn == .taken { loader.longDecodes.give(1) }
         turn = .notNeeded
     }
-}
-
-/// Whether a decode that cannot be interrupted may begin.
-private enum LongDecodeTurn {
-    case notNeeded
-    case needed
-    case taken
 }
 
 /// Something that happens once, whoever is first.

@@ -7,11 +7,12 @@ import WebImageSystem
 /// frames.
 final class HeaderProbe: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
-    private let log: ByteLog
+    private var log: ByteLog
     private let source: ImageSource
     private let request: ImageRequest
     private let executor: any WorkExecutor
-    private let probe: ImageProbe
+    private let makeProbe: () -> ImageProbe
+    private var probe: ImageProbe
     private var offset = 0
     private let result = CancellableAnswer<ImageDetails>()
 
@@ -21,7 +22,8 @@ final class HeaderProbe: @unchecked Sendable {
         self.request = request
         executor = loader.decodeExecutor
         let registry = request.coder.map { CoderRegistry([$0]) } ?? loader.coders
-        probe = ImageProbe(DecodeOptions(limits: request.limits), registry: registry)
+        makeProbe = { ImageProbe(DecodeOptions(limits: request.limits), registry: registry) }
+        probe = makeProbe()
     }
 
     /// - Throws: `cancelled` as soon as the task is cancelled, though the log may go on for others.
@@ -46,6 +48,7 @@ final class HeaderProbe: @unchecked Sendable {
                     offset = chunk.range.upperBound
                     let header = try chunk.withUnsafeBytes { bytes throws(WebImageError) in try probe.push(bytes) }
                     if let header, !probe.mayLearnMore { return answer(header) }
+                case .end where log.successor != nil: beginAnew()
                 case .end(.failed(let error)) where offset == 0: throw error
                 case .end(let end):
                     do throws(WebImageError) { return answer(try probe.finish()) } catch {
@@ -58,6 +61,13 @@ final class HeaderProbe: @unchecked Sendable {
         } catch {
             end(error)
         }
+    }
+
+    /// The body was replaced.
+    private func beginAnew() {
+        log = log.latest
+        offset = 0
+        probe = makeProbe()
     }
 
     private func answer(_ header: ImageHeader) {

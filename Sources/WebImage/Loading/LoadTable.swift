@@ -47,6 +47,10 @@ struct LoadTable {
     private(set) var bytesJobs: [BytesKey: BytesJob] = [:]
     /// Takes nobody in any more.
     var isShutDown = false
+    /// Takes in only those that it knows: they may go on from job to job.
+    var isDraining = false
+    /// Looks for bytes or pictures that no job stands for.
+    private(set) var looks = 0
     /// Who waits until nothing runs.
     private var idle: [CancellableAnswer<Void>] = []
 
@@ -54,7 +58,8 @@ struct LoadTable {
     mutating func join(
         _ token: LoadToken, _ request: ImageRequest, _ key: PixelKey, removals: RemovalCounts = RemovalCounts()
     ) -> Joined {
-        if isShutDown { return .refused(WebImageError(.shutDown, "the image manager was shut down")) }
+        if isShutDown || isDraining && !token.isAdmitted { return .refused(Self.shutDownError) }
+        token.isAdmitted = true
         if let job = pixelJobs[key] {
             let before = job.bytes.priority
             job.add(token)
@@ -181,16 +186,31 @@ struct LoadTable {
     /// Ends everything that waits for some bytes, in one step: who comes later begins anew.
     mutating func finishAll(of job: BytesJob) -> [Ended] { job.pixelJobs.flatMap { finish($0) } }
 
+    static let shutDownError = WebImageError(.shutDown, "the image manager was shut down")
+
+    private var isIdle: Bool { pixelJobs.isEmpty && looks == 0 }
+
+    /// Takes in one who looks for something before, or without, a job.
+    ///
+    /// - Returns: false when nobody is taken in any more. Else ``endLook()`` must follow.
+    mutating func beginLook() -> Bool {
+        if isShutDown || isDraining { return false }
+        looks += 1
+        return true
+    }
+
+    mutating func endLook() { looks -= 1 }
+
     /// - Returns: false when nothing runs: there is nothing to wait for.
     mutating func waitUntilIdle(_ answer: CancellableAnswer<Void>) -> Bool {
-        if pixelJobs.isEmpty { return false }
+        if isIdle { return false }
         idle.append(answer)
         return true
     }
 
     /// Those who have waited long enough.
     mutating func takeIdle() -> [CancellableAnswer<Void>] {
-        guard pixelJobs.isEmpty, !idle.isEmpty else { return [] }
+        guard isIdle, !idle.isEmpty else { return [] }
         defer { idle = [] }
         return idle
     }

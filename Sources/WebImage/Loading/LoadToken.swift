@@ -16,6 +16,7 @@ public final class LoadToken: @unchecked Sendable {
     let loader: Loader
     let includesData: Bool
     let waitsForStore: Bool
+    let finishesWhenDrained: Bool
     /// Whether it looks at the way, not only at the end.
     let isWatching: Bool
     let started: Duration
@@ -27,6 +28,8 @@ public final class LoadToken: @unchecked Sendable {
     var index = 0
     var currentPriority: LoadPriority
     var hasEnded = false
+    /// Whether it was taken in before the drain, and so may go on to another job.
+    var isAdmitted = false
     /// What the caller's own leaving is told with.
     var leftWith: WebImageError?
     var timeout: ScheduledAction?
@@ -38,6 +41,7 @@ public final class LoadToken: @unchecked Sendable {
         self.loader = loader
         includesData = request.includesData
         waitsForStore = request.caching.waitsForStore
+        finishesWhenDrained = request.finishesWhenDrained
         currentPriority = request.priority
         started = loader.clock.now
     }

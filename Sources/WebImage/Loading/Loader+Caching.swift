@@ -6,7 +6,9 @@ import WebImageDownload
 extension Loader {
     /// What the policy and the rules of HTTP say of an entry, or of there being none.
     func decision(_ key: BytesKey, _ stored: StoredResponse?) -> CacheDecision {
-        HTTPCacheRules.standard.decide(
+        // Another request may have taken what this one would refuse.
+        let stored = stored.flatMap { downloader.accepts($0, for: key.download) ? $0 : nil }
+        return HTTPCacheRules.standard.decide(
             key.policy.mode, downloader.cacheRequest(for: key.download), stored: stored, now: clock.wallTime)
     }
 

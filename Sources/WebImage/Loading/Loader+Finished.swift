@@ -19,7 +19,8 @@ extension Loader {
             let cache = front(request.caching), let key = try? BytesKey(request)
         else { return false }
         let isWelcome = table.withLock { table in
-            if table.isShutDown || token.hasEnded { return false }
+            if token.hasEnded || !table.beginLook() { return false }
+            token.isAdmitted = true
             token.delivery = delivery
             return true
         }
@@ -41,6 +42,7 @@ extension Loader {
     private func found(
         _ response: ImageResponse?, _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) {
+        defer { endLook() }
         guard let response else { return goOn(token, request, delivery) }
         let timeout = table.withLock { _ -> ScheduledAction?? in
             if token.hasEnded { return nil }

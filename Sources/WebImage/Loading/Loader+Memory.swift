@@ -15,11 +15,16 @@ extension Loader {
                     memory.image(for: request.variantKey)
                 }
             guard let found else { return variant(for: request) }
-            let settings = settings.number
-            return found.storage.isJudged(under: settings) || isFor(request, found, settings) ? found : nil
+            return isGood(found, for: request) ? found : nil
         }
         guard request.cachePolicy == .protocol else { return nil }
         return freshImage(for: request)
+    }
+
+    /// A request that takes other answers than most looks for itself.
+    private func isGood(_ image: Image, for request: ImageRequest) -> Bool {
+        let settings = settings.number
+        return request.takesUsualAnswers && image.storage.isJudged(under: settings) || isFor(request, image, settings)
     }
 
     /// Whether a picture is what the request brings now: who asks and what `Vary` names may have changed with the
@@ -27,9 +32,10 @@ extension Loader {
     private func isFor(_ request: ImageRequest, _ image: Image, _ settings: Int) -> Bool {
         guard let record = image.storage.origin as? AnswerRecord,
             let download = try? withLoader(request).download.get(),
-            HTTPCacheRules.standard.isFor(downloader.cacheRequest(for: download), record.response)
+            HTTPCacheRules.standard.isFor(downloader.cacheRequest(for: download), record.response),
+            downloader.accepts(record.response, for: download)
         else { return false }
-        image.storage.judge(under: settings)
+        if request.takesUsualAnswers { image.storage.judge(under: settings) }
         return true
     }
 
@@ -38,8 +44,7 @@ extension Loader {
         guard request.sizePrecision == .inexact, let image = request.variant(in: request.ownMemory ?? memory) else {
             return nil
         }
-        let settings = settings.number
-        return image.storage.isJudged(under: settings) || isFor(request, image, settings) ? image : nil
+        return isGood(image, for: request) ? image : nil
     }
 
     /// The picture when memory has it and HTTP says that it is fresh.

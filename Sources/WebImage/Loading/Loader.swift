@@ -112,18 +112,20 @@ final class Loader: Sendable {
         }
         let removals = removals(request.caching)
         key.bytes.settings = settings.number
-        return table.withLock { [key] table -> LoadTable.Joined in
-            if token.hasEnded { return .refused(token.leftWith ?? .cancelled) }
+        let (joined, marked) = table.withLock { [key] table -> (LoadTable.Joined, Download?) in
+            if token.hasEnded { return (.refused(token.leftWith ?? .cancelled), nil) }
             let joined = table.join(token, request, key, removals: removals)
             token.look = nil
             guard case .refused = joined else {
                 token.delivery = delivery
-                return joined
+                return (joined, token.finishesWhenDrained ? token.job?.bytes.download : nil)
             }
             token.hasEnded = true
             token.delivery = nil
-            return joined
+            return (joined, nil)
         }
+        marked?.finishWhenDrained()
+        return joined
     }
 
     /// Ends one caller's wait with an error of its own; the load goes on for the others.
@@ -148,7 +150,13 @@ final class Loader: Sendable {
     var runningLoads: Int { table.withLock { $0.pixelJobs.count } }
 
     /// Refuses new loads with `shutDown`; those that run go on.
-    func takeNothingNew() { table.withLock { $0.isShutDown = true } }
+    func takeNothingNew() { table.withLock { $0.isDraining = true } }
+
+    /// A look of ``LoadTable/beginLook()`` has ended.
+    func endLook() {
+        table.withLock { $0.endLook() }
+        noteIdle()
+    }
 
     /// Returns when no load runs any more, or at `end`.
     func idle(until end: Duration) async {
@@ -217,6 +225,7 @@ extension Loader {
 
         var isAbandoned: Bool { job.isAbandoned.load(ordering: .relaxed) }
         var priority: LoadPriority { job.priority }
+        var finishesWhenDrained: Bool { job.finishesWhenDrained.load(ordering: .relaxed) }
         var remembered: AnswerRecord? { loader.remembered(job) }
 
         func follow(_ download: Download) -> Bool { loader.follow(download, for: job) }
@@ -231,8 +240,9 @@ extension Loader {
 
     private func follow(_ download: Download, for job: BytesJob) -> Bool {
         guard let priority = table.withLock({ $0.follow(download, for: job) }) else { return false }
-        // It may have changed meanwhile.
+        // Both may have changed meanwhile.
         download.setPriority(priority)
+        if job.finishesWhenDrained.load(ordering: .relaxed) { download.finishWhenDrained() }
         return true
     }
 
@@ -281,7 +291,7 @@ extension Loader {
         if case .failure = result { isProvisional = false }
         let (ended, staying, log) = table.withLock { table -> ([LoadTable.Ended], [LoadTable.Ended], ByteLog?) in
             let (ended, staying) = table.finish(job, keeping: isProvisional ? .watchers : .nobody)
-            return (ended, staying, job.bytes.opened?.log)
+            return (ended, staying, job.bytes.opened?.log.latest)
         }
         tell(ended, result, log: log, job.bytes)
         guard isProvisional, let response = try? result.get() else { return }

@@ -80,6 +80,7 @@ final class PixelJob: @unchecked Sendable {
         token.index = tokens.count
         tokens.append(token)
         bytes.priorities.add(token.currentPriority)
+        if token.finishesWhenDrained { bytes.finishesWhenDrained.store(true, ordering: .relaxed) }
         if token.isWatching {
             isWatched.store(true, ordering: .relaxed)
             bytes.isWatched.store(true, ordering: .relaxed)
@@ -145,6 +146,8 @@ final class BytesJob: @unchecked Sendable {
     let isAbandoned = Atomic(false)
     /// Set once a caller looks at the way.
     let isWatched = Atomic(false)
+    /// Set once a caller wants it finished when the manager is drained.
+    let finishesWhenDrained = Atomic(false)
     /// Set by the session that keeps the original, so that the others do not.
     let isStored = Atomic(false)
     /// Set by the session that says how it went with the origin.

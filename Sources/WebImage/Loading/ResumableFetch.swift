@@ -59,7 +59,8 @@ final class ResumableFetch: Sendable {
         }
         fields.append(contentsOf: range)
         let begin = loader.clock.now
-        let download = loader.downloader.download(key.download.adding(fields), priority: seeker.priority)
+        let download = loader.downloader.download(
+            key.download.adding(fields), priority: seeker.priority, finishesWhenDrained: seeker.finishesWhenDrained)
         guard seeker.follow(download) else {
             download.cancel()
             return end(.failed(.cancelled), download.log)
@@ -67,7 +68,7 @@ final class ResumableFetch: Sendable {
         var opened = OpenedBytes(log: download.log, source: .network, download: download, time: begin)
         opened.exchange = exchange
         guard let claim, !range.isEmpty else {
-            watch(download)
+            watch(download.log, download)
             return seeker.found(opened)
         }
         download.log.whenHead { [opened] in
@@ -102,7 +103,10 @@ final class ResumableFetch: Sendable {
             }
         case .restart, .leave:
             copy.forget()
-            watch(download)
+            // It may have been replaced meanwhile: what comes then is all of another body, too.
+            var opened = opened
+            _ = opened.follow()
+            watch(opened.log, download)
             seeker.found(opened)
         case .askAgain: beginAnew(download)
         case .fail(let error):
@@ -116,25 +120,39 @@ final class ResumableFetch: Sendable {
     private func beginAnew(_ download: Download) {
         copy.forget()
         download.cancel()
+        forgetBody()
+        send(after: nil)
+    }
+
+    private func forgetBody() {
         let request = loader.downloader.cacheRequest(for: key.download)
         state.withLock { $0 = State(body: ResumableBody(request, mode: key.policy.mode, rules: rules)) }
-        send(after: nil)
     }
 
     // MARK: What comes is kept
 
     /// Nothing is to be done before the body is worth it.
-    private func watch(_ download: Download) {
-        let log = download.log
+    private func watch(_ log: ByteLog, _ download: Download?) {
         log.whenReadable(after: rules.keepAfter - 1) { [weak download] in self.note(log, download) }
+    }
+
+    /// The origin has another body: what is kept is of no use, and what is to be kept begins anew.
+    private func goOn(with log: ByteLog, _ download: Download?) {
+        copy.forget()
+        forgetBody()
+        state.withLock { $0.body.didAsk() }
+        watch(log, download)
     }
 
     /// - Parameter download: nil when nobody wants it any more.
     private func note(_ log: ByteLog, _ download: Download?) {
-        // Looked at first: what came before the end is counted.
+        // In this order: an answer that came by later than this body came after the log's end, and what came before the
+        // end is counted.
+        let answered = download?.exchange
         let logEnd = log.end
+        if let next = log.successor { return goOn(with: next, download) }
         let action = state.withLock { state in
-            if !state.hasHead, let answered = download?.exchange {
+            if !state.hasHead, let answered {
                 state.hasHead = true
                 _ = state.body.head(answered.head, answered.arrival)
             }

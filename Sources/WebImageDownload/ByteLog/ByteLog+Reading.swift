@@ -115,12 +115,12 @@ extension ByteLog {
     /// A copy of all bytes that have arrived. May read a file.
     package func collect() throws(WebImageError) -> [UInt8] { try contiguous().array }
 
-    /// Waits for the end.
+    /// Waits for the end, also of a log that takes this one's place.
     package func ended() async -> End {
-        await withCheckedContinuation { continuation in
-            whenEnded { continuation.resume() }
+        let last = await withCheckedContinuation { continuation in
+            whenSettled { continuation.resume(returning: $0) }
         }
-        return end ?? .complete
+        return last.end ?? .complete
     }
 
     /// Waits for the end and returns the whole body.
@@ -128,11 +128,12 @@ extension ByteLog {
     /// - Throws: what the transfer failed with; `cacheIO` when the temporary file cannot be read.
     package func allBytes() async throws(WebImageError) -> ByteChunk {
         if case .failed(let error) = await ended() { throw error }
-        guard let spill, state.withLock({ $0.file != nil }) else { return try contiguous() }
+        let log = latest
+        guard let spill = log.spill, log.state.withLock({ $0.file != nil }) else { return try log.contiguous() }
         let result: Result<ByteChunk, WebImageError> = await withCheckedContinuation { continuation in
             spill.executor.run(.normal) {
                 continuation.resume(
-                    returning: Result { () throws(WebImageError) -> ByteChunk in try self.contiguous() })
+                    returning: Result { () throws(WebImageError) -> ByteChunk in try log.contiguous() })
             }
         }
         return try result.get()

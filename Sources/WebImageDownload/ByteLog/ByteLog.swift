@@ -70,6 +70,13 @@ package final class ByteLog: @unchecked Sendable {
         spill = LogSpill(files: files, executor: executor, directory: settings.directory)
     }
 
+    /// An empty one.
+    init(like other: ByteLog) {
+        settings = other.settings
+        budget = other.budget
+        spill = other.spill
+    }
+
     /// A complete log of bytes that are there already, which are not copied; it stays in memory and counts against no
     /// budget.
     package init(bytes: [UInt8], head: ResponseHead? = nil) {

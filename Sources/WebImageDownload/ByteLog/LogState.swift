@@ -39,6 +39,8 @@ struct LogState {
     /// Bytes that readers may read.
     var count = 0
     var end: ByteLog.End?
+    /// The log that has another body in place of this one; set with the end.
+    var successor: ByteLog?
 
     var resident: [LogPiece] = []
     /// The first one still in memory is at `pendingStart`; those before it are written and gone.

@@ -48,6 +48,9 @@ package final class Download: Sendable {
         if let left, let entry { center?.moveShare(of: entry, from: left, to: nil) }
     }
 
+    /// The transfer may go on to its end when the downloader is drained, as if the request had said so.
+    package func finishWhenDrained() { if let entry { center?.mark(entry) } }
+
     /// The transfer runs at the highest priority of its callers.
     package func setPriority(_ priority: LoadPriority) {
         let old = share.withLock { share -> LoadPriority? in

@@ -17,6 +17,8 @@ final class DownloadCenter: TransferOwner {
         var started = 0
         var joined = 0
         var isShutDown = false
+        /// Takes nothing but what is marked.
+        var isEnding = false
         /// Who waits for the last transfer to end.
         var drains: [CancellableAnswer<Void>] = []
 
@@ -70,9 +72,10 @@ final class DownloadCenter: TransferOwner {
 
     // MARK: Joining and leaving
 
-    func download(_ resolved: ResolvedRequest, priority: LoadPriority) -> Download {
+    func download(_ resolved: ResolvedRequest, priority: LoadPriority, finishesWhenDrained: Bool = false) -> Download {
+        let isMarked = finishesWhenDrained || resolved.request.finishesWhenDrained
         let (joined, startable, started, snapshot) = state.withLock { state in
-            let joined = join(resolved, priority, &state)
+            let joined = join(resolved, priority, isMarked, &state)
             // What has become urgent may have a slot that was kept free for such.
             return (joined, joined == nil ? [] : state.startable(), state.started, state.snapshot)
         }
@@ -86,10 +89,12 @@ final class DownloadCenter: TransferOwner {
             nextID.add(1, ordering: .relaxed).newValue, resolved, priority, snapshot)
         typealias Outcome = (download: Download, isNew: Bool, startsAtOnce: Bool, startable: [any Transfer])
         let outcome = state.withLock { state -> Outcome in
-            if state.started != started || state.isShutDown, let joined = join(resolved, priority, &state) {
+            if state.started != started || state.isShutDown || state.isEnding,
+                let joined = join(resolved, priority, isMarked, &state)
+            {
                 return (joined, false, false, state.startable())
             }
-            let download = insert(transfer, log, resolved, priority, &state)
+            let download = insert(transfer, log, resolved, priority, isMarked, &state)
             let startsAtOnce = takeSlot(for: transfer, resolved, priority, &state)
             return (download, true, startsAtOnce, startsAtOnce ? [] : state.startable())
         }
@@ -118,21 +123,26 @@ final class DownloadCenter: TransferOwner {
     }
 
     /// A share in the transfer that runs already; nil when there is none.
-    private func join(_ resolved: ResolvedRequest, _ priority: LoadPriority, _ state: inout State) -> Download? {
-        if state.isShutDown { return Download(failed: Self.shutDownError.at(resolved.source.shown)) }
+    private func join(
+        _ resolved: ResolvedRequest, _ priority: LoadPriority, _ isMarked: Bool, _ state: inout State
+    ) -> Download? {
+        if state.isShutDown || state.isEnding && !isMarked {
+            return Download(failed: Self.shutDownError.at(resolved.source.shown))
+        }
         guard let entry = state.table[resolved] else { return nil }
         state.joined += 1
         entry.add(priority)
-        if resolved.request.finishesWhenDrained { entry.finishesWhenDrained = true }
+        if isMarked { entry.finishesWhenDrained = true }
         state.queue.setPriority(entry.priority ?? priority, of: entry.id)
         return Download(of: entry, in: self, priority: priority, wasJoined: true)
     }
 
     private func insert(
         _ transfer: any Transfer, _ log: ByteLog, _ resolved: ResolvedRequest, _ priority: LoadPriority,
-        _ state: inout State
+        _ isMarked: Bool, _ state: inout State
     ) -> Download {
-        let entry = TransferEntry(transfer: transfer, log: log, request: resolved, priority: priority)
+        let entry = TransferEntry(
+            transfer: transfer, log: log, request: resolved, priority: priority, finishesWhenDrained: isMarked)
         state.entries[entry.id] = entry
         state.table[resolved] = entry
         state.started += 1
@@ -311,17 +321,14 @@ final class DownloadCenter: TransferOwner {
 
     /// Takes nothing new, ends what is not marked, and waits until the rest has ended or the time is up.
     func drain(within limit: Duration) async {
+        endUnmarked()
         let answer = CancellableAnswer<Void>()
-        let (unmarked, isEmpty) = state.withLock { state -> ([any Transfer], Bool) in
+        let isEmpty = state.withLock { state in
             state.isShutDown = true
-            let unmarked = state.entries.values.filter { !$0.finishesWhenDrained }.map(\.transfer)
-            // Else the end of one would start another that is about to end.
-            for transfer in unmarked { state.queue.removeWaiting(transfer.id) }
             if !state.entries.isEmpty { state.drains.append(answer) }
-            return (unmarked, state.entries.isEmpty)
+            return state.entries.isEmpty
         }
-        for transfer in unmarked { transfer.fail(Self.shutDownError) }
-        if !isEmpty {
+        if !isEmpty, limit > .zero {
             let alarm = clock.schedule(at: clock.now + limit) { answer.give(.success(())) }
             // A cancelled task does not wait.
             _ = try? await answer.value()
@@ -329,6 +336,21 @@ final class DownloadCenter: TransferOwner {
         }
         shutDown()
     }
+
+    /// Takes nothing but what is marked from now on, and ends all else.
+    func endUnmarked() {
+        let unmarked = state.withLock { state -> [any Transfer] in
+            state.isEnding = true
+            let unmarked = state.entries.values.filter { !$0.finishesWhenDrained }.map(\.transfer)
+            // Else the end of one would start another that is about to end.
+            for transfer in unmarked { state.queue.removeWaiting(transfer.id) }
+            return unmarked
+        }
+        for transfer in unmarked { transfer.fail(Self.shutDownError) }
+    }
+
+    /// One of a transfer's callers wants it finished.
+    func mark(_ entry: TransferEntry) { state.withLock { _ in entry.finishesWhenDrained = true } }
 
     func shutDown() {
         state.withLock { $0.isShutDown = true }

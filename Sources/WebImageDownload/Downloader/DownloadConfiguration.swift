@@ -44,6 +44,9 @@ public struct DownloadConfiguration: Sendable {
     /// By which proxy. Default as the environment says.
     public var proxy = ProxySettings.environment
     /// For requests that do not say otherwise. Default: the system's trust, no pins, no client certificate.
+    ///
+    /// A client certificate here, like a ``credentialProvider``, is not part of a picture's cache key: an entry that was
+    /// stored under another one is not served unless it is `public`, but replaced. Requests that set their own have entries of their own.
     public var tls = TLSPolicy()
     /// For requests that have none of their own. Default nil: every server.
     public var addressPolicy: AddressPolicy?

@@ -19,6 +19,9 @@ public struct DownloadRequest: Sendable {
     /// Asked when there are no ``credentials``.
     public var credentialProvider: CredentialProvider?
     /// Takes credentials for the host from this file, in the form of `.netrc`. Default nil.
+    ///
+    /// It is read when the request is sent. Whoever it speaks for counts by the file's path: where another user's
+    /// password is written into the same file, set ``credentialScope``, or clear what is cached.
     public var netrcFile: String?
     /// Who asks, when the answer depends on it; nil takes a digest of what the request says of it: user or provider,
     /// `.netrc` file, cookies, client certificate. Two requests of different scope never share an answer.

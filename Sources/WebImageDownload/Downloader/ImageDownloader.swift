@@ -43,8 +43,12 @@ public final class ImageDownloader: Sendable {
     }
 
     /// The same for a request that was resolved before.
-    package func download(_ request: ResolvedRequest, priority: LoadPriority = .normal) -> Download {
-        center.download(request, priority: priority)
+    ///
+    /// - Parameter finishesWhenDrained: as if the request said so.
+    package func download(
+        _ request: ResolvedRequest, priority: LoadPriority = .normal, finishesWhenDrained: Bool = false
+    ) -> Download {
+        center.download(request, priority: priority, finishesWhenDrained: finishesWhenDrained)
     }
 
     /// Who takes a URL that the downloader does not know.
@@ -75,6 +79,17 @@ public final class ImageDownloader: Sendable {
             method: request.request.method, fields: fields,
             credentialScope: request.credentialScope
                 ?? snapshot.configuration.credentialScope(of: request.request, sending: fields))
+    }
+
+    /// Whether an answer that was stored is one that the request takes now: by its status and its type.
+    package func accepts(_ stored: StoredResponse, for request: ResolvedRequest) -> Bool {
+        // Of other sources neither is looked at.
+        guard request.web != nil else { return true }
+        let configuration = center.snapshot.configuration
+        let statuses = request.request.acceptableStatuses ?? configuration.acceptableStatuses
+        guard statuses.contains(stored.status) else { return false }
+        let types = request.request.acceptableContentTypes ?? configuration.acceptableContentTypes
+        return types?.contains(stored["content-type"]) ?? true
     }
 
     /// Whether a decryptor stands between the bytes that come and those that are read.
@@ -142,6 +157,10 @@ public final class ImageDownloader: Sendable {
     /// the rest has ended, or has been ended after `limit`. A cancelled task does not wait. The downloader is then shut
     /// down.
     public func drain(within limit: Duration) async { await center.drain(within: limit) }
+
+    /// The beginning of a drain by one who knows of marked downloads to come: takes only such from now on, and ends all
+    /// others.
+    package func endUnmarked() { center.endUnmarked() }
 
     /// Ends every transfer, now and later, with `shutDown`.
     public func shutDown() { center.shutDown() }

@@ -18,11 +18,14 @@ final class TransferEntry: @unchecked Sendable {
     private var normal = 0
     private var high = 0
 
-    init(transfer: any Transfer, log: ByteLog, request: ResolvedRequest, priority: LoadPriority) {
+    init(
+        transfer: any Transfer, log: ByteLog, request: ResolvedRequest, priority: LoadPriority,
+        finishesWhenDrained: Bool
+    ) {
         self.transfer = transfer
         self.log = log
         self.request = request
-        finishesWhenDrained = request.request.finishesWhenDrained
+        self.finishesWhenDrained = finishesWhenDrained
         add(priority)
     }
 

@@ -26,6 +26,8 @@ struct TransferStateMachine: Sendable {
         case none
         /// Put the head into the log; the body follows.
         case accept(expectedLength: Int?)
+        /// The same, in a log of its own that takes the place of the one there is: the body is another one.
+        case replace(expectedLength: Int?)
         /// The body goes on where it broke off.
         case goOn
         /// Put the bytes into the log, but for the first `skipping`, which are there already from `offset` on and must
@@ -73,7 +75,7 @@ struct TransferStateMachine: Sendable {
     private(set) var chain: RedirectChain
     private(set) var clocks: TransferClocks
     private var state = State.waiting
-    private var expectedLength: Int?
+    private(set) var expectedLength: Int?
     /// Whether the server compresses the body although nobody asked for it; the transport undoes that.
     private var isCompressed = false
     private(set) var partial = InterruptedBody()
@@ -175,6 +177,14 @@ struct TransferStateMachine: Sendable {
         }
     }
 
+    /// The bytes that come again are not those that are there.
+    ///
+    /// - Returns: false when they may not take their place: the transfer fails.
+    mutating func replace() -> Bool {
+        guard case .receiving = state, mayReplace(partial.status) else { return false }
+        return partial.replace()
+    }
+
     mutating func pause(at now: Duration) { clocks.pause(at: now) }
 
     mutating func resume(at now: Duration) { clocks.resume(at: now) }
@@ -252,8 +262,10 @@ struct TransferStateMachine: Sendable {
     /// - Throws: what is wrong with the answer.
     private mutating func take(_ head: ResponseHead, length: Int?, at now: Duration) throws(WebImageError) -> Action {
         let isContinued = head.status == 206 && partial.rangeFields != nil
-        if head.status == 416, partial.rangeFields != nil, partial.isWhole(accordingTo: head) {
-            return drain(.complete, length: length, at: now)
+        if head.status == 416, partial.rangeFields != nil {
+            if partial.isWhole(accordingTo: head) { return drain(.complete, length: length, at: now) }
+            // Shorter now than what came of it.
+            if partial.forget() { return drain(.hop, length: length, at: now) }
         }
         guard isContinued || accepts(head.status) else { throw unwanted(head.status) }
         if head.status == 206, !isContinued, !rules.takesParts {
@@ -264,8 +276,9 @@ struct TransferStateMachine: Sendable {
             throw WebImageError(
                 .badContentType, "the content type \(type.prefix(64)) is not wanted", status: head.status)
         }
+        var beginning = InterruptedBody.Beginning.again
         if isContinued {
-            try partial.continue(head)
+            guard try partial.continue(head) else { return drain(.hop, length: length, at: now) }
             expectedLength = partial.length
         } else {
             // The length in an answer to HEAD is that of a body that does not come; that of a compressed body says
@@ -273,43 +286,23 @@ struct TransferStateMachine: Sendable {
             isCompressed = head[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
             let hasLength = chain.method != .head && head.status != 304 && !isCompressed
             expectedLength = hasLength ? length : nil
-            try partial.begin(
-                head, length: expectedLength, isWhole: !isCompressed && head.status == 200 && chain.method == .get)
+            beginning = try partial.begin(
+                head, length: expectedLength, isWhole: !isCompressed && head.status == 200 && chain.method == .get,
+                mayReplace: mayReplace(head.status))
         }
         let announced = expectedLength ?? (chain.method == .head ? nil : length)
         if let announced, announced > rules.bodyLimit { throw tooLarge("\(announced) bytes were announced") }
         state = .receiving
         clocks.receive(at: now)
-        return isContinued || partial.kept > 0 ? .goOn : .accept(expectedLength: expectedLength)
-    }
-
-    private func accepts(_ status: Int) -> Bool {
-        if status == 304 { return rules.takesNotModified }
-        if status == 416 || (status == 206 && rules.takesParts) { return rules.takesParts }
-        return rules.acceptableStatuses.contains(status)
-    }
-
-    private func unwanted(_ status: Int) -> WebImageError {
-        if status == 304 {
-            return WebImageError(.notModified, "the server answered 304 to a request without a condition", status: 304)
+        switch beginning {
+        case .first: return .accept(expectedLength: expectedLength)
+        case .again: return .goOn
+        case .another: return .replace(expectedLength: expectedLength)
         }
-        if status == 401 || status == 407, rules.sendsCredentials || rules.mayAskForCredentials {
-            return WebImageError(
-                .authenticationFailed, "the server answered \(status): it does not accept these credentials",
-                status: status)
-        }
-        return WebImageError(.badStatus, "the server answered \(status)", status: status)
     }
 
-    private var bomb: WebImageError {
-        WebImageError(
-            .decompressionLimit, "the compressed body grows beyond the limit of \(ByteCount(rules.bodyLimit))")
-    }
-
-    private func tooLarge(_ what: String) -> WebImageError {
-        let limit = ByteCount(rules.bodyLimit)
-        return WebImageError(.bodyTooLarge, "the body is longer than the limit of \(limit): \(what)")
-    }
+    /// A 304 is about the caller's entry, and a part of another body does not go with what the caller has of the first.
+    private func mayReplace(_ status: Int?) -> Bool { status != 304 && (!rules.takesParts || status == 200) }
 
     // MARK: Tries
 

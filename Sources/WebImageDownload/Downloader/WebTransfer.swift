@@ -29,6 +29,8 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     struct Guts {
         var machine: TransferStateMachine
+        /// Another one once the body was replaced.
+        var log: ByteLog
         /// Of the hop that runs; nil until `start` has returned.
         var handle: (any TransportTransfer)?
         var hop = 0
@@ -38,6 +40,8 @@ final class WebTransfer: Transfer, TransportReceiver {
         var metrics = TransferMetrics()
         var hasEnded = false
         var exchange: DownloadExchange?
+        /// What the body would have come by that comes once more, should it be another one.
+        var exchangeOfTry: DownloadExchange?
         var redirects: [ResponseHead] = []
         var sentFields: HTTPFields = [:]
         var sentAt: Int64 = 0
@@ -52,7 +56,6 @@ final class WebTransfer: Transfer, TransportReceiver {
     }
 
     let id: TransferQueue.ID
-    let log: ByteLog
     let plan: TransferPlan
     let surroundings: Surroundings
     let owner: any TransferOwner
@@ -66,17 +69,18 @@ final class WebTransfer: Transfer, TransportReceiver {
         id: TransferQueue.ID, plan: TransferPlan, log: ByteLog, surroundings: Surroundings, owner: any TransferOwner
     ) {
         self.id = id
-        self.log = log
         self.plan = plan
         self.surroundings = surroundings
         self.owner = owner
         createdAt = surroundings.clock.now
         guts = Guarded(
             Guts(
-                machine: plan.machine(createdAt: createdAt, jitter: surroundings.jitter),
+                machine: plan.machine(createdAt: createdAt, jitter: surroundings.jitter), log: log,
                 progress: ProgressGate(minimumInterval: plan.configuration.minimumProgressInterval)))
     }
 
+    /// Where the body comes in now.
+    var log: ByteLog { guts.withLock { $0.log } }
     var metrics: TransferMetrics? { guts.withLock { $0.hasEnded ? $0.metrics : nil } }
     var exchange: DownloadExchange? { guts.withLock { $0.exchange } }
     var firstDeadline: Duration? { guts.withLock { $0.machine.clocks.next } }
@@ -186,30 +190,33 @@ final class WebTransfer: Transfer, TransportReceiver {
             return fail(WebImageError(.responseRefused, "a response modifier refused the answer"))
         }
         let (now, wallTime) = (surroundings.clock.now, surroundings.clock.wallTime)
-        let (action, deadline, redirect) = guts.withLock { guts in
+        let (action, deadline, redirect, wakeReaders) = guts.withLock { guts in
             let hops = guts.machine.chain.count
             let action = guts.machine.head(
                 head, at: now, wallTime: wallTime, cookiesChanged: cookiesChanged)
             guts.note(head, answer: action, at: wallTime)
             let redirect = guts.machine.chain.count > hops ? guts.machine.chain.current.text : nil
             if redirect != nil { guts.redirects.append(head) }
-            return (action, guts.machine.clocks.next, redirect)
+            var wakeReaders: (@Sendable () -> Void)?
+            if case .replace = action { wakeReaders = guts.replaceLog() }
+            return (action, guts.machine.clocks.next, redirect, wakeReaders)
         }
         if let redirect { emit(.redirected(to: redactedURL(redirect))) }
-        if case .accept(let length) = action {
+        switch action {
+        case .accept(let length), .replace(let length):
             log.setHead(head, expectedLength: length)
             emit(.response(status: head.status, expectedLength: length))
-        } else {
-            carryOut(action)
+            wakeReaders?()
+        default: carryOut(action)
         }
         owner.transferExpects(deadline: deadline)
     }
 
     func didReceive(_ bytes: UnsafeRawBufferPointer) -> TransportFlow {
         let now = surroundings.clock.now
-        let action = guts.withLock { guts in
+        let (action, log) = guts.withLock { guts in
             guts.metrics.receivedBytes += bytes.count
-            return guts.machine.bytes(bytes.count, at: now)
+            return (guts.machine.bytes(bytes.count, at: now), guts.log)
         }
         guard case .keep(let known, let offset) = action else {
             log.publish()
@@ -217,11 +224,14 @@ final class WebTransfer: Transfer, TransportReceiver {
             return .proceed
         }
         if known > 0, !log.matches(UnsafeRawBufferPointer(rebasing: bytes[..<known]), at: offset) {
-            fail(InterruptedBody.changed)
-            return .proceed
+            return replaceBody(bytes, at: offset, now)
         }
         if known == bytes.count { return .proceed }
-        switch log.append(UnsafeRawBufferPointer(rebasing: bytes[known...])) {
+        return flow(after: log.append(UnsafeRawBufferPointer(rebasing: bytes[known...])), at: now)
+    }
+
+    func flow(after result: ByteLog.AppendResult, at now: Duration) -> TransportFlow {
+        switch result {
         case .proceed: return .proceed
         case .full(let error):
             fail(error)
@@ -275,7 +285,7 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     func carryOut(_ action: TransferStateMachine.Action) {
         switch action {
-        case .none, .accept, .goOn, .keep: break
+        case .none, .accept, .replace, .goOn, .keep: break
         case .stopTransport: stopTransport()
         case .abort(let error, let stopsTransport):
             let error = located(error)
@@ -344,7 +354,7 @@ final class WebTransfer: Transfer, TransportReceiver {
         emit(.bytes(received: received, expected: expected))
     }
 
-    private func emit(_ kind: @autoclosure () -> DownloadEvent.Kind) {
+    func emit(_ kind: @autoclosure () -> DownloadEvent.Kind) {
         surroundings.events.emit(id, redactedURL(plan.request.url), kind())
     }
 
@@ -361,9 +371,13 @@ extension WebTransfer.Guts {
         metrics.remoteAddress = head.remoteAddress
         if head.status == 401 { challenge = head[.wwwAuthenticate] ?? "" }
         if case .goOn = action { metrics.resumedBytes += machine.partial.offset }
-        guard case .accept = action else { return }
-        exchange = DownloadExchange(
+        let current = DownloadExchange(
             url: machine.chain.current.text, requestFields: sentFields, requestTime: sentAt, responseTime: wallTime,
             head: head, redirects: redirects)
+        switch action {
+        case .accept, .replace: exchange = current
+        case .goOn where machine.partial.offset == 0: exchangeOfTry = current
+        default: break
+        }
     }
 }

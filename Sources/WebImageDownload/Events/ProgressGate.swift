@@ -7,6 +7,9 @@ package struct ProgressGate: Sendable {
     /// - Parameter minimumInterval: how far the received part must have grown, 0 to 1.
     package init(minimumInterval: Double) { interval = min(max(minimumInterval, 0), 1) }
 
+    /// Another body comes in place of the first.
+    package mutating func beginAnew() { (last, hasTold) = (0, false) }
+
     /// Whether so much is worth telling: the first bytes, the last, and what grew by the interval; all where the length is
     /// not known.
     package mutating func admits(received: Int, expected: Int?) -> Bool {

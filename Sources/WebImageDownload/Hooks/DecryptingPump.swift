@@ -32,7 +32,7 @@ final class DecryptingPump: @unchecked Sendable {
 
     func start() {
         switch decryptor.work {
-        case .whole(let work): source.whenEnded { self.onExecutor { $0.decryptWhole(work) } }
+        case .whole(let work): source.whenSettled { log in self.onExecutor { $0.decryptWhole(log, work) } }
         case .streaming: source.whenHead { self.onExecutor { $0.step() } }
         }
     }
@@ -41,7 +41,7 @@ final class DecryptingPump: @unchecked Sendable {
         executor.run(.normal) { work(self) }
     }
 
-    private func decryptWhole(_ work: ([UInt8], ResponseHead?) throws -> [UInt8]?) {
+    private func decryptWhole(_ source: ByteLog, _ work: ([UInt8], ResponseHead?) throws -> [UInt8]?) {
         if case .failed(let error)? = source.end { return target.finish(.failed(error)) }
         do {
             let head = source.head
@@ -70,7 +70,9 @@ final class DecryptingPump: @unchecked Sendable {
                 case .wait:
                     source.whenReadable(after: offset) { self.onExecutor { $0.step() } }
                     return
-                case .end(.failed(let error)): return target.finish(.failed(error))
+                case .end(.failed(let error)):
+                    if let next = source.successor { return beginAnew(with: next) }
+                    return target.finish(.failed(error))
                 case .end(.complete):
                     if append(try stream?.finish() ?? []) { target.finish(.complete) }
                     return
@@ -79,6 +81,15 @@ final class DecryptingPump: @unchecked Sendable {
         } catch {
             refuse(error)
         }
+    }
+
+    /// The body is another one: what was made of the first is replaced by what is made of that.
+    private func beginAnew(with source: ByteLog) {
+        let successor = target.makeSuccessor()
+        DecryptingPump(
+            decryptor, from: source, to: successor, limit: limit, place: place, executor: executor, budget: budget
+        ).start()
+        target.end(InterruptedBody.changed, replacedBy: successor)()
     }
 
     /// False when the log has been ended instead.

@@ -28,6 +28,9 @@ public struct OutgoingRequest: Sendable {
 ///
 /// What it cannot undo: once a redirect leads to another origin, ``DownloadConfiguration/secretFields`` are taken out
 /// behind it, unless it sends the request to an origin of its own choice; the caller's secrets do not go there either.
+/// A request that it sends to another host keeps the slot of the host that was asked for; addresses and failing hosts are
+/// looked at anew.
+///
 /// A request that a redirect has made a GET stays one, without a body (RFC 9110 section 15.4).
 public struct RequestModifier: Sendable {
     /// Stands for the modifier: two of one name are taken to do the same, so that their downloads may be shared.

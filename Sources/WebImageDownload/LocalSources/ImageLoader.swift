@@ -6,7 +6,8 @@ public import WebImageCore
 /// Loaders have slots of their own, as many as downloads have (``DownloadConfiguration/maxConcurrent``, and for each
 /// scheme ``DownloadConfiguration/maxConcurrentPerHost``): they wait while the downloader is suspended, the most urgent
 /// goes first, and one may wait for a download of the same downloader. Of the deadlines
-/// ``DownloadDeadlines/total`` holds.
+/// ``DownloadDeadlines/total`` holds. One that is cancelled or late keeps its slot until it has returned, while its callers
+/// are answered at once.
 ///
 /// Given for one request (``DownloadRequest/loader``), or for all URLs of schemes that the downloader does not know
 /// (``DownloadConfiguration/loaders``).

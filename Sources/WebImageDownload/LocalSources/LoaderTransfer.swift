@@ -3,7 +3,8 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// What an ``ImageLoader`` brings, as a transfer. Of the deadlines it knows the total one.
+/// What an ``ImageLoader`` brings, as a transfer. Of the deadlines it knows the total one. Whatever ends it, its slot is
+/// taken until the loader has returned.
 final class LoaderTransfer: Transfer {
     struct Rules: Sendable {
         let bodyLimit: Int
@@ -108,11 +109,14 @@ final class LoaderTransfer: Transfer {
     func fail(_ error: WebImageError) {
         let error = error.at(redactedURL(url))
         let work = noteEnd(error)
-        owner.transferDidEnd(id)
+        let hasBegun = state.withLock { $0.hasBegun }
+        // One that has begun gives up its slot when it returns.
+        if hasBegun { owner.transferWillEnd(id) } else { owner.transferDidEnd(id) }
         log.abort(error)
         work?.cancel()
     }
 
+    /// The loader has returned.
     private func end(_ error: WebImageError?) {
         noteEnd(error)
         owner.transferDidEnd(id)

@@ -61,7 +61,10 @@ final class ContinuedLog: @unchecked Sendable {
                 target.publish()
                 if budget.isOver { return budget.whenBelow { self.goOn() } }
             case .wait: return _ = rest.whenReadable(after: offset) { self.goOn() }
-            case .end(let end): return target.finish(checked(end))
+            case .end(let end):
+                // Another body, and all of it: the beginning is not its own.
+                if let next = rest.successor { return target.end(InterruptedBody.changed, replacedBy: next)() }
+                return target.finish(checked(end))
             }
         }
     }

@@ -1,0 +1,37 @@
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+/// What becomes of a log whose body turns out to be no longer the origin's: it ends, and another log has the new body from
+/// its first byte on. Whoever reads forgets what it has and goes on there, so that no body is ever a mixture.
+extension ByteLog {
+    /// The log to go on with. The log itself has failed then: one who does not look here takes it for cut.
+    package var successor: ByteLog? { state.withLock { $0.successor } }
+
+    /// Where the body is now.
+    package var latest: ByteLog { successor?.latest ?? self }
+
+    /// An empty log with the same limits.
+    func makeSuccessor() -> ByteLog { ByteLog(like: self) }
+
+    /// Ends the log in favour of another one. May be called on any thread.
+    ///
+    /// - Returns: what is to be run once every lock is left: it wakes the readers.
+    func end(_ error: WebImageError, replacedBy successor: ByteLog) -> @Sendable () -> Void {
+        let ready = state.withLock { state -> [LogState.Waiter] in
+            guard state.end == nil else { return [] }
+            state.end = .failed(error)
+            state.successor = successor
+            return state.takeReady()
+        }
+        return { for waiter in ready { waiter.run() } }
+    }
+
+    /// Calls `run` once, off every lock, with the log that has the body in the end, when that has ended: as
+    /// ``whenEnded(run:)``.
+    package func whenSettled(run: @escaping @Sendable (ByteLog) -> Void) {
+        whenEnded {
+            if let next = self.successor { next.whenSettled(run: run) } else { run(self) }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import HTTPTypes
+import WebImageCore
+
+/// Which answers are taken, and what is said of the others.
+extension TransferStateMachine {
+    func accepts(_ status: Int) -> Bool {
+        if status == 304 { return rules.takesNotModified }
+        if status == 416 || (status == 206 && rules.takesParts) { return rules.takesParts }
+        return rules.acceptableStatuses.contains(status)
+    }
+
+    func unwanted(_ status: Int) -> WebImageError {
+        if status == 304 {
+            return WebImageError(.notModified, "the server answered 304 to a request without a condition", status: 304)
+        }
+        if status == 401 || status == 407, rules.sendsCredentials || rules.mayAskForCredentials {
+            return WebImageError(
+                .authenticationFailed, "the server answered \(status): it does not accept these credentials",
+                status: status)
+        }
+        return WebImageError(.badStatus, "the server answered \(status)", status: status)
+    }
+
+    var bomb: WebImageError {
+        WebImageError(
+            .decompressionLimit, "the compressed body grows beyond the limit of \(ByteCount(rules.bodyLimit))")
+    }
+
+    func tooLarge(_ what: String) -> WebImageError {
+        let limit = ByteCount(rules.bodyLimit)
+        return WebImageError(.bodyTooLarge, "the body is longer than the limit of \(limit): \(what)")
+    }
+}

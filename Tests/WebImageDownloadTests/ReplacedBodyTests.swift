@@ -1,0 +1,250 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageDownload
+
+/// A body of which the origin has another version by the time that the rest is asked for: the download begins anew once,
+/// and nobody ever gets a mixture.
+@Suite struct ReplacedBodyTests {
+    private static let first = pattern(20_000)
+    private static let other = pattern(30_000, seed: 9)
+
+    private func rig(retries: Int = 2, change: (inout DownloadConfiguration) -> Void = { _ in }) throws -> Rig {
+        try Rig(
+            .with {
+                $0.retry = RetryPolicy(retries: retries, firstDelay: .seconds(1))
+                change(&$0)
+            })
+    }
+
+    private func passRest(_ rig: Rig, seconds: Int = 1) async {
+        while rig.downloader.counters.resting == 0 { await Task.yield() }
+        rig.clock.advance(by: .seconds(seconds))
+    }
+
+    private func answer(_ tag: String, _ bytes: [UInt8]) -> OriginResponse {
+        .bytes(bytes, contentType: "image/png", etag: tag)
+    }
+
+    private func cut(_ tag: String = "\"v1\"") -> OriginResponse {
+        answer(tag, Self.first).with(.cut(at: .byte(7000)))
+    }
+
+    /// How the second answer's tag and body differ from the first.
+    enum Change: CaseIterable {
+        case strongTag
+        case weakTag
+        case bytesAlone
+        case bytesFromTheMiddleOn
+
+        var tags: (String, String) {
+            switch self {
+            case .strongTag: ("\"v1\"", "\"v2\"")
+            case .weakTag: ("W/\"v1\"", "W/\"v2\"")
+            case .bytesAlone, .bytesFromTheMiddleOn: ("W/\"v1\"", "W/\"v1\"")
+            }
+        }
+
+        var new: [UInt8] {
+            switch self {
+            case .strongTag, .weakTag: ReplacedBodyTests.other
+            case .bytesAlone: Array(ReplacedBodyTests.other[..<20_000])
+            case .bytesFromTheMiddleOn:
+                Array(ReplacedBodyTests.first[..<5000] + ReplacedBodyTests.other[..<15_000])
+            }
+        }
+    }
+
+    @Test(arguments: Change.allCases)
+    func theNewBodyTakesThePlaceOfTheOld(_ change: Change) async throws {
+        let ((tag, newTag), new) = (change.tags, change.new)
+        let rig = try rig()
+        rig.server.serve("/a", cut(tag), answer(newTag, new))
+        let download = rig.download("/a")
+        await passRest(rig)
+        #expect(await rig.fetch(download) == (new, "complete"))
+        // One who goes by the first log alone takes it for cut, and has nothing of the other.
+        #expect(download.log.end?.name == "truncatedBody")
+        #expect((try? download.log.collect()) == Array(Self.first[..<7000]))
+        #expect(download.exchange?.head[.eTag] == newTag && download.log.latest.head?[.eTag] == newTag)
+        #expect(download.log.latest.expectedLength == new.count)
+        #expect(download.metrics?.resumedBytes == 0 && rig.server.hits("/a") == 2)
+        #expect((try? await download.log.allBytes().array) == new)
+    }
+
+    @Test func aPartOfAnotherBodyIsRefusedAndAllOfThatAskedFor() async throws {
+        let rig = try rig()
+        var part = OriginResponse(
+            status: 206, headers: [("Content-Range", "bytes 7000-29999/30000"), ("ETag", "\"v2\"")],
+            body: Array(Self.other[7000...]))
+        part.servesRanges = false
+        rig.server.serve("/a", cut(), part, answer("\"v2\"", Self.other))
+        let download = rig.download("/a")
+        await passRest(rig)
+        #expect(await rig.fetch(download) == (Self.other, "complete"))
+        #expect(rig.server.requests("/a").map { $0.header("range") } == [nil, "bytes=7000-", nil])
+    }
+
+    @Test func aBodyThatIsShorterNowThanWhatCameIsLoadedAnew() async throws {
+        let rig = try rig()
+        let unsatisfied = OriginResponse.status(416, headers: [("Content-Range", "bytes */100")])
+        rig.server.serve("/a", cut(), unsatisfied, answer("\"v2\"", Array(Self.other[..<100])))
+        let download = rig.download("/a")
+        await passRest(rig)
+        #expect(await rig.fetch(download) == (Array(Self.other[..<100]), "complete"))
+    }
+
+    @Test func aBodyThatChangesTwiceIsAnError() async throws {
+        let rig = try rig()
+        rig.server.serve(
+            "/a", cut(), answer("\"v2\"", Self.other).with(.cut(at: .byte(9000))), answer("\"v3\"", Self.first))
+        let download = rig.download("/a")
+        await passRest(rig)
+        await rig.server.waitForHits("/a", 2)
+        await passRest(rig, seconds: 2)
+        #expect(await rig.fetch(download) == (Array(Self.other[..<9000]), "truncatedBody"))
+    }
+
+    @Test func theNewBodyMayBreakOffTooAndIsGoneOnWith() async throws {
+        let rig = try rig()
+        let new = answer("\"v2\"", Self.other)
+        rig.server.serve("/a", cut(), new.with(.cut(at: .byte(9000))), new)
+        let download = rig.download("/a")
+        await passRest(rig)
+        await rig.server.waitForHits("/a", 2)
+        await passRest(rig, seconds: 2)
+        #expect(await rig.fetch(download) == (Self.other, "complete"))
+        #expect(rig.server.requests("/a").last?.header("range") == "bytes=9000-")
+        #expect(download.metrics?.resumedBytes == 9000)
+    }
+
+    @Test func a304IsNotABody() async throws {
+        let rig = try rig()
+        rig.server.serve("/a", cut(), .status(304, headers: [("ETag", "\"v0\"")]))
+        var request = DownloadRequest(url: rig.server.url("/a"))
+        request.fields = [.ifNoneMatch: "\"v0\""]
+        let download = rig.downloader.download(request)
+        await passRest(rig)
+        #expect(await rig.fetch(download) == (Array(Self.first[..<7000]), "truncatedBody"))
+    }
+
+    @Test func aLateJoinerAndACancelMeetTheNewBody() async throws {
+        let rig = try rig()
+        rig.server.serve("/a", cut(), answer("\"v2\"", Self.other).with(.stall(at: .byte(9000))))
+        let download = rig.download("/a")
+        await passRest(rig)
+        while download.log.successor == nil { await Task.yield() }
+        let late = rig.download("/a")
+        #expect(late.wasJoined)
+        await late.log.latest.readable(after: 8999)
+        #expect(late.log.latest.end == nil)
+        download.cancel()
+        late.cancel()
+        #expect(late.log.latest.end?.name == "cancelled")
+        #expect(rig.downloader.counters.waiting == 0)
+    }
+
+    @Test func progressIsThatOfTheNewBody() async throws {
+        let rig = try rig {
+            $0.minimumProgressInterval = 0.3
+            $0.deadlines = DownloadDeadlines(idle: .seconds(3))
+        }
+        let standing = answer("\"v1\"", Self.first).with(.stall(at: .byte(19_000)))
+        rig.server.serve("/a", standing, answer("\"v2\"", Self.other))
+        let events = rig.downloader.events
+        let download = rig.download("/a")
+        await download.log.readable(after: 18_999)
+        rig.clock.advance(by: .seconds(3))
+        await passRest(rig)
+        #expect(await rig.fetch(download).end == "complete")
+        var seen: [String] = []
+        for await event in events {
+            switch event.kind {
+            case .response(_, let length): seen.append("response \(length ?? -1)")
+            case .bytes(_, let expected):
+                if seen.last != "bytes of \(expected ?? -1)" {
+                    seen.append("bytes of \(expected ?? -1)")
+                }
+            case .finished: seen.append("finished")
+            default: break
+            }
+            if seen.last == "finished" { break }
+        }
+        #expect(seen == ["response 20000", "bytes of 20000", "response 30000", "bytes of 30000", "finished"])
+    }
+
+    // MARK: Who stands between
+
+    /// Adds one to each byte, and says with the first how many streams there were before it.
+    private struct Shift: StreamDecryptor {
+        mutating func update(_ bytes: [UInt8]) -> [UInt8] { bytes.map { $0 &+ 1 } }
+        mutating func finish() -> [UInt8] { [255] }
+    }
+
+    @Test(arguments: [true, false])
+    func aDecryptorBeginsAnew(_ isStreaming: Bool) async throws {
+        let streams = Mutex<[String?]>([])
+        let decryptor =
+            isStreaming
+            ? BodyDecryptor(
+                name: "shift",
+                streaming: { head in
+                    streams.withLock { $0.append(head?[.eTag]) }
+                    return Shift()
+                })
+            : BodyDecryptor(name: "whole", whole: { bytes, _ in bytes.map { $0 &+ 1 } + [255] })
+        let rig = try rig { $0.decryptor = decryptor }
+        rig.server.serve("/a", cut(), answer("\"v2\"", Self.other))
+        let download = rig.download("/a")
+        if isStreaming { await download.log.readable(after: 6999) }
+        await passRest(rig)
+        #expect(await rig.fetch(download) == (Self.other.map { $0 &+ 1 } + [255], "complete"))
+        if isStreaming { #expect(streams.withLock { $0 } == ["\"v1\"", "\"v2\""]) }
+    }
+
+    /// A beginning that an earlier transfer kept, whose rest turns into another body.
+    @Test(arguments: [1, 3000])
+    func aBeginningThatWasKeptIsGivenUp(_ length: Int) async throws {
+        let rig = try rig()
+        let part = OriginResponse(
+            status: 206, headers: [("Content-Range", "bytes 7000-19999/20000"), ("ETag", "\"v1\"")],
+            body: Array(Self.first[7000...])
+        ).changed { $0.servesRanges = false }
+        rig.server.serve("/a", part.with(.cut(at: .byte(length))), answer("\"v2\"", Self.other))
+        var request = DownloadRequest(url: rig.server.url("/a"))
+        request.fields = [.range: "bytes=7000-", .ifRange: "\"v1\""]
+        let download = rig.downloader.download(request)
+        await withCheckedContinuation { continuation in download.log.whenHead { continuation.resume() } }
+        let beginning = KeptBeginning(Array(Self.first[..<7000]))
+        let log = await withCheckedContinuation { continuation in
+            rig.downloader.makeLog(
+                of: beginning, continuedBy: download, head(200, ["Content-Length: 20000"]),
+                whenBegun: { continuation.resume(returning: $0) })
+        }
+        let whole = try #require(log)
+        await passRest(rig)
+        #expect(await whole.ended().name == "complete")
+        #expect((try? whole.latest.collect()) == Self.other)
+        #expect((try? whole.collect()) == Array(Self.first[..<(7000 + length)]))
+        #expect(download.exchange?.head.status == 200)
+    }
+}
+
+/// A kept beginning in memory.
+private final class KeptBeginning: PartialBody {
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    var metadata: [UInt8]? { [] }
+    var length: Int { bytes.count }
+    func restart(metadata: [UInt8]) -> Bool { false }
+    func append(_ bytes: UnsafeRawBufferPointer) -> Bool { false }
+    func read(at offset: Int) throws(WebImageError) -> [UInt8] { Array(bytes[offset...]) }
+    func release() {}
+    func discard() {}
+}
