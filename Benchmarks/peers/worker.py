@@ -37,7 +37,7 @@ def pillow(path, operation):
 
     kind, _, word = operation.partition("-")
     if kind == "decode":
-        return lambda: len(opened().convert("RGBA").tobytes())
+        return lambda: sum(len(frame.convert("RGBA").tobytes()) for frame in ImageSequence.Iterator(opened()))
     if kind == "twebp":
         def run():
             image = opened()
@@ -48,12 +48,16 @@ def pillow(path, operation):
             return output.tell()
         return run
     if kind in ("thumb", "raw") and not word:
-        def run():
-            image = opened()
+        def pixels(image):
             image.thumbnail((256, 10_000_000), Image.LANCZOS, reducing_gap=2.0)
-            pixels = image.convert("RGB").tobytes()
-            return pixels if kind == "raw" else len(pixels)
-        return run
+            return image.convert("RGB").tobytes()
+
+        def frames():
+            image = opened()
+            if not getattr(image, "is_animated", False):
+                return pixels(image)
+            return b"".join(pixels(frame.convert("RGB")) for frame in ImageSequence.Iterator(image))
+        return frames if kind == "raw" else lambda: len(frames())
     image = shown()
     if kind == "raw":
         return lambda: scaled(image, int(word)).tobytes()
@@ -74,9 +78,11 @@ def vips(path, operation):
     pyvips.cache_set_max(0)
     data = open(path, "rb").read()
     kind, _, word = operation.partition("-")
+    # Of an animation all frames, as ours.
+    frames = "n=-1" if path.endswith(".gif") else ""
     if kind == "decode":
         def run():
-            image = pyvips.Image.new_from_buffer(data, "", access="sequential")
+            image = pyvips.Image.new_from_buffer(data, frames, access="sequential")
             return len((image if image.hasalpha() else image.addalpha()).write_to_memory())
         return run
     if kind == "twebp":
@@ -84,7 +90,7 @@ def vips(path, operation):
                            .webpsave_buffer(Q=80))
     if kind in ("thumb", "raw") and not word:
         def run():
-            image = pyvips.Image.thumbnail_buffer(data, 256, height=10_000_000)
+            image = pyvips.Image.thumbnail_buffer(data, 256, height=10_000_000, option_string=frames)
             pixels = image.extract_band(0, n=3).write_to_memory()
             return pixels if kind == "raw" else len(pixels)
         return run

@@ -7,7 +7,8 @@ public final class PixelBuffer: @unchecked Sendable {
     public let size: PixelSize
     public let layout: PixelLayout
     public let bytesPerRow: Int
-    package let base: UnsafeMutableRawPointer
+    private let memory: AlignedMemory
+    package var base: UnsafeMutableRawPointer { memory.base }
 
     /// All the memory that the pixels take.
     public var byteCount: ByteCount { ByteCount(bytesPerRow * size.height) }
@@ -22,10 +23,10 @@ public final class PixelBuffer: @unchecked Sendable {
         self.size = size
         self.layout = layout
         self.bytesPerRow = size.width * layout.bytesPerPixel
-        self.base = .allocate(byteCount: bytesPerRow * size.height, alignment: 64)
+        memory = AlignedMemory(byteCount: bytesPerRow * size.height)
     }
 
-    deinit { base.deallocate() }
+    deinit { memory.deallocate() }
 
     /// Reads all pixels: `size.height` rows of `bytesPerRow` bytes.
     public func withBytes<Result, Failure: Error>(

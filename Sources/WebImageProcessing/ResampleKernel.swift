@@ -1,3 +1,5 @@
+import WebImageCore
+
 /// The arithmetic of a resampler: sums of weighted rows, and what becomes of a sum that is complete.
 ///
 /// Two kinds: whole numbers for opaque 8-bit rows, which most pictures are, and floating point for all others.
@@ -17,7 +19,8 @@ final class ResampleSums<Element: Numeric, Weight: Numeric & Sendable> {
     private let slots: Int
     let length: Int
     private let stride: Int
-    private let memory: UnsafeMutablePointer<Element>
+    private let memory: AlignedMemory
+    private let elements: UnsafeMutablePointer<Element>
     private let addresses: UnsafeMutablePointer<UnsafeMutablePointer<Element>>
     private let weights: UnsafeMutablePointer<Weight>
 
@@ -30,9 +33,8 @@ final class ResampleSums<Element: Numeric, Weight: Numeric & Sendable> {
         self.length = length
         // Rounded up to whole cache lines.
         stride = (length + 15) & ~15
-        memory = UnsafeMutableRawPointer.allocate(
-            byteCount: slots * stride * MemoryLayout<Element>.stride, alignment: 64
-        ).bindMemory(to: Element.self, capacity: slots * stride)
+        memory = AlignedMemory(byteCount: slots * stride * MemoryLayout<Element>.stride)
+        elements = memory.base.bindMemory(to: Element.self, capacity: slots * stride)
         addresses = .allocate(capacity: slots)
         weights = .allocate(capacity: slots * 4)
     }
@@ -43,7 +45,7 @@ final class ResampleSums<Element: Numeric, Weight: Numeric & Sendable> {
         weights.deallocate()
     }
 
-    func sum(of output: Int) -> UnsafeMutablePointer<Element> { memory + output % slots * stride }
+    func sum(of output: Int) -> UnsafeMutablePointer<Element> { elements + output % slots * stride }
 
     func clear(_ output: Int) { sum(of: output).initialize(repeating: 0, count: length) }
 

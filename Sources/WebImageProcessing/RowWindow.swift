@@ -1,3 +1,5 @@
+import WebImageCore
+
 /// Rows that are in memory, one after the other.
 struct HeldRows {
     var base: UnsafeRawPointer
@@ -14,7 +16,7 @@ final class RowWindow {
     private static let leastCapacity = 32
 
     private let bytesPerRow: Int
-    private var memory: UnsafeMutableRawPointer?
+    private var memory: AlignedMemory?
     private var capacity = 0
     /// The rows that are held: from `first` to before `next`.
     private var first = 0
@@ -26,27 +28,28 @@ final class RowWindow {
 
     var rows: HeldRows {
         guard let memory else { preconditionFailure("no band was asked for yet") }
-        return HeldRows(base: UnsafeRawPointer(memory), first: first, bytesPerRow: bytesPerRow)
+        return HeldRows(base: UnsafeRawPointer(memory.base), first: first, bytesPerRow: bytesPerRow)
     }
 
     /// Memory for `count` rows from `row` on. Of the rows before it, those from `keep` on stay.
     func band(at row: Int, count: Int, keepingFrom keep: Int) -> UnsafeMutableRawPointer {
         if let memory, row >= first, row <= next, keep >= first, row - first + count <= capacity {
             next = row + count
-            return memory + (row - first) * bytesPerRow
+            return memory.base + (row - first) * bytesPerRow
         }
         let kept = row <= next ? max(min(keep, row), min(first, row)) : row
         let held = row - kept
         let (old, offset) = (memory, (kept - first) * bytesPerRow)
-        if held + count > capacity {
+        let grows = held + count > capacity
+        if grows {
             capacity = max(held + count, Self.leastCapacity)
-            memory = .allocate(byteCount: capacity * bytesPerRow, alignment: 64)
+            memory = AlignedMemory(byteCount: capacity * bytesPerRow)
         }
         guard let memory else { preconditionFailure("memory was allocated above") }
-        if held > 0, let old { memory.copyMemory(from: old + offset, byteCount: held * bytesPerRow) }
-        if old != memory { old?.deallocate() }
+        if held > 0, let old { memory.base.copyMemory(from: old.base + offset, byteCount: held * bytesPerRow) }
+        if grows { old?.deallocate() }
         first = kept
         next = row + count
-        return memory + held * bytesPerRow
+        return memory.base + held * bytesPerRow
     }
 }

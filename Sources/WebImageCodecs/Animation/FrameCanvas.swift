@@ -82,7 +82,7 @@ final class PatchSink: RowSink {
         let needed = count * patch.size.width * PixelLayout.rgba8.bytesPerPixel
         if band.count < needed {
             band.deallocate()
-            band = .allocate(byteCount: needed, alignment: 64)
+            band = .allocate(byteCount: needed, alignment: 16)
         }
         guard let base = band.baseAddress else { preconditionFailure("a band of no rows was asked for") }
         return base

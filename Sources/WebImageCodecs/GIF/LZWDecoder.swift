@@ -44,7 +44,7 @@ final class LZWDecoder {
     init(codeSize: Int) {
         entries = .allocate(capacity: Self.codes)
         entries.initialize(repeating: Entry(tail: 0, before: 0, length: 1, first: 0), count: Self.codes)
-        output = .allocate(byteCount: Self.outputLength, alignment: 64)
+        output = .allocate(byteCount: Self.outputLength, alignment: 16)
         clear = 1 << codeSize
         firstWidth = codeSize + 1
         width = firstWidth
