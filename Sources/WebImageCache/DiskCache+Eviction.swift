@@ -115,6 +115,8 @@ extension DiskCache {
     /// Unlinks what `next` names until it names nothing: what is spared may be named again by its later date.
     /// - Returns: how many are gone; nil when a file could not be removed.
     private func unlinkAll(_ next: (inout DiskState) -> [DiskIndex.Victim]) -> Int? {
+        state.withLock { $0.isTrimming = true }
+        defer { state.withLock { $0.isTrimming = false } }
         var count = 0
         while true {
             let victims = state.withLock { next(&$0) }

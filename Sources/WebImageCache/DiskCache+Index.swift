@@ -10,7 +10,11 @@ extension DiskCache {
         guard let delay else { return }
         _ = clock.schedule(at: clock.now + delay) { [weak self] in
             guard let self else { return }
-            executor.run(.low) { [weak self] in self?.flushIndex() }
+            executor.run(.low) { [weak self] in
+                guard let self else { return }
+                if let delay = state.withLock({ $0.putOffFlush() }) { return scheduleFlush(after: delay) }
+                flushIndex()
+            }
         }
     }
 

@@ -1,5 +1,6 @@
 import Synchronization
 package import WebImageCore
+import WebImageSystem
 
 /// An entry that is not on the disk yet and is found all the same.
 package protocol UnwrittenEntry: Sendable {

@@ -13,6 +13,18 @@ extension DiskState {
         return delay
     }
 
+    /// While many entries leave, what is there is not worth writing down, unless that lasts.
+    ///
+    /// - Returns: how long it waits once more; nil when it is time.
+    mutating func putOffFlush() -> Duration? {
+        guard isEvicting || isTrimming, flushesPutOff < 15 else {
+            flushesPutOff = 0
+            return nil
+        }
+        flushesPutOff += 1
+        return .seconds(2)
+    }
+
     /// The directories of which something is to be written down.
     mutating func takeChanges() -> [Int] {
         flushDelay = nil

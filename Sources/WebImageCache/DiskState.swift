@@ -53,6 +53,9 @@ struct DiskState {
     var flushDelay: Duration?
     /// How long that took the last time.
     var flushCost: Duration = .zero
+    var flushesPutOff = 0
+    /// Somebody is making the cache smaller.
+    var isTrimming = false
 
     // The floor of free space.
     private var spareSpace: Int64?
