@@ -2,6 +2,7 @@ import HTTPTypes
 import Testing
 import WebImageCache
 import WebImageCore
+import WebImageSystem
 import WebImageTesting
 
 @testable import WebImage
@@ -17,8 +18,8 @@ import WebImageTesting
         body = try Fixture.png(64, 48)
     }
 
-    private func makeBench() -> TestBench {
-        let bench = TestBench(disk: folder.path)
+    private func makeBench(files: any FileSystem = PosixFileSystem(), fileThreads: Int = 4) -> TestBench {
+        let bench = TestBench(disk: folder.path, files: files) { $0.fileThreads = fileThreads }
         bench.answer(url, with: body, type: "image/png", fields: [.eTag: "\"1\""])
         return bench
     }
@@ -134,12 +135,16 @@ import WebImageTesting
     }
 
     @Test func aCancelWhileTheDiskIsLookedAtIsTold() async throws {
-        let bench = makeBench()
+        let files = FaultyFileSystem()
+        let bench = makeBench(files: files, fileThreads: 1)
         let ledger = Ledger()
+        // The look lasts, however long this thread has to wait between a load and its cancel.
+        let look = files.delay(.open)
         for _ in 0..<50 {
             let token = bench.manager.load(request { $0.store = .all }) { ledger.take($0) }
             token.cancel()
         }
+        look.release()
         _ = await ledger.finished(50)
         #expect(ledger.failures == [.cancelled: 50] && bench.manager.runningLoads == 0)
     }
