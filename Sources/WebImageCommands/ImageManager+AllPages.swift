@@ -27,16 +27,9 @@ extension ImageHeader {
 extension ImageRequest {
     /// The same of another page of bytes that are there already.
     fileprivate func reading(_ data: [UInt8], page: Int) -> ImageRequest {
-        var request = ImageRequest(data: data, name: place)
+        var request = reading(data)
         request.page = page
         request.cachePolicy = .noStore
-        request.size = size
-        request.scalesInLinearLight = scalesInLinearLight
-        request.appliesOrientation = appliesOrientation
-        request.convertsToSRGB = convertsToSRGB
-        request.keepsBitDepth = keepsBitDepth
-        request.allowsPartial = allowsPartial
-        request.limits = limits
         return request
     }
 }

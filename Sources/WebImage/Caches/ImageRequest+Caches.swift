@@ -28,7 +28,7 @@ extension ImageRequest {
     var diskKey: CacheKey { isPlain ? originalKey : variantKey }
 
     /// A request for the same pixels that has the original's bytes with it.
-    func reading(_ original: [UInt8]) -> ImageRequest {
+    package func reading(_ original: [UInt8]) -> ImageRequest {
         var request = reading(finished: original)
         request.size = size
         request.bitmapLimit = bitmapLimit
