@@ -8,7 +8,8 @@ import resource
 import sys
 import time
 
-FORMATS = {"jpeg": ("JPEG", ".jpg", dict(quality=80), dict(Q=80)), "png": ("PNG", ".png", {}, {}),
+FORMATS = {"jpeg": ("JPEG", ".jpg", dict(quality=80, optimize=True), dict(Q=80, optimize_coding=True)),
+           "png": ("PNG", ".png", {}, {}),
            "webp": ("WEBP", ".webp", dict(quality=80), dict(Q=80)),
            "avif": ("AVIF", ".avif", dict(quality=60, speed=6, max_threads=1), dict(Q=60, effort=3)),
            "heic": (None, ".heic", {}, dict(Q=60)), "jxl": (None, ".jxl", {}, dict(Q=80, effort=4)),

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "CPixels.h"
 #include "Reader.h"
 
 /// One sample in 16 bits.
@@ -24,6 +25,10 @@ static uint32_t divided(uint32_t value, uint32_t alpha, uint32_t most) {
 static void expand_rgb(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t count) {
     size_t step = reader->samples;
     int has_alpha = reader->alpha != 0;
+    if (step == 3) {
+        wi_expand_rgb(output, input, count);
+        return;
+    }
     for (size_t pixel = 0; pixel < count; pixel++, input += step, output += 4) {
         output[0] = input[0];
         output[1] = input[1];

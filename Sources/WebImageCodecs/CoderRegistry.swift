@@ -71,7 +71,7 @@ public final class CoderRegistry: Sendable {
     ) throws(WebImageError) -> any ImageCoder {
         if let coder = coders.first(where: { $0.canDecode(format, prefix: prefix) }) { return coder }
         guard let format else {
-            throw WebImageError(.unknownFormat, "this is no picture: \(UnknownBytes.describe(prefix))")
+            throw WebImageError(.unknownFormat, UnknownBytes.describe(prefix))
         }
         throw WebImageError(
             .formatNotBuilt, "there is no decoder for \(format.rawValue)\(FormatTraits.advice(for: format))",

@@ -51,9 +51,10 @@ private struct PaintCoder: ImageCoder {
     @Test(arguments: [
         ("<!DOCTYPE html><title>404</title>", "HTML"), ("\u{FEFF}\n <html>", "HTML"), ("{\"error\": 404}", "JSON"),
         ("", "no bytes"), ("Not found", "text"), ("<?xml version=\"1.0\"?><error/>", "XML"),
-        ("\u{1}\u{2}abc", "01 02 61"),
+        ("\u{1}\u{2}abc", "01 02 61"), ("8BPS\u{0}\u{1}", "PSD"), ("\0\0\0\u{C}jP  \r\n\u{7F}", "JPEG 2000"),
+        ("\0\0\0\u{18}ftypisom", "video"), ("\0\0\0\u{18}ftypabcd", "66 74 79 70"),
     ])
-    func bytesThatAreNoPictureAreNamed(_ content: String, _ word: String) {
+    func bytesThatNoCoderReadsAreNamed(_ content: String, _ word: String) {
         #expect(coder(.standard, Array(content.utf8)) { $0.code == .unknownFormat && $0.message.contains(word) } == nil)
     }
 

@@ -24,6 +24,9 @@ enum BareLibrary {
         #if JXL
             case .jxl: return try decodeJXL(bytes)
         #endif
+        #if TIFF
+            case .tiff: return try decodeTIFF(bytes)
+        #endif
         default: return nil
         }
     }

@@ -82,6 +82,11 @@ int wi_is_gray_16(const uint16_t *pixels, size_t count);
 /// Lays straight pixels over straight ones ("over" of Porter and Duff), rounded to nearest.
 void wi_lay_over_8(uint8_t *pixels, const uint8_t *above, size_t count);
 
+// Channels: opaque RGBA of three of 8 bits; `count` is in pixels.
+
+void wi_expand_rgb(uint8_t *output, const uint8_t *input, size_t count);
+void wi_expand_bgr(uint8_t *output, const uint8_t *input, size_t count);
+
 // Depth; `count` is in channels.
 
 void wi_narrow(uint8_t *output, const uint16_t *input, size_t count);

@@ -124,6 +124,12 @@ extension DecodeSession {
             return head.count
         }
         guard try openDecoder(isLast: false) else { return }
+        if let file = chunk.wholeArray, let collecting = decoder as? any CollectingDecoder {
+            prefix = []
+            try checkpoint()
+            if case .complete = try collecting.push(file: file) { isComplete = true }
+            return
+        }
         try pushPrefix()
         try chunk.withUnsafeBytes { bytes in try push(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(head))) }
     }

@@ -4,7 +4,7 @@
 
     /// Decodes one AVIF: the header as soon as the boxes that describe the picture are there, all rows at once when its
     /// data is.
-    final class AVIFDecoder: ImageDecoder {
+    final class AVIFDecoder: CollectingDecoder {
         private enum Stage {
             case header
             case data
@@ -32,11 +32,20 @@
         var header: ImageHeader? { file.header }
 
         func push(_ piece: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
-            if isOpen {
-                try options.checkpoint?()
-                try file.bytes.append(piece)
-                try advance()
-            }
+            guard isOpen else { return state }
+            try options.checkpoint?()
+            try file.bytes.append(piece)
+            try advance()
+            return state
+        }
+
+        func push(file whole: [UInt8]) throws(WebImageError) -> DecodeState {
+            try file.bytes.take(whole)
+            try advance()
+            return state
+        }
+
+        private var state: DecodeState {
             switch stage {
             case .complete: return .complete
             case .stoppedAtHeader: return .stoppedAtHeader

@@ -1,4 +1,5 @@
 import WebImageCore
+import WebImageProcessing
 
 /// Turns a row of a bitmap into RGBA.
 struct BMPRowConverter {
@@ -79,6 +80,7 @@ struct BMPRowConverter {
 
     private func convertPlain(_ source: UnsafePointer<UInt8>, _ target: UnsafeMutablePointer<UInt8>) {
         let step = bitsPerPixel / 8
+        if step == 3 { return PixelExpansion.expandBGR(source, into: target, count: width) }
         var (from, to) = (source, target)
         for _ in 0..<width {
             to[0] = from[2]

@@ -4,7 +4,7 @@
 
     /// Decodes the primary picture of one HEIF file: the header as soon as the boxes that describe it are there, and each
     /// row of tiles when its data is.
-    final class HEIFDecoder: ImageDecoder {
+    final class HEIFDecoder: CollectingDecoder {
         private enum Stage {
             case boxes
             case header
@@ -41,11 +41,20 @@
         }
 
         func push(_ piece: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
-            if isOpen {
-                try options.checkpoint?()
-                try bytes.append(piece)
-                try advance()
-            }
+            guard isOpen else { return state }
+            try options.checkpoint?()
+            try bytes.append(piece)
+            try advance()
+            return state
+        }
+
+        func push(file: [UInt8]) throws(WebImageError) -> DecodeState {
+            try bytes.take(file)
+            try advance()
+            return state
+        }
+
+        private var state: DecodeState {
             switch stage {
             case .complete: return .complete
             case .stoppedAtHeader: return .stoppedAtHeader

@@ -112,6 +112,10 @@ final class PNMDecoder: ImageDecoder {
         guard let converter, let base = row.baseAddress else { return }
         while column < converter.header.size.width {
             let run = self.run
+            if converter.readsBytes {
+                try writePixels(run) { converter.convert(bytes: base, run, into: $0) }
+                continue
+            }
             samples.withUnsafeMutableBufferPointer { samples in
                 guard let start = samples.baseAddress else { return }
                 converter.unpack(base, run, into: start)
@@ -161,11 +165,20 @@ final class PNMDecoder: ImageDecoder {
     }
 
     private func convert(_ run: Range<Int>) throws(WebImageError) {
-        guard let converter, let format = writer?.format, let row = try writer?.nextRow() else { return }
-        samples.withUnsafeBufferPointer { samples in
-            guard let start = samples.baseAddress else { return }
-            converter.convert(start, into: row + run.lowerBound * format.layout.bytesPerPixel, count: run.count)
+        guard let converter else { return }
+        try writePixels(run) { pixels in
+            samples.withUnsafeBufferPointer { samples in
+                guard let start = samples.baseAddress else { return }
+                converter.convert(start, into: pixels, count: run.count)
+            }
         }
+    }
+
+    private func writePixels(
+        _ run: Range<Int>, _ write: (UnsafeMutableRawPointer) -> Void
+    ) throws(WebImageError) {
+        guard let format = writer?.format, let row = try writer?.nextRow() else { return }
+        write(row + run.lowerBound * format.layout.bytesPerPixel)
         column = run.upperBound
     }
 

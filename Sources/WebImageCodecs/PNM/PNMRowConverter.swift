@@ -1,9 +1,11 @@
 import WebImageCore
+import WebImageProcessing
 
 /// Turns the samples of a PNM row into pixels.
 struct PNMRowConverter {
     let header: PNMHeader
-    /// What each sample becomes; one of the two is empty.
+    /// What each sample becomes; one of the two is empty. Ones above the largest are taken for the largest, as Netpbm's
+    /// own readers do not look either.
     private let bytes: [UInt8]
     private let words: [UInt16]
 
@@ -13,14 +15,28 @@ struct PNMRowConverter {
         // The nearest value. In bitmaps, and only there, 1 is black.
         let isInverted = header.samples == .bits || header.samples == .textBits
         let scaled = { (sample: Int, limit: Int) in
-            ((isInverted ? header.most - sample : sample) * limit * 2 + header.most) / (header.most * 2)
+            let sample = min(sample, header.most)
+            return ((isInverted ? header.most - sample : sample) * limit * 2 + header.most) / (header.most * 2)
         }
-        bytes = isWide ? [] : (0...header.most).map { UInt8(scaled($0, 255)) }
+        bytes = isWide ? [] : (0...max(header.most, 255)).map { UInt8(scaled($0, 255)) }
         words = isWide ? (0...header.most).map { UInt16(scaled($0, 65_535)) } : []
     }
 
-    /// The samples of some pixels of a row that is not text. Ones above the largest are taken for the largest, as Netpbm's
-    /// own readers do not look either.
+    /// Whether a sample is a byte of the row, so that nothing is to be unpacked.
+    var readsBytes: Bool { header.samples == .bytes && header.most <= 255 }
+
+    /// Writes some pixels of a row of bytes.
+    func convert(
+        bytes row: UnsafePointer<UInt8>, _ run: Range<Int>, into pixels: UnsafeMutableRawPointer
+    ) {
+        let row = row + run.lowerBound * header.channels
+        if header.most == 255, header.channels == 3 {
+            return PixelExpansion.expandRGB(row, into: pixels, count: run.count)
+        }
+        write(row, bytes, into: pixels.assumingMemoryBound(to: UInt8.self), run.count)
+    }
+
+    /// The samples of some pixels of a row of bits or of samples of two bytes.
     ///
     /// - Parameter pixels: from a multiple of 8 on.
     func unpack(_ row: UnsafePointer<UInt8>, _ pixels: Range<Int>, into samples: UnsafeMutablePointer<UInt16>) {
@@ -30,15 +46,9 @@ struct PNMRowConverter {
             return
         }
         let most = UInt16(header.most)
-        let (first, count) = (pixels.lowerBound * header.channels, pixels.count * header.channels)
-        if most > 255 {
-            let row = row + first * 2
-            for index in 0..<count {
-                samples[index] = min(UInt16(row[index * 2]) << 8 | UInt16(row[index * 2 + 1]), most)
-            }
-        } else {
-            let row = row + first
-            for index in 0..<count { samples[index] = min(UInt16(row[index]), most) }
+        let row = row + pixels.lowerBound * header.channels * 2
+        for index in 0..<pixels.count * header.channels {
+            samples[index] = min(UInt16(row[index * 2]) << 8 | UInt16(row[index * 2 + 1]), most)
         }
     }
 
@@ -51,8 +61,8 @@ struct PNMRowConverter {
         }
     }
 
-    private func write<Channel: FixedWidthInteger>(
-        _ samples: UnsafePointer<UInt16>, _ table: [Channel], into row: UnsafeMutablePointer<Channel>, _ count: Int
+    private func write<Sample: FixedWidthInteger, Channel: FixedWidthInteger>(
+        _ samples: UnsafePointer<Sample>, _ table: [Channel], into row: UnsafeMutablePointer<Channel>, _ count: Int
     ) {
         let channels = header.channels
         // Where green and blue stand behind red: the same place in grey pictures.

@@ -16,54 +16,68 @@ struct QOIPixelReader {
         _ bytes: UnsafeBufferPointer<UInt8>, at offset: inout Int, into pixels: UnsafeMutablePointer<UInt32>,
         count: Int, opaque: UInt32
     ) -> Int {
-        var done = 0
-        while done < count {
-            if run == 0, !readChunk(bytes, at: &offset) { break }
-            let repeats = min(run, count - done)
-            (pixels + done).update(repeating: (pixel | opaque).littleEndian, count: repeats)
-            done += repeats
-            run -= repeats
+        // In variables of its own, which stay in registers.
+        var (place, pixel, run, done) = (offset, pixel, run, 0)
+        seen.withUnsafeMutableBufferPointer { seen in
+            while done < count {
+                if run == 0 {
+                    guard let repeats = Self.readChunk(bytes, at: &place, &pixel, seen) else { return }
+                    seen[QOIChunk.slot(of: pixel)] = pixel
+                    if repeats == 1 {
+                        pixels[done] = (pixel | opaque).littleEndian
+                        done += 1
+                        continue
+                    }
+                    run = repeats
+                }
+                let repeats = min(run, count - done)
+                (pixels + done).update(repeating: (pixel | opaque).littleEndian, count: repeats)
+                done += repeats
+                run -= repeats
+            }
         }
+        (offset, self.pixel, self.run) = (place, pixel, run)
         return done
     }
 
-    /// Reads the next chunk, which gives one pixel or a run of them; false when it is not all there.
-    private mutating func readChunk(_ bytes: UnsafeBufferPointer<UInt8>, at offset: inout Int) -> Bool {
-        guard offset < bytes.count else { return false }
+    /// Reads the next chunk into `pixel`.
+    ///
+    /// - Returns: how often the pixel comes; nil when the chunk is not all there.
+    private static func readChunk(
+        _ bytes: UnsafeBufferPointer<UInt8>, at offset: inout Int, _ pixel: inout UInt32,
+        _ seen: UnsafeMutableBufferPointer<UInt32>
+    ) -> Int? {
+        guard offset < bytes.count else { return nil }
         let first = bytes[offset]
         let length = QOIChunk.length(first)
-        guard offset + length <= bytes.count else { return false }
-        run = 1
+        guard offset + length <= bytes.count else { return nil }
+        defer { offset += length }
         switch first {
-        case QOIChunk.rgb:
-            pixel = pixel & 0xFF00_0000 | color(bytes, offset)
-        case QOIChunk.rgba:
-            pixel = color(bytes, offset) | UInt32(bytes[offset + 4]) << 24
         case 0..<QOIChunk.difference: pixel = seen[Int(first)]
         case QOIChunk.difference..<QOIChunk.luma:
-            add(red: (first >> 4 & 3) &- 2, green: (first >> 2 & 3) &- 2, blue: (first & 3) &- 2)
+            pixel = sum(pixel, red: (first >> 4 & 3) &- 2, green: (first >> 2 & 3) &- 2, blue: (first & 3) &- 2)
         case QOIChunk.luma..<QOIChunk.run:
             let green = (first & 63) &- 32
             let second = bytes[offset + 1]
-            add(red: green &+ (second >> 4) &- 8, green: green, blue: green &+ (second & 15) &- 8)
-        default: run = Int(first & 63) + 1
+            pixel = sum(pixel, red: green &+ (second >> 4) &- 8, green: green, blue: green &+ (second & 15) &- 8)
+        case QOIChunk.rgb: pixel = pixel & 0xFF00_0000 | color(bytes, offset)
+        case QOIChunk.rgba: pixel = color(bytes, offset) | UInt32(bytes[offset + 4]) << 24
+        default: return Int(first & 63) + 1
         }
-        seen[QOIChunk.slot(of: pixel)] = pixel
-        offset += length
-        return true
+        return 1
     }
 
     /// The three channels behind a chunk's first byte.
-    private func color(_ bytes: UnsafeBufferPointer<UInt8>, _ offset: Int) -> UInt32 {
+    private static func color(_ bytes: UnsafeBufferPointer<UInt8>, _ offset: Int) -> UInt32 {
         UInt32(bytes[offset + 1]) | UInt32(bytes[offset + 2]) << 8 | UInt32(bytes[offset + 3]) << 16
     }
 
     /// Channels wrap around, as the specification says.
-    private mutating func add(red: UInt8, green: UInt8, blue: UInt8) {
+    private static func sum(_ pixel: UInt32, red: UInt8, green: UInt8, blue: UInt8) -> UInt32 {
         let red = UInt8(truncatingIfNeeded: pixel) &+ red
         let green = UInt8(truncatingIfNeeded: pixel >> 8) &+ green
         let blue = UInt8(truncatingIfNeeded: pixel >> 16) &+ blue
-        pixel = pixel & 0xFF00_0000 | UInt32(red) | UInt32(green) << 8 | UInt32(blue) << 16
+        return pixel & 0xFF00_0000 | UInt32(red) | UInt32(green) << 8 | UInt32(blue) << 16
     }
 }
 

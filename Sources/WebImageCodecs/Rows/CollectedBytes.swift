@@ -3,9 +3,12 @@
 
     /// The bytes of a picture so far, for libraries that go back and forth in a file. Never more than a limit.
     final class CollectedBytes {
-        private(set) var count = 0
-        private var capacity = 0
+        /// All of them; valid until the next ``append(_:)``.
+        private(set) var all = UnsafeRawBufferPointer(start: nil, count: 0)
         private var memory: UnsafeMutableRawPointer?
+        private var capacity = 0
+        /// What `all` is when the file came whole: held and never changed, so that its memory stays where it is.
+        private var file: [UInt8]?
         private let limits: DecodeLimits
         private let format: ImageFormat
 
@@ -16,28 +19,34 @@
 
         deinit { memory?.deallocate() }
 
-        /// All of them; valid until the next ``append(_:)``.
-        var all: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory, count: count) }
+        var count: Int { all.count }
+
+        /// Takes all bytes of a file as they are, without a copy.
+        ///
+        /// - Throws: `limitExceeded` when there are more than the limit.
+        func take(_ file: [UInt8]) throws(WebImageError) {
+            try limits.check(byteCount: file.count, of: format)
+            self.file = file
+            all = file.withUnsafeBytes { $0 }
+        }
 
         /// - Throws: `limitExceeded` when there are more than the limit.
         func append(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
             guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
-            try limits.check(byteCount: count + bytes.count, of: format)
-            if count + bytes.count > capacity {
-                grow(to: max(count + bytes.count, min(capacity * 2, limits.bytes.bytes)))
-            }
+            let wanted = count + bytes.count
+            try limits.check(byteCount: wanted, of: format)
+            if wanted > capacity { grow(to: max(wanted, min(capacity * 2, limits.bytes.bytes))) }
             memory?.advanced(by: count).copyMemory(from: source, byteCount: bytes.count)
-            count += bytes.count
+            all = UnsafeRawBufferPointer(start: memory, count: wanted)
         }
 
         private func grow(to wanted: Int) {
             let larger = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 16)
-            if let memory {
-                larger.copyMemory(from: memory, byteCount: count)
-                memory.deallocate()
-            }
+            if let start = all.baseAddress { larger.copyMemory(from: start, byteCount: count) }
+            memory?.deallocate()
             memory = larger
             capacity = wanted
+            file = nil
         }
     }
 #endif

@@ -15,7 +15,7 @@
     }
 
     /// Collects a document and draws it once it is all there.
-    final class VectorDecoder: ImageDecoder {
+    final class VectorDecoder: CollectingDecoder {
         /// - Throws: why it cannot be read.
         typealias Open = (UnsafeRawBufferPointer, DecodeOptions) throws(WebImageError) -> any VectorDocument
 
@@ -39,6 +39,11 @@
             guard !isDone else { return .complete }
             try options.checkpoint?()
             try bytes.append(piece)
+            return .needsBytes
+        }
+
+        func push(file: [UInt8]) throws(WebImageError) -> DecodeState {
+            try bytes.take(file)
             return .needsBytes
         }
 

@@ -2,7 +2,7 @@
     import WebImageCore
 
     /// Collects a TIFF's bytes and decodes its first page when they are all there.
-    final class TIFFDecoder: ImageDecoder {
+    final class TIFFDecoder: CollectingDecoder {
         var header: ImageHeader? { page.header }
         private let options: DecodeOptions
         private let page: TIFFPageDecoder
@@ -19,6 +19,11 @@
             guard !isFinished else { return .complete }
             try options.checkpoint?()
             try self.bytes.append(bytes)
+            return .needsBytes
+        }
+
+        func push(file: [UInt8]) throws(WebImageError) -> DecodeState {
+            try bytes.take(file)
             return .needsBytes
         }
 
