@@ -81,54 +81,29 @@ void wi_flatten_16(uint16_t *pixels, size_t count, const uint16_t *color, int pr
     }
 }
 
-// A run at a time: the inner loop has no branch, and a picture with holes is known after the first of them.
+// Whether no pixel `p` deviates. A run at a time: the inner loop has no branch, and a picture that does is known after the
+// first such run.
 enum { WI_SCAN = 4096 };
 
-WI_CLONES
-int wi_is_opaque_8(const uint8_t *pixels, size_t count) {
-    for (size_t at = 0; at < count; at += WI_SCAN) {
-        size_t end = count - at < WI_SCAN ? count : at + WI_SCAN;
-        uint8_t all = 0xFF;
-        for (size_t i = at; i < end; i++) all &= pixels[4 * i + 3];
-        if (all != 0xFF) return 0;
+#define WI_NONE(name, type, deviation)                               \
+    WI_CLONES                                                        \
+    int name(const type *pixels, size_t count) {                     \
+        for (size_t at = 0; at < count; at += WI_SCAN) {             \
+            size_t end = count - at < WI_SCAN ? count : at + WI_SCAN; \
+            type any = 0;                                            \
+            for (size_t i = at; i < end; i++) {                      \
+                const type *p = pixels + 4 * i;                      \
+                any |= (type)(deviation);                            \
+            }                                                        \
+            if (any != 0) return 0;                                  \
+        }                                                            \
+        return 1;                                                    \
     }
-    return 1;
-}
 
-WI_CLONES
-int wi_is_opaque_16(const uint16_t *pixels, size_t count) {
-    for (size_t at = 0; at < count; at += WI_SCAN) {
-        size_t end = count - at < WI_SCAN ? count : at + WI_SCAN;
-        uint16_t all = 0xFFFF;
-        for (size_t i = at; i < end; i++) all &= pixels[4 * i + 3];
-        if (all != 0xFFFF) return 0;
-    }
-    return 1;
-}
-
-WI_CLONES
-int wi_is_gray_8(const uint8_t *pixels, size_t count) {
-    for (size_t at = 0; at < count; at += WI_SCAN) {
-        size_t end = count - at < WI_SCAN ? count : at + WI_SCAN;
-        uint8_t any = 0;
-        for (size_t i = at; i < end; i++)
-            any |= (uint8_t)((pixels[4 * i] ^ pixels[4 * i + 1]) | (pixels[4 * i] ^ pixels[4 * i + 2]));
-        if (any != 0) return 0;
-    }
-    return 1;
-}
-
-WI_CLONES
-int wi_is_gray_16(const uint16_t *pixels, size_t count) {
-    for (size_t at = 0; at < count; at += WI_SCAN) {
-        size_t end = count - at < WI_SCAN ? count : at + WI_SCAN;
-        uint16_t any = 0;
-        for (size_t i = at; i < end; i++)
-            any |= (uint16_t)((pixels[4 * i] ^ pixels[4 * i + 1]) | (pixels[4 * i] ^ pixels[4 * i + 2]));
-        if (any != 0) return 0;
-    }
-    return 1;
-}
+WI_NONE(wi_is_opaque_8, uint8_t, ~p[3])
+WI_NONE(wi_is_opaque_16, uint16_t, ~p[3])
+WI_NONE(wi_is_gray_8, uint8_t, (p[0] ^ p[1]) | (p[0] ^ p[2]))
+WI_NONE(wi_is_gray_16, uint16_t, (p[0] ^ p[1]) | (p[0] ^ p[2]))
 
 WI_CLONES
 void wi_narrow(uint8_t *output, const uint16_t *input, size_t count) {

@@ -8,19 +8,10 @@ struct MemoryBudgetTests {
 
     init() throws { scratch = try Scratch() }
 
-    private func put(_ path: String, _ text: String) throws {
-        var directory = scratch.path
-        for name in path.split(separator: "/").dropLast() {
-            directory += "/" + name
-            try PosixFileSystem().makeDirectory(directory)
-        }
-        try writeFile(scratch.path + "/" + path, Array(text.utf8))
-    }
-
     private var budget: MemoryBudget { MemoryBudget(root: scratch.path, files: PosixFileSystem()) }
 
     private func putMachine(kibibytes: Int) throws {
-        try put("proc/meminfo", "MemTotal:       \(kibibytes) kB\nMemFree:         1 kB\n")
+        try scratch.put("proc/meminfo", "MemTotal:       \(kibibytes) kB\nMemFree:         1 kB\n")
     }
 
     @Test func withoutGroupsTheMachinesMemoryCounts() throws {
@@ -36,33 +27,33 @@ struct MemoryBudgetTests {
 
     @Test func versionTwoTakesTheLeastLimitOnTheWayUp() throws {
         try putMachine(kibibytes: 8 << 20)
-        try put("proc/self/cgroup", "0::/system/web/worker\n")
-        try put("sys/fs/cgroup/system/web/worker/memory.max", "max\n")
-        try put("sys/fs/cgroup/system/web/memory.max", "\(300 << 20)\n")
-        try put("sys/fs/cgroup/system/memory.max", "\(900 << 20)\n")
+        try scratch.put("proc/self/cgroup", "0::/system/web/worker\n")
+        try scratch.put("sys/fs/cgroup/system/web/worker/memory.max", "max\n")
+        try scratch.put("sys/fs/cgroup/system/web/memory.max", "\(300 << 20)\n")
+        try scratch.put("sys/fs/cgroup/system/memory.max", "\(900 << 20)\n")
         #expect(budget.available == .mebibytes(300))
     }
 
     @Test func aContainerThatSeesItsGroupAsTheRootIsLimited() throws {
         try putMachine(kibibytes: 8 << 20)
-        try put("proc/self/cgroup", "0::/../../docker/abc\n")
-        try put("sys/fs/cgroup/memory.max", "\(200 << 20)\n")
+        try scratch.put("proc/self/cgroup", "0::/../../docker/abc\n")
+        try scratch.put("sys/fs/cgroup/memory.max", "\(200 << 20)\n")
         #expect(budget.available == .mebibytes(200))
     }
 
     @Test func versionOneIsReadToo() throws {
         try putMachine(kibibytes: 8 << 20)
-        try put("proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/docker/abc\n1:name=systemd:/y\n")
-        try put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "\(400 << 20)\n")
-        try put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
+        try scratch.put("proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/docker/abc\n1:name=systemd:/y\n")
+        try scratch.put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "\(400 << 20)\n")
+        try scratch.put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
         #expect(budget.available == .mebibytes(400))
     }
 
     @Test(arguments: ["", "MemTotal:", "MemTotal: many kB", "MemTotal: 99999999999999999999 kB"])
     func nonsenseIsNoMemoryOfTheMachine(text: String) throws {
-        try put("proc/meminfo", text)
-        try put("proc/self/cgroup", "::::\n0\n\n4:memory\n0::/a\n")
-        try put("sys/fs/cgroup/a/memory.max", "-5\n")
+        try scratch.put("proc/meminfo", text)
+        try scratch.put("proc/self/cgroup", "::::\n0\n\n4:memory\n0::/a\n")
+        try scratch.put("sys/fs/cgroup/a/memory.max", "-5\n")
         #expect(budget.available == .gibibytes(1))
     }
 

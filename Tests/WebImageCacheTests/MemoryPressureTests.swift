@@ -13,29 +13,20 @@ struct MemoryPressureTests {
 
     init() throws { scratch = try Scratch() }
 
-    private func put(_ path: String, _ text: String) throws {
-        var directory = scratch.path
-        for name in path.split(separator: "/").dropLast() {
-            directory += "/" + name
-            try PosixFileSystem().makeDirectory(directory)
-        }
-        try writeFile(scratch.path + "/" + path, Array(text.utf8))
-    }
-
     private var kernel: LinuxMemoryPressure { LinuxMemoryPressure(root: scratch.path, files: PosixFileSystem()) }
 
     @Test func versionTwoIsRead() throws {
-        try put("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 10 kB\nMemAvailable: 400 kB\n")
-        try put("proc/self/cgroup", "0::/app/web\n")
-        try put("sys/fs/cgroup/app/web/memory.max", "max\n")
-        try put("sys/fs/cgroup/app/web/memory.high", "5000\n")
-        try put("sys/fs/cgroup/app/web/memory.current", "4500\n")
-        try put("sys/fs/cgroup/app/web/memory.stat", "anon 1\ninactive_file 500\ninactive_filed 9\n")
-        try put("sys/fs/cgroup/app/web/memory.events", "low 0\nhigh 3\nmax 2\noom 1\noom_kill 9\n")
-        try put("sys/fs/cgroup/app/web/memory.pressure", "some avg10=1.50 avg60=9.00\nfull avg10=0.25 avg60=9\n")
-        try put("sys/fs/cgroup/app/memory.max", "9000\n")
-        try put("sys/fs/cgroup/app/memory.current", "4600\n")
-        try put("proc/pressure/memory", "some avg10=77.00\nfull avg10=77.00\n")
+        try scratch.put("proc/meminfo", "MemTotal: 1000 kB\nMemFree: 10 kB\nMemAvailable: 400 kB\n")
+        try scratch.put("proc/self/cgroup", "0::/app/web\n")
+        try scratch.put("sys/fs/cgroup/app/web/memory.max", "max\n")
+        try scratch.put("sys/fs/cgroup/app/web/memory.high", "5000\n")
+        try scratch.put("sys/fs/cgroup/app/web/memory.current", "4500\n")
+        try scratch.put("sys/fs/cgroup/app/web/memory.stat", "anon 1\ninactive_file 500\ninactive_filed 9\n")
+        try scratch.put("sys/fs/cgroup/app/web/memory.events", "low 0\nhigh 3\nmax 2\noom 1\noom_kill 9\n")
+        try scratch.put("sys/fs/cgroup/app/web/memory.pressure", "some avg10=1.50 avg60=9.00\nfull avg10=0.25 avg60=9\n")
+        try scratch.put("sys/fs/cgroup/app/memory.max", "9000\n")
+        try scratch.put("sys/fs/cgroup/app/memory.current", "4600\n")
+        try scratch.put("proc/pressure/memory", "some avg10=77.00\nfull avg10=77.00\n")
         let reading = kernel.read()
         #expect(reading.available == 400 << 10 && reading.total == 1000 << 10)
         #expect(reading.used == 4000 && reading.limit == 5000)
@@ -44,22 +35,22 @@ struct MemoryPressureTests {
     }
 
     @Test func theGroupNearestToItsLimitCounts() throws {
-        try put("proc/self/cgroup", "0::/app/web\n")
-        try put("sys/fs/cgroup/app/web/memory.max", "1000\n")
-        try put("sys/fs/cgroup/app/web/memory.current", "500\n")
-        try put("sys/fs/cgroup/app/memory.max", "2000\n")
-        try put("sys/fs/cgroup/app/memory.current", "1900\n")
+        try scratch.put("proc/self/cgroup", "0::/app/web\n")
+        try scratch.put("sys/fs/cgroup/app/web/memory.max", "1000\n")
+        try scratch.put("sys/fs/cgroup/app/web/memory.current", "500\n")
+        try scratch.put("sys/fs/cgroup/app/memory.max", "2000\n")
+        try scratch.put("sys/fs/cgroup/app/memory.current", "1900\n")
         #expect(kernel.read().used == 1900 && kernel.read().limit == 2000)
     }
 
     @Test func versionOneIsRead() throws {
-        try put("proc/self/cgroup", "5:cpu:/x\n4:memory:/docker/abc\n")
-        try put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "4000\n")
-        try put("sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes", "3000\n")
-        try put("sys/fs/cgroup/memory/docker/abc/memory.stat", "inactive_file 7\ntotal_inactive_file 1000\n")
-        try put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
-        try put("sys/fs/cgroup/memory/memory.usage_in_bytes", "900000\n")
-        try put("proc/pressure/memory", "some avg10=2.00 avg60=1\nfull avg10=1.00\n")
+        try scratch.put("proc/self/cgroup", "5:cpu:/x\n4:memory:/docker/abc\n")
+        try scratch.put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "4000\n")
+        try scratch.put("sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes", "3000\n")
+        try scratch.put("sys/fs/cgroup/memory/docker/abc/memory.stat", "inactive_file 7\ntotal_inactive_file 1000\n")
+        try scratch.put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
+        try scratch.put("sys/fs/cgroup/memory/memory.usage_in_bytes", "900000\n")
+        try scratch.put("proc/pressure/memory", "some avg10=2.00 avg60=1\nfull avg10=1.00\n")
         let reading = kernel.read()
         #expect(reading.used == 2000 && reading.limit == 4000 && reading.high == nil)
         #expect(reading.someStalled == 2 && reading.allStalled == 1)
@@ -67,26 +58,26 @@ struct MemoryPressureTests {
 
     @Test func whatTheKernelDoesNotSayIsUnknown() throws {
         #expect(kernel.read() == MemoryPressureReading())
-        try put("proc/meminfo", "MemAvailable: lots\n")
-        try put("proc/self/cgroup", "0::/a\n1:memory\n")
-        try put("sys/fs/cgroup/a/memory.events", "high\nmax x\n")
-        try put("sys/fs/cgroup/a/memory.pressure", "some\nfull avg10=\n")
+        try scratch.put("proc/meminfo", "MemAvailable: lots\n")
+        try scratch.put("proc/self/cgroup", "0::/a\n1:memory\n")
+        try scratch.put("sys/fs/cgroup/a/memory.events", "high\nmax x\n")
+        try scratch.put("sys/fs/cgroup/a/memory.pressure", "some\nfull avg10=\n")
         #expect(kernel.read() == MemoryPressureReading())
         // Plain files take what is written, but tell nothing; where there are none, a timer must do.
         #expect(LinuxMemoryPressure(root: scratch.path + "/nowhere", files: PosixFileSystem()).makeAlarm() == nil)
     }
 
     @Test func memoryHighLimitsTheBudgetToo() throws {
-        try put("proc/meminfo", "MemTotal: 8388608 kB\n")
-        try put("proc/self/cgroup", "0::/a\n")
-        try put("sys/fs/cgroup/a/memory.max", "\(500 << 20)\n")
-        try put("sys/fs/cgroup/a/memory.high", "\(300 << 20)\n")
+        try scratch.put("proc/meminfo", "MemTotal: 8388608 kB\n")
+        try scratch.put("proc/self/cgroup", "0::/a\n")
+        try scratch.put("sys/fs/cgroup/a/memory.max", "\(500 << 20)\n")
+        try scratch.put("sys/fs/cgroup/a/memory.high", "\(300 << 20)\n")
         #expect(MemoryBudget(root: scratch.path, files: PosixFileSystem()).available == .mebibytes(300))
     }
 
     @Test func anAlarmThatIsStoppedWaitsNoMore() throws {
-        try put("stall", "")
-        try put("events", "high 0\n")
+        try scratch.put("stall", "")
+        try scratch.put("events", "high 0\n")
         let alarm = try #require(
             PollAlarm(
                 events: [scratch.path + "/events", scratch.path + "/none"],

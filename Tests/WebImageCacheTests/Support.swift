@@ -39,6 +39,16 @@ final class Scratch: Sendable {
 
     deinit { Self.wipe(path) }
 
+    /// Writes a text file, with the directories that it lies in.
+    func put(_ file: String, _ text: String) throws {
+        var directory = path
+        for name in file.split(separator: "/").dropLast() {
+            directory += "/" + name
+            try PosixFileSystem().makeDirectory(directory)
+        }
+        try writeFile(path + "/" + file, Array(text.utf8))
+    }
+
     /// Removes a directory and all in it.
     static func wipe(_ path: String) {
         let files = PosixFileSystem()

@@ -41,7 +41,7 @@ import WebImageTesting
         for scale in [2, 4, 8] {
             let result = decode(bytes, scale: scale, length: { 10_000 })
             #expect(result.error == nil)
-            let means = result.pixels.bytes.withUnsafeBytes { premultipliedMeans(of: $0) }
+            let means = result.pixels.premultipliedMeans
             #expect(row.accepted.contains { zip($0, means).allSatisfy { abs($0 - $1) <= 2.5 } }, "1/\(scale): \(means)")
         }
     }
@@ -76,25 +76,6 @@ import WebImageTesting
             #expect(error.code == .truncatedData || error.code == .unknownFormat, "at \(length): \(error)")
         }
     }
-}
-
-/// Means of red, green, blue multiplied by alpha, and of alpha. Written for unoptimised builds, which the tests are.
-func premultipliedMeans(of pixels: UnsafeRawBufferPointer) -> [Double] {
-    let words = pixels.bindMemory(to: UInt32.self)
-    guard let start = words.baseAddress else { return [] }
-    let count = words.count
-    var (red, green, blue, sum) = (UInt(0), UInt(0), UInt(0), UInt(0))
-    var index = 0
-    while index != count {
-        let word = UInt(UInt32(littleEndian: start[index]))
-        let alpha = word >> 24
-        red &+= (word & 255) &* alpha
-        green &+= (word >> 8 & 255) &* alpha
-        blue &+= (word >> 16 & 255) &* alpha
-        sum &+= alpha
-        index &+= 1
-    }
-    return [red, green, blue].map { Double($0) / 255 / Double(count) } + [Double(sum) / Double(count)]
 }
 
 extension CorpusRow {

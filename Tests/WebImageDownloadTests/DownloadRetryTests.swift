@@ -9,31 +9,16 @@ import WebImageTesting
 @Suite struct DownloadRetryTests {
     private let body = pattern(20_000)
 
-    private func rig(_ retries: Int = 2, change: (inout DownloadConfiguration) -> Void = { _ in }) throws -> Rig {
-        try Rig(
-            .with {
-                $0.retry = RetryPolicy(retries: retries, firstDelay: .seconds(1))
-                change(&$0)
-            })
-    }
-
-    /// Waits until the transfer rests, then lets the rest pass.
-    private func passRest(_ rig: Rig, seconds: Int = 1) async {
-        while rig.downloader.counters.resting == 0 { await Task.yield() }
-        #expect(rig.downloader.counters.resting == 1 && rig.downloader.counters.running == 0)
-        rig.clock.advance(by: .seconds(seconds))
-    }
-
     private func tagged(_ tag: String = "\"v1\"", _ bytes: [UInt8]? = nil) -> OriginResponse {
         .bytes(bytes ?? body, contentType: "image/png", etag: tag)
     }
 
     @Test func aServerThatIsBusyIsAskedAgainAfterTheTimeThatItNames() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         rig.server.serve("/a", .status(503, headers: [("Retry-After", "7")]), tagged())
         let download = rig.download("/a")
         await rig.server.waitForFinished("/a", 1)
-        await passRest(rig, seconds: 6)
+        await rig.passRest(seconds: 6)
         #expect(rig.server.hits("/a") == 1)
         rig.clock.advance(by: .seconds(1))
         #expect(await rig.fetch(download) == (body, "complete"))
@@ -42,50 +27,50 @@ import WebImageTesting
     }
 
     @Test func aDateInRetryAfterCountsFromTheServersOwn() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         let busy = OriginResponse.status(
             429, headers: [("Retry-After", "Sun, 06 Nov 1994 08:49:40 GMT"), ("Date", "Sun, 06 Nov 1994 08:49:37 GMT")])
         rig.server.serve("/a", busy, tagged())
         let download = rig.download("/a")
-        await passRest(rig, seconds: 2)
+        await rig.passRest(seconds: 2)
         #expect(rig.server.hits("/a") == 1)
         rig.clock.advance(by: .seconds(1))
         #expect(await rig.fetch(download).end == "complete")
     }
 
     @Test func triesHaveALimitAndTheLastErrorIsTold() async throws {
-        let rig = try rig(2)
+        let rig = try Rig.retrying(2)
         rig.server.serve("/a", .status(500))
         let download = rig.download("/a")
-        await passRest(rig, seconds: 1)
+        await rig.passRest(seconds: 1)
         await rig.server.waitForHits("/a", 2)
-        await passRest(rig, seconds: 2)
+        await rig.passRest(seconds: 2)
         #expect(await rig.fetch(download).end == "badStatus")
         #expect(rig.server.hits("/a") == 3)
     }
 
     @Test(arguments: [404, 410, 403, 501])
     func whatCannotHealIsAskedOnce(_ status: Int) async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         rig.server.serve("/a", .status(status))
         #expect(await rig.fetch("/a").end == "badStatus")
         #expect(rig.server.hits("/a") == 1)
     }
 
     @Test func aServerThatAsksForTooMuchPatienceIsNotAskedAgain() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         rig.server.serve("/a", .status(503, headers: [("Retry-After", "3600")]))
         #expect(await rig.fetch("/a").end == "badStatus")
     }
 
     @Test func aRetryThatWouldComeTooLateIsNotWaitedFor() async throws {
-        let rig = try rig { $0.deadlines = DownloadDeadlines(total: .seconds(5)) }
+        let rig = try Rig.retrying { $0.deadlines = DownloadDeadlines(total: .seconds(5)) }
         rig.server.serve("/a", .status(503, headers: [("Retry-After", "6")]))
         #expect(await rig.fetch("/a").end == "badStatus")
     }
 
     @Test func onlySafeMethodsAreRepeated() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         rig.server.serve("/a", .status(503))
         var request = DownloadRequest(url: rig.server.url("/a"))
         request.method = .post
@@ -97,10 +82,10 @@ import WebImageTesting
     // MARK: Going on
 
     @Test func aBodyGoesOnWhereItBrokeOff() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         rig.server.serve("/a", tagged().with(.cut(at: .byte(7000))), tagged())
         let download = rig.download("/a")
-        await passRest(rig)
+        await rig.passRest()
         #expect(await rig.fetch(download) == (body, "complete"))
         let second = try #require(rig.server.requests("/a").last)
         #expect(second.header("range") == "bytes=7000-" && second.header("if-range") == "\"v1\"")
@@ -112,48 +97,48 @@ import WebImageTesting
     }
 
     @Test func readersSeeWhatCameWhileTheRestIsWaitedFor() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         rig.server.serve("/a", tagged().with(.cut(at: .byte(7000))), tagged())
         let download = rig.download("/a")
         await download.log.readable(after: 6999)
         #expect(download.log.end == nil && download.log.receivedCount == 7000)
-        await passRest(rig)
+        await rig.passRest()
         #expect(await rig.fetch(download).end == "complete")
     }
 
     @Test func withoutAStrongValidatorAllComesAgainAndIsCompared() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         rig.server.serve("/a", tagged("W/\"v1\"").with(.cut(at: .byte(7000))), tagged("W/\"v1\""))
         let download = rig.download("/a")
-        await passRest(rig)
+        await rig.passRest()
         #expect(await rig.fetch(download) == (body, "complete"))
         #expect(rig.server.requests("/a").last?.header("range") == nil)
     }
 
     @Test func aServerThatIgnoresTheRangeIsReadFromTheStart() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         let deaf = tagged().changed { $0.servesRanges = false }
         rig.server.serve("/a", deaf.with(.cut(at: .byte(7000))), deaf)
         let download = rig.download("/a")
-        await passRest(rig)
+        await rig.passRest()
         #expect(await rig.fetch(download) == (body, "complete"))
         #expect(download.metrics?.resumedBytes == 0)
     }
 
     @Test(arguments: ["bytes 6999-19999/20000", "bytes 7000-19999/30000", "bytes 7001-19999/20000", "junk", ""])
     func aPartThatDoesNotFitIsRefused(_ range: String) async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         var part = OriginResponse(status: 206, headers: [("Content-Range", range)], body: Array(body[7000...]))
         part.servesRanges = false
         rig.server.serve("/a", tagged().with(.cut(at: .byte(7000))), part)
         let download = rig.download("/a")
-        await passRest(rig)
+        await rig.passRest()
         let (bytes, end) = await rig.fetch(download)
         #expect(["protocolError", "truncatedBody"].contains(end) && bytes == Array(body[..<7000]))
     }
 
     @Test func aPartThatNobodyAskedForIsNoPicture() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         var part = OriginResponse(status: 206, headers: [("Content-Range", "bytes 0-9/100")], body: Array(body[..<10]))
         part.servesRanges = false
         rig.server.serve("/a", part)
@@ -161,22 +146,22 @@ import WebImageTesting
     }
 
     @Test func aBodyWhoseEndWasLostIsWholeWhenNothingIsLeft() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         let chunked = tagged().with(framing: .chunked(size: 4000))
         rig.server.serve("/a", chunked.with(.cut(at: .byte(20_000))), tagged())
         let download = rig.download("/a")
-        await passRest(rig)
+        await rig.passRest()
         #expect(await rig.fetch(download) == (body, "complete"))
         #expect(rig.server.requests("/a").last?.header("range") == "bytes=20000-")
     }
 
     @Test func aStandstillIsTriedAgainToo() async throws {
-        let rig = try rig { $0.deadlines = DownloadDeadlines(idle: .seconds(3)) }
+        let rig = try Rig.retrying { $0.deadlines = DownloadDeadlines(idle: .seconds(3)) }
         rig.server.serve("/a", tagged().with(.stall(at: .byte(7000))), tagged())
         let download = rig.download("/a")
         await download.log.readable(after: 6999)
         rig.clock.advance(by: .seconds(3))
-        await passRest(rig)
+        await rig.passRest()
         #expect(await rig.fetch(download) == (body, "complete"))
         #expect(rig.server.requests("/a").last?.header("range") == "bytes=7000-")
     }
@@ -184,7 +169,7 @@ import WebImageTesting
     // MARK: Meanwhile
 
     @Test func aTransferThatRestsHoldsNoSlotAndCanBeCancelledAndJoined() async throws {
-        let rig = try rig { $0.maxConcurrent = 1 }
+        let rig = try Rig.retrying { $0.maxConcurrent = 1 }
         rig.server.serve("/a", .status(503))
         rig.server.serve("/b", tagged())
         let first = rig.download("/a")
@@ -202,7 +187,7 @@ import WebImageTesting
     }
 
     @Test func aHostThatKeepsFailingIsLeftAlone() async throws {
-        let rig = try rig(0) { $0.circuit = CircuitPolicy(failures: 3, firstPause: .seconds(10)) }
+        let rig = try Rig.retrying(0) { $0.circuit = CircuitPolicy(failures: 3, firstPause: .seconds(10)) }
         rig.server.serve("/a", .status(503), .status(503), .status(503), tagged())
         for _ in 1...3 { #expect(await rig.fetch("/a").end == "badStatus") }
         #expect(await rig.fetch("/a").end == "circuitOpen")
@@ -214,7 +199,7 @@ import WebImageTesting
     }
 
     @Test func aMissingPictureSaysNothingAgainstItsHost() async throws {
-        let rig = try rig(0) { $0.circuit = CircuitPolicy(failures: 1) }
+        let rig = try Rig.retrying(0) { $0.circuit = CircuitPolicy(failures: 1) }
         for _ in 1...5 { #expect(await rig.fetch("/missing").end == "badStatus") }
         #expect(rig.downloader.openCircuits.isEmpty)
     }

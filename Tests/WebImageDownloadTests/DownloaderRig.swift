@@ -19,6 +19,24 @@ struct Rig {
             executor: ThreadPool(name: "test-io", width: 2), files: PosixFileSystem(), jitter: { 1 })
     }
 
+    /// One that tries again after a second, two, four ...
+    static func retrying(
+        _ retries: Int = 2, change: (inout DownloadConfiguration) -> Void = { _ in }
+    ) throws -> Rig {
+        try Rig(
+            .with {
+                $0.retry = RetryPolicy(retries: retries, firstDelay: .seconds(1))
+                change(&$0)
+            })
+    }
+
+    /// Waits until the one transfer rests, then lets the rest pass.
+    func passRest(seconds: Int = 1) async {
+        while downloader.counters.resting == 0 { await Task.yield() }
+        #expect(downloader.counters.resting == 1 && downloader.counters.running == 0)
+        clock.advance(by: .seconds(seconds))
+    }
+
     func download(_ path: String, priority: LoadPriority = .normal) -> Download {
         downloader.download(DownloadRequest(url: path.hasPrefix("/") ? server.url(path) : path), priority: priority)
     }

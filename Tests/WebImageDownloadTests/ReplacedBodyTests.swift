@@ -13,19 +13,6 @@ import WebImageTesting
     private static let first = pattern(20_000)
     private static let other = pattern(30_000, seed: 9)
 
-    private func rig(retries: Int = 2, change: (inout DownloadConfiguration) -> Void = { _ in }) throws -> Rig {
-        try Rig(
-            .with {
-                $0.retry = RetryPolicy(retries: retries, firstDelay: .seconds(1))
-                change(&$0)
-            })
-    }
-
-    private func passRest(_ rig: Rig, seconds: Int = 1) async {
-        while rig.downloader.counters.resting == 0 { await Task.yield() }
-        rig.clock.advance(by: .seconds(seconds))
-    }
-
     private func answer(_ tag: String, _ bytes: [UInt8]) -> OriginResponse {
         .bytes(bytes, contentType: "image/png", etag: tag)
     }
@@ -62,10 +49,10 @@ import WebImageTesting
     @Test(arguments: Change.allCases)
     func theNewBodyTakesThePlaceOfTheOld(_ change: Change) async throws {
         let ((tag, newTag), new) = (change.tags, change.new)
-        let rig = try rig()
+        let rig = try Rig.retrying()
         rig.server.serve("/a", cut(tag), answer(newTag, new))
         let download = rig.download("/a")
-        await passRest(rig)
+        await rig.passRest()
         #expect(await rig.fetch(download) == (new, "complete"))
         // One who goes by the first log alone takes it for cut, and has nothing of the other.
         #expect(download.log.end?.name == "truncatedBody")
@@ -77,66 +64,66 @@ import WebImageTesting
     }
 
     @Test func aPartOfAnotherBodyIsRefusedAndAllOfThatAskedFor() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         var part = OriginResponse(
             status: 206, headers: [("Content-Range", "bytes 7000-29999/30000"), ("ETag", "\"v2\"")],
             body: Array(Self.other[7000...]))
         part.servesRanges = false
         rig.server.serve("/a", cut(), part, answer("\"v2\"", Self.other))
         let download = rig.download("/a")
-        await passRest(rig)
+        await rig.passRest()
         #expect(await rig.fetch(download) == (Self.other, "complete"))
         #expect(rig.server.requests("/a").map { $0.header("range") } == [nil, "bytes=7000-", nil])
     }
 
     @Test func aBodyThatIsShorterNowThanWhatCameIsLoadedAnew() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         let unsatisfied = OriginResponse.status(416, headers: [("Content-Range", "bytes */100")])
         rig.server.serve("/a", cut(), unsatisfied, answer("\"v2\"", Array(Self.other[..<100])))
         let download = rig.download("/a")
-        await passRest(rig)
+        await rig.passRest()
         #expect(await rig.fetch(download) == (Array(Self.other[..<100]), "complete"))
     }
 
     @Test func aBodyThatChangesTwiceIsAnError() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         rig.server.serve(
             "/a", cut(), answer("\"v2\"", Self.other).with(.cut(at: .byte(9000))), answer("\"v3\"", Self.first))
         let download = rig.download("/a")
-        await passRest(rig)
+        await rig.passRest()
         await rig.server.waitForHits("/a", 2)
-        await passRest(rig, seconds: 2)
+        await rig.passRest(seconds: 2)
         #expect(await rig.fetch(download) == (Array(Self.other[..<9000]), "truncatedBody"))
     }
 
     @Test func theNewBodyMayBreakOffTooAndIsGoneOnWith() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         let new = answer("\"v2\"", Self.other)
         rig.server.serve("/a", cut(), new.with(.cut(at: .byte(9000))), new)
         let download = rig.download("/a")
-        await passRest(rig)
+        await rig.passRest()
         await rig.server.waitForHits("/a", 2)
-        await passRest(rig, seconds: 2)
+        await rig.passRest(seconds: 2)
         #expect(await rig.fetch(download) == (Self.other, "complete"))
         #expect(rig.server.requests("/a").last?.header("range") == "bytes=9000-")
         #expect(download.metrics?.resumedBytes == 9000)
     }
 
     @Test func a304IsNotABody() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         rig.server.serve("/a", cut(), .status(304, headers: [("ETag", "\"v0\"")]))
         var request = DownloadRequest(url: rig.server.url("/a"))
         request.fields = [.ifNoneMatch: "\"v0\""]
         let download = rig.downloader.download(request)
-        await passRest(rig)
+        await rig.passRest()
         #expect(await rig.fetch(download) == (Array(Self.first[..<7000]), "truncatedBody"))
     }
 
     @Test func aLateJoinerAndACancelMeetTheNewBody() async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         rig.server.serve("/a", cut(), answer("\"v2\"", Self.other).with(.stall(at: .byte(9000))))
         let download = rig.download("/a")
-        await passRest(rig)
+        await rig.passRest()
         while download.log.successor == nil { await Task.yield() }
         let late = rig.download("/a")
         #expect(late.wasJoined)
@@ -149,7 +136,7 @@ import WebImageTesting
     }
 
     @Test func progressIsThatOfTheNewBody() async throws {
-        let rig = try rig {
+        let rig = try Rig.retrying {
             $0.minimumProgressInterval = 0.3
             $0.deadlines = DownloadDeadlines(idle: .seconds(3))
         }
@@ -159,7 +146,7 @@ import WebImageTesting
         let download = rig.download("/a")
         await download.log.readable(after: 18_999)
         rig.clock.advance(by: .seconds(3))
-        await passRest(rig)
+        await rig.passRest()
         #expect(await rig.fetch(download).end == "complete")
         var seen: [String] = []
         for await event in events {
@@ -197,11 +184,11 @@ import WebImageTesting
                     return Shift()
                 })
             : BodyDecryptor(name: "whole", whole: { bytes, _ in bytes.map { $0 &+ 1 } + [255] })
-        let rig = try rig { $0.decryptor = decryptor }
+        let rig = try Rig.retrying { $0.decryptor = decryptor }
         rig.server.serve("/a", cut(), answer("\"v2\"", Self.other))
         let download = rig.download("/a")
         if isStreaming { await download.log.readable(after: 6999) }
-        await passRest(rig)
+        await rig.passRest()
         #expect(await rig.fetch(download) == (Self.other.map { $0 &+ 1 } + [255], "complete"))
         if isStreaming { #expect(streams.withLock { $0 } == ["\"v1\"", "\"v2\""]) }
     }
@@ -209,7 +196,7 @@ import WebImageTesting
     /// A beginning that an earlier transfer kept, whose rest turns into another body.
     @Test(arguments: [1, 3000])
     func aBeginningThatWasKeptIsGivenUp(_ length: Int) async throws {
-        let rig = try rig()
+        let rig = try Rig.retrying()
         let part = OriginResponse(
             status: 206, headers: [("Content-Range", "bytes 7000-19999/20000"), ("ETag", "\"v1\"")],
             body: Array(Self.first[7000...])
@@ -226,7 +213,7 @@ import WebImageTesting
                 whenBegun: { continuation.resume(returning: $0) })
         }
         let whole = try #require(log)
-        await passRest(rig)
+        await rig.passRest()
         #expect(await whole.ended().name == "complete")
         #expect((try? whole.latest.collect()) == Self.other)
         #expect((try? whole.collect()) == Array(Self.first[..<(7000 + length)]))

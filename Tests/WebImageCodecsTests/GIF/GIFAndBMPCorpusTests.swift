@@ -42,16 +42,3 @@ import WebImageTesting
         #expect(row.expected == "partial" || result.error != nil)
     }
 }
-
-extension Pixels {
-    /// Means of red, green, blue multiplied by alpha, and of alpha.
-    var premultipliedMeans: [Double] {
-        var sums = [0, 0, 0, 0]
-        for pixel in stride(from: 0, to: bytes.count, by: 4) {
-            let alpha = Int(bytes[pixel + 3])
-            for channel in 0..<3 { sums[channel] += Int(bytes[pixel + channel]) * alpha }
-            sums[3] += alpha * 255
-        }
-        return sums.map { Double($0) / 255 / Double(bytes.count / 4) }
-    }
-}

@@ -24,7 +24,7 @@
             // The manifest's decoders give this lossy picture in linear light, since its profile has no name; we give
             // it in sRGB's curve, which 8 bits can hold.
             let isLinear = row.path.hasSuffix("conf-grayscale.jxl")
-            let means = Self.means(of: isLinear ? whole.pixels.linear : whole.pixels)
+            let means = (isLinear ? whole.pixels.linear : whole.pixels).premultipliedMeans
             let fits = row.accepted.contains { zip($0, means).allSatisfy { abs($0 - $1) <= 2 } }
             #expect(fits, "\(means) is none of \(row.accepted)")
         }
@@ -48,26 +48,6 @@
             #expect(cut.error?.code == .truncatedData)
             #expect(cut.header?.size == PixelSize(width: 640, height: 360))
             #expect(cut.rows == 360)
-        }
-
-        /// Means of red, green, blue multiplied by alpha, and of alpha.
-        private static func means(of pixels: Pixels) -> [Double] {
-            pixels.bytes.withUnsafeBytes { bytes in
-                let words = bytes.bindMemory(to: UInt32.self)
-                var (red, green, blue, sum) = (UInt(0), UInt(0), UInt(0), UInt(0))
-                var index = 0
-                while index != words.count {
-                    let word = UInt(UInt32(littleEndian: words[index]))
-                    let alpha = word >> 24
-                    red &+= (word & 255) &* alpha
-                    green &+= (word >> 8 & 255) &* alpha
-                    blue &+= (word >> 16 & 255) &* alpha
-                    sum &+= alpha
-                    index &+= 1
-                }
-                let count = Double(words.count)
-                return [red, green, blue].map { Double($0) / 255 / count } + [Double(sum) / count]
-            }
         }
     }
 

@@ -17,7 +17,7 @@
             #expect(Int(header.orientation.rawValue) == row.orientation)
             #expect(header.hasAlpha == row.hasAlpha && header.format.rawValue == row.format)
             #expect(header.frameCount == (row.path.contains("multipage") ? 3 : 1))
-            let means = Self.means(of: whole.pixels)
+            let means = whole.pixels.premultipliedMeans
             let fits = row.accepted.contains { zip($0, means).allSatisfy { abs($0 - $1) <= 2 } }
             #expect(fits, "\(means) is none of \(row.accepted)")
             let pieces = decode(bytes, keepsWhole: false, length: randomLengths(seed: 3, most: row.byteCount / 3))
@@ -53,26 +53,6 @@
                 if let error = decode(damaged, keepsWhole: false, options: options).error {
                     #expect(typed.contains(error.code), "\(error)")
                 }
-            }
-        }
-
-        /// Means of red, green, blue multiplied by alpha, and of alpha.
-        private static func means(of pixels: Pixels) -> [Double] {
-            pixels.bytes.withUnsafeBytes { bytes in
-                let words = bytes.bindMemory(to: UInt32.self)
-                var (red, green, blue, sum) = (UInt(0), UInt(0), UInt(0), UInt(0))
-                var index = 0
-                while index != words.count {
-                    let word = UInt(UInt32(littleEndian: words[index]))
-                    let alpha = word >> 24
-                    red &+= (word & 255) &* alpha
-                    green &+= (word >> 8 & 255) &* alpha
-                    blue &+= (word >> 16 & 255) &* alpha
-                    sum &+= alpha
-                    index &+= 1
-                }
-                let count = Double(words.count)
-                return [red, green, blue].map { Double($0) / 255 / count } + [Double(sum) / count]
             }
         }
     }

@@ -23,7 +23,7 @@ import WebImageTesting
         let animation = Self.animations[row.path]
         #expect(header.frameCount == animation?.frames ?? 1 && header.loopCount == animation?.loops)
         if let count = row.profileCount { #expect(header.iccProfile?.count == count) }
-        let means = premultipliedMeans(of: whole.pixels.bytes)
+        let means = whole.pixels.premultipliedMeans
         #expect(
             row.accepted.contains { zip($0, means).allSatisfy { abs($0 - $1) <= 2 } },
             "\(means) is none of \(row.accepted)")
@@ -42,21 +42,5 @@ import WebImageTesting
         let bytes = try #require(Corpus.read(row.path))
         let error = try #require(decodeWebP(bytes).error)
         #expect(error.code == (row.expected == "partial" ? .truncatedData : .limitExceeded), "\(error)")
-    }
-
-    private func premultipliedMeans(of bytes: [UInt8]) -> [Double] {
-        bytes.withUnsafeBufferPointer { bytes in
-            var sums = [0, 0, 0, 0]
-            var index = 0
-            while index < bytes.count {
-                let alpha = Int(bytes[index + 3])
-                sums[0] &+= Int(bytes[index]) &* alpha
-                sums[1] &+= Int(bytes[index + 1]) &* alpha
-                sums[2] &+= Int(bytes[index + 2]) &* alpha
-                sums[3] &+= alpha &* 255
-                index &+= 4
-            }
-            return sums.map { Double($0) / 255 / Double(bytes.count / 4) }
-        }
     }
 }
