@@ -7,7 +7,10 @@ TARGET ?=
 SECONDS ?= 600
 SOAK_SECONDS ?= 120
 
-.PHONY: demo quick test soak fuzz bench bench-peers libraries test-programs check clean help
+# Where `make install` puts the command.
+PREFIX ?= /usr/local
+
+.PHONY: demo install quick test soak fuzz bench bench-peers libraries test-programs check clean help
 
 help:             ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -29,6 +32,10 @@ test: test-programs  ## every check that CI runs
 	scripts/check
 	$(SWIFT_TEST)
 	scripts/check-builds
+
+install: libraries  ## the command into PREFIX/bin, /usr/local at first; it needs none of Swift's libraries
+	swift build $(TRAITS) -c release --static-swift-stdlib --product webimage
+	install -D -s .build/release/webimage $(DESTDIR)$(PREFIX)/bin/webimage
 
 soak: libraries   ## the long versions: kill -9 rounds, random walks, all damage to all files, two minutes a fuzzer
 	WEBIMAGE_SOAK=1 $(SWIFT_TEST) --filter Soak --filter KillNine --filter DiskCacheWalk

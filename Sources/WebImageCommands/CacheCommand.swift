@@ -31,6 +31,7 @@ struct CacheOptions: ParsableArguments {
             }
             configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir))
         }
+        configuration.answersMemoryPressure = false
         let manager = ImageManager(configuration: configuration)
         guard let disk = manager.diskCache else {
             throw fail(

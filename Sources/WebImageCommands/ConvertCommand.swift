@@ -75,6 +75,8 @@ struct ConvertCommand: AsyncParsableCommand {
     private func convert(into report: inout PictureReport) async throws(WebImageError) {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
+        // One picture at a time is in memory: there is nothing to give back.
+        configuration.answersMemoryPressure = false
         let manager = ImageManager(configuration: configuration)
         let known = try outputFormat(manager)
         if let known {

@@ -18,6 +18,8 @@ struct InfoCommand: AsyncParsableCommand {
     func run() async throws {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
+        // One picture at a time is in memory: there is nothing to give back.
+        configuration.answersMemoryPressure = false
         let manager = ImageManager(configuration: configuration)
         var allWell = true
         for input in inputs where !Console.isReaderGone {

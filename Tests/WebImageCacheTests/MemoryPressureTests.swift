@@ -23,7 +23,8 @@ struct MemoryPressureTests {
         try scratch.put("sys/fs/cgroup/app/web/memory.current", "4500\n")
         try scratch.put("sys/fs/cgroup/app/web/memory.stat", "anon 1\ninactive_file 500\ninactive_filed 9\n")
         try scratch.put("sys/fs/cgroup/app/web/memory.events", "low 0\nhigh 3\nmax 2\noom 1\noom_kill 9\n")
-        try scratch.put("sys/fs/cgroup/app/web/memory.pressure", "some avg10=1.50 avg60=9.00\nfull avg10=0.25 avg60=9\n")
+        try scratch.put(
+            "sys/fs/cgroup/app/web/memory.pressure", "some avg10=1.50 avg60=9.00\nfull avg10=0.25 avg60=9\n")
         try scratch.put("sys/fs/cgroup/app/memory.max", "9000\n")
         try scratch.put("sys/fs/cgroup/app/memory.current", "4600\n")
         try scratch.put("proc/pressure/memory", "some avg10=77.00\nfull avg10=77.00\n")

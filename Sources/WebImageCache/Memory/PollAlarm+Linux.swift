@@ -33,7 +33,15 @@ package final class PollAlarm: MemoryPressureAlarm {
 
     deinit {
         stop()
-        for file in descriptors.withLock({ $0 }) { close(file) }
+        closeAll()
+    }
+
+    private func closeAll() {
+        let files = descriptors.withLock { files in
+            defer { files = [] }
+            return files
+        }
+        for file in files { close(file) }
     }
 
     private static func openTrigger(_ path: String) -> Int32? {
@@ -56,7 +64,11 @@ package final class PollAlarm: MemoryPressureAlarm {
                 if errno == EINTR { continue }
                 return false
             }
-            if polled[0].revents != 0 { return false }
+            if polled[0].revents != 0 {
+                // Here, and not wherever the owner ends: the kernel takes 15 ms to give up a trigger.
+                closeAll()
+                return false
+            }
             drop(polled.filter { $0.revents & Int16(POLLNVAL) != 0 || Self.isGone($0) }.map(\.fd))
             let told = polled.filter { $0.revents & Int16(POLLPRI) != 0 }
             for file in told { Self.acknowledge(file.fd) }
