@@ -100,14 +100,16 @@ import WebImageTesting
         manager.loader.ioExecutor.run(.high) { gate.wait() }
         let ledger = Ledger()
         manager.load(request(marked)) { ledger.take($0) }
-        let before = clock.waitingCount
         let drain = Task { await manager.drain(within: .seconds(5)) }
-        #expect(await eventually { clock.waitingCount > before })
-        clock.advance(by: .seconds(6))
+        // Its end is known by then.
+        #expect(await eventually { manager.loader.table.withLock { $0.isDraining } })
         // The downloader is shut down before the disk cache is written to, which the held thread would hold, too.
         #expect(
             await eventually {
-                let probe = manager.downloader.download(DownloadRequest(url: marked))
+                clock.advance(by: .seconds(6))
+                var request = DownloadRequest(url: other)
+                request.finishesWhenDrained = true
+                let probe = manager.downloader.download(request)
                 guard case .failed(let error)? = probe.log.end else { return false }
                 return error.code == .shutDown && manager.downloader.counters.running == 0
             })

@@ -26,8 +26,15 @@ extension TransferStateMachine {
             .decompressionLimit, "the compressed body grows beyond the limit of \(ByteCount(rules.bodyLimit))")
     }
 
-    func tooLarge(_ what: String) -> WebImageError {
-        let limit = ByteCount(rules.bodyLimit)
-        return WebImageError(.bodyTooLarge, "the body is longer than the limit of \(limit): \(what)")
+    func tooLarge(_ what: String) -> WebImageError { .bodyTooLarge(limit: rules.bodyLimit, what) }
+}
+
+extension WebImageError {
+    /// - Parameter what: what was seen of its length.
+    static func bodyTooLarge(limit: Int, _ what: String? = nil) -> WebImageError {
+        let seen = what.map { ": \($0)" } ?? ""
+        return WebImageError(
+            .bodyTooLarge,
+            "the body is longer than the limit of \(ByteCount(limit))\(seen); raise bodyLimit to allow it")
     }
 }

@@ -157,9 +157,7 @@ final class LoaderTransfer: Transfer {
             return state.received
         }
         guard count <= rules.bodyLimit else {
-            throw WebImageError(
-                .bodyTooLarge, "the body is longer than the limit of \(ByteCount(rules.bodyLimit))",
-                location: redactedURL(url))
+            throw WebImageError.bodyTooLarge(limit: rules.bodyLimit).at(redactedURL(url))
         }
         let result = bytes.withUnsafeBytes { log.append($0) }
         log.publish()

@@ -55,7 +55,7 @@ final class OpenFile: @unchecked Sendable {
     }
 
     private static func tooLarge(_ limit: Int, _ path: String) -> WebImageError {
-        WebImageError(.bodyTooLarge, "the file is longer than the limit of \(ByteCount(limit))", location: path)
+        WebImageError.bodyTooLarge(limit: limit).at(path)
     }
 
     private static func error(for fault: FileFault, _ path: String) -> WebImageError {
