@@ -1,10 +1,12 @@
 import HTTPTypes
+import Synchronization
 import Testing
-import WebImage
 import WebImageCache
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+@testable import WebImage
 
 /// The end of a program's work (SDWebImage's rows O-04, DO-06, Q-02).
 @Suite struct DrainTests {
@@ -74,8 +76,13 @@ import WebImageTesting
         #expect(await bench.transport.waitForHits(marked))
         let manager = bench.manager
         let drain = Task { await manager.drain(within: .seconds(5)) }
-        #expect(await eventually { clock.waitingCount > 0 })
-        clock.advance(by: .seconds(6))
+        // Its end is known by then, but perhaps not awaited yet.
+        #expect(await eventually { manager.loader.table.withLock { $0.isDraining } })
+        #expect(
+            await eventually {
+                clock.advance(by: .seconds(6))
+                return !ledger.failures.isEmpty
+            })
         await drain.value
         _ = await ledger.finished()
         #expect(ledger.failures == [.shutDown: 1])
