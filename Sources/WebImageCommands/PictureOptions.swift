@@ -18,7 +18,7 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Format of the output: jpeg, png, webp, bmp, qoi, pnm, or avif, jxl and tiff where they are built in.",
+            "Format of the output: jpeg, png, apng, gif, webp, bmp, qoi, pnm; avif, heic, jxl and tiff where they are built in.",
             valueName: "FORMAT"))
     var format: String?
 

@@ -169,6 +169,22 @@ struct ConvertCommandTests {
         }
     }
 
+    @Test func theCostOfAFileCanBeChosen() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "in.png")
+        for name in ["out.png", "out.apng"] {
+            var lengths: [Int] = []
+            for level in ["0", "1", "9"] {
+                #expect(try await bench.run("convert", "in.png", name, "--compression", level).code == 0)
+                lengths.append(try #require(bench.read(name)).count)
+            }
+            #expect(lengths[0] > lengths[1] && lengths[1] > lengths[2], "\(lengths)")
+        }
+        #expect(try await bench.run("convert", "in.png", "out.jpg", "--progressive").code == 0)
+        let bytes = try #require(bench.read("out.jpg"))
+        #expect(bytes.indices.dropLast().contains { bytes[$0] == 0xFF && bytes[$0 + 1] == 0xC2 })
+    }
+
     @Test func standardInputAndOutputServe() async throws {
         let bench = try CommandBench()
         let run = try await bench.run("convert", "-", "-", "--format", "png", input: try Pictures.jpeg())

@@ -38,6 +38,7 @@ struct UsageTests {
         (["convert", "a", "b.png", "--color", "red"], "--color takes"),
         (["convert", "a", "b.png", "--metadata", "some"], "--metadata takes"),
         (["convert", "a", "b.png", "--chroma", "411"], "--chroma takes"),
+        (["convert", "a", "b.png", "--compression", "10"], "--compression takes"),
         (["convert", "a", "b.png", "--background", "12345"], "--background takes"),
         (["convert", "a", "-", "--json"], "both want standard output"), (["cache", "path"], "key"),
         (["show"], "inputs"), (["show", "a", "--protocol", "ascii"], "--protocol takes"),
