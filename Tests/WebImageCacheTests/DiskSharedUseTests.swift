@@ -29,6 +29,16 @@ struct DiskSharedUseTests {
         #expect(second.cache.usage.bytes == .zero)
     }
 
+    /// "a", "b" and "c", in that order.
+    private func threeEntries(_ limit: ByteCount) throws -> Bench {
+        let bench = try Bench(bytes: limit)
+        for name in ["a", "b", "c"] {
+            try store(bench, name)
+            bench.clock.advance(by: .seconds(1))
+        }
+        return bench
+    }
+
     /// Who only reads takes no room, and is not among those who share the limit.
     @Test func whatAnotherCacheReadsDoesNotExpire() throws {
         let bench = try Bench(age: .seconds(10_000))
@@ -43,11 +53,7 @@ struct DiskSharedUseTests {
 
     @Test func whatAnotherCacheReadsGoesBehindWhatNobodyUses() throws {
         let limit = ByteCount(6 * 4096)
-        let bench = try Bench(bytes: limit)
-        for name in ["a", "b", "c"] {
-            try store(bench, name)
-            bench.clock.advance(by: .seconds(1))
-        }
+        let bench = try threeEntries(limit)
         let reader = try bench.reopened(bytes: limit)
         reader.clock.advance(by: .seconds(5000))
         #expect(try reader.cache.read(CacheKey("a")) != nil)
@@ -61,11 +67,7 @@ struct DiskSharedUseTests {
 
     @Test func whatAnotherCacheUsesGoesBehindWhatNobodyUses() throws {
         let limit = ByteCount(6 * 4096)
-        let first = try Bench(bytes: limit)
-        for name in ["a", "b", "c"] {
-            try store(first, name)
-            first.clock.advance(by: .seconds(1))
-        }
+        let first = try threeEntries(limit)
         let second = try first.reopened(bytes: limit)
         second.clock.advance(by: .seconds(10_000))
         try store(second, "d")

@@ -63,7 +63,7 @@ final class DecodeSession: @unchecked Sendable {
             bytes.log.whenReadable(after: place) { self.resume() }
             return
         }
-        let hasResumed = Flag()
+        let hasResumed = OnceFlag()
         bytes.log.whenReadable(after: place) { if hasResumed.raise() { self.resume() } }
         _ = loader.clock.schedule(at: previews.next) { if hasResumed.raise() { self.resume() } }
     }
@@ -394,12 +394,4 @@ extension DecodeSession {
         if turn == .taken { loader.longDecodes.give(1) }
         turn = .notNeeded
     }
-}
-
-/// Something that happens once, whoever is first.
-private final class Flag: Sendable {
-    private let isRaised = Atomic(false)
-
-    /// - Returns: whether this call was the first.
-    func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiringAndReleasing) }
 }
