@@ -1,5 +1,5 @@
 // Benchmarks: each claim beside what it is measured against, in one run, as ratios. Names choose some of them.
-let known = ["formats", "warm", "memory", "eviction", "cold", "overlap", "cache", "download"]
+let known = ["formats", "warm", "memory", "eviction", "cold", "overlap", "cache", "download", "crowd"]
 let arguments = Array(CommandLine.arguments.dropFirst())
 
 switch (arguments.first, arguments.count) {
@@ -20,6 +20,7 @@ default:
         case "cold": try await ColdBench.run()
         case "overlap": try await OverlapBench.run()
         case "cache": try CacheBench.run()
+        case "crowd": try await CrowdBench.run()
         case "download": try await DownloadBench.run()
         default: print("there are \(known.joined(separator: ", "))")
         }

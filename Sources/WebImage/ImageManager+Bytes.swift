@@ -85,13 +85,17 @@ extension ImageManager {
         }
     }
 
-    /// The bytes of a picture in a format, made on the decode executor.
+    /// The bytes of a picture in a format, made on the decode executor: encodes go before decodes that have not begun, so
+    /// that what is loaded leaves again before more is loaded.
     ///
-    /// - Throws: `cannotEncode`.
+    /// - Parameter priority: among encodes, and against more or less urgent loads. Default normal.
+    /// - Throws: `cannotEncode`; `cancelled` at once when the task is cancelled. An encode that has begun then runs to its
+    ///   end for nothing.
     public func encode(
-        _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions()
+        _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions(),
+        priority: LoadPriority = .normal
     ) async throws(WebImageError) -> [UInt8] {
-        try await onDecodeExecutor { [coders] () throws(WebImageError) in
+        try await onDecodeExecutor(priority) { [coders] () throws(WebImageError) in
             try image.encoded(as: format, options, coders: coders)
         }
     }
@@ -126,6 +130,7 @@ private final class BytesReceiver: BytesSeeker {
         self.finishesWhenDrained = finishesWhenDrained
     }
 
+    var owner: AnyObject { self }
     var isAbandoned: Bool { state.withLock { $0.hasLeft } }
     var remembered: AnswerRecord? { nil }
 

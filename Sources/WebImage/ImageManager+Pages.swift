@@ -1,5 +1,6 @@
 public import WebImageCodecs
 public import WebImageCore
+import WebImageSystem
 
 extension ImageManager {
     /// A file of pages: a picture and what requests bring, in their order, each with its own size, depth and orientation.
@@ -21,14 +22,17 @@ extension ImageManager {
         return try await onDecodeExecutor { () throws(WebImageError) in try pages.encoder.finish() }
     }
 
-    /// Does what takes the processor's time off the caller's thread.
+    /// Does what takes the processor's time off the caller's thread, before decodes of the same priority begin.
+    ///
+    /// - Throws: `cancelled` as soon as the task is cancelled; work that has not begun is then never done.
     func onDecodeExecutor<Value: Sendable>(
-        _ work: @escaping @Sendable () throws(WebImageError) -> Value
+        _ priority: LoadPriority = .normal, _ work: @escaping @Sendable () throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
-        let result = await withCheckedContinuation { continuation in
-            loader.decodeExecutor.run(.normal) { continuation.resume(returning: Result(catching: work)) }
+        let answer = CancellableAnswer<Value>()
+        loader.decodeExecutor.complete(priority) {
+            if !answer.isGiven { answer.give(Result(catching: work)) }
         }
-        return try result.get()
+        return try await answer.value()
     }
 }
 

@@ -103,7 +103,7 @@ public final class ImageManager: Sendable {
                 decodeExecutor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
                 decodeThreads: configuration.decodeThreads,
                 ioExecutor: ioExecutor, decodeMemory: configuration.decodeMemory,
-                observer: LoadObserver(logger: configuration.logger)))
+                observer: LoadObserver(logger: configuration.logger), serializer: configuration.cacheSerializer))
         cache = ImageCache(
             memory: memoryCache, disk: diskCache, partials: partials, decoding: loader,
             encoding: configuration.cacheEncoding, serializer: configuration.cacheSerializer)
@@ -247,4 +247,5 @@ struct LoaderParts {
     let ioExecutor: any WorkExecutor
     let decodeMemory: ByteCount
     let observer: LoadObserver
+    var serializer: CacheSerializer?
 }

@@ -67,6 +67,14 @@ extension DiskCache {
         return found?.body ?? readElsewhere(key, id)?.metadata
     }
 
+    /// How long the file of that key's entry is: what reading it takes in memory, without looking into it. 0 when there is
+    /// none. Blocks.
+    package func fileLength(of key: CacheKey) -> Int {
+        let id = EntryID(key)
+        if let known = state.withLock({ $0.index.record(of: id)?.length }), known > 0 { return Int(clamping: known) }
+        return (try? files.status(at: layout.path(of: id))).map { Int(clamping: $0.size) } ?? 0
+    }
+
     /// Whether there is an entry of that key, without reading its body. Blocks.
     package func contains(_ key: CacheKey) throws(WebImageError) -> Bool {
         if unwrittenEntry(EntryID(key), counts: false) != nil { return true }

@@ -79,4 +79,7 @@ extension ImageFormat {
 
     /// True for formats that can hold no more than opaque pixels.
     public var isOpaque: Bool { self == .jpeg }
+
+    /// Whether its pictures are drawn at any size.
+    package var isVector: Bool { self == .svg || self == .svgz || self == .pdf }
 }

@@ -8,8 +8,10 @@ extension WebImageError.Code {
         (2109, "truncatedBody"), (2110, "connectionLost"), (2111, "bodyTooLarge"), (2112, "tooManyRedirects"),
         (2113, "redirectRefused"), (2114, "addressRefused"), (2115, "unsupportedScheme"), (2116, "protocolError"),
         (2117, "decompressionLimit"), (2118, "authenticationFailed"), (2119, "circuitOpen"), (2120, "shutDown"),
+        (2121, "queueFull"),
         (3000, "unknownFormat"), (3001, "unsupportedFeature"), (3002, "formatNotBuilt"), (3003, "corruptData"),
         (3004, "truncatedData"), (3005, "limitExceeded"), (3006, "cannotEncode"), (3007, "transformFailed"),
+        (3009, "decoderUnavailable"),
         (4000, "cacheIO"), (4001, "noSpace"), (4002, "readOnly"), (4003, "corruptEntry"), (4004, "locked"),
         (5000, "fileNotFound"), (5001, "permissionDenied"), (5002, "notAFile"), (5003, "cannotWrite"),
     ]
@@ -79,6 +81,9 @@ extension WebImageError.Code {
     /// The loader was shut down.
     public static let shutDown = Self(rawValue: 2120)
 
+    /// Too many downloads wait already.
+    public static let queueFull = Self(rawValue: 2121)
+
     /// The bytes are of no picture format that is known.
     public static let unknownFormat = Self(rawValue: 3000)
     /// The picture uses a part of its format that is not supported.
@@ -95,6 +100,8 @@ extension WebImageError.Code {
     public static let cannotEncode = Self(rawValue: 3006)
     /// A transformer failed.
     public static let transformFailed = Self(rawValue: 3007)
+    /// No decoder can take the picture now; later one may.
+    public static let decoderUnavailable = Self(rawValue: 3009)
 
     /// A read or write of the cache failed.
     public static let cacheIO = Self(rawValue: 4000)

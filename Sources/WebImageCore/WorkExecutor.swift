@@ -11,6 +11,23 @@ public enum LoadPriority: Int, Hashable, Sendable, Comparable, CaseIterable {
 package protocol WorkExecutor: Sendable {
     /// Runs `work` soon, the more urgent first, in order among equals.
     func run(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void)
+    /// The same for work that ``setPriority(_:of:)`` may rank anew while it waits.
+    func run(_ priority: LoadPriority, for owner: AnyObject, _ work: @escaping @Sendable () -> Void)
+    /// Runs work that completes something, such as an encode: before equally urgent work that begins something.
+    func complete(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void)
+    /// Makes the waiting work of `owner` more or less urgent.
+    func setPriority(_ priority: LoadPriority, of owner: AnyObject)
+}
+
+/// For executors that keep no ranks.
+extension WorkExecutor {
+    package func run(_ priority: LoadPriority, for owner: AnyObject, _ work: @escaping @Sendable () -> Void) {
+        run(priority, work)
+    }
+
+    package func complete(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void) { run(priority, work) }
+
+    package func setPriority(_ priority: LoadPriority, of owner: AnyObject) {}
 }
 
 /// The time, and something to happen later; tests put a clock of their own here.

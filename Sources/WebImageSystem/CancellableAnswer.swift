@@ -15,6 +15,9 @@ package final class CancellableAnswer<Value: Sendable>: Sendable {
 
     package init() {}
 
+    /// Also when the waiting task was cancelled.
+    package var isGiven: Bool { state.withLock { $0.answer != nil } }
+
     package func give(_ answer: Answer) {
         let waiting = state.withLock { state -> CheckedContinuation<Answer, Never>? in
             guard state.answer == nil else { return nil }

@@ -56,13 +56,20 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
         isRunning = true
         if isEarliest { pthread_cond_signal(earlier) }
         pthread_mutex_unlock(mutex)
-        if start { startThread(named: "wi-clock") { self.serve() } }
+        // Where the system has no thread left, the next action tries again.
+        if start, !startThread(named: "wi-clock", { self.serve() }) {
+            pthread_mutex_lock(mutex)
+            isRunning = false
+            pthread_mutex_unlock(mutex)
+        }
         return ScheduledAction { self.cancel(entry) }
     }
 
     private func cancel(_ entry: Entry) {
         pthread_mutex_lock(mutex)
-        if entry.action != nil {
+        // What an action holds may end with it, and then use the clock: never under the lock.
+        let action = entry.action
+        if action != nil {
             entry.action = nil
             cancelled += 1
             if cancelled > 64, cancelled * 2 > heap.count {
@@ -71,10 +78,17 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
             }
         }
         pthread_mutex_unlock(mutex)
+        withExtendedLifetime(action) {}
     }
 
     private func serve() {
+        while let action = nextAction() { action() }
+    }
+
+    /// Waits for the next action that is due; nil when there is none left. Its caller has the only reference to it.
+    private func nextAction() -> (@Sendable () -> Void)? {
         pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
         while let next = heap.earliest {
             let wait = next - now
             if wait > .zero {
@@ -88,12 +102,10 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
                 continue
             }
             entry.action = nil
-            pthread_mutex_unlock(mutex)
-            action()
-            pthread_mutex_lock(mutex)
+            return action
         }
         isRunning = false
-        pthread_mutex_unlock(mutex)
+        return nil
     }
 }
 

@@ -3,40 +3,35 @@ import Glibc
 package import WebImageCore
 
 /// A bounded set of threads for work that burns or blocks: threads start when there is work for them and end after ten
-/// idle seconds. More urgent work runs first; among equals, in order.
+/// idle seconds. In which order work begins, ``WorkQueue`` says.
 package final class ThreadPool: WorkExecutor, @unchecked Sendable {
     // Sendable: everything mutable is guarded by `mutex`; a condition variable needs a pthread mutex.
     private struct Queues {
-        var waiting: [FIFO<@Sendable () -> Void>] = LoadPriority.allCases.map { _ in FIFO() }
+        var waiting = WorkQueue()
         var threads = 0
         /// Threads that wait and were not told of work.
         var idle = 0
         /// Threads that were told and have not woken yet.
         var woken = 0
-
-        var isEmpty: Bool { waiting.allSatisfy { $0.first == nil } }
-
-        mutating func next() -> (@Sendable () -> Void)? {
-            for priority in waiting.indices.reversed() {
-                if let work = waiting[priority].popFirst() { return work }
-            }
-            return nil
-        }
     }
 
     package let width: Int
     private let name: String
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let workArrived = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let startThread: ThreadStarter
     // Unchecked: the optimiser loses the end of an access across the unlocking, and the check then reports a conflict
     // that is none. The mutex is what makes accesses exclusive.
     @exclusivity(unchecked) private var queues = Queues()
 
-    /// - Parameter name: what the threads are called in tools; at most 15 bytes.
-    package init(name: String, width: Int) {
+    /// - Parameters:
+    ///   - name: what the threads are called in tools; at most 15 bytes.
+    ///   - startThread: starts a thread, or says that the system has none left.
+    package init(name: String, width: Int, startThread: @escaping ThreadStarter = startThread(named:_:)) {
         precondition(width > 0 && name.utf8.count <= 15)
         self.name = name
         self.width = width
+        self.startThread = startThread
         mutex.initialize(to: pthread_mutex_t())
         workArrived.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
@@ -50,9 +45,36 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         mutex.deallocate()
     }
 
-    package func run(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void) {
+    /// Pieces of work that no thread has begun.
+    package var waitingCount: Int {
         pthread_mutex_lock(mutex)
-        queues.waiting[priority.rawValue].append(work)
+        defer { pthread_mutex_unlock(mutex) }
+        return queues.waiting.count
+    }
+
+    package func run(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void) {
+        add(priority, owner: nil, completes: false, work)
+    }
+
+    package func run(_ priority: LoadPriority, for owner: AnyObject, _ work: @escaping @Sendable () -> Void) {
+        add(priority, owner: ObjectIdentifier(owner), completes: false, work)
+    }
+
+    package func complete(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void) {
+        add(priority, owner: nil, completes: true, work)
+    }
+
+    package func setPriority(_ priority: LoadPriority, of owner: AnyObject) {
+        pthread_mutex_lock(mutex)
+        queues.waiting.setPriority(priority, of: ObjectIdentifier(owner))
+        pthread_mutex_unlock(mutex)
+    }
+
+    private func add(
+        _ priority: LoadPriority, owner: ObjectIdentifier?, completes: Bool, _ work: @escaping @Sendable () -> Void
+    ) {
+        pthread_mutex_lock(mutex)
+        queues.waiting.append(priority, owner: owner, completes: completes, work)
         let wake = queues.idle > 0
         let start = !wake && queues.threads < width
         if wake {
@@ -62,15 +84,28 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         if start { queues.threads += 1 }
         if wake { pthread_cond_signal(workArrived) }
         pthread_mutex_unlock(mutex)
-        if start { startThread(named: name) { self.serve() } }
+        if start, !startThread(name, { self.serve() }) { goOnWithoutThread() }
     }
 
-    /// One thread's life. `idle` counts the threads that wait and were not told of work: `run` takes one off when it
+    /// The system has no thread left. Those that there are do the work; where there are none the caller does it, which is
+    /// better than an answer that never comes.
+    private func goOnWithoutThread() {
+        pthread_mutex_lock(mutex)
+        queues.threads -= 1
+        while queues.threads == 0, let work = queues.waiting.next() {
+            pthread_mutex_unlock(mutex)
+            work()
+            pthread_mutex_lock(mutex)
+        }
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// One thread's life. `idle` counts the threads that wait and were not told of work: `add` takes one off when it
     /// signals, so that a burst wakes as many threads as there is work.
     private func serve() {
         pthread_mutex_lock(mutex)
         while true {
-            if let work = queues.next() {
+            if let work = queues.waiting.next() {
                 pthread_mutex_unlock(mutex)
                 work()
                 pthread_mutex_lock(mutex)
@@ -81,7 +116,7 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
             let hasTimedOut = pthread_cond_timedwait(workArrived, mutex, &deadline) != 0
             // Also a thread that wakes by itself, or too late, leaves the counts as true as they were.
             if queues.woken > 0 { queues.woken -= 1 } else { queues.idle -= 1 }
-            if hasTimedOut, queues.isEmpty { break }
+            if hasTimedOut, queues.waiting.isEmpty { break }
         }
         queues.threads -= 1
         pthread_mutex_unlock(mutex)
@@ -116,8 +151,14 @@ package struct FIFO<Element> {
     }
 }
 
+/// Starts a thread of that name; false when the system has none left.
+package typealias ThreadStarter = @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool
+
 /// Starts a detached thread.
-package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) {
+///
+/// - Returns: false when the system has no thread left, or no memory for its stack: then `body` is not called.
+@discardableResult
+package func startThread(named name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
     final class Start: Sendable {
         let name: String
         let body: @Sendable () -> Void
@@ -129,8 +170,9 @@ package func startThread(named name: String, _ body: @escaping @Sendable () -> V
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    defer { pthread_attr_destroy(&attributes) }
     var thread = pthread_t()
-    let start = Unmanaged.passRetained(Start(name: name, body: body)).toOpaque()
+    let start = Unmanaged.passRetained(Start(name: name, body: body))
     let result = pthread_create(
         &thread, &attributes,
         { context in
@@ -139,9 +181,9 @@ package func startThread(named name: String, _ body: @escaping @Sendable () -> V
             wi_name_thread(start.name)
             start.body()
             return nil
-        }, start)
-    pthread_attr_destroy(&attributes)
-    precondition(result == 0, "the system gives no more threads (error \(result))")
+        }, start.toOpaque())
+    if result != 0 { start.release() }
+    return result == 0
 }
 
 func makeMonotonicCondition(_ condition: UnsafeMutablePointer<pthread_cond_t>) {

@@ -56,7 +56,10 @@ import WebImageTesting
     }
 
     @Test func theMostUrgentLoaderGoesFirst() async throws {
-        let rig = try Rig(.with { $0.maxConcurrent = 1 })
+        let rig = try Rig(
+            .with {
+                $0.maxConcurrent = 1; $0.spareForSlowOrigins = 0
+            })
         var downloads = [download(rig, "s:first")]
         downloads.append(download(rig, "s:low", priority: .low))
         downloads.append(download(rig, "s:normal"))
@@ -66,6 +69,33 @@ import WebImageTesting
         shelf.gate.open()
         for download in downloads { #expect(await rig.fetch(download).end == "complete") }
         #expect(shelf.order == ["first", "high", "normal", "low"])
+    }
+
+    /// Two calls at once from safe code once wrote the same memory.
+    @Test func aLoaderThatBringsBytesFromManyTasksAtOnceMixesNone() async throws {
+        struct Crowd: ImageLoader {
+            let name = "crowd"
+
+            func canLoad(_ url: String) -> Bool { true }
+
+            func load(_ url: String, to receiver: ImageReceiver) async throws {
+                await withTaskGroup(of: Void.self) { group in
+                    for task in 1...8 as ClosedRange<UInt8> {
+                        group.addTask {
+                            for _ in 0..<200 { try? await receiver.receive([UInt8](repeating: task, count: 100)) }
+                        }
+                    }
+                }
+            }
+        }
+        let rig = try Rig()
+        var request = DownloadRequest(url: "s:crowd")
+        request.loader = Crowd()
+        let (body, end) = await rig.fetch(rig.downloader.download(request))
+        #expect(end == "complete" && !body.isEmpty && body.count.isMultiple(of: 100))
+        for start in stride(from: 0, to: body.count, by: 100) {
+            #expect(body[start..<start + 100].allSatisfy { $0 == body[start] && $0 > 0 })
+        }
     }
 
     /// A loader may need the downloader that it serves.

@@ -104,6 +104,67 @@ import WebImageTesting
         #expect(drain(&queue) == [1])
     }
 
+    /// However many hosts are slow, one that has nothing running does not wait for them.
+    @Test func aHostThatHasNoneRunningMayBeginOneBeyondTheLimit() {
+        var queue = TransferQueue(limits: .init(total: 4, perHost: 2, spare: 3))
+        for id in 0..<8 { queue.enqueue(id, host: "slow \(id / 4)", priority: .normal) }
+        #expect(drain(&queue) == [0, 1, 4, 5])
+        queue.enqueue(10, host: "quick", priority: .normal)
+        queue.enqueue(11, host: "quick", priority: .normal)
+        #expect(drain(&queue) == [10])
+        // The last of the spare ones is kept free of what is only prefetched, and beyond all limits none begins.
+        let asked: [(id: Int, host: String, priority: LoadPriority, starts: Bool)] = [
+            (20, "other", .normal, true), (21, "other", .normal, false), (30, "third", .low, true),
+            (31, "fourth", .low, false), (32, "fourth", .high, false),
+        ]
+        for (id, host, priority, starts) in asked {
+            let isStarted = queue.start(id, host: host, priority: priority)
+            #expect(isStarted == starts, "\(id)")
+        }
+        #expect(queue.runningCount == 7)
+    }
+
+    @Test func aTransferThatCrawlsLeavesItsSlotToAnotherOfItsHost() {
+        var queue = TransferQueue(limits: .init(total: 2, perHost: 2, spare: 6))
+        for id in 0..<12 { queue.enqueue(id, host: "a", priority: .normal) }
+        #expect(drain(&queue) == [0, 1])
+        queue.setSlow(true, of: 0)
+        queue.setSlow(true, of: 0)
+        #expect(drain(&queue) == [2])
+        #expect(queue.slowCount == 1)
+        // One that is quick again counts again, and nobody is thrown out for it.
+        queue.setSlow(false, of: 0)
+        #expect(drain(&queue) == [])
+        #expect(queue.runningCount == 3)
+        queue.remove(2)
+        #expect(drain(&queue) == [])
+        // A host gets no more than three times its share, however slow it is.
+        for id in [0, 1] { queue.setSlow(true, of: id) }
+        #expect(drain(&queue) == [3, 4])
+        for id in [3, 4] { queue.setSlow(true, of: id) }
+        #expect(drain(&queue) == [5, 6])
+        for id in [5, 6] { queue.setSlow(true, of: id) }
+        #expect(drain(&queue) == [])
+        #expect(queue.runningCount == 6)
+        for id in 0..<12 { queue.remove(id) }
+        #expect(queue.runningCount == 0 && queue.slowCount == 0 && queue.waitingCount == 0)
+    }
+
+    @Test func onlySoManyMayWait() {
+        var queue = TransferQueue(limits: .init(total: 1, perHost: 1, waiting: 10))
+        queue.enqueue(0, host: "a", priority: .normal)
+        #expect(drain(&queue) == [0])
+        for id in 1...9 {
+            #expect(queue.hasRoom(for: .low) && queue.hasRoom(for: .normal))
+            queue.enqueue(id, host: "a", priority: .low)
+        }
+        #expect(!queue.hasRoom(for: .low) && queue.hasRoom(for: .normal))
+        queue.enqueue(10, host: "a", priority: .high)
+        #expect(!queue.hasRoom(for: .high))
+        queue.remove(3)
+        #expect(queue.hasRoom(for: .normal))
+    }
+
     @Test func aSuspendedQueueStartsNothing() {
         var queue = TransferQueue()
         queue.setSuspended(true)

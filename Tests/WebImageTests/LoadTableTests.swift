@@ -115,7 +115,8 @@ import WebImageTesting
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>) func memoryIsGivenOutInOrderAndWithinTheBudget(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        let admission = DecodeAdmission(budget: 100)
+        let admission = Admission(budget: 100)
+        let owner = Admitted()
         let admitted = Admitted()
         var running: [(number: Int, bytes: Int)] = []
         var queue: [(number: Int, bytes: Int)] = []
@@ -125,11 +126,14 @@ import WebImageTesting
                 let used = running.reduce(0) { $0 + $1.bytes }
                 let fits = queue.isEmpty && (used == 0 || used + bytes <= 100)
                 if random.below(3) == 0 {
-                    let isTaken = admission.take(bytes)
+                    let isTaken = admission.take(bytes, .normal)
                     #expect(isTaken == fits)
                     if isTaken { running.append((number, bytes)) }
                 } else {
-                    let isTaken = admission.take(bytes) { admitted.numbers.withLock { $0.append(number) } }
+                    let isTaken = admission.take(bytes, .normal, for: owner, isWanted: { true }) { isAdmitted in
+                        #expect(isAdmitted)
+                        admitted.numbers.withLock { $0.append(number) }
+                    }
                     #expect(isTaken == fits)
                     if isTaken { running.append((number, bytes)) } else { queue.append((number, bytes)) }
                 }

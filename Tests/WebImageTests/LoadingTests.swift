@@ -156,6 +156,7 @@ import WebImageTesting
         manager.load(ImageRequest(url)) { late.take($0) }
         await transport.waitForHits(url, 1)
         clock.advance(by: .seconds(3))
+        await #expect(throws: WebImageError.self) { try await early.finished().get() }
         #expect(early.failures == [.deadlineExceeded: 1])
         gate.open()
         #expect(throws: Never.self) { try late.result?.get() }

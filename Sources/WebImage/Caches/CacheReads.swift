@@ -40,11 +40,16 @@ final class CacheReads: Sendable {
         var promotes = false
         /// Set when the picture was removed or replaced: who asked before still gets it, but it is not kept.
         var isOutdated = false
-        var isAbandoned = false
+        let isAbandoned = Atomic(false)
+        /// The highest of all that asked.
+        var priority: LoadPriority
         var decode: LoadToken?
+        /// What its bytes take of the memory for originals.
+        var lease: AdmissionLease?
 
         init(_ key: Key, _ request: ImageRequest, blocked: BlockedAnswer? = nil) {
             (self.key, self.request, self.blocked) = (key, request, blocked)
+            priority = request.priority
         }
     }
 
@@ -79,7 +84,7 @@ final class CacheReads: Sendable {
         let answer = Answer()
         let key = Key(request, asksMemory: asksMemory, isFinished: isFinished)
         let (read, isNew) = join(answer, request, key, promotes: promotes)
-        if isNew { loader.ioExecutor.run(request.priority) { self.begin(read) } }
+        if isNew { loader.ioExecutor.run(request.priority, for: read) { self.begin(read) } }
         do throws(WebImageError) {
             return try await answer.value()
         } catch {
@@ -111,41 +116,69 @@ final class CacheReads: Sendable {
     // MARK: - Who waits
 
     private func join(_ answer: Answer, _ request: ImageRequest, _ key: Key, promotes: Bool) -> (Read, isNew: Bool) {
-        state.withLock { state in
+        let (read, isNew, raised) = state.withLock { state -> (Read, Bool, LoadToken??) in
             let known = state.open[key]
             let read = known ?? Read(key, request)
             read.waiting.append(answer)
             read.promotes = read.promotes || promotes
-            if known == nil {
-                state.open[key] = read
-                state.running[ObjectIdentifier(read)] = read
+            guard known == nil else {
+                let isUrgent = request.priority > read.priority
+                read.priority = max(read.priority, request.priority)
+                return (read, false, isUrgent ? .some(read.decode) : nil)
             }
-            return (read, known == nil)
+            state.open[key] = read
+            state.running[ObjectIdentifier(read)] = read
+            return (read, true, nil)
         }
+        if let decode = raised {
+            loader.ioExecutor.setPriority(request.priority, of: read)
+            loader.bodies.setPriority(request.priority, of: read)
+            decode?.setPriority(request.priority)
+        }
+        return (read, isNew)
     }
 
     private func leave(_ read: Read, _ answer: Answer) {
         let decode = state.withLock { state -> LoadToken? in
             read.waiting.removeAll { $0 === answer }
             guard read.waiting.isEmpty else { return nil }
-            read.isAbandoned = true
+            read.isAbandoned.store(true, ordering: .relaxed)
             state.close(read)
             state.running[ObjectIdentifier(read)] = nil
             return read.decode
         }
         decode?.cancel()
+        loader.bodies.noteLeft()
     }
 
     // MARK: - The work
 
     /// On the file executor.
     private func begin(_ read: Read) {
-        guard !state.withLock({ _ in read.isAbandoned }) else { return }
+        if read.isAbandoned.load(ordering: .relaxed) { return }
+        if read.key.asksMemory, !read.key.includesData, let image = memory.image(for: read.key.variant) {
+            return end(read, .success(CachedImage(image: image, source: .memory)))
+        }
+        // One that blocks its caller is not made to wait for others.
+        let length = read.blocked == nil ? disk.entryLength(for: read.request, onlyFinished: read.key.isFinished) : 0
+        if length == 0 { return look(read) }
+        let bodies = loader.bodies
+        let isNow = bodies.take(
+            length, read.request.priority, for: read, isWanted: { !read.isAbandoned.load(ordering: .relaxed) },
+            orLater: { isAdmitted in
+                // Where it is not, nobody waits any more.
+                guard isAdmitted else { return }
+                read.lease = AdmissionLease(bodies, length)
+                self.loader.ioExecutor.run(read.request.priority, for: read) { self.look(read) }
+            })
+        guard isNow else { return }
+        read.lease = AdmissionLease(bodies, length)
+        look(read)
+    }
+
+    private func look(_ read: Read) {
         let request = read.request
         do throws(WebImageError) {
-            if read.key.asksMemory, !read.key.includesData, let image = memory.image(for: request.variantKey) {
-                return end(read, .success(CachedImage(image: image, source: .memory)))
-            }
             guard let (entry, isFinished) = try disk.entry(for: request, onlyFinished: read.key.isFinished) else {
                 return end(read, .success(nil))
             }
@@ -156,12 +189,16 @@ final class CacheReads: Sendable {
     }
 
     private func decode(_ entry: DiskEntry, _ read: Read, _ request: ImageRequest) {
+        var request = request
+        request.priority = state.withLock { _ in read.priority }
         let token = LoadToken(loader: loader, request: request, isWatching: false)
-        let isWanted = state.withLock { _ in
+        let (isWanted, priority) = state.withLock { _ in
             read.decode = token
-            return !read.isAbandoned
+            return (!read.isAbandoned.load(ordering: .relaxed), read.priority)
         }
         guard isWanted else { return }
+        // Somebody more urgent may have come in between.
+        defer { token.setPriority(priority) }
         let callback = EventCallback { event in
             guard case .finished(let result) = event else { return }
             self.end(
@@ -189,6 +226,8 @@ final class CacheReads: Sendable {
             state.running[ObjectIdentifier(read)] = nil
             return read.waiting
         }
+        // Its one user is the decode, which has ended.
+        read.lease = nil
         for answer in waiting { answer.give(result) }
         read.blocked?.give(result)
     }
@@ -206,6 +245,12 @@ extension DiskCache {
             return (entry, true)
         }
         return onlyFinished ? nil : try read(request.originalKey).map { ($0, false) }
+    }
+
+    /// How long the file is that ``entry(for:onlyFinished:)`` would read; 0 when there is none. Blocks.
+    func entryLength(for request: ImageRequest, onlyFinished: Bool) -> Int {
+        let finished = request.isPlain ? 0 : fileLength(of: request.variantKey)
+        return finished > 0 || onlyFinished ? finished : fileLength(of: request.originalKey)
     }
 
     /// How long an entry of its own lifetime may still be used.

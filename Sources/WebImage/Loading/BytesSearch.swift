@@ -5,6 +5,8 @@ import WebImageDownload
 /// Who wants bytes, and what becomes of them. Exactly one of ``found(_:)`` and ``failed(_:)`` ends a search, unless
 /// somebody was answered from memory, or nobody wants them any more.
 protocol BytesSeeker: Sendable {
+    /// Whose urgency may change while something waits.
+    var owner: AnyObject { get }
     /// True when nobody wants them any more.
     var isAbandoned: Bool { get }
     var priority: LoadPriority { get }
@@ -39,7 +41,7 @@ struct BytesSearch: Sendable {
         // Pictures in memory know what they are judged by: the disk need not be asked.
         if !key.policy.trustsMemory, let record = seeker.remembered { return decide(record.response) }
         guard let disk = loader.disk(key.caching), request.caching.readsOriginal else { return decide(nil) }
-        loader.ioExecutor.run(seeker.priority) {
+        loader.ioExecutor.run(seeker.priority, for: seeker.owner) {
             if !seeker.isAbandoned { look(in: disk) }
         }
     }
@@ -47,17 +49,43 @@ struct BytesSearch: Sendable {
     /// A cache that fails costs speed, not pictures: its errors are logged and count as a miss.
     private func look(in disk: DiskCache) {
         if let entry = Entry(comingTo: disk, key.originalKey) { return decide(entry.metadata.storedResponse, entry) }
-        do {
-            // Of what is asked about in any case the body may never be needed.
-            if key.policy == .revalidate {
-                decide(try disk.readMetadata(key.originalKey)?.storedResponse)
-            } else {
-                let entry = try disk.read(key.originalKey).map(Entry.init)
-                decide(entry?.metadata.storedResponse, entry)
+        // Of what is asked about in any case the body may never be needed.
+        if key.policy == .revalidate {
+            var stored: StoredResponse?
+            do throws(WebImageError) { stored = try disk.readMetadata(key.originalKey)?.storedResponse } catch {
+                loader.observer.cacheFailed(error)
             }
+            return decide(stored)
+        }
+        withRoom(in: disk) { lease in
+            let entry = read(disk, lease)
+            decide(entry?.metadata.storedResponse, entry)
+        }
+    }
+
+    /// Goes on once there is memory for the entry's bytes: what waits for a decoder is not read meanwhile.
+    private func withRoom(in disk: DiskCache, _ goOn: @escaping @Sendable (AdmissionLease?) -> Void) {
+        let length = disk.fileLength(of: key.originalKey)
+        if length == 0 { return goOn(nil) }
+        let bodies = loader.bodies
+        let isNow = bodies.take(
+            length, seeker.priority, for: seeker.owner, isWanted: { !seeker.isAbandoned },
+            orLater: { isAdmitted in
+                // Where it is not, nobody wants it any more.
+                guard isAdmitted else { return }
+                let lease = AdmissionLease(bodies, length)
+                loader.ioExecutor.run(seeker.priority, for: seeker.owner) { goOn(lease) }
+            })
+        if isNow { goOn(AdmissionLease(bodies, length)) }
+    }
+
+    private func read(_ disk: DiskCache, _ lease: AdmissionLease?) -> Entry? {
+        do throws(WebImageError) {
+            guard let entry = try disk.read(key.originalKey) else { return nil }
+            return Entry(entry, lease, loader.bodies)
         } catch {
             loader.observer.cacheFailed(error)
-            decide(nil)
+            return nil
         }
     }
 
@@ -78,7 +106,12 @@ struct BytesSearch: Sendable {
         let log: ByteLog
         let metadata: DiskMetadata
 
-        init(_ entry: DiskEntry) { (log, metadata) = (ByteLog(bytes: entry.body), entry.metadata) }
+        /// - Parameter lease: what was taken for its bytes; nil where it was not known before that there are some.
+        init(_ entry: DiskEntry, _ lease: AdmissionLease?, _ bodies: Admission) {
+            let lease = lease ?? AdmissionLease(bodies, 0)
+            lease.grow(to: entry.body.count)
+            (log, metadata) = (ByteLog(bytes: entry.body, lease: lease), entry.metadata)
+        }
 
         /// One that this process is about to write: its bytes need not be collected first.
         init?(comingTo disk: DiskCache, _ key: CacheKey) {
@@ -93,25 +126,22 @@ struct BytesSearch: Sendable {
     private func serve(_ stored: StoredResponse, _ entry: Entry?, isProvisional: Bool = false) {
         if seeker.answerFromMemory(stored, isProvisional: isProvisional) { return }
         if let entry { return found(entry, stored, isProvisional: isProvisional) }
-        loader.ioExecutor.run(seeker.priority) {
-            if let entry = readEntry(), entry.metadata.storedResponse.hasSameBody(as: stored) {
-                return found(entry, stored, isProvisional: isProvisional)
+        loader.ioExecutor.run(seeker.priority, for: seeker.owner) {
+            readEntry { entry in
+                if let entry, entry.metadata.storedResponse.hasSameBody(as: stored) {
+                    return found(entry, stored, isProvisional: isProvisional)
+                }
+                // It is gone, damaged or another one: a request without conditions brings it back.
+                guard case .fetch(let exchange) = loader.decision(key, nil) else { return fail(Loader.cacheMiss) }
+                ask(exchange)
             }
-            // It is gone, damaged or another one: a request without conditions brings it back.
-            guard case .fetch(let exchange) = loader.decision(key, nil) else { return fail(Loader.cacheMiss) }
-            ask(exchange)
         }
     }
 
-    private func readEntry() -> Entry? {
-        guard request.caching.readsOriginal, let disk = loader.disk(key.caching) else { return nil }
-        if let entry = Entry(comingTo: disk, key.originalKey) { return entry }
-        do {
-            return try disk.read(key.originalKey).map(Entry.init)
-        } catch {
-            loader.observer.cacheFailed(error)
-            return nil
-        }
+    private func readEntry(_ goOn: @escaping @Sendable (Entry?) -> Void) {
+        guard request.caching.readsOriginal, let disk = loader.disk(key.caching) else { return goOn(nil) }
+        if let entry = Entry(comingTo: disk, key.originalKey) { return goOn(entry) }
+        withRoom(in: disk) { lease in goOn(read(disk, lease)) }
     }
 
     private func found(_ entry: Entry, _ stored: StoredResponse, isProvisional: Bool) {
@@ -150,7 +180,7 @@ struct BytesSearch: Sendable {
         // Without an entry to fall back to, nothing has to be known before the bytes can be looked at.
         guard let exchange, exchange.base != nil else { return seeker.found(opened) }
         download.log.whenHead { [opened] in
-            loader.ioExecutor.run(seeker.priority) {
+            loader.ioExecutor.run(seeker.priority, for: seeker.owner) {
                 if !seeker.isAbandoned { judge(opened, download, exchange) }
             }
         }

@@ -17,22 +17,27 @@ final class DecodeSession: @unchecked Sendable {
     private(set) var group: DecodeGroup?
     /// The pictures to make when the body was replaced before it could be planned how.
     private var unplanned: [PixelJob]?
-    private(set) var decoder: (any ImageDecoder)?
-    private(set) var targets: [DecodeTarget] = []
+    var decoder: (any ImageDecoder)?
+    var targets: [DecodeTarget] = []
     private(set) var header: ImageHeader?
-    private var offset = 0
+    var offset = 0
     /// How far the animations among the targets have read.
     private var animationOffset = 0
     /// The first bytes, kept until they tell the format.
     private var prefix: [UInt8] = []
-    private(set) var isComplete = false
-    private var admitted: Int?
-    private var turn = LongDecodeTurn.notNeeded
+    var isComplete = false
+    var admitted: Int?
+    /// What is laid down while there are no bytes to decode; see ``Admission/park(_:_:_:)``.
+    var parked: Int?
+    /// True once others needed its memory more: it then decodes when all bytes are there, in one go.
+    var waitsForEnd = false
+    var turn = LongDecodeTurn.notNeeded
+    var needsVectorTurn = false
     /// True when the plan found no memory: the decoder then ends, and begins anew when there is some.
-    private var waitsForMemory = false
+    var waitsForMemory = false
     private var orientation: Orientation?
     private var hasRestarted = false
-    private var meter: DecodeMeter
+    var meter: DecodeMeter
     var previews = PreviewPace()
 
     init(loader: Loader, job: BytesJob, bytes: OpenedBytes, group: DecodeGroup? = nil) {
@@ -44,32 +49,23 @@ final class DecodeSession: @unchecked Sendable {
         meter = DecodeMeter(limit: job.request.limits.time)
     }
 
-    deinit { giveBack() }
+    deinit {
+        takeUp()
+        giveBack()
+    }
 
     func start() {
         // Nothing to decode yet: do not occupy a thread to find that out.
         bytes.log.whenReadable(after: offset) { self.resume() }
     }
 
-    private func resume() {
-        loader.decodeExecutor.run(job.priority) { self.run() }
-    }
-
-    /// Goes on when there are more bytes, or when it is time for a preview that came too soon after the last one:
-    /// whichever is first.
-    private func waitForBytes() {
-        let place = isComplete ? Int.max : offset
-        guard previews.isOwed, !isComplete else {
-            bytes.log.whenReadable(after: place) { self.resume() }
-            return
-        }
-        let hasResumed = OnceFlag()
-        bytes.log.whenReadable(after: place) { if hasResumed.raise() { self.resume() } }
-        _ = loader.clock.schedule(at: previews.next) { if hasResumed.raise() { self.resume() } }
-    }
-
     /// Decodes what there is, until there is no more or the picture is done.
-    private func run() {
+    func run() {
+        takeUp()
+        if waitsForEnd, bytes.log.end == nil {
+            showProgress()
+            return waitForBytes()
+        }
         meter.begin(at: loader.clock.now)
         do {
             while true {
@@ -168,8 +164,9 @@ extension DecodeSession {
         let format = prefix.withUnsafeBytes { ImageFormat(sniffing: $0) }
         if format == nil, !isLast, prefix.count < ImageFormat.sniffingLength { return false }
         let coder = try chooseCoder(for: format)
-        if coder.decodesInOneCall, turn != .taken {
+        if coder.decodesInOneCall, !turn.isTaken {
             turn = .needed
+            needsVectorTurn = coder.decodableFormats.contains(where: \.isVector)
             prefix = []
             return false
         }
@@ -192,11 +189,16 @@ extension DecodeSession {
         return try loader.coder(for: format, prefix: prefix, request: job.request)
     }
 
+    /// Whether nobody waits any more for what it makes.
+    var isAbandoned: Bool {
+        if !targets.isEmpty { return targets.allSatisfy(\.isAbandoned) }
+        guard let knownJobs else { return job.isAbandoned.load(ordering: .relaxed) }
+        return knownJobs.allSatisfy { $0.isAbandoned.load(ordering: .relaxed) }
+    }
+
     /// Ends the decode when nobody waits for it, or when it has taken too long.
     private func checkpoint() throws(WebImageError) {
-        if targets.isEmpty ? job.isAbandoned.load(ordering: .relaxed) : targets.allSatisfy(\.isAbandoned) {
-            throw .cancelled
-        }
+        if isAbandoned { throw .cancelled }
         try meter.check(at: loader.clock.now)
     }
 }
@@ -209,7 +211,7 @@ extension DecodeSession {
         let group = group ?? takeGroup(header, coder)
         self.group = group
         if admitted == nil {
-            guard loader.admission.take(group.memory) else {
+            guard loader.admission.take(group.memory, job.priority) else {
                 waitsForMemory = true
                 throw WebImageError(.limitExceeded, "the decode waits for memory")
             }
@@ -251,42 +253,7 @@ extension DecodeSession {
         restart()
     }
 
-    /// Queues for the memory, and then decodes from the log's start. Asked for only now that the decoder is left: the
-    /// next run may begin on another thread before this has returned.
-    private func waitForMemory() {
-        waitsForMemory = false
-        restart()
-        let memory = group?.memory ?? 0
-        if loader.admission.take(memory, orLater: { self.resume(admitted: memory) }) { resume(admitted: memory) }
-    }
-
-    /// Queues for a turn among the decodes that cannot be interrupted, and then decodes from the log's start.
-    ///
-    /// - Returns: false when the turn is there already.
-    private func waitForTurn() -> Bool {
-        restart()
-        meter.end(at: loader.clock.now)
-        let isNow = loader.longDecodes.take(1) {
-            self.loader.decodeExecutor.run(self.job.priority) {
-                self.turn = .taken
-                self.run()
-            }
-        }
-        if isNow {
-            turn = .taken
-            meter.begin(at: loader.clock.now)
-        }
-        return !isNow
-    }
-
-    private func resume(admitted: Int) {
-        loader.decodeExecutor.run(job.priority) {
-            self.admitted = admitted
-            self.run()
-        }
-    }
-
-    private func restart() {
+    func restart() {
         decoder = nil
         targets = []
         offset = 0
@@ -348,14 +315,17 @@ extension DecodeSession {
         let original = failure == nil ? loader.announceOriginal(of: job, plan, bytes.log, header) : nil
         settle(failure)
         if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
-        let outcome = answer.send(targets)
-        if let original, outcome.isWhole {
-            loader.store(original, bytes.log, of: job, plain: outcome.plain)
-        } else if let original {
+        let (loader, job, log) = (loader, job, bytes.log)
+        let made = targets
+        // The memory stays taken until the last picture is made.
+        let share = handOver()
+        answer.send(made) { outcome in
+            share.giveBack()
+            guard let original else { return }
+            if outcome.isWhole { return loader.store(original, log, of: job, plain: outcome.plain) }
             job.isStored.store(false, ordering: .relaxed)
             original.withdraw()
         }
-        letGo()
     }
 
     /// Ends every picture that this session was to make with what the caches have of it.
@@ -367,7 +337,7 @@ extension DecodeSession {
     }
 
     /// Ends every picture that this session was to make.
-    private func fail(_ error: WebImageError) {
+    func fail(_ error: WebImageError) {
         let jobs = takeJobs()
         let error = error.endingALoad(of: job.request.place)
         settle(error)
@@ -378,7 +348,9 @@ extension DecodeSession {
 
     /// Says once for all sessions how it went with the origin.
     private func settle(_ failure: WebImageError?) {
-        guard bytes.source == .network, !job.isSettled.exchange(true, ordering: .relaxed) else { return }
+        // Whoever left says nothing about the origin.
+        guard bytes.source == .network, failure?.code != .cancelled, !job.isSettled.exchange(true, ordering: .relaxed)
+        else { return }
         loader.settle(job.key, failure: failure?.endingALoad(of: job.request.place), of: job.request)
     }
 
@@ -386,12 +358,5 @@ extension DecodeSession {
         targets = []
         decoder = nil
         giveBack()
-    }
-
-    private func giveBack() {
-        if let admitted { loader.admission.give(admitted) }
-        admitted = nil
-        if turn == .taken { loader.longDecodes.give(1) }
-        turn = .notNeeded
     }
 }

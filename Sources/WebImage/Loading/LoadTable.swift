@@ -24,6 +24,8 @@ struct LoadTable {
         var look: Task<Void, Never>?
         /// The bytes job that nobody waits for any more.
         var abandoned: BytesJob?
+        /// Whether there are pixels that nobody waits for any more.
+        var abandonsPixels = false
         /// The bytes job whose urgency may have changed.
         var relaxed: BytesJob?
     }
@@ -120,6 +122,7 @@ struct LoadTable {
         if job.tokens.isEmpty {
             remove(job)
             job.isAbandoned.store(true, ordering: .relaxed)
+            left.abandonsPixels = true
         }
         if job.bytes.pixelJobs.isEmpty {
             job.bytes.isAbandoned.store(true, ordering: .relaxed)

@@ -54,6 +54,11 @@ public final class LoadToken: @unchecked Sendable {
 }
 
 extension LoadToken.Delivery {
+    /// Whether it runs code of the caller's, which may take its time.
+    var isClosure: Bool {
+        if case .callback = self { true } else { false }
+    }
+
     /// Hands over an event. Called without any lock; `finished` at most once. What comes after it, from a thread that was
     /// late, is dropped.
     func post(_ event: ImageEvent) {

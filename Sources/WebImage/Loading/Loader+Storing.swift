@@ -40,6 +40,14 @@ extension Loader {
         cache?.pending.withLock { $0.removals.hasRemoved(job.key.originalKey, from: layers, since: begin) } ?? false
     }
 
+    /// What decides which bytes of a request's original go to disk; nil: those that came. It holds also when the manager
+    /// is gone and its last loads come to their end.
+    private func serializer(for request: ImageRequest) -> CacheSerializer? {
+        if let own = request.cacheSerializer { return own }
+        if let cache = request.caching.cache { return cache.diskCache == nil ? nil : cache.serializer }
+        return disk == nil ? nil : serializer
+    }
+
     /// Through which finished pictures are read from disk and written.
     func front(_ use: CacheUse) -> ImageCache? {
         let cache = cache(use)
@@ -63,7 +71,7 @@ extension Loader {
         metadata.url = job.key.download.originalURL
         metadata.format = header?.format
         metadata.set(response)
-        let isAsItCame = job.request.cacheSerializer == nil && front(job.key.caching)?.serializer == nil
+        let isAsItCame = serializer(for: job.request) == nil
         let original = PendingOriginal(
             log: isAsItCame ? log : nil, metadata: metadata, disk: disk, key: job.key.originalKey)
         // After the place in the order was taken: a remove comes either before, and is seen here, or beats the write.
@@ -77,7 +85,7 @@ extension Loader {
         _ announced: OriginalStore.Announcement, _ log: ByteLog, of job: BytesJob,
         plain: (image: Image, request: ImageRequest)?
     ) {
-        guard let plain, let serializer = plain.request.cacheSerializer ?? front(job.key.caching)?.serializer else {
+        guard let plain, let serializer = serializer(for: plain.request) else {
             return announced.store(log, told: job.wasStored)
         }
         decodeExecutor.run(.low) { [self] in

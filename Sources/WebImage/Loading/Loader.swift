@@ -17,14 +17,22 @@ final class Loader: Sendable {
     let clock: any LoadClock
     let decodeExecutor: any WorkExecutor
     let ioExecutor: any WorkExecutor
-    let admission: DecodeAdmission
-    /// Counts decodes that cannot be interrupted: one thread is always left for the others.
-    let longDecodes: DecodeAdmission
+    /// Threads of vector pictures alone: what draws them cannot be interrupted, and may be told to take as long as it likes.
+    let vectorExecutor: any WorkExecutor
+    /// The memory of running decodes.
+    let admission: Admission
+    /// The memory of originals that were read from disk and are not decoded yet.
+    let bodies: Admission
+    /// Turns of decodes that cannot be interrupted: one thread is always left for the others.
+    let longTurns: Admission
+    let vectorTurns: Admission
     let originals: OriginalStore
     let failedURLs: FailedURLs
     /// Beginnings of bodies; nil without a disk cache.
     let partials: PartialStore?
     let observer: LoadObserver
+    /// Of originals in the disk cache; see ``ImageManager/Configuration/cacheSerializer``.
+    let serializer: CacheSerializer?
     /// What is finished on disk, unless a request has a cache of its own; its owner is the manager.
     let ownFront = Guarded(WeakCache())
     let table = Guarded(LoadTable())
@@ -39,12 +47,17 @@ final class Loader: Sendable {
         clock = parts.clock
         decodeExecutor = parts.decodeExecutor
         ioExecutor = parts.ioExecutor
-        admission = DecodeAdmission(budget: parts.decodeMemory.bytes)
-        longDecodes = DecodeAdmission(budget: max(1, parts.decodeThreads - 1))
+        let longWidth = max(1, parts.decodeThreads - 1)
+        vectorExecutor = ThreadPool(name: "wi-vector", width: longWidth)
+        admission = Admission(budget: parts.decodeMemory.bytes)
+        bodies = Admission(budget: parts.downloader.configuration.memoryForAll.bytes)
+        longTurns = Admission(budget: longWidth)
+        vectorTurns = Admission(budget: longWidth)
         originals = OriginalStore(executor: parts.ioExecutor, clock: parts.clock, observer: parts.observer)
         failedURLs = parts.failedURLs
         partials = parts.partials
         observer = parts.observer
+        serializer = parts.serializer
     }
 
     /// Starts or joins the load that `request` needs, for `token`.
@@ -138,6 +151,7 @@ final class Loader: Sendable {
         left.timeout?.cancel()
         left.look?.cancel()
         if let abandoned = left.abandoned { abandon(abandoned) }
+        if left.abandonsPixels { for admission in admissions { admission.noteLeft() } }
         if let relaxed = left.relaxed { updatePriority(of: relaxed) }
         left.delivery.post(.finished(.failure(error)))
         noteIdle()
@@ -183,7 +197,14 @@ final class Loader: Sendable {
         guard let timeout else { return }
         let action = clock.schedule(at: token.started + timeout) { [weak self, weak token] in
             guard let self, let token else { return }
-            self.leave(token, with: WebImageError(.deadlineExceeded, "the load took longer than \(timeout)"))
+            let error = WebImageError(.deadlineExceeded, "the load took longer than \(timeout)")
+            // A caller's closure must not hold up the clock.
+            let callsClosure = self.table.withLock { _ in token.delivery?.isClosure ?? false }
+            if callsClosure {
+                self.ioExecutor.complete(.high) { self.leave(token, with: error) }
+            } else {
+                self.leave(token, with: error)
+            }
         }
         let isLate = table.withLock { _ -> Bool in
             token.timeout = action
@@ -197,11 +218,15 @@ final class Loader: Sendable {
         table.withLock { _ in job.download }?.cancel()
     }
 
+    private var admissions: [Admission] { [admission, bodies, longTurns, vectorTurns] }
+
+    /// Ranks anew whatever of a job waits: its transfer, its work on the executors, its asks for memory and turns.
     private func updatePriority(of job: BytesJob) {
         while true {
             let (download, priority) = table.withLock { _ in (job.download, job.priority) }
-            guard let download else { return }
-            download.setPriority(priority)
+            download?.setPriority(priority)
+            for executor in [ioExecutor, decodeExecutor, vectorExecutor] { executor.setPriority(priority, of: job) }
+            for admission in admissions { admission.setPriority(priority, of: job) }
             // Two threads may set what they read in the wrong order; who comes last sees that.
             if table.withLock({ _ in job.priority == priority }) { return }
         }
@@ -223,6 +248,7 @@ extension Loader {
         let loader: Loader
         let job: BytesJob
 
+        var owner: AnyObject { job }
         var isAbandoned: Bool { job.isAbandoned.load(ordering: .relaxed) }
         var priority: LoadPriority { job.priority }
         var finishesWhenDrained: Bool { job.finishesWhenDrained.load(ordering: .relaxed) }

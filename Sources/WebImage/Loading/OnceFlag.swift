@@ -2,8 +2,10 @@ import Synchronization
 
 /// Something that happens once, whoever is first.
 final class OnceFlag: Sendable {
-    private let isRaised = Atomic(false)
+    private let flag = Atomic(false)
+
+    var isRaised: Bool { flag.load(ordering: .acquiring) }
 
     /// - Returns: whether this call was the first.
-    func raise() -> Bool { !isRaised.exchange(true, ordering: .acquiringAndReleasing) }
+    func raise() -> Bool { !flag.exchange(true, ordering: .acquiringAndReleasing) }
 }

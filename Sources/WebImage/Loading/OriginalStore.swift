@@ -104,20 +104,29 @@ final class OriginalStore: Sendable {
         _ told: @escaping @Sendable (Duration) -> Void
     ) {
         let length = log.receivedCount
-        let isTaken = state.withLock { state -> Bool in
-            guard state.pendingBytes == 0 || state.pendingBytes + length <= Self.mostPendingBytes else { return false }
+        let priority = state.withLock { state -> LoadPriority? in
+            guard state.pendingBytes == 0 || state.pendingBytes + length <= Self.mostPendingBytes else { return nil }
             state.pendingBytes += length
-            return true
+            return Self.priority(withPending: state.pendingBytes)
         }
-        guard isTaken else {
+        guard let priority else {
             observer.cacheFailed(WebImageError(.cacheIO, "the disk is too slow: an original was not stored"))
             return end(number, 0, original)
         }
-        executor.run(.low) {
+        executor.run(priority) {
             let begin = self.clock.now
             self.write(log, original, format)
             told(self.clock.now - begin)
             self.end(number, length, original)
+        }
+    }
+
+    /// Nobody waits for a store, until so many wait that some would have to be given up.
+    private static func priority(withPending bytes: Int) -> LoadPriority {
+        switch bytes {
+        case ..<(mostPendingBytes / 4): .low
+        case ..<(mostPendingBytes / 2): .normal
+        default: .high
         }
     }
 

@@ -59,6 +59,8 @@ package final class ByteLog: @unchecked Sendable {
     private let settings: Settings
     private let budget: TransferMemoryBudget?
     let spill: LogSpill?
+    /// Lives as long as the log: a share of some budget, say.
+    private let lease: (any Sendable & AnyObject)?
 
     /// - Parameters:
     ///   - files: where the temporary file is made; its calls run on `executor`, and reads on the reader's thread.
@@ -67,6 +69,7 @@ package final class ByteLog: @unchecked Sendable {
     ) {
         self.settings = settings
         self.budget = budget
+        lease = nil
         spill = LogSpill(files: files, executor: executor, directory: settings.directory)
     }
 
@@ -75,14 +78,18 @@ package final class ByteLog: @unchecked Sendable {
         settings = other.settings
         budget = other.budget
         spill = other.spill
+        lease = nil
     }
 
     /// A complete log of bytes that are there already, which are not copied; it stays in memory and counts against no
     /// budget.
-    package init(bytes: [UInt8], head: ResponseHead? = nil) {
+    ///
+    /// - Parameter lease: lives as long as the log.
+    package init(bytes: [UInt8], head: ResponseHead? = nil, lease: (any Sendable & AnyObject)? = nil) {
         settings = Settings()
         budget = nil
         spill = nil
+        self.lease = lease
         let storage = ByteStorage(bytes)
         state.withLock { state in
             state.head = head
@@ -100,6 +107,7 @@ package final class ByteLog: @unchecked Sendable {
         settings = Settings()
         budget = nil
         spill = nil
+        lease = nil
         state.withLock { $0.end = .failed(error) }
     }
 

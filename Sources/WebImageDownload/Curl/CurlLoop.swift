@@ -19,6 +19,8 @@ final class CurlLoop: @unchecked Sendable {
         /// True while the thread sleeps: then, and only then, it must be woken.
         var isSleeping = false
         var hasStopped = false
+        /// What transfers end with once it has stopped.
+        var reason = CurlLoop.shutDown
     }
 
     private let inbox = Guarded(Inbox())
@@ -39,21 +41,25 @@ final class CurlLoop: @unchecked Sendable {
         options = CurlOptions(certificateBundle: settings.certificateBundle)
         wi_curl_set_multi_number(multi, CURLMOPT_MAXCONNECTS, settings.maxIdleConnections)
         wi_curl_set_multi_number(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-        startThread(named: "wi-curl") { self.run() }
+        if startThread(named: "wi-curl", { self.run() }) { return }
+        inbox.withLock { inbox in
+            inbox.hasStopped = true
+            inbox.reason = WebImageError(.shutDown, "the system has no thread left for the network")
+        }
     }
 
     /// Not at the end of the thread: a poster may be between the inbox and `curl_multi_wakeup`.
     deinit { curl_multi_cleanup(multi) }
 
     func post(_ command: Command) {
-        let (wake, isDead) = inbox.withLock { inbox -> (Bool, Bool) in
-            if inbox.hasStopped { return (false, true) }
+        let (wake, end) = inbox.withLock { inbox -> (Bool, WebImageError?) in
+            if inbox.hasStopped { return (false, inbox.reason) }
             inbox.commands.append(command)
             defer { inbox.isSleeping = false }
-            return (inbox.isSleeping, false)
+            return (inbox.isSleeping, nil)
         }
         if wake { curl_multi_wakeup(multi) }
-        if isDead, case .add(let transfer) = command { transfer.finish(.failure(Self.shutDown)) }
+        if let end, case .add(let transfer) = command { transfer.finish(.failure(end)) }
     }
 
     func noteTouched(_ transfer: CurlTransfer) { touched.append(transfer) }

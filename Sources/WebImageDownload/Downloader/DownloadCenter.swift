@@ -16,6 +16,9 @@ final class DownloadCenter: TransferOwner {
         var resting: [TransferQueue.ID: Bool] = [:]
         var started = 0
         var joined = 0
+        /// Those that have a slot and are about to begin, and whether a thread is at it.
+        var beginning: [any Transfer] = []
+        var isBeginning = false
         var isShutDown = false
         /// Takes nothing but what is marked.
         var isEnding = false
@@ -94,14 +97,16 @@ final class DownloadCenter: TransferOwner {
             {
                 return (joined, false, false, state.startable())
             }
+            guard resolved.isLocal || state.queue.hasRoom(for: resolved, priority) else {
+                return (Download(failed: Self.queueFullError.at(resolved.source.shown)), false, false, [])
+            }
             let download = insert(transfer, log, resolved, priority, isMarked, &state)
             let startsAtOnce = takeSlot(for: transfer, resolved, priority, &state)
             return (download, true, startsAtOnce, startsAtOnce ? [] : state.startable())
         }
         if outcome.isNew { pump?.start() }
         if outcome.startsAtOnce {
-            noteRunning()
-            transfer.begin()
+            begin([transfer])
         } else {
             begin(outcome.startable)
             if outcome.isNew { transferExpects(deadline: transfer.firstDeadline) }
@@ -176,10 +181,26 @@ final class DownloadCenter: TransferOwner {
 
     // MARK: From transfers
 
+    /// Begins them one after the other. One that is refused ends at once and makes room for the next, which is then begun by
+    /// whoever is at it already: however many are refused, the stack does not grow.
     private func begin(_ transfers: [any Transfer]) {
         if transfers.isEmpty { return }
         noteRunning()
-        for transfer in transfers { transfer.begin() }
+        let isOurs = state.withLock { state in
+            state.beginning.append(contentsOf: transfers)
+            defer { state.isBeginning = true }
+            return !state.isBeginning
+        }
+        guard isOurs else { return }
+        while true {
+            let next = state.withLock { state -> [any Transfer] in
+                defer { state.beginning = [] }
+                if state.beginning.isEmpty { state.isBeginning = false }
+                return state.beginning
+            }
+            if next.isEmpty { return }
+            for transfer in next { transfer.begin() }
+        }
     }
 
     private func noteRunning() {
@@ -233,6 +254,14 @@ final class DownloadCenter: TransferOwner {
         state.withLock { state in if state.resting[id] != nil { state.resting[id] = true } }
     }
 
+    func transfer(_ id: TransferQueue.ID, isSlow: Bool) {
+        begin(
+            state.withLock { state in
+                state.queue.setSlow(isSlow, of: id)
+                return state.startable()
+            })
+    }
+
     func transferExpects(deadline: Duration?) {
         // Most are later than one that is awaited already.
         guard let deadline, !timer.isArmed(by: deadline) else { return }
@@ -271,7 +300,8 @@ final class DownloadCenter: TransferOwner {
         state.withLock { state in
             DownloadCounters(
                 started: state.started, joined: state.joined, running: state.queue.runningCount,
-                waiting: state.queue.waitingCount, resting: state.resting.values.count { $0 })
+                slow: state.queue.slowCount, waiting: state.queue.waitingCount,
+                resting: state.resting.values.count { $0 })
         }
     }
 
@@ -371,12 +401,17 @@ final class DownloadCenter: TransferOwner {
         for transfer in transfers { transfer.fail(error) }
     }
 
+    private static let queueFullError = WebImageError(
+        .queueFull, "too many downloads wait already; DownloadConfiguration.maxWaiting says how many may")
     private static let shutDownError = WebImageError(.shutDown, "the downloader was shut down")
 }
 
 extension DownloadConfiguration {
-    fileprivate var queueLimits: TransferQueue.Limits {
-        TransferQueue.Limits(total: maxConcurrent, perHost: maxConcurrentPerHost, reserved: reservedForUrgent)
+    var queueLimits: TransferQueue.Limits {
+        // Beyond a million nobody counts.
+        TransferQueue.Limits(
+            total: maxConcurrent, perHost: maxConcurrentPerHost, reserved: reservedForUrgent,
+            spare: spareForSlowOrigins ?? min(maxConcurrent, 1 << 20) * 3, waiting: maxWaiting)
     }
 
     fileprivate var queueOrder: TransferQueue.Order {

@@ -10,10 +10,18 @@ public struct DownloadConfiguration: Sendable {
         case lastInFirstOut
     }
 
-    /// Transfers at a time. Default 6.
-    public var maxConcurrent = 6
+    /// Transfers at a time. Default 64.
+    public var maxConcurrent = 64
     /// Transfers at a time to one host and port. Default 6.
     public var maxConcurrentPerHost = 6
+    /// How many transfers may run beyond these two limits so that slow origins hold up nobody else. One of which less than
+    /// 1 KiB came in a second is not counted against the limits (of one host so many and twice
+    /// ``maxConcurrentPerHost`` more may run), and a host that has none running may begin one in any case. 0: the limits
+    /// hold for slow ones, too. Default nil: three times ``maxConcurrent``.
+    public var spareForSlowOrigins: Int?
+    /// Transfers that may wait; one more fails with `queueFull`. The last tenth is kept free of low-priority ones. Default
+    /// 10 000.
+    public var maxWaiting = 10_000
     /// Of both, so many are kept free of low-priority downloads, so that what is looked at never waits for what is only
     /// prefetched; one is left to those in any case. Default 1.
     public var reservedForUrgent = 1

@@ -18,14 +18,14 @@ public struct DownloadDeadlines: Hashable, Sendable {
     public var firstByte: Duration?
     /// Between two pieces of the body. Default 15 s. Stands still while we do not read.
     public var idle: Duration?
-    /// Default nil. Stands still while we do not read.
+    /// Default 1 KiB a second over 30 s: a slower one fails with `tooSlow`. Stands still while we do not read.
     public var minimumSpeed: MinimumSpeed?
     /// From the call to the last byte, waiting in the queue and redirects included. Default nil.
     public var total: Duration?
 
     public init(
         connect: Duration? = .seconds(10), firstByte: Duration? = .seconds(15), idle: Duration? = .seconds(15),
-        minimumSpeed: MinimumSpeed? = nil, total: Duration? = nil
+        minimumSpeed: MinimumSpeed? = MinimumSpeed(bytesPerSecond: 1024, window: .seconds(30)), total: Duration? = nil
     ) {
         self.connect = connect
         self.firstByte = firstByte

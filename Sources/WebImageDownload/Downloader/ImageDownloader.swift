@@ -173,6 +173,8 @@ public struct DownloadCounters: Hashable, Sendable {
     /// Requests that shared a transfer of another.
     public var joined: Int
     public var running: Int
+    /// Those of them that crawl: see ``DownloadConfiguration/spareForSlowOrigins``.
+    public var slow = 0
     public var waiting: Int
     /// Transfers that failed and wait for their next try.
     public var resting = 0

@@ -85,6 +85,8 @@ protocol TransferOwner: AnyObject, Sendable {
     func transfer(_ id: TransferQueue.ID, movesTo host: String)
     /// It gives up its slot until then; ``transfer(_:movesTo:)`` follows, or the end.
     func transferRests(_ id: TransferQueue.ID, until end: Duration)
+    /// It crawls, or does so no longer; may be told again and again.
+    func transfer(_ id: TransferQueue.ID, isSlow: Bool)
     /// Something may be due then.
     func transferExpects(deadline: Duration?)
     /// Whether the host may be asked now. An outcome must be told for each time that it was.

@@ -34,16 +34,35 @@ struct TransferClocks: Sendable {
     private var windowStart = Duration.zero
     private var windowBytes = 0
     private var pausedSince: Duration?
+    /// Nil: nobody wants to know what crawls.
+    private let patience: Duration?
+    private var crawlCheck: Duration?
+    private var bytesSinceCheck = 0
+    /// True from the first whole ``patience`` on in which less came than ``crawlingSpeed`` says, until more comes.
+    private(set) var isCrawling = false
 
-    init(_ deadlines: DownloadDeadlines, createdAt now: Duration) {
+    /// Bytes a second.
+    static let crawlingSpeed = 1024
+
+    /// - Parameter patience: how long a running transfer is watched before it is said whether it crawls; nil for never.
+    init(_ deadlines: DownloadDeadlines, createdAt now: Duration, patience: Duration? = nil) {
         self.deadlines = deadlines
+        self.patience = patience
         totalDeadline = deadlines.total.map { now + $0 }
     }
 
     mutating func wait() { phase = .waiting }
-    mutating func prepare(at now: Duration) { phase = .preparing(since: now) }
+    mutating func prepare(at now: Duration) {
+        phase = .preparing(since: now)
+        watch(from: now)
+    }
+
     mutating func rest(until end: Duration) { phase = .resting(until: end) }
-    mutating func connect(at now: Duration) { phase = .connecting(since: now) }
+    mutating func connect(at now: Duration) {
+        phase = .connecting(since: now)
+        watch(from: now)
+    }
+
     mutating func awaitHead(at now: Duration) { phase = .awaitingHead(since: now) }
 
     mutating func receive(at now: Duration) {
@@ -63,6 +82,7 @@ struct TransferClocks: Sendable {
     mutating func noteBytes(_ count: Int, at now: Duration) {
         lastActivity = now
         windowBytes += count
+        bytesSinceCheck += count
     }
 
     mutating func pause(at now: Duration) {
@@ -85,7 +105,37 @@ struct TransferClocks: Sendable {
         var next = totalDeadline
         if let end = phaseEnd { next = min(next ?? end, end) }
         if let end = windowEnd { next = min(next ?? end, end) }
+        if isRunning, let crawlCheck { next = min(next ?? crawlCheck, crawlCheck) }
         return next
+    }
+
+    /// Whether the transport works on it, as far as is known.
+    private var isRunning: Bool {
+        switch phase {
+        case .preparing, .connecting, .awaitingHead, .receiving: true
+        case .waiting, .draining, .resting, .stopped: false
+        }
+    }
+
+    // MARK: Whether it crawls
+
+    /// Begins to watch. Whole multiples of the patience end the watch, so that all transfers are looked at together.
+    private mutating func watch(from now: Duration) {
+        guard let patience else { return }
+        bytesSinceCheck = 0
+        crawlCheck = patience * Int((now + patience + patience) / patience)
+    }
+
+    /// Judges the time since the last look.
+    ///
+    /// - Returns: whether it was time to.
+    mutating func judgeSpeed(at now: Duration) -> Bool {
+        guard isRunning, let patience, let end = crawlCheck, end <= now else { return false }
+        let wanted = patience / .seconds(1) * Double(Self.crawlingSpeed)
+        // While nobody takes its bytes, it cannot tell how quick it is.
+        if pausedSince == nil { isCrawling = Double(bytesSinceCheck) < wanted }
+        watch(from: now)
+        return true
     }
 
     private var phaseEnd: Duration? {

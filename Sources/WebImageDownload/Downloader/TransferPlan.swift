@@ -73,7 +73,9 @@ struct TransferPlan: Sendable {
             takesNotModified: hasFields && (fields[.ifNoneMatch] != nil || fields[.ifModifiedSince] != nil),
             takesParts: hasFields && fields[.range] != nil,
             retry: request.retry ?? configuration.retry, jitter: jitter)
-        let clocks = TransferClocks(request.deadlines ?? configuration.deadlines, createdAt: createdAt)
+        let clocks = TransferClocks(
+            request.deadlines ?? configuration.deadlines, createdAt: createdAt,
+            patience: configuration.queueLimits.spare > 0 ? .seconds(1) : nil)
         return TransferStateMachine(chain, rules: rules, clocks: clocks)
     }
 

@@ -1,4 +1,5 @@
 package import WebImageCore
+import WebImageSystem
 
 /// Who may run: so many transfers in all, so many to one host, the most urgent first. A pure value; every call costs
 /// O(log n).
@@ -16,16 +17,32 @@ package struct TransferQueue: Sendable {
         package var perHost: Int
         /// Of both, those that low-priority transfers may not take; one is left to them.
         package var reserved: Int
+        /// How many may run beyond both, so that slow origins hold up nobody: slow transfers are not counted, and a host that
+        /// has none running may begin one. 0: nobody goes beyond.
+        package var spare: Int
+        /// How many may wait. A tenth of them is kept free of low-priority ones.
+        package var waiting: Int
 
         /// At least one each.
-        package init(total: Int = 6, perHost: Int = 6, reserved: Int = 0) {
+        package init(
+            total: Int = 6, perHost: Int = 6, reserved: Int = 0, spare: Int = 0, waiting: Int = .max
+        ) {
             self.total = max(total, 1)
             self.perHost = max(perHost, 1)
             self.reserved = max(reserved, 0)
+            self.spare = max(spare, 0)
+            self.waiting = max(waiting, 1)
         }
 
         fileprivate var lowTotal: Int { max(total - reserved, 1) }
         fileprivate var lowPerHost: Int { max(perHost - reserved, 1) }
+        /// With slow ones.
+        fileprivate var mostTotal: Int { total + spare }
+        fileprivate var mostPerHost: Int { perHost + min(spare, 2 * perHost) }
+        /// What is only prefetched leaves a quarter of the spare ones to others.
+        fileprivate func most(_ priority: LoadPriority) -> Int {
+            total + (priority == .low ? spare - spare / 4 : spare)
+        }
     }
 
     package typealias ID = Int
@@ -44,7 +61,7 @@ package struct TransferQueue: Sendable {
     private struct Place: Sendable {
         enum State {
             case waiting
-            case running(isLow: Bool)
+            case running(isLow: Bool, isSlow: Bool)
             /// Has run and may be queued again.
             case idle
         }
@@ -54,15 +71,30 @@ package struct TransferQueue: Sendable {
         var state: State
     }
 
+    /// What runs, of one host or of all.
+    private struct Running: Sendable {
+        private(set) var count = 0
+        /// Those that crawl: they count against no limit but the outermost.
+        private(set) var slow = 0
+        /// Those of low priority that do not crawl.
+        private(set) var low = 0
+
+        var brisk: Int { count - slow }
+
+        mutating func note(_ change: Int, isLow: Bool, isSlow: Bool) {
+            count += change
+            if isSlow { slow += change } else if isLow { low += change }
+        }
+    }
+
     private struct Host: Sendable {
-        var running = 0
-        /// Those of them that are of low priority.
-        var lowRunning = 0
+        var running = Running()
         var waiting = IndexedHeap<ID, Rank>()
 
-        mutating func noteRunning(_ change: Int, isLow: Bool) {
-            running += change
-            if isLow { lowRunning += change }
+        /// Whether the host itself may have one more.
+        func admits(_ priority: LoadPriority, _ limits: Limits) -> Bool {
+            running.brisk < limits.perHost && running.count < limits.mostPerHost
+                && (priority != .low || running.low < limits.lowPerHost)
         }
     }
 
@@ -73,38 +105,56 @@ package struct TransferQueue: Sendable {
     private var hosts: [String: Host] = [:]
     /// The hosts that may start one more, by their first waiter.
     private var ready = IndexedHeap<String, Rank>()
+    /// Those of them that have none running.
+    private var idle = IndexedHeap<String, Rank>()
     private var places: [ID: Place] = [:]
-    package private(set) var runningCount = 0
+    private var running = Running()
     package private(set) var waitingCount = 0
-    private var lowRunning = 0
     private var turn = 0
+
+    package var runningCount: Int { running.count }
+    /// Those of them that crawl.
+    package var slowCount: Int { running.slow }
 
     package init(limits: Limits = Limits(), order: Order = .firstInFirstOut) {
         self.limits = limits
         self.order = order
     }
 
+    /// Whether one more may wait.
+    package func hasRoom(for priority: LoadPriority) -> Bool {
+        waitingCount < (priority == .low ? limits.waiting - limits.waiting / 10 : limits.waiting)
+    }
+
     /// Starts a new transfer at once where nobody waits whom that could concern; false when it must be queued.
     package mutating func start(_ id: ID, host name: String, priority: LoadPriority) -> Bool {
-        let isLow = priority == .low
-        guard !isSuspended, ready.isEmpty, runningCount < limits.total, !isLow || lowRunning < limits.lowTotal else {
-            return false
-        }
-        var host = Host()
+        guard !isSuspended else { return false }
         let index = hosts.index(forKey: name)
-        if let index { host = hosts.values[index] }
-        guard host.waiting.isEmpty, host.running < limits.perHost, !isLow || host.lowRunning < limits.lowPerHost else {
-            return false
-        }
+        var host = index.map { hosts.values[$0] } ?? Host()
+        let isInTurn = ready.isEmpty && hasSlot(for: priority) && host.waiting.isEmpty && host.admits(priority, limits)
+        let isFirstOfHost = host.running.count == 0 && host.waiting.isEmpty && idle.isEmpty && hasSpare(for: priority)
+        guard isInTurn || isFirstOfHost else { return false }
+        let isLow = priority == .low
         if let index {
-            hosts.values[index].noteRunning(1, isLow: isLow)
+            hosts.values[index].running.note(1, isLow: isLow, isSlow: false)
         } else {
-            host.noteRunning(1, isLow: isLow)
+            host.running.note(1, isLow: isLow, isSlow: false)
             hosts[name] = host
         }
-        places[id] = Place(turn: nextTurn(), host: name, state: .running(isLow: isLow))
-        noteRunning(1, isLow: isLow)
+        places[id] = Place(turn: nextTurn(), host: name, state: .running(isLow: isLow, isSlow: false))
+        running.note(1, isLow: isLow, isSlow: false)
         return true
+    }
+
+    /// Whether one more may run within the limits.
+    private func hasSlot(for priority: LoadPriority) -> Bool {
+        running.brisk < limits.total && running.count < limits.mostTotal
+            && (priority != .low || running.low < limits.lowTotal)
+    }
+
+    /// Whether the first transfer of a host may run beyond the limits.
+    private func hasSpare(for priority: LoadPriority) -> Bool {
+        limits.spare > 0 && running.count < limits.most(priority)
     }
 
     /// Queues a transfer. One that has run (and goes on at another host) keeps its first turn.
@@ -122,45 +172,63 @@ package struct TransferQueue: Sendable {
         case .waiting:
             hosts[place.host]?.waiting.set(id, to: Rank(priority: priority, turn: place.turn))
             update(place.host)
-        case .running(let wasLow):
+        case .running(let wasLow, let isSlow):
             // One that has become urgent, or no longer is, counts as what it is now.
-            let isLow = priority == .low
-            guard isLow != wasLow else { return }
-            places[id]?.state = .running(isLow: isLow)
-            lowRunning += isLow ? 1 : -1
-            hosts[place.host]?.lowRunning += isLow ? 1 : -1
-            update(place.host)
+            if wasLow != (priority == .low) { count(id, place, isLow: priority == .low, isSlow: isSlow) }
         case .idle: break
         }
     }
 
+    /// A running transfer crawls, or does so no longer.
+    package mutating func setSlow(_ isSlow: Bool, of id: ID) {
+        guard let place = places[id], case .running(let isLow, let wasSlow) = place.state, isSlow != wasSlow else {
+            return
+        }
+        count(id, place, isLow: isLow, isSlow: isSlow)
+    }
+
+    /// Counts a running transfer as another kind than before.
+    private mutating func count(_ id: ID, _ place: Place, isLow: Bool, isSlow: Bool) {
+        guard case .running(let wasLow, let wasSlow) = place.state else { return }
+        places[id]?.state = .running(isLow: isLow, isSlow: isSlow)
+        running.note(-1, isLow: wasLow, isSlow: wasSlow)
+        running.note(1, isLow: isLow, isSlow: isSlow)
+        hosts[place.host]?.running.note(-1, isLow: wasLow, isSlow: wasSlow)
+        hosts[place.host]?.running.note(1, isLow: isLow, isSlow: isSlow)
+        update(place.host)
+    }
+
     /// The next transfer that may start now; it counts as running until ``release(_:)``.
     package mutating func next() -> ID? {
-        guard !isSuspended, runningCount < limits.total, let (host, rank) = ready.first else { return nil }
+        guard !isSuspended, let (host, rank) = nextHost, let id = hosts[host]?.waiting.popFirst() else { return nil }
         let isLow = rank.priority == .low
-        // When the first of all is of low priority, so is every other one.
-        if isLow, lowRunning >= limits.lowTotal { return nil }
-        guard let id = hosts[host]?.waiting.popFirst() else { return nil }
-        places[id]?.state = .running(isLow: isLow)
+        places[id]?.state = .running(isLow: isLow, isSlow: false)
         waitingCount -= 1
-        noteRunning(1, isLow: isLow)
-        hosts[host]?.noteRunning(1, isLow: isLow)
+        running.note(1, isLow: isLow, isSlow: false)
+        hosts[host]?.running.note(1, isLow: isLow, isSlow: false)
         update(host)
         return id
     }
 
+    private var nextHost: (id: String, rank: Rank)? {
+        // When the first of all is of low priority, so is every other one.
+        if let first = ready.first, hasSlot(for: first.rank.priority) { return first }
+        if let first = idle.first, hasSpare(for: first.rank.priority) { return first }
+        return nil
+    }
+
     /// Gives up the slot of a running transfer, which may be queued again.
     package mutating func release(_ id: ID) {
-        guard let place = places[id], case .running(let isLow) = place.state else { return }
+        guard let place = places[id], case .running(let isLow, let isSlow) = place.state else { return }
         places[id]?.state = .idle
-        giveUp(place.host, isLow: isLow)
+        giveUp(place.host, isLow: isLow, isSlow: isSlow)
     }
 
     /// Forgets a transfer, waiting or running.
     package mutating func remove(_ id: ID) {
         guard let place = places.removeValue(forKey: id) else { return }
         switch place.state {
-        case .running(let isLow): giveUp(place.host, isLow: isLow)
+        case .running(let isLow, let isSlow): giveUp(place.host, isLow: isLow, isSlow: isSlow)
         case .waiting:
             waitingCount -= 1
             hosts[place.host]?.waiting.remove(id)
@@ -169,17 +237,12 @@ package struct TransferQueue: Sendable {
         }
     }
 
-    private mutating func giveUp(_ name: String, isLow: Bool) {
-        noteRunning(-1, isLow: isLow)
+    private mutating func giveUp(_ name: String, isLow: Bool, isSlow: Bool) {
+        running.note(-1, isLow: isLow, isSlow: isSlow)
         guard let index = hosts.index(forKey: name) else { return }
-        hosts.values[index].noteRunning(-1, isLow: isLow)
+        hosts.values[index].running.note(-1, isLow: isLow, isSlow: isSlow)
         // Where others wait or nothing is left there is more to do.
-        if !hosts.values[index].waiting.isEmpty || hosts.values[index].running == 0 { update(name) }
-    }
-
-    private mutating func noteRunning(_ change: Int, isLow: Bool) {
-        runningCount += change
-        if isLow { lowRunning += change }
+        if !hosts.values[index].waiting.isEmpty || hosts.values[index].running.count == 0 { update(name) }
     }
 
     private mutating func nextTurn() -> Int {
@@ -205,16 +268,16 @@ package struct TransferQueue: Sendable {
     /// A suspended queue starts nothing; what runs goes on.
     package mutating func setSuspended(_ isSuspended: Bool) { self.isSuspended = isSuspended }
 
-    /// Brings `ready` in line with what `host` may do, and forgets hosts that have nothing.
+    /// Brings `ready` and `idle` in line with what `host` may do, and forgets hosts that have nothing.
     private mutating func update(_ name: String) {
         guard let host = hosts[name] else { return }
-        if let first = host.waiting.first, host.running < limits.perHost,
-            first.rank.priority != .low || host.lowRunning < limits.lowPerHost
-        {
+        let first = host.waiting.first
+        if let first, host.admits(first.rank.priority, limits) {
             ready.set(name, to: first.rank)
         } else {
             ready.remove(name)
         }
-        if host.running == 0, host.waiting.isEmpty { hosts[name] = nil }
+        if let first, host.running.count == 0 { idle.set(name, to: first.rank) } else { idle.remove(name) }
+        if host.running.count == 0, first == nil { hosts[name] = nil }
     }
 }

@@ -14,8 +14,16 @@ struct TransferQueues: Sendable {
     }
 
     var runningCount: Int { web.runningCount + loaders.runningCount }
+    var slowCount: Int { web.slowCount + loaders.slowCount }
     var waitingCount: Int { web.waitingCount + loaders.waitingCount }
     var isSuspended: Bool { web.isSuspended }
+
+    /// Whether a transfer that cannot start at once may wait.
+    func hasRoom(for request: ResolvedRequest, _ priority: LoadPriority) -> Bool {
+        (request.web == nil ? loaders : web).hasRoom(for: priority)
+    }
+
+    mutating func setSlow(_ isSlow: Bool, of id: ID) { change { $0.setSlow(isSlow, of: id) } }
 
     /// Starts a new transfer at once, or queues it and returns false.
     mutating func startOrEnqueue(_ id: ID, _ request: ResolvedRequest, priority: LoadPriority) -> Bool {

@@ -229,6 +229,9 @@ struct TransferStateMachine: Sendable {
         }
     }
 
+    /// As ``TransferClocks/judgeSpeed(at:)``.
+    mutating func judgeSpeed(at now: Duration) -> Bool { clocks.judgeSpeed(at: now) }
+
     /// Looks at the clocks.
     mutating func expire(at now: Duration) -> Action {
         switch clocks.expire(at: now) {

@@ -146,10 +146,12 @@ final class WebTransfer: Transfer, TransportReceiver {
     }
 
     func expire(at now: Duration) -> Duration? {
-        let (action, outcome) = guts.withLock { guts in
+        let (action, outcome, isCrawling) = guts.withLock { guts in
+            let isJudged = guts.machine.judgeSpeed(at: now)
             let action = guts.machine.expire(at: now)
-            return (action, Self.outcome(of: action))
+            return (action, Self.outcome(of: action), isJudged ? guts.machine.clocks.isCrawling : nil)
         }
+        if let isCrawling { owner.transfer(id, isSlow: isCrawling) }
         if outcome == .failure { settleCircuit(.failure) }
         carryOut(action)
         return guts.withLock { $0.machine.clocks.next }

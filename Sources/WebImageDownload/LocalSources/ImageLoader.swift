@@ -30,8 +30,8 @@ public struct ImageReceiver: Sendable {
     /// Says how long the whole is, before its first byte; need not be called. A body that is shorter is `truncatedBody`.
     public func expect(_ length: ByteCount) { transfer.expect(length) }
 
-    /// Takes the next bytes. Suspends while too much waits to be decoded.
+    /// Takes the next bytes. Suspends while too much waits to be decoded. One call after the other: bytes have an order.
     ///
-    /// - Throws: `bodyTooLarge`, `cancelled`, `cacheIO` when the temporary file is full: let it through.
+    /// - Throws: `responseRefused` while another call runs, `bodyTooLarge`, `cancelled`, `cacheIO` when the temporary file is full: let it through.
     public func receive(_ bytes: [UInt8]) async throws(WebImageError) { try await transfer.receive(bytes) }
 }

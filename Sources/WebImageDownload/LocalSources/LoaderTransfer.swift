@@ -21,6 +21,11 @@ final class LoaderTransfer: Transfer {
         var begunAt: Int64 = 0
         var metrics = TransferMetrics()
         var progress: ProgressGate
+        /// A call of the receiver has the log.
+        var isWriting = false
+        /// The loader has returned: nobody writes any more.
+        var isClosed = false
+        var lateEnd: ByteLog.End?
     }
 
     let id: TransferQueue.ID
@@ -120,7 +125,7 @@ final class LoaderTransfer: Transfer {
     private func end(_ error: WebImageError?) {
         noteEnd(error)
         owner.transferDidEnd(id)
-        log.finish(error.map { .failed($0) } ?? .complete)
+        close(error.map { .failed($0) } ?? .complete)
     }
 
     /// Tells of the first of its ends.
@@ -147,20 +152,15 @@ final class LoaderTransfer: Transfer {
     // MARK: From the loader
 
     func expect(_ length: ByteCount) {
-        if length.bytes >= 0 { log.setHead(ResponseHead(status: 200), expectedLength: length.bytes) }
+        guard length.bytes >= 0, beginWriting() == nil else { return }
+        log.setHead(ResponseHead(status: 200), expectedLength: length.bytes)
+        endWriting()
     }
 
     func receive(_ bytes: [UInt8]) async throws(WebImageError) {
         if Task.isCancelled { throw .cancelled }
-        let count = state.withLock { state in
-            state.received += bytes.count
-            return state.received
-        }
-        guard count <= rules.bodyLimit else {
-            throw WebImageError.bodyTooLarge(limit: rules.bodyLimit).at(redactedURL(url))
-        }
-        let result = bytes.withUnsafeBytes { log.append($0) }
-        log.publish()
+        if let refusal = beginWriting() { throw refusal.at(redactedURL(url)) }
+        let result = try write(bytes)
         emitProgress()
         switch result {
         case .proceed: break
@@ -170,6 +170,55 @@ final class LoaderTransfer: Transfer {
                 surroundings.budget.whenBelow { continuation.resume() }
             }
         }
+    }
+
+    private func write(_ bytes: [UInt8]) throws(WebImageError) -> ByteLog.AppendResult {
+        defer { endWriting() }
+        let count = state.withLock { state in
+            state.received += bytes.count
+            return state.received
+        }
+        guard count <= rules.bodyLimit else {
+            throw WebImageError.bodyTooLarge(limit: rules.bodyLimit).at(redactedURL(url))
+        }
+        defer { log.publish() }
+        return bytes.withUnsafeBytes { log.append($0) }
+    }
+
+    // MARK: One writer at a time
+
+    /// Takes the log for one call of the receiver. Whatever a loader does, two calls never write at once.
+    ///
+    /// - Returns: why it may not.
+    private func beginWriting() -> WebImageError? {
+        state.withLock { state in
+            if state.isClosed { return .cancelled }
+            if state.isWriting {
+                let name = loader.name.prefix(64)
+                return WebImageError(
+                    .responseRefused, "the loader \(name) brought bytes while it was still bringing others")
+            }
+            state.isWriting = true
+            return nil
+        }
+    }
+
+    private func endWriting() {
+        let end = state.withLock { state in
+            state.isWriting = false
+            return state.lateEnd
+        }
+        if let end { log.finish(end) }
+    }
+
+    /// Ends the log; by the call that still writes, where one does although the loader has returned.
+    private func close(_ end: ByteLog.End) {
+        let isWriting = state.withLock { state in
+            state.isClosed = true
+            if state.isWriting { state.lateEnd = end }
+            return state.isWriting
+        }
+        if !isWriting { log.finish(end) }
     }
 
     private func emitProgress() {

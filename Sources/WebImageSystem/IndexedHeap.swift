@@ -1,17 +1,17 @@
 /// A binary heap whose elements can be found, moved and removed by their identity; the one that comes first is on top.
 /// Every change costs O(log n).
-struct IndexedHeap<ID: Hashable, Rank: Comparable> {
+package struct IndexedHeap<ID: Hashable, Rank: Comparable> {
     private var nodes: [(id: ID, rank: Rank)] = []
     private var positions: [ID: Int] = [:]
 
-    init() {}
+    package init() {}
 
-    var count: Int { nodes.count }
-    var isEmpty: Bool { nodes.isEmpty }
-    var first: (id: ID, rank: Rank)? { nodes.first }
+    package var count: Int { nodes.count }
+    package var isEmpty: Bool { nodes.isEmpty }
+    package var first: (id: ID, rank: Rank)? { nodes.first }
 
     /// Puts `id` in, or moves it to its new place.
-    mutating func set(_ id: ID, to rank: Rank) {
+    package mutating func set(_ id: ID, to rank: Rank) {
         if let position = positions[id] {
             nodes[position].rank = rank
             settle(position)
@@ -23,7 +23,7 @@ struct IndexedHeap<ID: Hashable, Rank: Comparable> {
     }
 
     @discardableResult
-    mutating func remove(_ id: ID) -> Bool {
+    package mutating func remove(_ id: ID) -> Bool {
         guard let position = positions.removeValue(forKey: id) else { return false }
         let last = nodes.removeLast()
         if position < nodes.count {
@@ -34,7 +34,7 @@ struct IndexedHeap<ID: Hashable, Rank: Comparable> {
         return true
     }
 
-    mutating func popFirst() -> ID? {
+    package mutating func popFirst() -> ID? {
         guard let id = nodes.first?.id else { return nil }
         remove(id)
         return id

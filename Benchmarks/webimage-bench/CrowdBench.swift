@@ -1,0 +1,88 @@
+import Foundation
+import WebImage
+import WebImageSystem
+import WebImageTesting
+
+/// Many loads at once, with limits of 64 MiB: what the process holds meanwhile, and what it still holds afterwards.
+///
+/// Peak and rest are resident memory above what the process had before, in MiB; pictures are small, so that those that are
+/// held as answers count for little.
+enum CrowdBench {
+    private static let count = 300
+    private static let limit = ByteCount.mebibytes(64)
+
+    static func run() async throws {
+        let folder = FileManager.default.temporaryDirectory.path + "/webimage-bench-crowd-\(getpid())"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let body = try noise().encoded(as: .jpeg, EncodeOptions(quality: 95))
+        print(
+            "\(count) originals of \(Measure.text(Double(body.count) / 1e6, 1)) MB at once, made 64 wide; limits 64 MiB"
+        )
+        for source in ["network", "disk", "memory"] {
+            let transport = FakeTransport()
+            transport.answerAll { _ in .bytes(body, contentType: "image/jpeg") }
+            var configuration = ImageManager.Configuration()
+            configuration.disk = DiskCacheConfiguration(directory: folder)
+            configuration.disk?.limits.bytes = .gibibytes(4)
+            configuration.decodeMemory = limit
+            configuration.memoryLimits = .init(cost: limit)
+            configuration.download.memoryForAll = limit
+            let manager = ImageManager(configuration: configuration, transport: transport)
+            if source == "memory" { await load(manager) }
+            let before = Resident.now
+            Resident.forgetPeak()
+            await load(manager)
+            await manager.finishStores()
+            let peak = Resident.peak
+            await manager.drain(within: .seconds(10))
+            print(
+                "\(source): peak \(Measure.text(peak - before, 0)) MiB above start, "
+                    + "after drain \(Measure.text(Resident.now - before, 0)) MiB")
+        }
+    }
+
+    private static func load(_ manager: ImageManager) async {
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<count {
+                group.addTask {
+                    var request = ImageRequest("https://images.example.com/\(index).jpg")
+                    request.size = TargetSize(width: 64)
+                    _ = try? await manager.image(for: request)
+                }
+            }
+        }
+    }
+
+    /// Compresses badly: some 2 MB.
+    private static func noise() throws -> Image {
+        var random = SeededGenerator(seed: 1)
+        return try Image(size: PixelSize(width: 1600, height: 1200), alpha: .opaque) { bytes in
+            for index in bytes.indices {
+                bytes[index] = index % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: random.next())
+            }
+        }
+    }
+}
+
+/// What the kernel says of the process's resident memory (Linux).
+private enum Resident {
+    static var now: Double { field("VmRSS:") }
+    /// The most since ``forgetPeak()``.
+    static var peak: Double { field("VmHWM:") }
+
+    static func forgetPeak() {
+        guard let file = fopen("/proc/self/clear_refs", "w") else { return }
+        fputs("5", file)
+        fclose(file)
+    }
+
+    /// In MiB.
+    private static func field(_ name: String) -> Double {
+        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) })
+        else { return 0 }
+        return line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Double($0) }.map {
+            $0 / 1024
+        } ?? 0
+    }
+}

@@ -1,0 +1,180 @@
+import Synchronization
+import WebImageCodecs
+import WebImageCore
+import WebImageDownload
+
+/// What a session waits for: bytes, memory, a turn. It holds no thread meanwhile, and no memory that others need.
+extension DecodeSession {
+    func resume() {
+        executor.run(job.priority, for: job) { self.run() }
+    }
+
+    /// Vector pictures have threads of their own: what draws them may take as long as it likes.
+    private var executor: any WorkExecutor { turn == .takenForVectors ? loader.vectorExecutor : loader.decodeExecutor }
+
+    /// Goes on when there are more bytes, or when it is time for a preview that came too soon after the last one:
+    /// whichever is first.
+    func waitForBytes() {
+        layDown()
+        if waitsForEnd, !isComplete {
+            // Whoever looks is still told how far the bytes are.
+            if job.isWatched.load(ordering: .relaxed) {
+                bytes.log.whenReadable(after: bytes.log.receivedCount) { self.resume() }
+            } else {
+                bytes.log.whenEnded { self.resume() }
+            }
+            return
+        }
+        let place = isComplete ? Int.max : offset
+        guard previews.isOwed, !isComplete else {
+            bytes.log.whenReadable(after: place) { self.resume() }
+            return
+        }
+        let hasResumed = OnceFlag()
+        bytes.log.whenReadable(after: place) { if hasResumed.raise() { self.resume() } }
+        _ = loader.clock.schedule(at: previews.next) { if hasResumed.raise() { self.resume() } }
+    }
+
+    /// Lets others have the memory while there is nothing to decode.
+    func layDown() {
+        guard let memory = admitted, parked == nil else { return }
+        let held = HeldDecode(decoder: decoder, targets: targets)
+        decoder = nil
+        targets = []
+        admitted = nil
+        parked = loader.admission.park(memory, job.priority, held)
+    }
+
+    /// Goes on with what was laid down. Where somebody else needed the memory it begins anew once all bytes are there: so it
+    /// loses its work once at most, however slowly they come.
+    func takeUp() {
+        guard let parked else { return }
+        self.parked = nil
+        guard let share = loader.admission.unpark(parked), let held = share.content as? HeldDecode else {
+            waitsForEnd = true
+            return restart()
+        }
+        (admitted, decoder, targets) = (share.amount, held.decoder, held.targets)
+    }
+
+    /// Queues for the memory, and then decodes from the log's start. Asked for only now that the decoder is left: the
+    /// next run may begin on another thread before this has returned. A session whose bytes are still to come does not
+    /// queue: it would take from those who could go on.
+    func waitForMemory() {
+        waitsForMemory = false
+        restart()
+        guard bytes.log.end != nil else {
+            waitsForEnd = true
+            return waitForBytes()
+        }
+        let memory = group?.memory ?? 0
+        let isNow = loader.admission.take(memory, job.priority, for: job, isWanted: { !self.isAbandoned }) {
+            isAdmitted in
+            self.resume(admitted: isAdmitted ? memory : nil)
+        }
+        if isNow { resume(admitted: memory) }
+    }
+
+    /// Queues for a turn among the decodes that cannot be interrupted, and then decodes from the log's start.
+    ///
+    /// - Returns: false when the turn is there already, and this thread is one that may do it.
+    func waitForTurn() -> Bool {
+        restart()
+        meter.end(at: loader.clock.now)
+        let (turns, taken) =
+            needsVectorTurn ? (loader.vectorTurns, LongDecodeTurn.takenForVectors) : (loader.longTurns, .taken)
+        let answer = OnceFlag()
+        let isNow = turns.take(
+            1, job.priority, for: job, isWanted: { !self.isAbandoned && !answer.isRaised },
+            orLater: { isAdmitted in
+                if answer.raise() {
+                    self.resume(with: isAdmitted ? taken : .needed)
+                } else if isAdmitted {
+                    turns.give(1)
+                }
+            })
+        guard isNow else {
+            giveUp(answer, whenNoneEndsOf: turns)
+            return true
+        }
+        if needsVectorTurn {
+            resume(with: taken)
+            return true
+        }
+        turn = taken
+        meter.begin(at: loader.clock.now)
+        return false
+    }
+
+    /// Ends the wait for a turn with an error once those who have the turns have brought nothing to an end for as long as one
+    /// of them may take: they are stuck in their libraries, and nobody knows for how long.
+    private func giveUp(_ answer: OnceFlag, whenNoneEndsOf turns: Admission) {
+        let given = turns.givenCount
+        _ = loader.clock.schedule(at: loader.clock.now + job.request.limits.time) { [weak self] in
+            guard let self, !answer.isRaised else { return }
+            if turns.givenCount != given { return giveUp(answer, whenNoneEndsOf: turns) }
+            guard answer.raise() else { return }
+            turns.noteLeft()
+            loader.decodeExecutor.run(job.priority) {
+                self.fail(
+                    WebImageError(
+                        .decoderUnavailable,
+                        "every decoder of this kind is busy with a picture that takes too long; try again later"))
+            }
+        }
+    }
+
+    /// To be called where nothing else runs it.
+    private func resume(with turn: LongDecodeTurn) {
+        self.turn = turn
+        resume()
+    }
+
+    private func resume(admitted: Int?) {
+        executor.run(job.priority, for: job) {
+            self.admitted = admitted
+            self.run()
+        }
+    }
+
+    func giveBack() { handOver().giveBack() }
+
+    /// Ends the session's own hold of memory and turn: whoever has what it held gives it back.
+    func handOver() -> HeldShare {
+        defer {
+            admitted = nil
+            turn = .notNeeded
+            targets = []
+            decoder = nil
+        }
+        return HeldShare(loader: loader, memory: admitted, turn: turn)
+    }
+}
+
+/// What a session has taken from the budgets.
+struct HeldShare: Sendable {
+    let loader: Loader
+    let memory: Int?
+    let turn: LongDecodeTurn
+
+    func giveBack() {
+        if let memory { loader.admission.give(memory) }
+        switch turn {
+        case .taken: loader.longTurns.give(1)
+        case .takenForVectors: loader.vectorTurns.give(1)
+        case .notNeeded, .needed: break
+        }
+    }
+}
+
+/// What a decode has made so far, while it waits for bytes.
+private final class HeldDecode: @unchecked Sendable {
+    // Sendable: nobody touches it while it is laid down; whoever takes it up, or releases it, is the only one to have it.
+    let decoder: (any ImageDecoder)?
+    let targets: [DecodeTarget]
+
+    init(decoder: (any ImageDecoder)?, targets: [DecodeTarget]) {
+        self.decoder = decoder
+        self.targets = targets
+    }
+}

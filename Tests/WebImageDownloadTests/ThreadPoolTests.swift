@@ -1,0 +1,83 @@
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+/// In which order work gets a thread.
+@Suite struct ThreadPoolTests {
+    private final class Order: Sendable {
+        private let names = Guarded<[String]>([])
+
+        var all: [String] { names.withLock { $0 } }
+
+        func note(_ name: String) { names.withLock { $0.append(name) } }
+    }
+
+    private let pool = ThreadPool(name: "test-ranks", width: 1)
+    private let order = Order()
+    private let begun = Gate()
+    private let gate = Gate()
+    private let done = Gate()
+
+    /// Takes the one thread until the gate opens.
+    private func holdThread() async {
+        pool.run(.high) { [begun, gate] in
+            begun.open()
+            gate.wait()
+        }
+        await begun.opened()
+    }
+
+    private func note(_ name: String) -> @Sendable () -> Void { { [order] in order.note(name) } }
+
+    /// Lets the thread go and waits for all that waits now.
+    private func finish() async {
+        gate.open()
+        // It may be passed over less often than it would have to wait for others: it is asked last and goes last.
+        while pool.waitingCount > 0 { await Task.yield() }
+        pool.run(.low) { [done] in done.open() }
+        await done.opened()
+    }
+
+    @Test func whatCompletesSomethingGoesBeforeWhatBeginsSomething() async {
+        await holdThread()
+        pool.run(.normal, note("decode"))
+        pool.run(.high, note("urgent decode"))
+        pool.complete(.normal, note("encode"))
+        pool.run(.low, note("store"))
+        await finish()
+        #expect(order.all == ["urgent decode", "encode", "decode", "store"])
+    }
+
+    @Test func waitingWorkIsRankedAnewWhenItsOwnerIs() async {
+        await holdThread()
+        let (first, second) = (Order(), Order())
+        pool.run(.low, for: first, note("first"))
+        pool.run(.low, for: first, note("first again"))
+        pool.run(.normal, for: second, note("second"))
+        pool.run(.normal, note("nobody's"))
+        pool.setPriority(.high, of: first)
+        pool.setPriority(.low, of: second)
+        await finish()
+        #expect(order.all == ["first", "first again", "nobody's", "second"])
+    }
+
+    /// Stores have the lowest priority: under steady load they once waited until they were given up.
+    @Test func whatIsPassedOverTooOftenGoesFirstForOnce() async {
+        await holdThread()
+        pool.run(.low, note("store"))
+        for number in 0..<20 { pool.run(.high, note("\(number)")) }
+        await finish()
+        #expect(order.all.firstIndex(of: "store") == 8)
+        #expect(order.all.filter { $0 != "store" } == (0..<20).map { "\($0)" })
+    }
+
+    /// It once ended the process.
+    @Test func withoutAThreadTheCallerDoesTheWork() {
+        let pool = ThreadPool(name: "test-none", width: 2, startThread: { _, _ in false })
+        pool.run(.normal, note("one"))
+        pool.run(.normal, note("two"))
+        #expect(order.all == ["one", "two"])
+    }
+}
