@@ -25,6 +25,7 @@ final class Loader: Sendable {
     /// Beginnings of bodies; nil without a disk cache.
     let partials: PartialStore?
     let observer: LoadObserver
+    let rules: HTTPCacheRules
     /// What is finished on disk, unless a request has a cache of its own; its owner is the manager.
     let ownFront = Guarded(WeakCache())
     let table = Guarded(LoadTable())
@@ -45,13 +46,20 @@ final class Loader: Sendable {
         failedURLs = parts.failedURLs
         partials = parts.partials
         observer = parts.observer
+        rules = .standard(keeping: parts.keptFields)
     }
 
     /// Starts or joins the load that `request` needs, for `token`.
     func start(
         _ token: LoadToken, _ given: ImageRequest, _ delivery: LoadToken.Delivery, asksMemory: Bool = true
     ) {
-        let request = withLoader(given)
+        let usual = withLoader(given)
+        var request = usual
+        switch preparation(of: usual) {
+        case .notNeeded: break
+        case .done(let prepared): request = usual.prepared(prepared)
+        case .takesTime: return beginPrepared(token, usual, delivery)
+        }
         if asksMemory, !request.includesData, let image = cachedImage(for: request) {
             observer.answered(from: .memory)
             table.withLock { _ in token.hasEnded = true }
@@ -84,7 +92,8 @@ final class Loader: Sendable {
             return request
         }
         var request = request
-        request.loader = loader
+        request[\.download].loader = loader
+        request[\.download].hasUsualLoader = true
         return request
     }
 
@@ -179,7 +188,7 @@ final class Loader: Sendable {
         for job in bytesJobs { abandon(job) }
     }
 
-    private func arm(_ timeout: Duration?, of token: LoadToken) {
+    func arm(_ timeout: Duration?, of token: LoadToken) {
         guard let timeout else { return }
         let action = clock.schedule(at: token.started + timeout) { [weak self, weak token] in
             guard let self, let token else { return }
