@@ -72,7 +72,10 @@ struct RequestPreparation: Sendable {
 
     private func prepared(_ changed: OutgoingRequest?, _ further: [String] = []) -> PreparedRequest {
         var mark = further
-        let cookies = request.handlesCookies ? snapshot.configuration.cookieJar.cookies(for: url.text) : nil
+        let jar = request.handlesCookies ? snapshot.configuration.cookieJar : nil
+        // In this order: cookies that change meanwhile are those of another load.
+        if let changes = jar?.changes { mark.append("jar:\(changes)") }
+        let cookies = jar?.cookies(for: url.text)
         if let cookies { mark.append("cookies:" + cookies) }
         if let file = request.netrcFile { mark.append("netrc:" + NetrcMark.text(of: file)) }
         if let changed { mark += differences(of: changed) }
