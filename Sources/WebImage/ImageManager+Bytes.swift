@@ -11,6 +11,7 @@ extension ImageManager {
     /// - Throws: any code of ``WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8] {
         if let data = request.inlineData { return data }
+        let request = await loader.prepared(loader.withLoader(request))
         let (bytes, receiver) = try await bytes(for: request)
         defer { receiver.leave() }
         do throws(WebImageError) {
@@ -43,6 +44,7 @@ extension ImageManager {
     ///
     /// - Throws: what a load of it would throw.
     public func details(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
+        let request = await loader.prepared(loader.withLoader(request))
         let (bytes, receiver) = try await bytes(for: request)
         defer { receiver.leave() }
         return try await settling(bytes, request) { [loader] () async throws(WebImageError) in
@@ -56,7 +58,7 @@ extension ImageManager {
     private func settling<Value: Sendable>(
         _ bytes: OpenedBytes, _ request: ImageRequest, _ work: () async throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
-        let key = bytes.source == .network ? try? BytesKey(loader.withLoader(request)) : nil
+        let key = bytes.source == .network ? try? BytesKey(request) : nil
         do throws(WebImageError) {
             let value = try await work()
             if let key { loader.settle(key, failure: nil) }
@@ -67,9 +69,8 @@ extension ImageManager {
         }
     }
 
-    /// The bytes, as they come, by the request's policy.
+    /// The bytes, as they come, by the policy of a request that was prepared.
     private func bytes(for request: ImageRequest) async throws(WebImageError) -> (OpenedBytes, BytesReceiver) {
-        let request = loader.withLoader(request)
         guard loader.table.withLock({ $0.beginLook() }) else { throw LoadTable.shutDownError.at(request.place) }
         defer { loader.endLook() }
         let receiver = BytesReceiver(priority: request.priority, finishesWhenDrained: request.finishesWhenDrained)

@@ -39,6 +39,9 @@ public final class ImageManager: Sendable {
         /// which another size or a transformed picture is made is stored as it came. Default nil: originals as they came,
         /// finished pictures as ``cacheEncoding`` says.
         public var cacheSerializer: CacheSerializer?
+        /// Which fields of an origin's answer are kept with its picture, for ``ImageResponse/head``. Default
+        /// ``WebImageDownload/KeptFields/standard``: the eight that caching needs.
+        public var keptFields = KeptFields.standard
         /// Threads that decode. Default: as many as the machine has cores for this process.
         public var decodeThreads = Processors.count
         /// Threads that read and write files. Default 4.
@@ -103,7 +106,8 @@ public final class ImageManager: Sendable {
                 decodeExecutor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
                 decodeThreads: configuration.decodeThreads,
                 ioExecutor: ioExecutor, decodeMemory: configuration.decodeMemory,
-                observer: LoadObserver(logger: configuration.logger), serializer: configuration.cacheSerializer))
+                observer: LoadObserver(logger: configuration.logger), serializer: configuration.cacheSerializer,
+                keptFields: configuration.keptFields))
         cache = ImageCache(
             memory: memoryCache, disk: diskCache, partials: partials, decoding: loader,
             encoding: configuration.cacheEncoding, serializer: configuration.cacheSerializer)
@@ -248,4 +252,5 @@ struct LoaderParts {
     let decodeMemory: ByteCount
     let observer: LoadObserver
     var serializer: CacheSerializer?
+    var keptFields = KeptFields.standard
 }

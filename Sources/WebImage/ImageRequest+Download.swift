@@ -9,7 +9,8 @@ extension ImageRequest {
         set { self[\.download][keyPath: field] = newValue }
     }
 
-    /// Headers to send besides the downloader's own. They are part of the request's identity.
+    /// Headers to send besides the downloader's own. They are part of the request's identity, but for what only tells caches
+    /// what to do: `Cache-Control` and `Pragma`, which count with ``CachePolicy/protocol``.
     public var headers: HTTPFields {
         get { self[download: \.fields] }
         set { self[download: \.fields] = newValue }
@@ -75,8 +76,8 @@ extension ImageRequest {
 
     /// Takes credentials for the host from this file, in the form of `.netrc`. Default nil.
     ///
-    /// It is read when the request is sent. Whoever it speaks for counts by the file's path: where another user's
-    /// password is written into the same file, set ``credentialScope``, or clear what is cached.
+    /// It is read when the request is sent, and only for the origin that was asked for, not for those that redirects lead to.
+    /// Whoever it speaks for counts by the file: its path, and what is in it.
     public var netrcFile: String? {
         get { self[download: \.netrcFile] }
         set { self[download: \.netrcFile] = newValue }
@@ -89,7 +90,8 @@ extension ImageRequest {
         set { self[download: \.credentialScope] = newValue }
     }
 
-    /// Sends and takes cookies, kept in ``DownloadConfiguration/cookieJar``. Default false.
+    /// Sends and takes cookies, kept in ``DownloadConfiguration/cookieJar``. Default false. An answer is for those cookies
+    /// that were sent for it, unless it is `public`.
     public var handlesCookies: Bool {
         get { self[download: \.handlesCookies] }
         set { self[download: \.handlesCookies] = newValue }
@@ -117,7 +119,8 @@ extension ImageRequest {
 
     // MARK: Hooks
 
-    /// Changes each request before it is sent, or refuses it. Its name is part of the request's identity. Default nil.
+    /// Changes each request before it is sent, or refuses it. Its name is part of the request's identity, and what it sets
+    /// decides who may have the answer. Default nil.
     public var requestModifier: RequestModifier? {
         get { self[download: \.requestModifier] }
         set { self[download: \.requestModifier] = newValue }

@@ -220,6 +220,8 @@ extension ImageRequest {
     package var download: Result<ResolvedRequest, WebImageError> { storage.download }
     /// Whether memory is asked for the finished picture.
     var asksMemory: Bool { storage.fields.caching.query.contains(.memory) }
+    /// Whether it takes the answers that the downloader's settings say, for somebody whom its keys and they name.
+    var isUsual: Bool { storage.takesUsualAnswers && storage.isSteady }
     /// Whether it says nothing of its own of which answers it takes.
     var takesUsualAnswers: Bool { storage.takesUsualAnswers }
     /// Nil: the manager's own is asked.

@@ -46,7 +46,10 @@ final class ImageRequestStorage: Sendable {
     let download: Result<ResolvedRequest, WebImageError>
     let originalKey: CacheKey
     let variantKey: CacheKey
+    /// Whether it says nothing of its own of which answers it takes.
     let takesUsualAnswers: Bool
+    /// Whether its keys and the downloader's settings say all of who asks.
+    let isSteady: Bool
 
     init(_ fields: ImageRequestFields) {
         self.fields = fields
@@ -55,9 +58,11 @@ final class ImageRequestStorage: Sendable {
         do throws(WebImageError) {
             let resolved = try ResolvedRequest(fields.download)
             download = .success(resolved)
+            isSteady = !resolved.dependsOnMore
             originalKey = RequestIdentity.originalKey(of: resolved, named: fields.cacheKey)
         } catch {
             download = .failure(error)
+            isSteady = true
             originalKey = CacheKey(fields.cacheKey ?? fields.url)
         }
         variantKey = originalKey.variant(VariantDescription.text(for: fields))

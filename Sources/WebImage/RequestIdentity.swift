@@ -13,24 +13,25 @@ enum RequestIdentity {
     /// Tells apart requests that have no URL.
     static func nextNumber() -> Int { counter.add(1, ordering: .relaxed).newValue }
 
+    /// The names of parts that are no header fields. A field of such a name is marked, so that neither stands for the other.
+    private static let ownParts: Set<String> = ["who", "ask", "answer", "decrypt", "load"]
+
     /// The URL without fragment and userinfo, or the request's own name; then who asks; then the header fields of the
-    /// request's own, in the order of their names. Values stand as digests: any of them may be a secret, and the key is
-    /// written to disk.
+    /// request's own, in the order of their names, but for those that only tell caches what to do. Values stand as digests:
+    /// any of them may be a secret, and the key is written to disk.
     static func originalKey(of request: ResolvedRequest, named name: String?) -> CacheKey {
         var text = name ?? request.originalURL
-        if let scope = request.credentialScope { text += "\(separator)who#\(KeyDigest.hex(scope).prefix(32))" }
-        let fields = request.request.fields.sorted {
-            ($0.name.canonicalName, $0.value) < ($1.name.canonicalName, $1.value)
-        }
-        for field in fields {
-            text += "\(separator)\(field.name.canonicalName)#\(KeyDigest.hex(field.value).prefix(32))"
+        func add(_ part: String, _ value: String) { text += "\(separator)\(part)#\(KeyDigest.hex(value).prefix(32))" }
+        if let scope = request.credentialScope { add("who", scope) }
+        for (field, value) in FieldIdentity.all(request.request.fields) where !FieldIdentity.isDirective(field) {
+            let name = field.canonicalName
+            add(ownParts.contains(name) ? ":" + name : name, value)
         }
         // What a hook makes of the same URL is another original.
-        let hooks = [
-            ("ask", request.request.requestModifier?.name), ("answer", request.request.responseModifier?.name),
-            ("decrypt", request.request.decryptor?.name),
-        ]
-        for case (let kind, let name?) in hooks { text += "\(separator)\(kind)#\(KeyDigest.hex(name).prefix(32))" }
+        if let modifier = request.request.requestModifier { add("ask", modifier.name) }
+        if let modifier = request.request.responseModifier { add("answer", modifier.name) }
+        if let decryptor = request.request.decryptor { add("decrypt", decryptor.name) }
+        if let loader = request.request.loader, !request.request.hasUsualLoader { add("load", loader.name) }
         return CacheKey(text)
     }
 }

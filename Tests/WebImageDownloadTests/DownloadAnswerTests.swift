@@ -32,6 +32,35 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "protocolError")
     }
 
+    /// H8: what was uploaded with a coding that is none is a picture all the same.
+    @Test(arguments: ["utf-8", "aws-chunked", "gzip, x-none", "none"])
+    func aBodyInAnUnknownCodingComesAsItIs(coding: String) async throws {
+        let rig = try Rig()
+        let picture = OriginResponse.bytes(body, contentType: "image/png")
+        rig.server.serve("/a", picture.with(header: "Content-Encoding", coding))
+        rig.server.serve("/b", picture)
+        rig.server.serve("/c", compressed())
+        let download = rig.download("/a")
+        #expect(await rig.fetch(download) == (body, "complete"))
+        #expect(download.exchange?.head[.contentEncoding] == coding)
+        // The handle is as before for those that follow.
+        #expect(await rig.fetch("/b") == (body, "complete"))
+        #expect(await rig.fetch("/c") == (body, "complete"))
+    }
+
+    /// H9: libcurl would try again by itself on a connection that died.
+    @Test(arguments: [(RetryPolicy.never, 1, "connectionLost"), (RetryPolicy(retries: 1), 2, "complete")])
+    func whatIsTriedOnceIsSentOnce(_ policy: RetryPolicy, _ count: Int, _ end: String) async throws {
+        let rig = try Rig(.with { $0.retry = policy })
+        let good = OriginResponse.bytes(body, contentType: "image/png")
+        rig.server.serve("/first", good)
+        rig.server.serve("/second", good.with(.cut(at: .beforeHead)), good)
+        #expect(await rig.fetch("/first").end == "complete")
+        // On the connection of the first one, which the server then closes without a word.
+        #expect(await rig.fetch("/second").end == end)
+        #expect(rig.server.hits("/second") == count)
+    }
+
     @Test(arguments: [401, 407]) func credentialsThatAreNotAcceptedAreNamed(status: Int) async throws {
         let rig = try Rig()
         rig.server.serve("/a", .status(status))

@@ -194,6 +194,21 @@ private func followARefresh(manager: ImageManager, show: (Image) -> Void) async 
 }
 
 // Caching.md
+private func sayForWhomAModifierSpeaks(manager: ImageManager) {
+    @Sendable func signature(of url: String) -> String { url }
+    var signing = RequestModifier.changing(name: "sign") { $0.fields[.authorization] = signature(of: $0.url) }
+    signing.credentialScope = "tenant 7"
+    manager.downloader.configuration.requestModifier = signing
+}
+
+// Caching.md
+private func keepMoreFields() {
+    var server = ImageManager.Configuration()
+    server.keptFields = [.contentDisposition, .contentLanguage]
+    server.keptFields = .all
+}
+
+// Caching.md
 private func configureCaches() {
     var configuration = ImageManager.Configuration()
     configuration.memoryLimits = .init(cost: .mebibytes(128))

@@ -100,6 +100,51 @@ import WebImageTesting
         #expect(bench.transport.requests.map { $0.fields[.range] != nil } == [true, false])
     }
 
+    /// L7: else the URL could not be loaded for as long as the beginning is kept.
+    @Test(arguments: [400, 403, 405, 412, 416]) func aRangeThatIsRefusedIsAskedForWhole(status: Int) async throws {
+        try await breakOff(after: 400_000)
+        let bench = makeBench()
+        bench.transport.answerAll { [body] request in
+            request.fields[.range] == nil ? answer(body[...], fields: [.eTag: "\"1\""]) : .status(status)
+        }
+        var request = ImageRequest(url)
+        request.includesData = true
+        #expect(try await bench.manager.image(for: request).data == body)
+        #expect(bench.transport.requests.map { $0.fields[.range] != nil } == [true, false])
+    }
+
+    @Test(arguments: [403, 404]) func whatIsRefusedWholeTooIsTheError(status: Int) async throws {
+        try await breakOff(after: 400_000)
+        let bench = makeBench()
+        bench.transport.answerAll { _ in .status(status) }
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: ImageRequest(url)) }
+        #expect(error?.code == .badStatus && error?.status == status)
+        #expect(bench.transport.requests.count == (status == 404 ? 1 : 2))
+        // Either way the beginning is not tried again.
+        bench.transport.answerAll { [body] _ in answer(body[...], fields: [.eTag: "\"2\""]) }
+        bench.manager.failedURLs.removeAll()
+        _ = try await bench.manager.image(for: ImageRequest(url))
+        #expect(bench.transport.requests.last?.fields[.range] == nil)
+    }
+
+    /// The fields that are kept by name are there too when a body came in two parts.
+    @Test func theHeadOfTheWholeHasTheFieldsThatAreKept() async throws {
+        let name = try #require(HTTPField.Name("X-Author"))
+        let bench = TestBench(disk: folder.path) { $0.keptFields = [name] }
+        bench.transport.answerAll { [body] request in
+            guard let range = request.fields[.range] else {
+                return answer(body[...], fields: [.eTag: "\"1\"", name: "anna"]).inPieces(of: 10_000)
+                    .failing(after: 400_000)
+            }
+            return part(from: Int(range.dropFirst("bytes=".count).dropLast()) ?? 0, of: body.count, tag: "\"1\"")
+        }
+        await #expect(throws: WebImageError.self) { try await bench.manager.image(for: ImageRequest(url)) }
+        let store = try #require(bench.manager.loader.partials)
+        let key = ImageRequest(url).originalKey
+        #expect(await eventually { (store.claim(key, creates: false)?.length ?? 0) > 0 })
+        #expect(try await bench.manager.image(for: ImageRequest(url)).head?[name] == "anna")
+    }
+
     @Test func whatHasNoStrongValidatorIsNotKept() async throws {
         try await breakOff(after: 400_000, fields: [:])
         let bench = makeBench()

@@ -28,8 +28,9 @@ extension DiskMetadata {
 
 extension StoredResponse {
     /// Whether two answers of one URL have the same body: by their validators, or where they have none, by whether they are
-    /// one answer.
+    /// one answer. Those of two users have not, whatever their validators say.
     func hasSameBody(as other: StoredResponse) -> Bool {
+        guard scope == other.scope, vary == other.vary, cookies == other.cookies else { return false }
         if let tag = self["etag"] { return tag == other["etag"] }
         if let changed = self["last-modified"] { return other["etag"] == nil && changed == other["last-modified"] }
         return other["etag"] == nil && other["last-modified"] == nil && responseTime == other.responseTime

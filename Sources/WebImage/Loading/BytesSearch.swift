@@ -147,7 +147,7 @@ struct BytesSearch: Sendable {
     private func found(_ entry: Entry, _ stored: StoredResponse, isProvisional: Bool) {
         var opened = OpenedBytes(log: entry.log, source: .disk, time: loader.clock.now)
         opened.record = AnswerRecord(stored)
-        if entry.metadata.status != nil { opened.wholeHead = stored.head }
+        if entry.metadata.status != nil { opened.wholeHead = loader.head(of: stored) }
         opened.isProvisional = isProvisional
         seeker.found(opened)
     }

@@ -23,12 +23,14 @@ extension DiskMetadata {
 }
 
 extension StoredResponse {
-    /// The answer's head as far as it is kept.
-    var head: ResponseHead {
+    /// The answer's head as far as it is kept, with its age of now in place of the one that it came with (RFC 9111 sections 4
+    /// and 5.1).
+    func head(by rules: HTTPCacheRules, now: Int64) -> ResponseHead {
         var all = HTTPFields()
         for field in fields {
             if let name = HTTPField.Name(field.name) { all.append(HTTPField(name: name, value: field.value)) }
         }
+        all[.age] = String(min(max(rules.age(of: self, now: now), 0), 2_147_483_648))
         return ResponseHead(status: status, fields: all)
     }
 }
@@ -40,4 +42,10 @@ extension StoredResponse.Field {
 extension HTTPCacheRules {
     /// With the digest that stands in cache keys, too.
     static let standard = HTTPCacheRules(digest: { String(KeyDigest.hex($0).prefix(32)) })
+
+    static func standard(keeping fields: KeptFields) -> HTTPCacheRules {
+        var rules = standard
+        rules.keptFields = fields
+        return rules
+    }
 }

@@ -8,7 +8,7 @@ extension Loader {
     func decision(_ key: BytesKey, _ stored: StoredResponse?) -> CacheDecision {
         // Another request may have taken what this one would refuse.
         let stored = stored.flatMap { downloader.accepts($0, for: key.download) ? $0 : nil }
-        return HTTPCacheRules.standard.decide(
+        return rules.decide(
             key.policy.mode, downloader.cacheRequest(for: key.download), stored: stored, now: clock.wallTime)
     }
 

@@ -44,30 +44,23 @@ extension Loader {
     ) {
         defer { endLook() }
         guard let response else { return goOn(token, request, delivery) }
-        let timeout = table.withLock { _ -> ScheduledAction?? in
-            if token.hasEnded { return nil }
-            token.hasEnded = true
-            token.delivery = nil
-            token.look = nil
-            return .some(token.timeout)
-        }
-        guard let timeout else { return }
-        timeout?.cancel()
-        observer.answered(from: response.source)
-        delivery.post(.finished(.success(response)))
+        answer(token, response, delivery)
     }
 
     private func finished(_ cache: ImageCache, _ request: ImageRequest, _ key: BytesKey) async -> ImageResponse? {
         do throws(WebImageError) {
             guard let found = try await cache.finished(request) else { return nil }
-            if found.source == .memory { return ImageResponse(image: found.image, source: .memory) }
+            if found.source == .memory {
+                guard isFor(request, found.image, settings.number) else { return nil }
+                return ImageResponse(image: found.image, source: .memory)
+            }
             guard let metadata = found.metadata else { return nil }
             guard case .serve = decision(key, metadata.storedResponse) else { return nil }
             // Made of a body that the original no longer has: as good as not there.
             let original = try await disk(request.caching)?.readMetadata(key.originalKey, priority: request.priority)
             if let original, !original.storedResponse.hasSameBody(as: metadata.storedResponse) { return nil }
             var response = ImageResponse(image: found.image, source: .disk)
-            if metadata.status != nil { response.head = metadata.storedResponse.head }
+            if metadata.status != nil { response.head = head(of: metadata.storedResponse) }
             return response
         } catch {
             if error.code != .cancelled { observer.cacheFailed(error) }

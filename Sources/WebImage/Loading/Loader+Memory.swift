@@ -21,21 +21,23 @@ extension Loader {
         return freshImage(for: request)
     }
 
-    /// A request that takes other answers than most looks for itself.
+    /// A request that takes other answers than most, or for whom nothing but what is sent says who asks, looks for itself.
     private func isGood(_ image: Image, for request: ImageRequest) -> Bool {
         let settings = settings.number
-        return request.takesUsualAnswers && image.storage.isJudged(under: settings) || isFor(request, image, settings)
+        return request.isUsual && image.storage.isJudged(under: settings) || isFor(request, image, settings)
     }
 
     /// Whether a picture is what the request brings now: who asks and what `Vary` names may have changed with the
-    /// downloader's configuration.
-    private func isFor(_ request: ImageRequest, _ image: Image, _ settings: Int) -> Bool {
+    /// downloader's configuration, the jar's cookies or what a modifier sets.
+    func isFor(_ request: ImageRequest, _ image: Image, _ settings: Int) -> Bool {
+        // One that no answer brought was put there by hand.
+        if image.storage.origin == nil { return request.takesUsualAnswers }
         guard let record = image.storage.origin as? AnswerRecord,
-            let download = try? withLoader(request).download.get(),
-            HTTPCacheRules.standard.isFor(downloader.cacheRequest(for: download), record.response),
-            downloader.accepts(record.response, for: download)
+            let download = try? preparedAtOnce(withLoader(request)).download.get()
         else { return false }
-        if request.takesUsualAnswers { image.storage.judge(under: settings) }
+        let (asked, response) = (downloader.cacheRequest(for: download), record.response)
+        guard rules.isFor(asked, response), downloader.accepts(response, for: download) else { return false }
+        if request.isUsual, asked.isSteady || rules.isForAll(response) { image.storage.judge(under: settings) }
         return true
     }
 
@@ -50,7 +52,7 @@ extension Loader {
     /// The picture when memory has it and HTTP says that it is fresh.
     func freshImage(for request: ImageRequest) -> Image? {
         let memory = memory(request.caching)
-        guard let key = try? BytesKey(request), memory.contains(request.variantKey),
+        guard memory.contains(request.variantKey), let key = try? BytesKey(preparedAtOnce(request)),
             let image = memory.image(for: request.variantKey), let record = image.storage.origin as? AnswerRecord,
             case .serve = decision(key, record.response)
         else { return nil }

@@ -33,6 +33,7 @@ final class Loader: Sendable {
     let observer: LoadObserver
     /// Of originals in the disk cache; see ``ImageManager/Configuration/cacheSerializer``.
     let serializer: CacheSerializer?
+    let rules: HTTPCacheRules
     /// What is finished on disk, unless a request has a cache of its own; its owner is the manager.
     let ownFront = Guarded(WeakCache())
     let table = Guarded(LoadTable())
@@ -58,13 +59,20 @@ final class Loader: Sendable {
         partials = parts.partials
         observer = parts.observer
         serializer = parts.serializer
+        rules = .standard(keeping: parts.keptFields)
     }
 
     /// Starts or joins the load that `request` needs, for `token`.
     func start(
         _ token: LoadToken, _ given: ImageRequest, _ delivery: LoadToken.Delivery, asksMemory: Bool = true
     ) {
-        let request = withLoader(given)
+        let usual = withLoader(given)
+        var request = usual
+        switch preparation(of: usual) {
+        case .notNeeded: break
+        case .done(let prepared): request = usual.prepared(prepared)
+        case .takesTime: return beginPrepared(token, usual, delivery)
+        }
         if asksMemory, !request.includesData, let image = cachedImage(for: request) {
             observer.answered(from: .memory)
             table.withLock { _ in token.hasEnded = true }
@@ -97,7 +105,8 @@ final class Loader: Sendable {
             return request
         }
         var request = request
-        request.loader = loader
+        request[\.download].loader = loader
+        request[\.download].hasUsualLoader = true
         return request
     }
 
@@ -193,7 +202,7 @@ final class Loader: Sendable {
         for job in bytesJobs { abandon(job) }
     }
 
-    private func arm(_ timeout: Duration?, of token: LoadToken) {
+    func arm(_ timeout: Duration?, of token: LoadToken) {
         guard let timeout else { return }
         let action = clock.schedule(at: token.started + timeout) { [weak self, weak token] in
             guard let self, let token else { return }

@@ -34,7 +34,9 @@ final class ResumableFetch: Sendable {
         self.key = key
         self.exchange = exchange
         self.seeker = seeker
-        rules = ResumableBody.Rules()
+        var rules = ResumableBody.Rules()
+        rules.keptFields = loader.rules.keptFields
+        self.rules = rules
         copy = PartialCopy(key.originalKey, store: partials, executor: loader.ioExecutor)
         let request = loader.downloader.cacheRequest(for: key.download)
         state = Guarded(State(body: ResumableBody(request, mode: key.policy.mode, rules: rules)))
@@ -80,6 +82,13 @@ final class ResumableFetch: Sendable {
         guard let answered = download.exchange else {
             var error = WebImageError.cancelled
             if case .failed(let failure)? = download.log.end { error = failure }
+            if error.code == .badStatus, let status = error.status {
+                switch state.withLock({ $0.body.refused(status) }) {
+                case .askAgain: return beginAnew(download)
+                case .leave(forgets: true): copy.forget()
+                default: break
+                }
+            }
             end(.failed(error), download.log)
             loader.settle(key, failure: error)
             return seeker.failed(error)

@@ -13,14 +13,19 @@ package struct CacheExchange: Sendable {
         package var place: String?
         /// The answers that redirected on the way.
         package var redirects: [ResponseHead]
+        /// What was sent, from the first request to the one that was answered. Empty where that is not known: it counts as
+        /// what was to be sent.
+        package var hops: [SentHop]
 
         package init(
-            requestTime: Int64, responseTime: Int64, place: String? = nil, redirects: [ResponseHead] = []
+            requestTime: Int64, responseTime: Int64, place: String? = nil, redirects: [ResponseHead] = [],
+            hops: [SentHop] = []
         ) {
             self.requestTime = requestTime
             self.responseTime = responseTime
             self.place = place
             self.redirects = redirects
+            self.hops = hops
         }
     }
 
@@ -88,10 +93,10 @@ package struct CacheExchange: Sendable {
     }
 
     /// A whole new answer that may not be kept says that the old one is not true any more; so does one that says that
-    /// there is none.
+    /// there is none. One that is kept takes the place of the old one.
     private func makesStoredUntrue(_ head: ResponseHead, _ storing: StoredResponse?) -> Bool {
-        guard mode.stores, request.isPlainGet else { return false }
-        return head.status == 404 || head.status == 410 || (storing == nil && (200..<300).contains(head.status))
+        guard mode.stores, request.isPlainGet, storing == nil else { return false }
+        return head.status == 404 || head.status == 410 || (200..<300).contains(head.status)
     }
 
     private func notModified(_ head: ResponseHead, _ arrival: Arrival) -> CacheAnswer {

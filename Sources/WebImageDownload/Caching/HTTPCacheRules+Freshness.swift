@@ -25,7 +25,7 @@ extension HTTPCacheRules {
     }
 
     /// Section 4.2.3, in seconds.
-    func age(of stored: StoredResponse, now: Int64) -> Int64 {
+    package func age(of stored: StoredResponse, now: Int64) -> Int64 {
         let apparent = max(0, stored.responseTime.subtracting(stored.date))
         let delay = max(0, stored.responseTime.subtracting(stored.requestTime))
         let corrected = (DeltaSeconds.age(stored["age"]) ?? 0).adding(delay)
@@ -47,8 +47,9 @@ extension HTTPCacheRules {
     private func heuristicLifetime(of stored: StoredResponse) -> Int64 {
         guard Self.understood.contains(stored.status) || stored.control.isPublic, let changed = stored.lastModified
         else { return 0 }
-        let unchanged = max(0, stored.date.subtracting(changed.seconds))
-        return min(unchanged / 100 * max(heuristicPercent, 0), max(heuristicLimit, 0))
+        let unchanged = min(max(0, stored.date.subtracting(changed.seconds)), DeltaSeconds.most)
+        // Multiplied first: a tenth of a minute is 6 s. 68 years by 100 % and more fit.
+        return min(unchanged * min(max(heuristicPercent, 0), 1_000_000) / 100, max(heuristicLimit, 0))
     }
 
     /// Whether the answer may not be used before the origin was asked, fresh or not (section 5.2.2.4).
@@ -56,8 +57,8 @@ extension HTTPCacheRules {
         switch stored.control.noCache {
         case .nothing: false
         case .everything: true
-        // The fields that it is about, such as Set-Cookie, are not kept, unless they are these.
-        case .fields(let names): names.contains { name in Self.keptFields.contains { $0.canonicalName == name } }
+        // The fields that it is about, such as Set-Cookie, may not be kept.
+        case .fields(let names): names.contains { stored[$0] != nil }
         }
     }
 
@@ -91,10 +92,8 @@ extension HTTPCacheRules {
 
 extension StoredResponse {
     /// What is kept of a head, without anything of the request.
-    init(_ head: ResponseHead, requestTime: Int64, responseTime: Int64) {
-        let fields = HTTPCacheRules.keptFields.compactMap { name in
-            head[name].map { Field(name: name.canonicalName, value: $0) }
-        }
-        self.init(status: head.status, fields: fields, requestTime: requestTime, responseTime: responseTime)
+    init(_ head: ResponseHead, keeping kept: KeptFields = .standard, requestTime: Int64, responseTime: Int64) {
+        self.init(
+            status: head.status, fields: kept.fields(of: head), requestTime: requestTime, responseTime: responseTime)
     }
 }

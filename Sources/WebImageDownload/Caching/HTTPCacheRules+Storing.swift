@@ -2,9 +2,6 @@ import HTTPTypes
 
 /// RFC 9111 sections 3 and 4.3.4.
 extension HTTPCacheRules {
-    /// A field that is longer than this is not kept, and an answer that would need it neither.
-    private static let longestField = 8 << 10
-
     /// What to keep of an answer, or nil when it may not be kept.
     func storing(
         _ head: ResponseHead, of exchange: CacheExchange, _ arrival: CacheExchange.Arrival
@@ -13,12 +10,12 @@ extension HTTPCacheRules {
         guard exchange.mode.stores, request.method == .get, !request.isPartial, !request.control.noStore else {
             return nil
         }
-        var stored = StoredResponse(head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
-        guard isStorable(stored, exchange.mode), case .fields(let names) = VaryRule(stored["vary"]),
-            stored.fields.allSatisfy({ $0.value.utf8.count <= Self.longestField })
+        var stored = StoredResponse(
+            head, keeping: keptFields, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+        guard isStorable(stored, exchange.mode),
+            stored.fields.allSatisfy({ $0.value.utf8.count <= KeptFields.longestValue }),
+            bind(&stored, to: request, arrival)
         else { return nil }
-        stored.vary = varyFields(names, request)
-        stored.scope = scope(of: request)
         stored.place = arrival.place
         stored.redirectLifetime = redirectLifetime(
             arrival.redirects, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
@@ -55,13 +52,12 @@ extension HTTPCacheRules {
         merged.responseTime = arrival.responseTime
         merged.redirectLifetime = redirectLifetime(
             arrival.redirects, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
-        for name in Self.keptFields where name != .contentType {
-            let value = head[name].flatMap { $0.utf8.count <= Self.longestField ? $0 : nil }
-            guard value != nil || name == .age || name == .date else { continue }
-            // What the entry was chosen by stays: the 304 is for the request that the entry is for.
-            if name == .vary { continue }
-            merged.fields.removeAll { $0.name == name.canonicalName }
-            if let value { merged.fields.append(.init(name: name.canonicalName, value: value)) }
+        merged.fields.removeAll { $0.name == "age" || $0.name == "date" }
+        for field in keptFields.fields(of: head) where field.value.utf8.count <= KeptFields.longestValue {
+            // The body is the old one. What the entry was chosen by stays: the 304 is for the request that it is for.
+            if field.name == "content-type" || field.name == "vary" { continue }
+            merged.fields.removeAll { $0.name == field.name }
+            merged.fields.append(field)
         }
         return merged
     }

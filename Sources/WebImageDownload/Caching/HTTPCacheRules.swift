@@ -1,11 +1,12 @@
-package import HTTPTypes
+import HTTPTypes
 import WebImageCore
 
 /// What may be stored, what may be served, and what must be asked: RFC 9111 for a cache of one user's, RFC 5861 and
 /// RFC 8246. Values in, decisions out: it reads no clock and no cache.
 ///
 /// Three things bind in every mode: an answer with `no-store` is not kept, an answer that `Vary` ties to another
-/// request is not served, and an answer that was given to somebody is served to nobody else, unless it is `public`.
+/// request is not served, and an answer that was given to somebody is served to nobody else, unless it is `public`. Who
+/// that was, and what `Vary` ties it to, is judged by what was really sent.
 package struct HTTPCacheRules: Sendable {
     /// Where the origin says nothing, an answer counts as fresh for this part of the time since it was last changed
     /// (RFC 9111 section 4.2.2). Default 10 %.
@@ -18,12 +19,10 @@ package struct HTTPCacheRules: Sendable {
     /// Stands for what may be a secret (who asks, and the values of fields that `Vary` names) where it is stored.
     package var digest: @Sendable (String) -> String
 
-    package init(digest: @escaping @Sendable (String) -> String) { self.digest = digest }
+    /// The fields of an answer that are kept with its body.
+    package var keptFields = KeptFields.standard
 
-    /// The fields of an answer that are kept with its body, in lower case.
-    package static let keptFields: [HTTPField.Name] = [
-        .age, .cacheControl, .contentType, .date, .eTag, .expires, .lastModified, .vary,
-    ]
+    package init(digest: @escaping @Sendable (String) -> String) { self.digest = digest }
 
     // MARK: Before the network
 
@@ -96,36 +95,9 @@ package struct HTTPCacheRules: Sendable {
         .cacheMiss, "only the cache was to be asked, and it has no entry that is good for this request")
 }
 
-// MARK: - Who may have what
+// MARK: - What may be stored at all
 
 extension HTTPCacheRules {
-    /// Whether an answer is good for a request, whatever its age: `Vary`, and who asked.
-    package func isFor(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
-        // An entry that says no-store was not stored by these rules, and is not served by them.
-        guard !forbidsStoring(stored.control, status: stored.status), matchesVary(request, stored) else { return false }
-        return stored.scope == scope(of: request) || stored.control.isPublic
-    }
-
-    func scope(of request: CacheRequest) -> String? { request.credentialScope.map { digest("scope " + $0) } }
-
-    private func matchesVary(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
-        guard case .fields(let names) = VaryRule(stored["vary"]) else { return false }
-        return names.allSatisfy { name in
-            // An entry of before these rules has no digests: it says nothing of the request that it was for.
-            guard let known = stored.vary.first(where: { $0.name == name }) else { return false }
-            return known.value == varyDigest(name, request)
-        }
-    }
-
-    func varyFields(_ names: [String], _ request: CacheRequest) -> [StoredResponse.Field] {
-        names.map { .init(name: $0, value: varyDigest($0, request)) }
-    }
-
-    private func varyDigest(_ name: String, _ request: CacheRequest) -> String {
-        guard let name = HTTPField.Name(name), let value = request.fields[name] else { return "" }
-        return digest(VaryRule.normalised(value))
-    }
-
     /// `no-store`, unless the origin only means it for those who do not understand the status (RFC 9111 section
     /// 5.2.2.3).
     func forbidsStoring(_ control: CacheControl, status: Int) -> Bool {

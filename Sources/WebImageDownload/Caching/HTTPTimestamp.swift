@@ -12,7 +12,8 @@ struct HTTPTimestamp: Hashable, Comparable, Sendable {
     init?(_ text: String, now: Int64) {
         guard text.utf8.count <= 64 else { return nil }
         let text = String(decoding: text.utf8.map(lowercased), as: UTF8.self)
-        let words = text.split { $0 == " " || $0 == "\t" }
+        // One blank between two words, no more: what is no date is in the past (RFC 9111 section 5.3).
+        var words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard let first = words.first else { return nil }
         if first.utf8.last == UInt8(ascii: ",") {
             let day = first.dropLast()
@@ -22,6 +23,8 @@ struct HTTPTimestamp: Hashable, Comparable, Sendable {
             default: return nil
             }
         } else {
+            // asctime pads the day.
+            if words.count == 6, words[2].isEmpty, words[3].utf8.count == 1 { words.remove(at: 2) }
             guard words.count == 5, Self.dayNames.contains(first) else { return nil }
             self.init(day: words[2], month: words[1], year: Self.number(words[4], 4...4), time: words[3])
         }

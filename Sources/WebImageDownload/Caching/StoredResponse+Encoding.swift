@@ -2,6 +2,7 @@
 /// fields whose names begin with a colon, which no header field's does.
 extension StoredResponse {
     private static let scopeName = ":scope"
+    private static let cookiesName = ":cookies "
     private static let placeName = ":place"
     private static let redirectName = ":redirect-lifetime"
 
@@ -9,6 +10,7 @@ extension StoredResponse {
     package var storedFields: [Field] {
         var all = fields
         if let scope { all.append(Field(name: Self.scopeName, value: scope)) }
+        all += cookies.map { Field(name: Self.cookiesName + $0.name, value: $0.value) }
         if let place { all.append(Field(name: Self.placeName, value: place)) }
         if let redirectLifetime { all.append(Field(name: Self.redirectName, value: String(redirectLifetime))) }
         return all
@@ -31,6 +33,8 @@ extension StoredResponse {
             switch field.name {
             case Self.scopeName: scope = field.value
             case Self.placeName: place = field.value
+            case let name where name.hasPrefix(Self.cookiesName):
+                cookies.append(Field(name: String(name.dropFirst(Self.cookiesName.count)), value: field.value))
             case Self.redirectName: redirectLifetime = DeltaSeconds.parse(field.value) ?? 0
             // What a later version added means nothing to this one.
             case let name where name.hasPrefix(":"): break

@@ -18,6 +18,9 @@ package struct StoredResponse: Hashable, Sendable {
     package var vary: [Field]
     /// The digest of who asked; nil when it was nobody in particular.
     package var scope: String?
+    /// For each request on the way where it went, as ``SentHop/place`` has it, and the digest of the jar's cookies, empty
+    /// for none. Nothing for a request without a jar.
+    package var cookies: [Field] = []
     /// The URL that answered, without query: after redirects perhaps another one than was asked. Nil: not known.
     package var place: String?
     /// How long the redirects on the way may be trusted, in seconds; nil when there was none, or permanent ones only.

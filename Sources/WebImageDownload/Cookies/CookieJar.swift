@@ -5,4 +5,12 @@ public protocol CookieJar: Sendable {
     func cookies(for url: String) -> String?
     /// Takes the values of an answer's `Set-Cookie` fields.
     func store(_ fields: [String], from url: String)
+    /// Counts what changed in it, so that loads from before and after a change share nothing while they run. Nil (the default):
+    /// it cannot tell; only the cookies for the URL that is asked for tell such loads apart then, not those for places to
+    /// which redirects lead. In caches all of them count in any case.
+    var changes: Int? { get }
+}
+
+extension CookieJar {
+    public var changes: Int? { nil }
 }

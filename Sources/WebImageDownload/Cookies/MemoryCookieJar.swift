@@ -7,6 +7,7 @@ import WebImageSystem
 public final class MemoryCookieJar: CookieJar {
     private let clock: any LoadClock
     private let cookies = Guarded<[Cookie]>([])
+    private let changed = Atomic(0)
 
     public convenience init() { self.init(clock: SystemClock.shared) }
 
@@ -15,7 +16,12 @@ public final class MemoryCookieJar: CookieJar {
     /// How many there are, expired ones included.
     public var count: Int { cookies.withLock { $0.count } }
 
-    public func removeAll() { cookies.withLock { $0 = [] } }
+    public func removeAll() {
+        cookies.withLock { $0 = [] }
+        changed.add(1, ordering: .relaxed)
+    }
+
+    public var changes: Int? { changed.load(ordering: .relaxed) }
 
     public func cookies(for url: String) -> String? {
         guard let url = try? WebURL(url) else { return nil }
@@ -36,8 +42,10 @@ public final class MemoryCookieJar: CookieJar {
         cookies.withLock { cookies in
             for cookie in fresh {
                 if let place = cookies.firstIndex(where: { $0.identity == cookie.identity }) {
+                    if cookies[place].value != cookie.value || cookie.isExpired(at: now) { noteChange() }
                     cookies[place] = cookie
                 } else {
+                    noteChange()
                     cookies.append(cookie)
                 }
                 let sameDomain = cookies.indices.filter { cookies[$0].domain == cookie.domain }
@@ -47,6 +55,8 @@ public final class MemoryCookieJar: CookieJar {
             if cookies.count > 3000 { cookies.removeFirst(cookies.count - 3000) }
         }
     }
+
+    private func noteChange() { changed.add(1, ordering: .relaxed) }
 }
 
 /// One cookie as RFC 6265 section 5.3 keeps it.

@@ -76,6 +76,13 @@ final class CurlHandle {
     /// All options are set, as `request` wants them.
     func noteSetting(of request: TransportRequest) { setting = Setting(of: request) }
 
+    /// For the rest of this transfer: the next one begins with all options anew.
+    func decodeNothing() {
+        complaint[0] = 0
+        setting = nil
+        wi_curl_set_number(easy, CURLOPT_HTTP_CONTENT_DECODING, 0)
+    }
+
     /// Takes the handle from its transfer, which must no longer be called.
     func letGo() {
         hooks.pointee.context = CurlCallbacks.none.context

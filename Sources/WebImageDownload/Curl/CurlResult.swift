@@ -12,6 +12,10 @@ enum CurlResult {
         if !transfer.isConnected, let address = transfer.refusedAddress {
             return .failure(WebImageError(.addressRefused, "the address policy does not allow \(address)"))
         }
+        if transfer.isRepeatRefused {
+            let message = "the connection, used before, was dead, and the request may not be sent twice"
+            return .failure(WebImageError(.connectionLost, message))
+        }
         if transfer.isHeadTooLong {
             let message = "the answer's head is longer than \(transfer.request.headLimit)"
             return .failure(WebImageError(.protocolError, message))

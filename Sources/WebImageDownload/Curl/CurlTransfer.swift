@@ -1,5 +1,6 @@
 import CShimCurl
 import Glibc
+import HTTPTypes
 import Synchronization
 import WebImageCore
 
@@ -26,6 +27,10 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     @exclusivity(unchecked) private var headLines: [UInt8] = []
     @exclusivity(unchecked) private(set) var isHeadDelivered = false
     private(set) var isHeadTooLong = false
+    /// Whether libcurl was kept from sending the request once more.
+    private(set) var isRepeatRefused = false
+    /// True once the body is to come as it is, whatever its coding.
+    private(set) var isUndecoded = false
     private(set) var refusedAddress: String?
     @exclusivity(unchecked) private(set) var bodyBytes = 0
 
@@ -92,9 +97,25 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
     func becomeReady(_ address: UnsafePointer<CChar>?) -> Bool {
         if isCancelled { return false }
         if request.addressPolicy != nil, !allow(address.map { String(cString: $0) } ?? "") { return false }
-        // A second request follows the server's challenge.
         if !isConnected { receiver?.didConnect() }
+        // A second request follows the server's challenge, unless libcurl tries again since a connection turned out to be
+        // dead: then there is no answer yet.
+        if isConnected, headLines.isEmpty, !request.mayRepeat, !isUndecoded {
+            isRepeatRefused = true
+            return false
+        }
         isConnected = true
+        return true
+    }
+
+    /// Whether the answer has a coding that libcurl does not know: nothing of it was told yet, and it may be asked for once
+    /// more, as it is.
+    func asksForUndecoded(_ complaint: UnsafePointer<CChar>) -> Bool {
+        guard !isHeadDelivered, !isUndecoded, !isCancelled, request.method == .get,
+            String(cString: complaint).contains("nrecognized content encoding")
+        else { return false }
+        isUndecoded = true
+        headLines = []
         return true
     }
 

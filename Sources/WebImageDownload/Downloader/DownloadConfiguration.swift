@@ -34,8 +34,9 @@ public struct DownloadConfiguration: Sendable {
     public var redirectLimit = 10
     /// Whether a redirect may lead from `https` to `http`. Default false: `redirectRefused`.
     public var allowsRedirectsToHTTP = false
-    /// Fields that do not follow a redirect to another origin. Default `Authorization`, `Cookie` and
-    /// `Proxy-Authorization`.
+    /// Fields whose values say who asks: an answer is for those who sent the same, unless it is `public`, and they do not
+    /// follow a redirect to another origin. Default `Authorization`, `Cookie` and `Proxy-Authorization`, of which the last
+    /// counts for redirects only.
     public var secretFields: Set<HTTPField.Name> = [.authorization, .cookie, .proxyAuthorization]
     /// The statuses whose bodies are taken; all others fail with `badStatus`. Default 200 to 299.
     public var acceptableStatuses = StatusSet.successful
@@ -88,17 +89,6 @@ public struct DownloadConfiguration: Sendable {
     /// - Parameter formats: the picture formats to ask for, the most wanted first.
     public init(formats: [ImageFormat] = []) {
         fields = [.userAgent: Self.userAgent, .accept: Self.accept(formats)]
-    }
-
-    /// Who asks, when a request does not say it: what the provider and the certificate of all requests stand for. Nil
-    /// leaves it to the fields, which otherwise count beside a certificate.
-    func credentialScope(of request: borrowing DownloadRequest, sending fields: HTTPFields) -> String? {
-        var parts = credentialProvider.map { [CredentialScope.of($0)] } ?? []
-        if request.tls == nil, let certificate = tls.clientCertificate {
-            parts.append(CredentialScope.of(certificate))
-            parts += [HTTPField.Name.authorization, .cookie].compactMap { fields[$0] }
-        }
-        return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 
     /// `webimage/<version> (<system>)`.

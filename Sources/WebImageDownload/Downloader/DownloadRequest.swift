@@ -20,13 +20,14 @@ public struct DownloadRequest: Sendable {
     public var credentialProvider: CredentialProvider?
     /// Takes credentials for the host from this file, in the form of `.netrc`. Default nil.
     ///
-    /// It is read when the request is sent. Whoever it speaks for counts by the file's path: where another user's
-    /// password is written into the same file, set ``credentialScope``, or clear what is cached.
+    /// It is read when the request is sent, and only for the origin that was asked for, not for those that redirects lead to.
+    /// Whoever it speaks for counts by the file: its path, and what is in it.
     public var netrcFile: String?
     /// Who asks, when the answer depends on it; nil takes a digest of what the request says of it: user or provider,
     /// `.netrc` file, cookies, client certificate. Two requests of different scope never share an answer.
     public var credentialScope: String?
-    /// Sends and takes cookies, kept in the downloader's ``DownloadConfiguration/cookieJar``. Default false.
+    /// Sends and takes cookies, kept in the downloader's ``DownloadConfiguration/cookieJar``. Default false. An answer is for
+    /// those cookies that were sent for it, unless it is `public`.
     public var handlesCookies = false
     public var tls: TLSPolicy?
     public var addressPolicy: AddressPolicy?
@@ -44,6 +45,10 @@ public struct DownloadRequest: Sendable {
     /// Whether a download that somebody waits for when the downloader is drained may go on to its end, within the
     /// drain's time. Default false: it ends with `shutDown`. (SDWebImage rows O-04, DO-06.)
     public var finishesWhenDrained = false
+    /// What was found out before the caches were asked; nil: nothing, or not yet.
+    package var prepared: PreparedRequest?
+    /// Whether the loader is the configuration's for such URLs, which is no part of the identity.
+    package var hasUsualLoader = false
 
     public init(url: String) { self.url = url }
 

@@ -7,7 +7,7 @@ import WebImageSystem
 ///
 /// Letting go of it shuts it down. Safe to use from any thread.
 public final class ImageDownloader: Sendable {
-    private let center: DownloadCenter
+    let center: DownloadCenter
 
     /// - Parameter transport: nil (the default) makes a ``CurlTransport`` that ends with the downloader.
     public convenience init(
@@ -67,18 +67,6 @@ public final class ImageDownloader: Sendable {
         whenBegun: @escaping @Sendable (ByteLog?) -> Void
     ) {
         center.makeLog(of: beginning, continuedBy: download, head, whenBegun: whenBegun)
-    }
-
-    /// What the rules of HTTP caching must know of a request: all that is sent with it, but for what its modifiers add.
-    package func cacheRequest(for request: ResolvedRequest) -> CacheRequest {
-        let snapshot = center.snapshot
-        var fields = snapshot.configuration.fields
-        for field in request.request.fields { fields[field.name] = nil }
-        fields.append(contentsOf: request.request.fields)
-        return CacheRequest(
-            method: request.request.method, fields: fields,
-            credentialScope: request.credentialScope
-                ?? snapshot.configuration.credentialScope(of: request.request, sending: fields))
     }
 
     /// Whether an answer that was stored is one that the request takes now: by its status and its type.

@@ -39,6 +39,7 @@ package final class ResolvedRequest: Sendable {
         let hooks: [String?]
         /// What a provider knows beside its name.
         let secret: BasicCredentials?
+        let prepared: PreparedRequest?
     }
 
     package let request: DownloadRequest
@@ -66,8 +67,7 @@ package final class ResolvedRequest: Sendable {
         if credentials == nil, case .web(let url) = source { credentials = url.credentials }
         let fingerprint = RequestFingerprint(
             method: request.method.rawValue, name: CacheKey(source.text),
-            fields: request.fields.isEmpty
-                ? [] : request.fields.map { "\($0.name.canonicalName): \($0.value)" }.sorted(),
+            fields: FieldIdentity.all(request.fields).map { "\($0.name.canonicalName): \($0.value)" },
             credentialScope: request.credentialScope ?? CredentialScope.of(request, credentials))
         return Key(fingerprint: fingerprint, credentials: credentials, rest: Rest.of(request))
     }
@@ -82,7 +82,7 @@ extension ResolvedRequest.Rest {
             && request.bodyLimit == nil && request.redirectLimit == nil && request.acceptableStatuses == nil
             && request.acceptableContentTypes == nil && request.credentialProvider == nil
             && request.requestModifier == nil && request.responseModifier == nil && request.decryptor == nil
-            && request.loader == nil
+            && request.loader == nil && request.prepared == nil
         if isPlain { return nil }
         let hooks = [
             request.credentialProvider?.name, request.requestModifier?.name, request.responseModifier?.name,
@@ -93,7 +93,7 @@ extension ResolvedRequest.Rest {
             handlesCookies: request.handlesCookies, tls: request.tls, addressPolicy: request.addressPolicy,
             bodyLimit: request.bodyLimit?.bytes, redirectLimit: request.redirectLimit,
             statuses: request.acceptableStatuses, contentTypes: request.acceptableContentTypes, hooks: hooks,
-            secret: request.credentialProvider?.secret)
+            secret: request.credentialProvider?.secret, prepared: request.prepared)
     }
 }
 
@@ -105,12 +105,28 @@ extension ResolvedRequest {
         if fields.isEmpty { return self }
         var request = request
         request.fields.append(contentsOf: fields)
+        request.prepared?.outgoing?.fields.append(contentsOf: fields)
+        // What could be resolved once can be again.
+        return (try? ResolvedRequest(request)) ?? self
+    }
+
+    /// The same as it is asked now.
+    package func prepared(_ prepared: PreparedRequest) -> ResolvedRequest {
+        var request = request
+        request.prepared = prepared
         // What could be resolved once can be again.
         return (try? ResolvedRequest(request)) ?? self
     }
 
     /// Who asks, when the answer depends on it.
     package var credentialScope: String? { key.fingerprint.credentialScope }
+    /// Whether who asks follows from more than the key of its original and the downloader's settings: from a password, a jar's
+    /// cookies, a file, or what a modifier sets.
+    package var dependsOnMore: Bool {
+        key.credentials != nil || request.credentialProvider?.secret != nil || request.handlesCookies
+            || request.netrcFile != nil || request.requestModifier != nil
+    }
+
     /// True for files, paths and `data:` URLs.
     package var isLocal: Bool {
         switch source {
@@ -118,6 +134,8 @@ extension ResolvedRequest {
         case .web, .loader: false
         }
     }
+    /// True for `http` and `https`.
+    package var isFromWeb: Bool { web != nil }
     /// In lower case; empty where there is none.
     var scheme: String { URLReference(source.text[...]).scheme?.lowercased() ?? "" }
     /// The URL as messages may show it.

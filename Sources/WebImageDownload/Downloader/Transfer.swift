@@ -66,12 +66,14 @@ package struct DownloadExchange: Sendable {
     package var head: ResponseHead
     /// The answers that redirected on the way.
     package var redirects: [ResponseHead]
+    /// What was sent on the way, so that it can be told later who may have the answer.
+    package var hops: [SentHop]
 
     /// When and where the head came, as the rules of HTTP caching want it.
     package var arrival: CacheExchange.Arrival {
         CacheExchange.Arrival(
             requestTime: requestTime, responseTime: responseTime, place: String(url.prefix { $0 != "?" }),
-            redirects: redirects)
+            redirects: redirects, hops: hops)
     }
 }
 

@@ -9,18 +9,31 @@ final class ConfigurationSnapshot: Sendable {
     let logSettings: ByteLog.Settings
     let bodyLimit: ByteCount
     let decryptor: BodyDecryptor?
+    /// Those of the configuration's secret fields that a server of pictures gets to see.
+    let secretNames: [HTTPField.Name]
 
     init(_ configuration: DownloadConfiguration) {
         self.configuration = configuration
         usualRequest = TransportRequest(
             url: "", tls: configuration.tls, proxy: configuration.proxy, allowsHTTP2: configuration.allowsHTTP2,
-            addressPolicy: configuration.addressPolicy)
+            addressPolicy: configuration.addressPolicy, mayRepeat: configuration.retry.retries > 0)
         var settings = ByteLog.Settings()
         settings.memoryLimit = configuration.memoryPerTransfer.bytes
         settings.directory = configuration.temporaryDirectory
         logSettings = settings
         bodyLimit = configuration.bodyLimit
         decryptor = configuration.decryptor
+        secretNames = configuration.secretFields.filter { $0 != .proxyAuthorization }
+            .sorted { $0.canonicalName < $1.canonicalName }
+    }
+
+    /// The fields of a request before anybody changes them.
+    func fields(of request: borrowing DownloadRequest) -> HTTPFields {
+        var fields = configuration.fields
+        if request.fields.isEmpty { return fields }
+        for field in request.fields { fields[field.name] = nil }
+        fields.append(contentsOf: request.fields)
+        return fields
     }
 }
 
@@ -81,10 +94,7 @@ struct TransferPlan: Sendable {
 
     /// The fields of a hop before anybody changes them.
     func fields(for chain: RedirectChain) -> HTTPFields {
-        var fields = configuration.fields
-        if request.fields.isEmpty, chain.keepsSecrets { return fields }
-        for field in request.fields { fields[field.name] = nil }
-        fields.append(contentsOf: request.fields)
+        var fields = snapshot.fields(of: request)
         if !chain.keepsSecrets {
             for name in configuration.secretFields { fields[name] = nil }
         }
@@ -101,7 +111,12 @@ struct TransferPlan: Sendable {
         if !chain.keepsSecrets { credentials = chain.current.credentials }
         if let credentials { sent.credentials = credentials }
         if request.authentication != .basic { sent.authentication = request.authentication }
-        if let file = request.netrcFile { sent.netrcFile = file }
+        // Its entries are for those who are asked, not for whoever they send us to.
+        if chain.keepsSecrets, let file = request.netrcFile { sent.netrcFile = file }
+        // What is tried once the transport may not try again either, nor what is not safe to do twice.
+        let isSafe = outgoing.method == .get || outgoing.method == .head
+        let mayRepeat = isSafe && (request.retry ?? configuration.retry).retries > 0
+        if sent.mayRepeat != mayRepeat { sent.mayRepeat = mayRepeat }
         if let tls = request.tls { sent.tls = tls }
         // Who we are is for the first origin only; whom we trust, and by which keys, is the same everywhere.
         if !chain.keepsSecrets, sent.tls.clientCertificate != nil { sent.tls.clientCertificate = nil }

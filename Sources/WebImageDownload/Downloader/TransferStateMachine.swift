@@ -270,6 +270,11 @@ struct TransferStateMachine: Sendable {
             // Shorter now than what came of it.
             if partial.forget() { return drain(.hop, length: length, at: now) }
         }
+        if partial.rangeFields != nil, !accepts(head.status), ResumePoint.mayRefuseTheRange(head.status),
+            partial.forget()
+        {
+            return drain(.hop, length: length, at: now)
+        }
         guard isContinued || accepts(head.status) else { throw unwanted(head.status) }
         if head.status == 206, !isContinued, !rules.takesParts {
             throw WebImageError(.protocolError, "the server sent a part that nobody asked for", status: 206)

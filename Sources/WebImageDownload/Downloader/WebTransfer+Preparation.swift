@@ -57,7 +57,12 @@ extension WebTransfer {
         var (chain, outgoing) = draft()
         if let modifier = plan.requestModifier {
             let given = outgoing.fields
-            outgoing = try await modified(outgoing, by: modifier)
+            if let ready = plan.request.prepared?.outgoing, outgoing.redirects == 0, outgoing.retries == 0 {
+                // What it said when the load began: who may join it, and have the answer, goes by that.
+                outgoing = ready.with(priority: given[.priority])
+            } else {
+                outgoing = try await modified(outgoing, by: modifier)
+            }
             if chain.mustGet { outgoing.becomeGet() }
             if outgoing.url != chain.current.text || outgoing.method != chain.method {
                 chain = try move(outgoing, from: chain.current)
@@ -138,7 +143,12 @@ extension WebTransfer {
         _ outgoing: OutgoingRequest, _ chain: RedirectChain, credentials: Credentials?
     ) -> TransportRequest {
         var request = plan.transportRequest(outgoing, for: chain)
+        let cookies =
+            plan.request.handlesCookies ? plan.configuration.cookieJar.cookies(for: outgoing.url) : nil
+        let hop = hop(of: outgoing, chain, cookies)
         let challenge = guts.withLock { guts in
+            guts.hops.removeSubrange(min(chain.count, guts.hops.count)...)
+            guts.hops.append(hop)
             guts.sentCredentials = credentials
             return guts.challenge
         }
@@ -151,7 +161,7 @@ extension WebTransfer {
             request.authentication = scheme ?? (challenge == nil ? .negotiated : asked)
         case nil: break
         }
-        if plan.request.handlesCookies, let cookies = plan.configuration.cookieJar.cookies(for: outgoing.url) {
+        if let cookies {
             let own = request.fields[.cookie]
             request.fields[.cookie] = own.map { "\($0); \(cookies)" } ?? cookies
         }
@@ -161,6 +171,14 @@ extension WebTransfer {
                 metadata: ["host": "\(chain.current.host)"])
         }
         return request
+    }
+
+    /// What is sent, for those who must tell later who may have the answer.
+    private func hop(of outgoing: OutgoingRequest, _ chain: RedirectChain, _ cookies: String?) -> SentHop {
+        let isAsAsked = outgoing.url == plan.url.text
+        return SentHop(
+            place: isAsAsked ? "" : String(outgoing.url.prefix { $0 != "?" }),
+            target: isAsAsked || chain.count > 0 ? nil : outgoing.url, fields: outgoing.fields, cookies: cookies)
     }
 
     // MARK: Answers
@@ -187,6 +205,13 @@ extension WebTransfer {
 }
 
 extension OutgoingRequest {
+    /// With the urgency of now, unless it says another.
+    fileprivate func with(priority: String?) -> OutgoingRequest {
+        var request = self
+        if fields[.priority] == nil, let priority { request.fields[.priority] = priority }
+        return request
+    }
+
     /// As a redirect has it that changes the method: without the body, and what is said of it.
     fileprivate mutating func becomeGet() {
         method = .get

@@ -43,6 +43,8 @@ final class WebTransfer: Transfer, TransportReceiver {
         /// What the body would have come by that comes once more, should it be another one.
         var exchangeOfTry: DownloadExchange?
         var redirects: [ResponseHead] = []
+        /// What was sent for each of them, and then for the answer.
+        var hops: [SentHop] = []
         var sentFields: HTTPFields = [:]
         var sentAt: Int64 = 0
         /// What was sent, and what the server said to it.
@@ -375,7 +377,7 @@ extension WebTransfer.Guts {
         if case .goOn = action { metrics.resumedBytes += machine.partial.offset }
         let current = DownloadExchange(
             url: machine.chain.current.text, requestFields: sentFields, requestTime: sentAt, responseTime: wallTime,
-            head: head, redirects: redirects)
+            head: head, redirects: redirects, hops: hops)
         switch action {
         case .accept, .replace: exchange = current
         case .goOn where machine.partial.offset == 0: exchangeOfTry = current

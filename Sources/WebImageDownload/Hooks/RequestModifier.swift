@@ -32,15 +32,48 @@ public struct OutgoingRequest: Sendable {
 /// looked at anew.
 ///
 /// A request that a redirect has made a GET stays one, without a body (RFC 9110 section 15.4).
+///
+/// What it sets decides who may have the answer: a load asks it before it looks into a cache or joins another load, and sends
+/// what it said then. A picture in memory is answered without asking it only where it is for everybody (`public`, without
+/// `Vary`), unless the modifier works at once (``changing(name:_:)``).
 public struct RequestModifier: Sendable {
-    /// Stands for the modifier: two of one name are taken to do the same, so that their downloads may be shared.
+    /// Stands for the modifier: two of one name are taken to do the same to the same request, so that their downloads may be
+    /// shared where they did.
     public var name: String
     /// nil refuses: the download fails with `requestRefused`. So does an error, which is its cause.
-    public var modify: @Sendable (OutgoingRequest) async throws -> OutgoingRequest?
+    public var modify: @Sendable (OutgoingRequest) async throws -> OutgoingRequest? {
+        didSet { change = nil }
+    }
+    /// For whom it speaks, where the secrets that it sets or the URL that it asks for change from request to request, as
+    /// signatures and tokens do. Default nil: each secret (``DownloadConfiguration/secretFields``) and each changed URL stands
+    /// for somebody else. A request's own ``DownloadRequest/credentialScope`` counts more.
+    public var credentialScope: String?
+    /// Fields that it sets anew each time and that change no answer: two requests that differ only in them share a download.
+    /// Default `traceparent`, `tracestate` and `X-Request-ID`.
+    public var neutralFields = Set(["traceparent", "tracestate", "x-request-id"].compactMap { HTTPField.Name($0) })
+    /// The same as ``modify``, for one that need not be waited for.
+    private(set) var change: (@Sendable (inout OutgoingRequest) throws -> Void)?
 
+    /// One that may take time.
     public init(name: String, modify: @escaping @Sendable (OutgoingRequest) async throws -> OutgoingRequest?) {
         self.name = name
         self.modify = modify
+    }
+
+    /// One that works at once.
+    ///
+    /// - Parameter change: must not block: it is called on the thread that asks, also for a picture in memory. An error
+    ///   refuses.
+    public static func changing(
+        name: String, _ change: @escaping @Sendable (inout OutgoingRequest) throws -> Void
+    ) -> RequestModifier {
+        var modifier = RequestModifier(name: name) { request in
+            var request = request
+            try change(&request)
+            return request
+        }
+        modifier.change = change
+        return modifier
     }
 
     /// Sets method, fields (by name) and body where they are given.
@@ -49,13 +82,11 @@ public struct RequestModifier: Sendable {
     ) -> RequestModifier {
         let lines = fields.map { "\($0.name.canonicalName):\($0.value)" }.sorted().joined(separator: "\n")
         let text = body.map { String(decoding: $0, as: UTF8.self) } ?? ""
-        return RequestModifier(name: "set \(method?.rawValue ?? "") \(lines)\n\(text)") { request in
-            var request = request
+        return changing(name: "set \(method?.rawValue ?? "") \(lines)\n\(text)") { request in
             if let method { request.method = method }
             for field in fields { request.fields[field.name] = nil }
             request.fields.append(contentsOf: fields)
             if let body { request.body = body }
-            return request
         }
     }
 
@@ -63,11 +94,7 @@ public struct RequestModifier: Sendable {
     public static func filteringFields(
         name: String, _ filter: @escaping @Sendable (_ url: String, HTTPFields) -> HTTPFields
     ) -> RequestModifier {
-        RequestModifier(name: name) { request in
-            var request = request
-            request.fields = filter(request.url, request.fields)
-            return request
-        }
+        changing(name: name) { $0.fields = filter($0.url, $0.fields) }
     }
 }
 

@@ -62,7 +62,7 @@ final class LoaderTransfer: Transfer {
         let begunAt = state.withLock { $0.begunAt }
         return DownloadExchange(
             url: url, requestFields: [:], requestTime: begunAt, responseTime: begunAt, head: ResponseHead(status: 200),
-            redirects: [])
+            redirects: [], hops: [])
     }
 
     var firstDeadline: Duration? { rules.totalDeadline.map { createdAt + $0 } }

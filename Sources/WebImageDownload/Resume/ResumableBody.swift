@@ -10,6 +10,8 @@ package struct ResumableBody: Sendable {
         /// From so many bytes on the beginning is written to disk while the rest still comes, so that it outlives a
         /// process that is killed; shorter ones only when the transfer fails. Default 256 KiB.
         package var keepAfter = 256 << 10
+        /// The fields of the answer that the head of the whole has.
+        package var keptFields = KeptFields.standard
 
         package init() {}
     }
@@ -52,6 +54,8 @@ package struct ResumableBody: Sendable {
     private let rules: Rules
     private let mayResume: Bool
     private let mayWrite: Bool
+    /// The digest of who asks.
+    private let scope: String?
     private var phase = Phase.waiting
     private var point: ResumePoint?
     /// Contiguous bytes from the first one on.
@@ -63,7 +67,15 @@ package struct ResumableBody: Sendable {
     package init(_ request: CacheRequest, mode: CacheMode, rules: Rules = Rules()) {
         self.rules = rules
         mayResume = request.isPlainGet
-        mayWrite = mode.stores && !request.control.noStore
+        // Nobody could tell later whose beginning it is.
+        mayWrite = mode.stores && !request.control.noStore && request.knowsScope
+        scope = Self.scope(of: request)
+    }
+
+    private static func scope(of request: CacheRequest) -> String? {
+        let cookies = request.declaresScope ? nil : request.cookies?("")
+        let parts = [request.credentialScope, cookies.map { "cookies " + $0 }].compactMap { $0 }
+        return parts.isEmpty ? nil : CredentialScope.digest(parts.joined(separator: "\n").utf8)
     }
 
     /// Whether to ask the store.
@@ -74,7 +86,7 @@ package struct ResumableBody: Sendable {
     /// - Returns: false when it is of no use: discard it.
     package mutating func found(metadata: [UInt8], length: Int) -> Bool {
         guard wantsKept, length >= rules.minimum, let point = ResumePoint(encoded: metadata),
-            length < point.total ?? .max
+            length < point.total ?? .max, point.response.scope == scope
         else { return false }
         self.point = point
         self.length = length
@@ -103,24 +115,31 @@ package struct ResumableBody: Sendable {
         case 200:
             forget()
             phase = .receiving
-            point = mayResume ? ResumePoint(head, arrival) : nil
+            point = mayResume ? ResumePoint(head, arrival, keeping: rules.keptFields, scope: scope) : nil
             return .restart
         case 206 where isResuming:
-            guard var point, point.accept(head, arrival, offset: offset) == nil else { return startOver() }
+            guard var point, point.accept(head, arrival, offset: offset, keeping: rules.keptFields) == nil else {
+                return startOver()
+            }
             self.point = point
             phase = .receiving
             return .append(point.wholeHead(like: head))
         case 206 where mayResume:
             phase = .ended
             return .fail(WebImageError(.protocolError, "the server sent a part of the picture that nobody asked for"))
-        case 412 where isResuming, 416 where isResuming: return startOver()
-        default:
-            phase = .waiting
-            // There is nothing any more that the rest could belong to.
-            let forgets = head.status == 404 || head.status == 410
-            if forgets { forget() }
-            return .leave(forgets: forgets)
+        default: return refused(head.status)
         }
+    }
+
+    /// The answer has a status that brings no body, or none that was wanted.
+    package mutating func refused(_ status: Int) -> HeadAction {
+        guard case .asking(let offset) = phase else { return .leave(forgets: false) }
+        if offset > 0, ResumePoint.mayRefuseTheRange(status) { return startOver() }
+        phase = .waiting
+        // There is nothing any more that the rest could belong to.
+        let forgets = status == 404 || status == 410
+        if forgets { forget() }
+        return .leave(forgets: forgets)
     }
 
     private mutating func startOver() -> HeadAction {

@@ -30,11 +30,17 @@ struct ResumePoint: Hashable, Sendable {
 
     /// Nil for a body that cannot be gone on with: not the whole, coded on the way, without a strong validator, or
     /// from a server that sends no parts.
-    init?(_ head: ResponseHead, _ arrival: CacheExchange.Arrival) {
+    ///
+    /// - Parameter scope: the digest of who asks: whose beginning it is.
+    init?(
+        _ head: ResponseHead, _ arrival: CacheExchange.Arrival, keeping kept: KeptFields = .standard,
+        scope: String? = nil
+    ) {
         guard head.status == 200, !Self.isCoded(head), head[.acceptRanges]?.trimmingBlanks().lowercased() != "none"
         else { return nil }
         response = StoredResponse(
-            head, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+            head, keeping: kept, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+        response.scope = scope
         guard let validator = Self.validator(of: response) else { return nil }
         self.validator = validator
         total = head[.contentLength].flatMap { DeltaSeconds.parse($0) == nil ? nil : Int($0) }
@@ -61,10 +67,18 @@ struct ResumePoint: Hashable, Sendable {
         [.range: "bytes=\(offset)-", .ifRange: validator.text]
     }
 
+    /// Whether a status may be about the range, which a server, or what stands before it, does not like: then all is asked
+    /// for, once. What is wrong with the picture or with who asks says so again.
+    static func mayRefuseTheRange(_ status: Int) -> Bool {
+        (400..<500).contains(status) && ![401, 404, 407, 408, 410, 429].contains(status)
+    }
+
     // MARK: The answer to a request for the rest
 
     /// Takes in the head of a 206, or says why the rest does not belong to the beginning.
-    mutating func accept(_ head: ResponseHead, _ arrival: CacheExchange.Arrival, offset: Int) -> Mismatch? {
+    mutating func accept(
+        _ head: ResponseHead, _ arrival: CacheExchange.Arrival, offset: Int, keeping kept: KeptFields = .standard
+    ) -> Mismatch? {
         if let place, let other = arrival.place, place != CredentialScope.digest(other.utf8) { return .place }
         if head[.contentType]?.trimmingBlanks().lowercased().hasPrefix("multipart/") ?? false { return .multipart }
         if Self.isCoded(head) { return .coding }
@@ -81,7 +95,7 @@ struct ResumePoint: Hashable, Sendable {
         case .date(let text): if head[.lastModified] != text { return .validator }
         }
         total = whole
-        merge(head, arrival)
+        merge(head, arrival, kept)
         return nil
     }
 
@@ -90,16 +104,13 @@ struct ResumePoint: Hashable, Sendable {
     }
 
     /// What the 206 says replaces what the first answer said (RFC 9110 section 15.3.7.3).
-    private mutating func merge(_ head: ResponseHead, _ arrival: CacheExchange.Arrival) {
+    private mutating func merge(_ head: ResponseHead, _ arrival: CacheExchange.Arrival, _ kept: KeptFields) {
         response.requestTime = arrival.requestTime
         response.responseTime = arrival.responseTime
-        for name in HTTPCacheRules.keptFields where name != .contentType {
-            guard let value = head[name] else {
-                if name == .age || name == .date { response.fields.removeAll { $0.name == name.canonicalName } }
-                continue
-            }
-            response.fields.removeAll { $0.name == name.canonicalName }
-            response.fields.append(.init(name: name.canonicalName, value: value))
+        response.fields.removeAll { $0.name == "age" || $0.name == "date" }
+        for field in kept.fields(of: head) where field.name != "content-type" {
+            response.fields.removeAll { $0.name == field.name }
+            response.fields.append(field)
         }
     }
 

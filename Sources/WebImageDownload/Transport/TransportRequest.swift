@@ -25,13 +25,14 @@ public struct TransportRequest: Sendable {
         var allowsHTTP2: Bool
         var addressPolicy: AddressPolicy?
         var headLimit: ByteCount
+        var mayRepeat: Bool
     }
 
     public init(
         url: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], body: [UInt8]? = nil,
         credentials: BasicCredentials? = nil, authentication: AuthenticationScheme = .basic, netrcFile: String? = nil,
         tls: TLSPolicy = TLSPolicy(), proxy: ProxySettings = .environment, allowsHTTP2: Bool = true,
-        addressPolicy: AddressPolicy? = nil, headLimit: ByteCount = .kibibytes(256)
+        addressPolicy: AddressPolicy? = nil, headLimit: ByteCount = .kibibytes(256), mayRepeat: Bool = true
     ) {
         self.url = url
         self.method = method
@@ -39,7 +40,8 @@ public struct TransportRequest: Sendable {
         rest = Rest(
             Values(
                 body: body, credentials: credentials, authentication: authentication, netrcFile: netrcFile, tls: tls,
-                proxy: proxy, allowsHTTP2: allowsHTTP2, addressPolicy: addressPolicy, headLimit: headLimit))
+                proxy: proxy, allowsHTTP2: allowsHTTP2, addressPolicy: addressPolicy, headLimit: headLimit,
+                mayRepeat: mayRepeat))
     }
 
     public var body: [UInt8]? {
@@ -92,6 +94,13 @@ public struct TransportRequest: Sendable {
     public var headLimit: ByteCount {
         get { rest.values.headLimit }
         set { change { $0.headLimit = newValue } }
+    }
+
+    /// Whether the transport may send the request once more by itself, when a connection that was used before turns out to be
+    /// dead before a byte of the answer has come. Default true; false fails with `connectionLost`.
+    public var mayRepeat: Bool {
+        get { rest.values.mayRepeat }
+        set { change { $0.mayRepeat = newValue } }
     }
 
     private mutating func change(_ change: (inout Values) -> Void) {

@@ -68,7 +68,7 @@ struct AnswerCase: Sendable, CustomTestStringConvertible {
 extension AnswerCase.Outcome {
     init(_ answer: CacheAnswer) {
         switch answer {
-        case .proceed(let plan): self = plan.storing != nil ? .store : plan.removesStored ? .passAndRemove : .pass
+        case .proceed(let plan): self = plan.removesStored ? .passAndRemove : plan.storing != nil ? .store : .pass
         case .useStored(_, let plan): self = plan.removesStored ? .useAndRemove : .update
         case .useStale: self = .useStale
         case .askAgain: self = .askAgain
@@ -101,6 +101,7 @@ extension AnswerCase {
             "200 with no-store where nothing is stored", .noStore, nil, .head(200, ["Cache-Control: no-store"]), .pass),
         .init("404 takes the entry along", .httpRules, tag, .head(404, ["Cache-Control: no-store"]), .passAndRemove),
         .init("410 takes the entry along", .reload, nil, .head(410, ["Cache-Control: no-store"]), .passAndRemove),
+        .init("404 that may be kept", .httpRules, tag, .head(404, ["Cache-Control: max-age=9"]), .store),
         .init("404 where nothing is stored", .noStore, nil, .head(404, []), .pass),
         .init("403 leaves the entry", .revalidate, tag, .head(403, []), .pass),
         .init("429 leaves the entry", .revalidate, tag, .head(429, ["Retry-After: 5"]), .pass),

@@ -23,6 +23,10 @@ import WebImageTesting
             ("Sun, 06 Nov 94 08:49:37 GMT", nil), ("Sun, 06 Nov 19940 08:49:37 GMT", nil),
             ("Sum, 06 Nov 1994 08:49:37 GMT", nil),
             ("Sun, 06 Now 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994 08:49:37 GMT x", nil),
+            // More blanks than there should be, and others.
+            ("Sun,  06 Nov 1994 08:49:37 GMT", nil), ("Sun, 06 Nov 1994  08:49:37 GMT", nil),
+            ("Sun, 06\tNov 1994 08:49:37 GMT", nil), ("Sunday, 06-Nov-94  08:49:37 GMT", nil),
+            ("Sun Nov  06 08:49:37 1994", nil), ("Sun Nov 06  08:49:37 1994", nil), ("Sun Nov   6 08:49:37 1994", nil),
             ("Sun, +6 Nov 1994 08:49:37 GMT", nil), (String(repeating: "Sun, ", count: 100), nil),
         ] as [(String, Int64?)])
     func dates(_ text: String, _ seconds: Int64?) {

@@ -81,6 +81,11 @@ extension LookupCase {
         .init(
             "10 % of the time since a change", ["Last-Modified: \(date(-1000))", "Date: \(date(0))"], after: 99, .serve),
         .init("and no longer", ["Last-Modified: \(date(-1000))", "Date: \(date(0))"], after: 100, .ask),
+        .init("10 % of less than 100 s", ["Last-Modified: \(date(-50))", tag], after: 4, .serve),
+        .init("and no longer than that", ["Last-Modified: \(date(-50))", tag], after: 5, .ask),
+        .init("10 % of ages", ["Last-Modified: Thu, 01 Jan 1000 00:00:00 GMT", tag], after: 86_399, .serve),
+        .init("a date with two blanks is in the past", ["Expires: Sat, 16 Jan 2027  08:00:00 GMT", tag], .ask),
+        .init("the same date with one is not", ["Expires: Sat, 16 Jan 2027 08:00:00 GMT", tag], .serve),
         .init("at most a day", ["Last-Modified: \(date(-100_000_000))"], after: 86_399, .serve),
         .init("and not a second more", ["Last-Modified: \(date(-100_000_000))"], after: 86_400, .ask),
         .init("a change in the future tells nothing", ["Last-Modified: \(date(1000))"], after: 0, .ask),

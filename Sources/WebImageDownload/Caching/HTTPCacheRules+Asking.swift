@@ -1,0 +1,82 @@
+import HTTPTypes
+
+/// Who may have what.
+///
+/// An answer is bound to what was sent for it: by `Vary` to the fields that it names, and unless it is `public`, to who
+/// asked and to the cookies that the jar gave for each place on the way. A look-up compares that with what would be sent
+/// now. What cannot be told before a request is sent, since only a later hop sent it, is not kept.
+extension HTTPCacheRules {
+    /// Whether an answer is good for a request, whatever its age: `Vary`, and who asked.
+    package func isFor(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
+        // An entry that says no-store was not stored by these rules, and is not served by them.
+        guard !forbidsStoring(stored.control, status: stored.status), matchesVary(request, stored) else { return false }
+        if stored.control.isPublic, !namesSecrets(stored, of: request) { return true }
+        guard request.knowsScope, stored.scope == scope(of: request) else { return false }
+        return request.declaresScope || matchesCookies(request, stored)
+    }
+
+    /// Whether an answer is good for everybody, whatever they send.
+    package func isForAll(_ stored: StoredResponse) -> Bool {
+        guard stored.control.isPublic, stored.vary.isEmpty, case .fields([]) = VaryRule(stored["vary"]) else {
+            return false
+        }
+        return true
+    }
+
+    func scope(of request: CacheRequest) -> String? { request.credentialScope.map { digest("scope " + $0) } }
+
+    private func matchesVary(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
+        guard case .fields(let names) = VaryRule(stored["vary"]) else { return false }
+        // An entry of before these rules has no digests: it says nothing of the request that it was for.
+        guard names.allSatisfy({ name in stored.vary.contains { $0.name == name } }) else { return false }
+        if stored.vary.isEmpty { return true }
+        return request.knowsFields && stored.vary.allSatisfy { $0.value == varyDigest($0.name, request) }
+            && (!stored.vary.contains { $0.name == "cookie" } || matchesCookies(request, stored))
+    }
+
+    /// A `public` answer that depends on who asks contradicts itself: it is for who asked.
+    private func namesSecrets(_ stored: StoredResponse, of request: CacheRequest) -> Bool {
+        if stored.vary.isEmpty { return false }
+        let secrets = request.secretNames.union(["authorization", "cookie"])
+        return stored.vary.contains { secrets.contains($0.name) }
+    }
+
+    /// Whether the jar would send the same cookies now, to each place on the way.
+    private func matchesCookies(_ request: CacheRequest, _ stored: StoredResponse) -> Bool {
+        guard let cookies = request.cookies else { return stored.cookies.allSatisfy { $0.value.isEmpty } }
+        return !stored.cookies.isEmpty
+            && stored.cookies.allSatisfy { $0.value == cookieDigest(cookies($0.name)) }
+    }
+
+    private func cookieDigest(_ cookies: String?) -> String { cookies.map { digest("cookies " + $0) } ?? "" }
+
+    private func varyDigest(_ name: String, _ request: CacheRequest) -> String {
+        guard let name = HTTPField.Name(name), let value = request.fields[name] else { return "" }
+        return digest(FieldIdentity.value(value, of: name))
+    }
+
+    /// Notes whom an answer is for.
+    ///
+    /// - Returns: false when nobody could tell later: it is not to be kept.
+    func bind(_ stored: inout StoredResponse, to request: CacheRequest, _ arrival: CacheExchange.Arrival) -> Bool {
+        // Where redirects lead may vary as well.
+        var names: Set<String> = []
+        for value in arrival.redirects.map({ $0[.vary] }) + [stored["vary"]] {
+            guard case .fields(let some) = VaryRule(value) else { return false }
+            names.formUnion(some)
+        }
+        let asked = arrival.hops.first.map { request.sent(as: $0) } ?? request
+        let decisive = stored.control.isPublic ? names : names.union(asked.secretNames)
+        for hop in arrival.hops.dropFirst() {
+            for name in decisive.compactMap({ HTTPField.Name($0) }) {
+                if let value = hop.fields[name], value != asked.fields[name] { return false }
+            }
+        }
+        stored.vary = names.sorted().map { .init(name: $0, value: varyDigest($0, asked)) }
+        stored.scope = scope(of: asked)
+        if request.cookies != nil {
+            stored.cookies = arrival.hops.map { .init(name: $0.place, value: cookieDigest($0.cookies)) }
+        }
+        return true
+    }
+}

@@ -1,0 +1,62 @@
+public import HTTPTypes
+
+/// Which fields of an answer are kept with its picture, in memory and on disk (RFC 9111 section 3.1).
+///
+/// Always those that caching needs: `Age`, `Cache-Control`, `Content-Type`, `Date`, `ETag`, `Expires`, `Last-Modified` and
+/// `Vary`. Never those that are meant for one connection or one user, nor those that tell of the body on the way:
+/// `Connection` and what it names, `Transfer-Encoding`, `Set-Cookie`, `Content-Length`, `Content-Encoding` and their like.
+public struct KeptFields: Hashable, Sendable, ExpressibleByArrayLiteral {
+    /// Only what caching needs.
+    public static let standard: KeptFields = []
+    /// Every field that may be kept, 64 at most.
+    public static let all: KeptFields = {
+        var all = KeptFields([])
+        all.keepsAll = true
+        return all
+    }()
+
+    /// Kept besides those that caching needs.
+    public private(set) var names: Set<HTTPField.Name>
+    private var keepsAll = false
+
+    /// - Parameter names: fields to keep besides those that caching needs. A value of more than 8 KiB is left out.
+    public init(_ names: some Sequence<HTTPField.Name>) { self.names = Set(names) }
+
+    public init(arrayLiteral names: HTTPField.Name...) { self.init(names) }
+
+    /// What caching needs.
+    static let needed: [HTTPField.Name] = [
+        .age, .cacheControl, .contentType, .date, .eTag, .expires, .lastModified, .vary,
+    ]
+
+    /// A field that is longer than this is not kept, and an answer that would need it neither.
+    static let longestValue = 8 << 10
+    private static let mostFurther = 64
+
+    private static let never: Set<String> = [
+        "connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade", "proxy-connection",
+        "proxy-authenticate", "proxy-authorization", "proxy-authentication-info", "www-authenticate",
+        "authentication-info", "set-cookie", "set-cookie2", "content-length", "content-encoding", "content-range",
+    ]
+
+    /// The fields of a head that are kept, names in lower case.
+    func fields(of head: ResponseHead) -> [StoredResponse.Field] {
+        let needed = Self.needed.compactMap { name in
+            head[name].map { StoredResponse.Field(name: name.canonicalName, value: $0) }
+        }
+        return needed + further(of: head)
+    }
+
+    private func further(of head: ResponseHead) -> [StoredResponse.Field] {
+        if names.isEmpty, !keepsAll { return [] }
+        let wanted = keepsAll ? Set(head.fields.map(\.name)).union(names) : names
+        let ofConnection = FieldScanner.elements(of: head[.connection] ?? "").map { $0.lowercased() }
+        return wanted.sorted { $0.canonicalName < $1.canonicalName }.compactMap { name in
+            guard !Self.needed.contains(name), !Self.never.contains(name.canonicalName),
+                !ofConnection.contains(name.canonicalName), let value = head[name],
+                value.utf8.count <= Self.longestValue
+            else { return nil }
+            return StoredResponse.Field(name: name.canonicalName, value: value)
+        }.prefix(Self.mostFurther).map { $0 }
+    }
+}

@@ -1,0 +1,101 @@
+import HTTPTypes
+import Synchronization
+import WebImageCore
+
+/// What is found out when a load begins, before a cache is asked: the request as its modifier leaves it, and who asks now.
+///
+/// Requests whose marks differ share no transfer.
+package struct PreparedRequest: Hashable, Sendable {
+    /// As the modifier left the first request; nil when there is no modifier, or it failed: it is asked again, then.
+    var outgoing: OutgoingRequest?
+    /// What the jar has for the URL.
+    let cookies: String?
+    private let mark: String
+
+    init(mark: [String], outgoing: OutgoingRequest?, cookies: String?) {
+        self.mark = mark.joined(separator: "\n")
+        self.outgoing = outgoing
+        self.cookies = cookies
+    }
+
+    package static func == (one: Self, other: Self) -> Bool { one.mark == other.mark }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(mark) }
+}
+
+/// Finds out for one request, by one state of the configuration, what ``PreparedRequest`` has.
+struct RequestPreparation: Sendable {
+    private let request: DownloadRequest
+    private let url: WebURL
+    private let snapshot: ConfigurationSnapshot
+    let modifier: RequestModifier?
+
+    /// Nil for a request that says all of it itself, or that was prepared before.
+    init?(_ resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot) {
+        guard let url = resolved.web, resolved.request.prepared == nil else { return nil }
+        request = resolved.request
+        modifier = request.requestModifier ?? snapshot.configuration.requestModifier
+        guard modifier != nil || request.handlesCookies || request.netrcFile != nil else { return nil }
+        self.url = url
+        self.snapshot = snapshot
+    }
+
+    /// Nil where the modifier must be waited for.
+    func atOnce() -> PreparedRequest? {
+        guard let modifier else { return prepared(nil) }
+        guard let change = modifier.change else { return nil }
+        var changed = outgoing
+        guard (try? change(&changed)) != nil else { return failed }
+        return prepared(changed)
+    }
+
+    func waiting() async -> PreparedRequest {
+        guard let modifier else { return prepared(nil) }
+        guard let changed = try? await modifier.modify(outgoing) else { return failed }
+        return prepared(changed)
+    }
+
+    /// Nobody knows what would have been sent: nobody joins it.
+    var failed: PreparedRequest {
+        prepared(nil, ["failed:\(Self.counter.add(1, ordering: .relaxed).newValue)"])
+    }
+
+    private static let counter = Atomic(0)
+
+    var time: Duration? { (request.deadlines ?? snapshot.configuration.deadlines).connect }
+
+    private var outgoing: OutgoingRequest {
+        OutgoingRequest(
+            url: url.text, method: request.method, fields: snapshot.fields(of: request), body: request.body,
+            redirects: 0, retries: 0)
+    }
+
+    private func prepared(_ changed: OutgoingRequest?, _ further: [String] = []) -> PreparedRequest {
+        var mark = further
+        let jar = request.handlesCookies ? snapshot.configuration.cookieJar : nil
+        // In this order: cookies that change meanwhile are those of another load.
+        if let changes = jar?.changes { mark.append("jar:\(changes)") }
+        let cookies = jar?.cookies(for: url.text)
+        if let cookies { mark.append("cookies:" + cookies) }
+        if let file = request.netrcFile { mark.append("netrc:" + NetrcMark.text(of: file)) }
+        if let changed { mark += differences(of: changed) }
+        return PreparedRequest(mark: mark, outgoing: changed, cookies: cookies)
+    }
+
+    /// What the modifier changed and may matter to the answer.
+    private func differences(of changed: OutgoingRequest) -> [String] {
+        let given = outgoing
+        let declared = request.credentialScope ?? modifier?.credentialScope
+        let secrets = declared == nil ? [] : snapshot.configuration.secretFields
+        var all = declared.map { ["as:" + $0] } ?? []
+        if declared == nil, changed.url != given.url { all.append("url:" + changed.url) }
+        if changed.method != given.method { all.append("method:" + changed.method.rawValue) }
+        if changed.body != given.body { all.append("body:" + CredentialScope.digest(changed.body ?? [])) }
+        let neutral = modifier?.neutralFields ?? []
+        for name in Set(changed.fields.map(\.name)).union(given.fields.map(\.name)).subtracting(neutral)
+        where changed.fields[name] != given.fields[name] && !secrets.contains(name) {
+            all.append("field:\(name.canonicalName):\(changed.fields[name] ?? "")")
+        }
+        return all.sorted()
+    }
+}

@@ -1,0 +1,37 @@
+import Testing
+import WebImage
+import WebImageCore
+import WebImageTesting
+
+/// Two users of one cache folder, each with processes of their own: neither gets the other's picture (finding L3).
+struct UsersApartCommandTests {
+    /// How the command is told who asks, with a star for the name.
+    @Test(
+        arguments: [
+            ["--header", "Cookie: session=*"], ["--header", "Authorization: Bearer *"], ["--user", "*:x"],
+            ["--user", "user:*"], ["--netrc"],
+        ])
+    func neitherGetsTheOthersPicture(words: [String]) async throws {
+        let bench = try CommandBench()
+        let pictures = ["anna": try Pictures.png(10, 10), "otto": try Pictures.png(20, 20)]
+        bench.origin.serve("/me.png") { request in
+            // As they stand, and in Basic's base64: anna:x, user:anna, and those of otto.
+            let names = [
+                "anna": ["anna", "YW5uYTp4", "dXNlcjphbm5h"], "otto": ["otto", "b3R0bzp4", "dXNlcjpvdHRv"],
+            ]
+            let told = [request.header("Authorization"), request.header("Cookie")].compactMap { $0 }.joined()
+            let asker = names.first { $0.value.contains { told.contains($0) } }?.key
+            return .bytes(asker.flatMap { pictures[$0] } ?? [], contentType: "image/png", etag: "\"1\"")
+        }
+        let url = bench.origin.url("/me.png")
+        for asker in ["anna", "otto", "otto", "anna"] {
+            try bench.write(Array("machine 127.0.0.1 login \(asker) password x\n".utf8), to: ".netrc")
+            let own = words.map { $0.replacing("*", with: asker) }
+            for source in ["network", "disk", "disk"] {
+                let run = try await bench.run(["fetch", url, "-o", "out.png", "--json"] + own)
+                #expect(run.code == 0 && bench.read("out.png") == pictures[asker], "\(asker), \(run.errors)")
+                if asker == "anna", source == "disk" { #expect(try run.objects.first?.text("source") == source) }
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import WebImage
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+import WebImageTesting
+
+/// Two who ask for the same URL and are to get pictures of their own.
+enum Asker: String, CaseIterable, Sendable {
+    case anna
+    case otto
+
+    /// How wide this one's picture is.
+    var side: Int { self == .anna ? 10 : 20 }
+    /// How wide the picture of those is whom the origin does not know.
+    static let strangersSide = 30
+}
+
+/// Who sits in front of a manager, and what there is of that one: a session, a jar, a file.
+final class Session: Sendable {
+    private let current: Guarded<Asker>
+    let jar = MemoryCookieJar()
+    let netrc: String
+
+    init(_ asker: Asker, folder: String) {
+        current = Guarded(asker)
+        netrc = "\(folder)/netrc"
+    }
+
+    var asker: Asker {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+    }
+
+    var name: String { asker.rawValue }
+}
+
+/// One way in which it is told who asks, and what the origin says to it.
+struct ApartCase: Sendable, CustomTestStringConvertible {
+    typealias Configure = @Sendable (inout DownloadConfiguration, Session) -> Void
+    typealias Ask = @Sendable (inout ImageRequest, Session) -> Void
+    typealias Login = @Sendable (ImageManager?, Session) -> Void
+
+    let name: String
+    var url = "http://pictures.test/me.png"
+    /// Of the answers with a picture.
+    var answer: HTTPFields = [.cacheControl: "max-age=600"]
+    /// Where `/me.png` redirects, and with which fields; nil: it is the picture.
+    var redirect: (@Sendable (_ asker: String) -> (target: String, fields: HTTPFields))?
+    /// How the manager is made.
+    var configure: Configure = { _, _ in }
+    /// What the request says itself.
+    var ask: Ask = { _, _ in }
+    /// What happens when somebody sits down; nil: the manager is still being made.
+    var login: Login = { _, _ in }
+
+    var testDescription: String { name }
+
+    /// What the one who sits there now asks.
+    func request(_ session: Session) -> ImageRequest {
+        var request = ImageRequest(url)
+        ask(&request, session)
+        return request
+    }
+}
+
+extension ApartCase {
+    static let cdn = "http://cdn.test/me.png"
+
+    private static let cookies: Ask = { request, _ in request.handlesCookies = true }
+    private static let apiKey = HTTPField.Name("X-Api-Key")!  // A constant that is a token.
+    private static let trace = HTTPField.Name("traceparent")!  // The same.
+
+    private static func fillingJar(from url: String = "http://pictures.test/") -> Login {
+        { _, session in
+            session.jar.removeAll()
+            session.jar.store(["session=\(session.name); Path=/"], from: url)
+        }
+    }
+
+    private static let usesJar: Configure = { configuration, session in configuration.cookieJar = session.jar }
+
+    private static func modifying(_ name: HTTPField.Name, _ value: @escaping @Sendable (Session) -> String) -> Configure
+    {
+        { configuration, session in
+            configuration.requestModifier = RequestModifier(name: "session") { request in
+                await Task.yield()
+                var request = request
+                request.fields[name] = value(session)
+                return request
+            }
+        }
+    }
+
+    static let cookieCases: [ApartCase] = [
+        .init(name: "a jar", configure: usesJar, ask: cookies, login: fillingJar()),
+        .init(
+            name: "a jar, and Vary: Cookie", answer: [.cacheControl: "max-age=600", .vary: "Cookie"],
+            configure: usesJar, ask: cookies, login: fillingJar()),
+        .init(
+            name: "a jar, and an answer that is public by mistake",
+            answer: [.cacheControl: "public, max-age=600", .vary: "Cookie"], configure: usesJar, ask: cookies,
+            login: fillingJar()),
+        .init(
+            name: "a jar for the place where a redirect leads",
+            redirect: { _ in (cdn, [:]) }, configure: usesJar, ask: cookies, login: fillingJar(from: cdn)),
+        .init(
+            name: "a jar that decides where a redirect leads",
+            redirect: { ("/\($0).png", [.cacheControl: "max-age=600"]) }, configure: usesJar, ask: cookies,
+            login: fillingJar()),
+        .init(
+            name: "a redirect that Vary: Cookie ties to a request, to a picture that is public",
+            answer: [.cacheControl: "public, max-age=600"],
+            redirect: { ("/\($0).png", [.cacheControl: "max-age=600", .vary: "Cookie"]) }, configure: usesJar,
+            ask: cookies, login: fillingJar()),
+        .init(
+            name: "a jar of one's own",
+            ask: cookies,
+            login: { manager, session in
+                let jar = MemoryCookieJar()
+                jar.store(["session=\(session.name); Path=/"], from: "http://pictures.test/")
+                manager?.downloader.configuration.cookieJar = jar
+            }),
+        .init(
+            name: "a Cookie of the request's", ask: { $0.headers[.cookie] = "session=\($1.name)" }),
+        .init(
+            name: "a Cookie of the downloader's, beside a jar",
+            ask: cookies,
+            login: { manager, session in manager?.downloader[field: .cookie] = "session=\(session.name)" }),
+    ]
+
+    static let credentialCases: [ApartCase] = [
+        .init(name: "Authorization of the request's", ask: { $0.headers[.authorization] = "Bearer \($1.name)" }),
+        .init(
+            name: "Authorization of the downloader's",
+            login: { manager, session in manager?.downloader[field: .authorization] = "Bearer \(session.name)" }),
+        .init(
+            name: "Authorization of the downloader's, of a request with cookies", ask: cookies,
+            login: { manager, session in manager?.downloader[field: .authorization] = "Bearer \(session.name)" }),
+        .init(
+            name: "user and password",
+            ask: { $0.credentials = BasicCredentials(user: $1.name, password: "secret") }),
+        .init(
+            name: "one user, and two passwords",
+            ask: { $0.credentials = BasicCredentials(user: "user", password: $1.name) }),
+        .init(
+            name: "a provider of the request's",
+            ask: { request, session in
+                let name = session.name
+                request.credentialProvider = .bearer(name: name) { _, _ in name }
+            }),
+        .init(
+            name: "a provider of the downloader's",
+            login: { manager, session in
+                let name = session.name
+                manager?.downloader.configuration.credentialProvider = .bearer(name: name) { _, _ in name }
+            }),
+        .init(
+            name: "a client certificate of the downloader's",
+            login: { manager, session in
+                let certificate = Array(session.name.utf8)
+                manager?.downloader.configuration.tls.clientCertificate = .init(certificate: certificate, key: [1])
+            }),
+        .init(
+            name: "a scope of the request's",
+            ask: { request, session in
+                let asker = session.asker
+                request.credentialScope = asker.rawValue
+                request.requestModifier = RequestModifier(name: "session") { given in
+                    var given = given
+                    given.fields[.authorization] = "Bearer \(asker.rawValue)"
+                    return given
+                }
+            }),
+    ]
+
+    static let modifierCases: [ApartCase] = [
+        .init(
+            name: "a modifier that sets Authorization",
+            configure: modifying(.authorization) { "Bearer \($0.name)" }),
+        .init(name: "a modifier that sets Cookie", configure: modifying(.cookie) { "session=\($0.name)" }),
+        .init(
+            name: "a modifier of the request's",
+            ask: { request, session in
+                let asker = session.asker
+                request.requestModifier = RequestModifier(name: "session") { given in
+                    var given = given
+                    given.fields[.authorization] = "Bearer \(asker.rawValue)"
+                    return given
+                }
+            }),
+        .init(
+            name: "a modifier that works at once",
+            configure: { configuration, session in
+                configuration.requestModifier = .changing(name: "session") { request in
+                    request.fields[.authorization] = "Bearer \(session.name)"
+                }
+            }),
+        .init(
+            name: "a modifier that sets a language, and Vary",
+            answer: [.cacheControl: "max-age=600", .vary: "Accept-Language"],
+            configure: modifying(.acceptLanguage) { $0.name }),
+        .init(
+            name: "a modifier that sets a language, and Vary of what is public",
+            answer: [.cacheControl: "public, max-age=600", .vary: "Accept-Language"],
+            configure: modifying(.acceptLanguage) { $0.name }),
+        .init(
+            name: "a modifier that sets a language, and a redirect that varies",
+            redirect: { ("/\($0).png", [.vary: "Accept-Language"]) }, configure: modifying(.acceptLanguage) { $0.name }),
+        .init(
+            name: "a modifier that sets a secret of one's own",
+            configure: { configuration, session in
+                modifying(apiKey) { $0.name }(&configuration, session)
+                configuration.secretFields.insert(apiKey)
+            }),
+        .init(
+            name: "a modifier that sends it elsewhere",
+            configure: { configuration, session in
+                configuration.requestModifier = RequestModifier(name: "session") { request in
+                    var request = request
+                    if request.redirects == 0 { request.url = "http://pictures.test/\(session.name).png" }
+                    return request
+                }
+            }),
+        .init(
+            name: "a modifier with signatures, which says for whom it speaks",
+            configure: { configuration, session in
+                let number = Guarded(0)
+                var modifier = RequestModifier.changing(name: "sign") { request in
+                    let number = number.withLock { number in
+                        number += 1
+                        return number
+                    }
+                    request.fields[.authorization] = "Signed \(number) \(session.name)"
+                    request.fields[trace] = "\(number)"
+                }
+                modifier.credentialScope = session.name
+                configuration.requestModifier = modifier
+            },
+            login: { manager, session in
+                manager?.downloader.configuration.requestModifier?.credentialScope = session.name
+            }),
+    ]
+
+    static let fileCases: [ApartCase] = [
+        .init(
+            name: "two .netrc files",
+            ask: { request, session in
+                request.netrcFile = session.netrc + session.name
+                try? FileTree.write(Array(session.name.utf8), to: session.netrc + session.name)
+            }),
+        .init(
+            name: "one .netrc file that is written anew",
+            ask: { request, session in request.netrcFile = session.netrc },
+            login: { _, session in try? FileTree.write(Array(session.name.utf8), to: session.netrc) }),
+    ]
+
+    /// What the origin takes for somebody's name, wherever it stands.
+    static func asker(of request: TransportRequest) -> String? {
+        var told = [request.url, request.credentials?.user, request.credentials?.password].compactMap { $0 }
+        told += request.fields.map(\.value)
+        if let certificate = request.tls.clientCertificate?.certificate {
+            told.append(String(decoding: certificate, as: UTF8.self))
+        }
+        if let file = request.netrcFile, let bytes = try? FileTree.read(file) {
+            told.append(String(decoding: bytes, as: UTF8.self))
+        }
+        return Asker.allCases.map(\.rawValue).first { name in told.contains { $0.contains(name) } }
+    }
+
+    static let all = cookieCases + credentialCases + modifierCases + fileCases
+}

@@ -1,0 +1,182 @@
+import HTTPTypes
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// The rules of HTTP caching as one sees them from outside, by a clock that the test sets (findings H1 to H7; RFC 9111,
+/// RFC 5861).
+@Suite struct HTTPCachingTests {
+    private let url = "http://pictures.test/a.png"
+    private let clock = ManualClock(wallTime: SystemClock.shared.wallTime)
+
+    private func makeBench(
+        _ disk: TemporaryFolder?, fields: HTTPFields, status: Int = 200,
+        change: (inout ImageManager.Configuration) -> Void = { _ in }
+    ) throws -> (TestBench, ChangingOrigin) {
+        let bench = TestBench(disk: disk?.path, clock: clock, change: change)
+        let origin = ChangingOrigin(bench.transport, body: try Fixture.png(16, 16), fields: fields)
+        return (bench, origin)
+    }
+
+    private func request(_ policy: CachePolicy = .protocol, _ fields: HTTPFields = [:]) -> ImageRequest {
+        var request = ImageRequest(url)
+        request.cachePolicy = policy
+        request.headers = fields
+        return request
+    }
+
+    // MARK: H1
+
+    @Test func anAnswerFromTheDiskTellsItsAgeOfNow() async throws {
+        let folder = try TemporaryFolder()
+        let (bench, _) = try makeBench(folder, fields: [.cacheControl: "max-age=600", .age: "5"])
+        #expect(try await bench.manager.image(for: request()).head?[.age] == "5")
+        await bench.manager.finishStores()
+        clock.advance(by: .seconds(30))
+        bench.manager.memoryCache.removeAll()
+        let stored = try await bench.manager.image(for: request())
+        #expect(stored.source == .disk && stored.head?[.age] == "35")
+    }
+
+    @Test func anAgeIsToldWhereTheOriginToldNone() async throws {
+        let folder = try TemporaryFolder()
+        let (bench, _) = try makeBench(folder, fields: [.cacheControl: "max-age=10, stale-while-revalidate=600"])
+        _ = try await bench.manager.image(for: request())
+        await bench.manager.finishStores()
+        clock.advance(by: .seconds(100))
+        var bytes = request()
+        bytes.includesData = true
+        bench.manager.memoryCache.removeAll()
+        let stale = try await bench.manager.image(for: bytes)
+        #expect(stale.head?[.age] == "100")
+    }
+
+    // MARK: H3
+
+    @Test func anAnswer404ThatIsTakenIsKept() async throws {
+        let folder = try TemporaryFolder()
+        let bench = TestBench(disk: folder.path, clock: clock)
+        let body = try Fixture.png(16, 16)
+        bench.transport.answer(
+            url, .status(404, body: body, fields: [.contentType: "image/png", .cacheControl: "max-age=600"]))
+        var request = request()
+        request.acceptableStatuses = [200, 404]
+        #expect(try await bench.manager.image(for: request).source == .network)
+        await bench.manager.finishStores()
+        bench.manager.memoryCache.removeAll()
+        #expect(try await bench.manager.image(for: request).source == .disk)
+        #expect(bench.transport.hits(url) == 1)
+    }
+
+    // MARK: H5
+
+    @Test(arguments: [
+        ("no-cache", 0, [1, 1]), ("max-age=0", 5, [1, 1]), ("max-age=9", 5, [1, 0]), ("min-fresh=50", 20, [1, 1]),
+        ("min-fresh=50", 5, [1, 0]), ("max-stale=50", 100, [1, 0]), ("max-stale=50", 200, [1, 1]),
+        ("max-stale", 9999, [1, 0]), ("only-if-cached", 5, [1, 0]), ("only-if-cached, max-stale", 100, [1, 0]),
+    ])
+    func directivesOfARequestAreForItsPicture(_ control: String, _ after: Int, _ counts: [Int]) async throws {
+        for hasDisk in [true, false] {
+            let folder = hasDisk ? try TemporaryFolder() : nil
+            let (bench, origin) = try makeBench(folder, fields: [.cacheControl: "max-age=60"])
+            _ = try await bench.manager.image(for: request())
+            await bench.manager.finishStores()
+            clock.advance(by: .seconds(after))
+            let asked = request(.protocol, [.cacheControl: control])
+            let wasFresh = bench.manager.cachedImage(for: asked) != nil
+            #expect(try await bench.manager.image(for: asked).source == .memory)
+            #expect(origin.counts == counts && wasFresh == (counts[1] == 0), "\(control)")
+            // Caches on the way are told, too.
+            if counts[1] > 0 { #expect(origin.lastFields[.cacheControl] == control) }
+        }
+    }
+
+    @Test func onlyIfCachedIsAMissWhereNothingIsGood() async throws {
+        let (bench, origin) = try makeBench(nil, fields: [.cacheControl: "max-age=60"])
+        let asked = request(.protocol, [.cacheControl: "only-if-cached"])
+        for count in [0, 1] {
+            let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: asked) }
+            #expect(error?.code == .cacheMiss && origin.counts == [count, 0])
+            _ = try await bench.manager.image(for: request(.reload))
+            clock.advance(by: .seconds(61))
+        }
+    }
+
+    /// Two that ask at once and differ in directives each get their own way, and one entry serves both.
+    @Test func aRequestWithNoStoreLeavesNothing() async throws {
+        let folder = try TemporaryFolder()
+        let (bench, origin) = try makeBench(folder, fields: [.cacheControl: "max-age=60"])
+        _ = try await bench.manager.image(for: request(.protocol, [.cacheControl: "no-store"]))
+        await bench.manager.finishStores()
+        #expect(bench.manager.diskCache?.usage.count == 0 && bench.manager.memoryCache.count == 0)
+        _ = try await bench.manager.image(for: request())
+        #expect(origin.counts == [2, 0])
+    }
+
+    // MARK: H7
+
+    private static let named = KeptFields(
+        ["Content-Disposition", "Set-Cookie", "Link"].compactMap { HTTPField.Name($0) })
+
+    @Test(
+        arguments: [
+            (KeptFields.standard, []), (Self.named, ["content-disposition", "link"]),
+            (.all, ["content-disposition", "link", "x-author"]),
+        ] as [(KeptFields, [String])])
+    func thoseFieldsAreKeptThatAreWanted(_ kept: KeptFields, _ further: [String]) async throws {
+        let folder = try TemporaryFolder()
+        var fields: HTTPFields = [
+            .cacheControl: "max-age=60", .setCookie: "a=b", .contentDisposition: "inline", .connection: "X-Hop",
+        ]
+        for (name, value) in [("Link", "<a>; rel=b"), ("X-Author", "anna"), ("X-Hop", "1")] {
+            fields[try #require(HTTPField.Name(name))] = value
+        }
+        let (bench, origin) = try makeBench(folder, fields: fields) { $0.keptFields = kept }
+        _ = try await bench.manager.image(for: request())
+        await bench.manager.finishStores()
+        bench.manager.memoryCache.removeAll()
+        let head = try #require(try await bench.manager.image(for: request()).head)
+        let needed = ["age", "cache-control", "content-type", "etag"]
+        #expect(Set(head.fields.map(\.name.canonicalName)) == Set(needed + further))
+        // A 304 brings new ones (RFC 9111 section 3.2).
+        origin.change { $0.fields[.contentDisposition] = "attachment" }
+        clock.advance(by: .seconds(100))
+        bench.manager.memoryCache.removeAll()
+        let renewed = try await bench.manager.image(for: request())
+        #expect(origin.counts == [1, 1])
+        #expect(
+            renewed.head?[.contentDisposition] == (further.contains("content-disposition") ? "attachment" : nil))
+    }
+
+    // MARK: RFC 5861
+
+    @Test func oneWhoFindsItStaleWhileItIsRenewedIsTheOnlyOneToAsk() async throws {
+        let (bench, origin) = try makeBench(
+            try TemporaryFolder(), fields: [.cacheControl: "max-age=10, stale-while-revalidate=60"])
+        _ = try await bench.manager.image(for: request())
+        await bench.manager.finishStores()
+        clock.advance(by: .seconds(30))
+        for _ in 0..<5 { #expect(try await bench.manager.image(for: request()).source == .memory) }
+        #expect(await eventually { bench.manager.runningLoads == 0 && origin.counts[1] >= 1 })
+        #expect(bench.manager.cachedImage(for: request()) != nil)
+        #expect(origin.counts[0] == 1)
+    }
+
+    @Test(arguments: [(50, true), (70, false)])
+    func anErrorIsStoodInForAsLongAsTheRequestAllows(_ after: Int, _ mayStandIn: Bool) async throws {
+        let (bench, origin) = try makeBench(try TemporaryFolder(), fields: [.cacheControl: "max-age=10"])
+        _ = try await bench.manager.image(for: request())
+        await bench.manager.finishStores()
+        clock.advance(by: .seconds(after))
+        origin.change { $0.outage = .status(503) }
+        let asked = request(.protocol, [.cacheControl: "stale-if-error=50"])
+        #expect(((try? await bench.manager.image(for: asked)) != nil) == mayStandIn)
+        // One who does not allow it gets the error.
+        await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request()) }
+    }
+}

@@ -1,0 +1,135 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// A request's modifier is asked when its load begins, before anything is looked up or joined.
+@Suite struct ModifierLoadingTests {
+    private let url = "http://pictures.test/a.png"
+
+    /// Sets a field, counts how often it is asked, and may be held.
+    private final class Signer: Sendable {
+        private let counted = Guarded(0)
+        let gate: Gate?
+
+        init(gate: Gate? = nil) { self.gate = gate }
+
+        var count: Int { counted.withLock { $0 } }
+
+        var modifier: RequestModifier {
+            RequestModifier(name: "sign") { request in
+                self.counted.withLock { $0 += 1 }
+                await self.gate?.opened()
+                var request = request
+                request.fields[.authorization] = "Bearer a"
+                return request
+            }
+        }
+    }
+
+    private func makeBench(
+        _ modifier: RequestModifier, disk: String? = nil, clock: any LoadClock = SystemClock.shared,
+        fields: HTTPFields = [:]
+    ) throws -> TestBench {
+        let bench = TestBench(disk: disk, clock: clock) { $0.download.requestModifier = modifier }
+        bench.answer(url, with: try Fixture.png(16, 16), type: "image/png", fields: fields)
+        return bench
+    }
+
+    @Test func itIsAskedOnceALoadAndWhatItSaidIsSent() async throws {
+        let signer = Signer()
+        let bench = try makeBench(signer.modifier)
+        #expect(try await bench.manager.image(for: ImageRequest(url)).source == .network)
+        #expect(signer.count == 1)
+        #expect(bench.transport.requests.map { $0.fields[.authorization] } == ["Bearer a"])
+        // It cannot be waited for here.
+        #expect(bench.manager.cachedImage(for: ImageRequest(url)) == nil)
+        #expect(try await bench.manager.image(for: ImageRequest(url)).source == .memory)
+        #expect(signer.count == 2 && bench.transport.hits(url) == 1)
+    }
+
+    @Test func loadsAreSharedWhereItSaidTheSame() async throws {
+        let gate = Gate()
+        let signer = Signer(gate: gate)
+        let bench = try makeBench(signer.modifier)
+        let ledger = Ledger()
+        for _ in 0..<10 { bench.manager.load(ImageRequest(url)) { ledger.take($0) } }
+        #expect(await eventually { signer.count == 10 })
+        gate.open()
+        _ = try await ledger.finished(10).get()
+        #expect(ledger.failures.isEmpty && bench.transport.hits(url) == 1)
+    }
+
+    @Test func whatIsForEverybodyIsServedWithoutAskingIt() async throws {
+        let signer = Signer()
+        let bench = try makeBench(signer.modifier, fields: [.cacheControl: "public, max-age=60"])
+        _ = try await bench.manager.image(for: ImageRequest(url))
+        #expect(bench.manager.cachedImage(for: ImageRequest(url)) != nil)
+        #expect(try await bench.manager.image(for: ImageRequest(url)).source == .memory)
+        #expect(signer.count == 1)
+    }
+
+    @Test func oneThatWorksAtOnceIsAskedForMemoryToo() async throws {
+        let user = Guarded("anna")
+        let bench = try makeBench(
+            .changing(name: "sign") { request in request.fields[.authorization] = user.withLock { $0 } })
+        _ = try await bench.manager.image(for: ImageRequest(url))
+        #expect(bench.manager.cachedImage(for: ImageRequest(url)) != nil)
+        user.withLock { $0 = "otto" }
+        #expect(bench.manager.cachedImage(for: ImageRequest(url)) == nil)
+        #expect(try await bench.manager.image(for: ImageRequest(url)).source == .network)
+    }
+
+    @Test func whoLeavesWhileItIsAskedIsToldAtOnce() async throws {
+        let gate = Gate()
+        let signer = Signer(gate: gate)
+        let bench = try makeBench(signer.modifier)
+        let ledger = Ledger()
+        let token = bench.manager.load(ImageRequest(url)) { ledger.take($0) }
+        #expect(await eventually { signer.count == 1 })
+        token.cancel()
+        _ = await ledger.finished()
+        #expect(ledger.failures == [.cancelled: 1])
+        gate.open()
+        // Nothing runs any more, and nothing was asked for.
+        await bench.manager.drain(within: .seconds(60))
+        #expect(bench.transport.requests.isEmpty && ledger.finishedCount == 1)
+    }
+
+    @Test func aLoadsTimeRunsWhileItIsAsked() async throws {
+        let clock = ManualClock()
+        let gate = Gate()
+        let signer = Signer(gate: gate)
+        let bench = try makeBench(signer.modifier, clock: clock)
+        var request = ImageRequest(url)
+        request.timeout = .seconds(5)
+        let ledger = Ledger()
+        bench.manager.load(request) { ledger.take($0) }
+        #expect(await eventually { signer.count == 1 })
+        clock.advance(by: .seconds(5))
+        _ = await ledger.finished()
+        #expect(ledger.failures == [.deadlineExceeded: 1])
+        gate.open()
+    }
+
+    @Test func whatItRefusesIsRefused() async throws {
+        let bench = try makeBench(RequestModifier(name: "never") { _ in nil })
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: ImageRequest(url)) }
+        #expect(error?.code == .requestRefused && bench.transport.requests.isEmpty)
+        let bytes = await #expect(throws: WebImageError.self) { try await bench.manager.data(for: ImageRequest(url)) }
+        #expect(bytes?.code == .requestRefused)
+    }
+
+    @Test func aManagerThatIsDrainedTakesNobodyWhomItWouldHaveToAsk() async throws {
+        let signer = Signer()
+        let bench = try makeBench(signer.modifier)
+        await bench.manager.drain(within: .zero)
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: ImageRequest(url)) }
+        #expect(error?.code == .shutDown && signer.count == 0)
+    }
+}

@@ -1,0 +1,245 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// Two users of one cache: neither ever gets the other's picture, however it is told who asks (findings L3, H6, L9, L10).
+@Suite struct UsersApartTests {
+    private static let policies: [CachePolicy] = [.cacheFirst, .protocol, .revalidate, .refresh, .cacheOnly]
+
+    private struct Table {
+        let one: ApartCase
+        let folder: TemporaryFolder
+        let pictures: [String?: [UInt8]]
+
+        init(_ one: ApartCase) throws {
+            self.one = one
+            folder = try TemporaryFolder()
+            var pictures: [String?: [UInt8]] = [nil: try Fixture.png(Asker.strangersSide, 4)]
+            for asker in Asker.allCases { pictures[asker.rawValue] = try Fixture.png(asker.side, 4) }
+            self.pictures = pictures
+        }
+
+        /// A manager that `session` sits in front of, with the origin of the case.
+        func bench(_ session: Session, gate: Gate? = nil) -> TestBench {
+            let bench = TestBench(disk: "\(folder.path)/cache") { one.configure(&$0.download, session) }
+            bench.transport.answerAll { [one, pictures] request in
+                let asker = ApartCase.asker(of: request)
+                if let redirect = one.redirect, request.url == one.url {
+                    let (target, fields) = redirect(asker ?? "nobody")
+                    return .status(302, fields: fields.with(.location, target))
+                }
+                var fields = one.answer
+                // Not every origin tells its users apart in its validators.
+                fields[.eTag] = "\"1\""
+                let answer = FakeAnswer.bytes(pictures[asker] ?? [], contentType: "image/png", fields: fields)
+                return gate.map { answer.held(by: $0) } ?? answer
+            }
+            one.login(bench.manager, session)
+            return bench
+        }
+
+        func session(_ asker: Asker) -> Session { Session(asker, folder: folder.path) }
+    }
+
+    /// What a manager gives to the one who sits in front of it, in every way.
+    private func everything(_ table: Table, _ bench: TestBench, _ session: Session) async throws -> [Int] {
+        var sides: [Int] = []
+        for policy in Self.policies {
+            var request = table.one.request(session)
+            request.cachePolicy = policy
+            if let image = bench.manager.cachedImage(for: request) { sides.append(image.size.width) }
+            do {
+                sides.append(try await bench.manager.image(for: request).image.size.width)
+            } catch {
+                #expect(error.code == .cacheMiss && policy == .cacheOnly, "\(error)")
+            }
+        }
+        var other = table.one.request(session)
+        other.size = TargetSize(width: 100)
+        other.sizePrecision = .inexact
+        sides.append(try await bench.manager.image(for: other).image.size.width)
+        var small = table.one.request(session)
+        small.size = TargetSize(width: 5)
+        // 10 x 4 and 20 x 4 become 5 x 2 and 5 x 1.
+        sides.append(try await bench.manager.image(for: small).image.size.height == 2 ? 10 : 20)
+        let data = try await bench.manager.data(for: table.one.request(session))
+        sides.append(try await Image(data: data).size.width)
+        await bench.manager.finishStores()
+        return sides
+    }
+
+    @Test(arguments: ApartCase.all) func throughOneManagerOneAfterTheOther(_ one: ApartCase) async throws {
+        let table = try Table(one)
+        let session = table.session(.anna)
+        let bench = table.bench(session)
+        for asker in [Asker.anna, .otto, .anna] {
+            session.asker = asker
+            one.login(bench.manager, session)
+            #expect(Set(try await everything(table, bench, session)) == [asker.side])
+            bench.manager.memoryCache.removeAll()
+            #expect(Set(try await everything(table, bench, session)) == [asker.side], "from disk")
+        }
+    }
+
+    /// Nor is all of it only since nothing is kept.
+    @Test(arguments: ApartCase.all) func oneWhoAsksTwiceIsAnsweredByACache(_ one: ApartCase) async throws {
+        let table = try Table(one)
+        let session = table.session(.anna)
+        let bench = table.bench(session)
+        _ = try await bench.manager.image(for: one.request(session))
+        await bench.manager.finishStores()
+        let count = bench.transport.requests.count
+        #expect(try await bench.manager.image(for: one.request(session)).source == .memory)
+        bench.manager.memoryCache.removeAll()
+        #expect(try await bench.manager.image(for: one.request(session)).source == .disk)
+        #expect(bench.transport.requests.count == count)
+    }
+
+    @Test(arguments: ApartCase.all) func throughOneManagerAtOnce(_ one: ApartCase) async throws {
+        let table = try Table(one)
+        let gate = Gate()
+        let session = table.session(.anna)
+        let bench = table.bench(session, gate: gate)
+        let ledgers = [Ledger(), Ledger()]
+        for (asker, ledger) in zip(Asker.allCases, ledgers) {
+            session.asker = asker
+            one.login(bench.manager, session)
+            bench.manager.load(one.request(session)) { ledger.take($0) }
+            // Each has a transfer, which waits for its picture.
+            let count = ledger === ledgers[0] ? 1 : 2
+            #expect(await eventually { bench.pictureRequests(one) == count }, "the second joined the first")
+        }
+        gate.open()
+        for (asker, ledger) in zip(Asker.allCases, ledgers) {
+            #expect(try await ledger.finished().get().image.size.width == asker.side)
+        }
+    }
+
+    @Test(arguments: ApartCase.all) func throughTwoManagersOnOneFolder(_ one: ApartCase) async throws {
+        let table = try Table(one)
+        let sessions = Asker.allCases.map { table.session($0) }
+        let benches = sessions.map { table.bench($0) }
+        for _ in 0..<2 {
+            for (session, bench) in zip(sessions, benches) {
+                // One file may be what they share.
+                one.login(bench.manager, session)
+                #expect(Set(try await everything(table, bench, session)) == [session.asker.side])
+                bench.manager.memoryCache.removeAll()
+            }
+        }
+    }
+
+    /// A beginning of one's is not gone on with for the other.
+    @Test func theBeginningOfOnesPictureIsNotTheOthers() async throws {
+        let folder = try TemporaryFolder()
+        let bodies = try [10, 20].map { try Fixture.gradient(400, 300 + $0).encoded(as: .bmp) }
+        let session = Session(.anna, folder: folder.path)
+        let bench = TestBench(disk: folder.path) { $0.download.cookieJar = session.jar }
+        bench.transport.answerAll { request in
+            let isAnna = ApartCase.asker(of: request) == "anna"
+            let answer = FakeAnswer.bytes(
+                bodies[isAnna ? 0 : 1], contentType: "image/bmp", fields: [.eTag: "\"same\"", .acceptRanges: "bytes"])
+            return isAnna ? answer.failing(after: 300_000) : answer
+        }
+        var request = ImageRequest("http://pictures.test/long.bmp")
+        request.handlesCookies = true
+        request.includesData = true
+        session.jar.store(["session=anna"], from: request.url)
+        await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        let partials = try #require(bench.manager.loader.partials)
+        #expect(await eventually { partials.usedBytes.bytes > 0 })
+        session.jar.store(["session=otto"], from: request.url)
+        #expect(try await bench.manager.image(for: request).data == bodies[1])
+        #expect(bench.transport.requests.allSatisfy { $0.fields[.range] == nil })
+    }
+
+    /// L10: an entry for one host, or one for all, is not told to whoever that host names.
+    @Test func aNetrcIsForTheOriginThatWasAskedFor() async throws {
+        let bench = TestBench()
+        bench.transport.answer("http://pictures.test/a", .redirect(to: "http://elsewhere.test/a"))
+        bench.transport.answer("http://elsewhere.test/a", .redirect(to: "http://pictures.test/b"))
+        bench.answer("http://pictures.test/b", with: try Fixture.png(8, 8), type: "image/png")
+        var request = ImageRequest("http://pictures.test/a")
+        request.netrcFile = "/nowhere/netrc"
+        _ = try await bench.manager.image(for: request)
+        #expect(bench.transport.requests.map(\.netrcFile) == ["/nowhere/netrc", nil, nil])
+    }
+
+    /// L9: what is no header stands apart from headers of that name, and a loader of the request's is part of the key.
+    @Test func noHeaderStandsForWhatIsNone() throws {
+        let url = "http://pictures.test/a"
+        for (name, change) in [
+            ("Who", { (request: inout ImageRequest) in request.credentialScope = "x" }),
+            ("Ask", { $0.requestModifier = RequestModifier(name: "x") { $0 } }),
+            ("Answer", { $0.responseModifier = ResponseModifier(name: "x") { $0 } }),
+            ("Decrypt", { $0.decryptor = BodyDecryptor(name: "x") { bytes, _ in bytes } }),
+            ("Load", { $0.loader = OneLoader(name: "x") }),
+        ] as [(String, (inout ImageRequest) -> Void)] {
+            var own = ImageRequest(url)
+            change(&own)
+            var named = ImageRequest(url)
+            named.headers[try #require(HTTPField.Name(name))] = "x"
+            #expect(Set([own, named, ImageRequest(url)].map(\.originalKey)).count == 3, "\(name)")
+        }
+        // The manager's loader of a scheme is what such a URL means.
+        let bench = TestBench { $0.download.loaders = [OneLoader(name: "x")] }
+        let usual = ImageRequest("one:1")
+        #expect(bench.manager.loader.withLoader(usual).originalKey == usual.originalKey)
+    }
+
+    private struct OneLoader: ImageLoader {
+        let name: String
+
+        func canLoad(_ url: String) -> Bool { true }
+
+        func load(_ url: String, to receiver: ImageReceiver) async throws {}
+    }
+
+    /// H5: blanks that mean nothing, and what is only said to caches, are no identity.
+    @Test(arguments: [
+        (["Accept": "image/png,image/*;q=0.5"], ["Accept": " image/png ,\timage/* ; q=0.5 "], true),
+        (["X-A": "1,2"], ["X-A": "1, 2"], true), (["X-A": "1 2"], ["X-A": "12"], false),
+        (["X-A": "2,1"], ["X-A": "1,2"], false), (["Accept": "x;y=\"a b\""], ["Accept": "x;y=\"ab\""], false),
+        (["Authorization": "Bearer a,b"], ["Authorization": "Bearer a, b"], false),
+        (["Cache-Control": "no-cache"], [:], true), (["Pragma": "no-cache"], [:], true),
+        (["Cache-Control": "max-stale=10", "X-A": "1"], ["X-A": "1"], true), (["X-A": ""], [:], false),
+    ])
+    func fieldsThatMeanTheSameAreTheSame(_ one: [String: String], _ other: [String: String], _ isSame: Bool) throws {
+        let keys = try [one, other].map { fields in
+            var request = ImageRequest("http://pictures.test/a")
+            for (name, value) in fields { request.headers[try #require(HTTPField.Name(name))] = value }
+            return request.originalKey
+        }
+        #expect((keys[0] == keys[1]) == isSame)
+    }
+
+    @Test func severalFieldsOfOneNameAreAListInOrder() {
+        func key(_ values: String...) -> CacheKey {
+            var request = ImageRequest("http://pictures.test/a")
+            for value in values { request.headers.append(HTTPField(name: .accept, value: value)) }
+            return request.originalKey
+        }
+        #expect(key("a/b", "c/d") == key("a/b, c/d") && key("a/b", "c/d") != key("c/d", "a/b"))
+    }
+}
+
+extension TestBench {
+    /// How many transfers wait for a picture: redirects are answered at once.
+    fileprivate func pictureRequests(_ one: ApartCase) -> Int {
+        transport.requests.count { one.redirect == nil || $0.url != one.url }
+    }
+}
+
+extension HTTPFields {
+    fileprivate func with(_ name: HTTPField.Name, _ value: String) -> HTTPFields {
+        var fields = self
+        fields[name] = value
+        return fields
+    }
+}
