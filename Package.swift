@@ -55,7 +55,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [
-        system("CSysJPEG", "libjpeg", apt: "libjpeg62-turbo-dev"),
+        system("CSysJPEG", "libjpeg", apt: "libjpeg-dev"),
         system("CSysPNG", "libpng", apt: "libpng-dev"),
         system("CSysLCMS2", "lcms2", apt: "liblcms2-dev"),
         system("CSysCurl", "libcurl", apt: "libcurl4-openssl-dev"),
@@ -82,9 +82,9 @@ let package = Package(
         shim("CShimPDF", ["CSysPoppler", "CShimSystem"]),
         shim("CShimCurl", ["CSysCurl"]),
 
-        room("WebImageCore", []),
+        room("WebImageCore", ["CShimSystem"]),
         room("WebImageSystem", ["WebImageCore", "CShimSystem"]),
-        room("WebImageProcessing", ["WebImageCore", "CPixels", "CSysLCMS2"]),
+        room("WebImageProcessing", ["WebImageCore", "WebImageSystem", "CPixels", "CSysLCMS2"]),
         room(
             "WebImageCodecs",
             [

@@ -10,7 +10,9 @@ static int kind_of_failure(int code) {
         return WI_JPEG_NO_MEMORY;
     case JERR_SOF_UNSUPPORTED:
     case JERR_BAD_PRECISION:
+#if JPEG_LIB_VERSION < 70
     case JERR_ARITH_NOTIMPL:
+#endif
     case JERR_NOT_COMPILED:
     case JERR_NOTIMPL:
     case JERR_CONVERSION_NOTIMPL:
@@ -184,10 +186,20 @@ int wi_jpeg_finish_output(wi_jpeg_decoder *d) {
 
 int wi_jpeg_ran_out(wi_jpeg_decoder *d) { return d->ran_out; }
 
+/* libjpeg-turbo can be built with the structures of libjpeg 6b, as Debian does, or of 7 and 8, as Ubuntu does, where blocks
+   may be scaled otherwise across than down. */
+static int block_height(const wi_jpeg_decoder *d) {
+#if JPEG_LIB_VERSION >= 70
+    return d->c.min_DCT_v_scaled_size;
+#else
+    return d->c.min_DCT_scaled_size;
+#endif
+}
+
 uint32_t wi_jpeg_known_rows(wi_jpeg_decoder *d) {
     if (!d->ran_out || d->ran_out_scan > 1) return d->c.output_height;
     /* The last rows above the gap are smoothed with what is below. */
-    uint32_t block = (uint32_t)(d->c.max_v_samp_factor * d->c.min_DCT_scaled_size);
+    uint32_t block = (uint32_t)(d->c.max_v_samp_factor * block_height(d));
     uint64_t rows = (uint64_t)d->ran_out_row * block;
     rows = rows > (uint32_t)d->c.max_v_samp_factor ? rows - (uint32_t)d->c.max_v_samp_factor : 0;
     return rows < d->c.output_height ? (uint32_t)rows : d->c.output_height;

@@ -48,6 +48,9 @@ static void finish(j_compress_ptr c) {
     e->output->count = e->capacity - e->destination.free_in_buffer;
 }
 
+/* The nearest of 256 levels. */
+static uint8_t byte(uint32_t value) { return (uint8_t)((value * 255 + 32895) >> 16); }
+
 /* One row of RGBX, laid over the background where it is not opaque. */
 static void flatten(const wi_jpeg_picture *p, const uint8_t *row, uint8_t *out) {
     unsigned limit = p->is_16_bit ? 65535 : 255;
@@ -65,14 +68,14 @@ static void flatten(const wi_jpeg_picture *p, const uint8_t *row, uint8_t *out) 
         unsigned alpha = p->alpha == 0 ? limit : pixel[3];
         for (int channel = 0; channel < 3; channel++) {
             if (alpha == limit) {
-                out[channel] = (uint8_t)(p->is_16_bit ? pixel[channel] >> 8 : pixel[channel]);
+                out[channel] = p->is_16_bit ? byte(pixel[channel]) : (uint8_t)pixel[channel];
                 continue;
             }
             uint64_t own = p->alpha == 1 ? (uint64_t)pixel[channel] * alpha : (uint64_t)pixel[channel] * limit;
             uint64_t under = (uint64_t)p->background[channel] * (limit / 255) * (limit - alpha);
             uint64_t value = (own + under + limit / 2) / limit;
             if (value > limit) value = limit;
-            out[channel] = (uint8_t)(p->is_16_bit ? value >> 8 : value);
+            out[channel] = p->is_16_bit ? byte((uint32_t)value) : (uint8_t)value;
         }
         out[3] = 255;
     }

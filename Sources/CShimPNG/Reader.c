@@ -44,7 +44,7 @@ static void on_info(png_structp png, png_infop info) {
         png_set_swap(png);
 #endif
     } else {
-        png_set_strip_16(png);
+        png_set_scale_16(png);
         png_set_add_alpha(png, 0xFF, PNG_FILLER_AFTER);
     }
     png_set_interlace_handling(png);

@@ -7,6 +7,10 @@
 #include <malloc.h>
 #endif
 
+void *wi_allocate(size_t count) { return malloc(count); }
+
+void wi_free(void *memory) { free(memory); }
+
 void wi_return_memory_early(void) {
 #if defined(__GLIBC__)
     mallopt(M_TRIM_THRESHOLD, 128 << 10);

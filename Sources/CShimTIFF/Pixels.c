@@ -15,6 +15,9 @@ static uint32_t sample(unsigned bits, const uint8_t *input) {
     return value;
 }
 
+/// The nearest of 256 levels.
+static uint8_t byte(uint32_t value) { return (uint8_t)((value * 255 + 32895) >> 16); }
+
 static uint32_t divided(uint32_t value, uint32_t alpha, uint32_t most) {
     // At most 65 535 squared and half an alpha: within 32 bits.
     uint32_t result = alpha == 0 ? value : (value * most + alpha / 2) / alpha;
@@ -73,7 +76,7 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
     if (colors == 4) {
         for (size_t pixel = 0; pixel < count; pixel++, input += step * sample_size) {
             uint8_t inks[4];
-            for (size_t ink = 0; ink < 4; ink++) inks[ink] = (uint8_t)(sample(bits, input + ink * sample_size) >> 8);
+            for (size_t ink = 0; ink < 4; ink++) inks[ink] = byte(sample(bits, input + ink * sample_size));
             expand_inks(reader, output + pixel * 4, inks);
         }
         return;
@@ -83,6 +86,11 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
         uint32_t value[4] = {0, 0, 0, 0xFFFF};
         for (size_t color = 0; color < 3; color++) {
             value[color] = sample(bits, input + (colors == 3 ? color : 0) * sample_size) ^ flip;
+        }
+        if (reader->palette[0] != NULL) {
+            for (size_t color = 0; color < 3; color++) {
+                value[color] = reader->palette[color][value[color]] * reader->palette_scale;
+            }
         }
         if (reader->photometric == PHOTOMETRIC_CIELAB) {
             for (size_t color = 0; color < 3; color++) value[color] = lab(reader, color, value[color]);
@@ -95,7 +103,7 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
                 uint16_t wide = (uint16_t)result;
                 memcpy(output + pixel * 8 + channel * 2, &wide, sizeof wide);
             } else {
-                output[pixel * 4 + channel] = (uint8_t)(result >> 8);
+                output[pixel * 4 + channel] = byte(result);
             }
         }
     }

@@ -79,7 +79,7 @@ void wi_tiff_destroy(wi_tiff_reader *reader) {
 const char *wi_tiff_message(const wi_tiff_reader *reader) { return reader->message; }
 
 static int failure(const wi_tiff_reader *reader) {
-    return reader->is_past_end ? WI_TIFF_TRUNCATED : WI_TIFF_CORRUPT;
+    return reader->is_past_end || reader->has_shortened ? WI_TIFF_TRUNCATED : WI_TIFF_CORRUPT;
 }
 
 static int refuse(wi_tiff_reader *reader, const char *message) {
@@ -119,6 +119,7 @@ static uint16_t color_count(const wi_tiff_reader *reader) {
     case PHOTOMETRIC_RGB: return 3;
     case PHOTOMETRIC_MINISBLACK:
     case PHOTOMETRIC_MINISWHITE: return 1;
+    case PHOTOMETRIC_PALETTE: return reader->palette[0] != NULL ? 1 : 0;
     case PHOTOMETRIC_CIELAB:
         if (reader->sample_format != SAMPLEFORMAT_UINT) return 0;
         return (reader->bits == 8 || reader->bits == 16) && reader->alpha != EXTRASAMPLE_ASSOCALPHA ? 3 : 0;
@@ -148,9 +149,61 @@ static int is_known_format(const wi_tiff_reader *reader) {
     return reader->sample_format == SAMPLEFORMAT_UINT || reader->is_plain || is_light;
 }
 
+static void find_palette(wi_tiff_reader *reader) {
+    uint16_t *colors[3] = {NULL, NULL, NULL};
+    memset(reader->palette, 0, sizeof reader->palette);
+    if (tag(reader->tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX) != PHOTOMETRIC_PALETTE) return;
+    if (tag(reader->tiff, TIFFTAG_BITSPERSAMPLE, 1) != 16) return;
+    if (tag(reader->tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT) != SAMPLEFORMAT_UINT) return;
+    if (!TIFFGetField(reader->tiff, TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2])) return;
+    // As libtiff sees it: old writers meant 8 bits.
+    reader->palette_scale = 257;
+    for (int color = 0; color < 3; color++) {
+        reader->palette[color] = colors[color];
+        for (size_t index = 0; index < 1 << 16; index++) {
+            if (colors[color][index] > 255) reader->palette_scale = 1;
+        }
+    }
+}
+
+/* Whether a codec tells when its data ends early, rather than to make up what is missing. */
+static int knows_its_end(uint16_t compression) {
+    switch (compression) {
+    case COMPRESSION_NONE:
+    case COMPRESSION_LZW:
+    case COMPRESSION_PACKBITS:
+    case COMPRESSION_DEFLATE:
+    case COMPRESSION_ADOBE_DEFLATE:
+    case COMPRESSION_LZMA:
+    case COMPRESSION_ZSTD: return 1;
+    default: return 0;
+    }
+}
+
+/* Some writers say that a strip or tile is longer than it is, of the last one so that it would end behind the file. libtiff
+   then reads none of it; its codecs stop by themselves where the pixels are complete. */
+static void shorten_parts(wi_tiff_reader *reader) {
+    reader->has_shortened = 0;
+    if (!knows_its_end(tag(reader->tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE))) return;
+    int is_tiled = TIFFIsTiled(reader->tiff);
+    uint32_t count = is_tiled ? TIFFNumberOfTiles(reader->tiff) : TIFFNumberOfStrips(reader->tiff);
+    const uint64_t *offsets = NULL, *lengths = NULL;
+    if (!TIFFGetField(reader->tiff, is_tiled ? TIFFTAG_TILEOFFSETS : TIFFTAG_STRIPOFFSETS, &offsets)) return;
+    if (!TIFFGetField(reader->tiff, is_tiled ? TIFFTAG_TILEBYTECOUNTS : TIFFTAG_STRIPBYTECOUNTS, &lengths)) return;
+    if (offsets == NULL || lengths == NULL) return;
+    // libtiff gives the arrays that it reads by itself, and has no call to change them.
+    uint64_t *own = (uint64_t *)(uintptr_t)lengths;
+    for (uint32_t part = 0; part < count; part++) {
+        if (offsets[part] >= reader->count || lengths[part] <= reader->count - offsets[part]) continue;
+        own[part] = reader->count - offsets[part];
+        reader->has_shortened = 1;
+    }
+}
+
 static int open_file(wi_tiff_reader *reader) {
     if (reader->tiff != NULL) TIFFClose(reader->tiff);
     reader->tiff = NULL;
+    reader->position = 0;
     TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
     if (options == NULL) return WI_TIFF_NO_MEMORY;
     TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)reader->limit);
@@ -163,6 +216,8 @@ static int open_file(wi_tiff_reader *reader) {
     TIFFOpenOptionsFree(options);
     if (reader->tiff == NULL) return failure(reader);
     if (reader->directory != 0 && !TIFFSetSubDirectory(reader->tiff, reader->directory)) return failure(reader);
+    find_palette(reader);
+    shorten_parts(reader);
     return WI_TIFF_OK;
 }
 
@@ -273,6 +328,7 @@ int wi_tiff_begin(
     if (!reader->is_plain) return begin_rgba(reader, info);
     uint64_t pixels = reader->is_tiled ? (uint64_t)reader->tile_width * reader->tile_height : reader->width;
     uint64_t samples = pixels * (reader->is_planar ? 1 : reader->samples);
+    if (samples > UINT64_MAX / reader->bits) return WI_TIFF_CORRUPT;
     if (length <= 0 || (uint64_t)length < samples * reader->bits / 8) return WI_TIFF_CORRUPT;
     reader->samples_read = calloc(reader->planes, (size_t)length);
     reader->samples_size = (size_t)length;

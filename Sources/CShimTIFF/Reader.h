@@ -14,6 +14,12 @@ struct wi_tiff_reader {
     uint32_t width, height;
     uint16_t bits, samples, photometric, alpha, sample_format;
     int is_tiled;
+    /// The colours of indices of 16 bits, which libtiff's RGBA reader does not know: red, green and blue; else NULL.
+    const uint16_t *palette[3];
+    /// 257 where its colours have 8 bits, else 1.
+    uint32_t palette_scale;
+    /// Whether a strip or tile was said to end behind the file, and is now said to end with it.
+    int has_shortened;
     /// How many samples of a pixel are used, colours and alpha, and how many of them are colours: four are inks.
     uint16_t used, colors;
     int keeps_inks;

@@ -3,12 +3,24 @@ package import WebImageCore
 /// Reads a picture's header from bytes as they come, and no further. Not thread-safe.
 package final class ImageProbe {
     private let registry: CoderRegistry
-    private let options: DecodeOptions
+    private var options: DecodeOptions
     private var prefix: [UInt8] = []
     private var decoder: (any ImageDecoder)?
+    private let time: WorkTime
 
-    package init(_ options: DecodeOptions = DecodeOptions(), registry: CoderRegistry = .standard) {
+    /// - Parameter options: reading may take `limits.time`, the time between two pieces not counted.
+    package init(
+        _ options: DecodeOptions = DecodeOptions(), registry: CoderRegistry = .standard,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        let time = WorkTime(limit: options.limits.time, now: now)
+        let asked = options.checkpoint
+        self.time = time
         self.options = options
+        self.options.checkpoint = { () throws(WebImageError) in
+            try asked?()
+            try time.check()
+        }
         self.registry = registry
     }
 
@@ -18,8 +30,10 @@ package final class ImageProbe {
     /// Takes the next bytes.
     ///
     /// - Returns: the header, as soon as the bytes so far tell it.
-    /// - Throws: what ``CoderRegistry/coder(for:prefix:)`` and the decoder throw.
+    /// - Throws: what ``CoderRegistry/coder(for:prefix:)`` and the decoder throw; `limitExceeded` when it takes too long.
     package func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> ImageHeader? {
+        time.begin()
+        defer { time.end() }
         if let decoder { return try push(bytes, into: decoder) }
         prefix.append(contentsOf: bytes)
         let format = ImageFormat(sniffing: prefix)
@@ -31,6 +45,8 @@ package final class ImageProbe {
     ///
     /// - Throws: `truncatedData` when the header is not complete; also what `push` throws.
     package func finish() throws(WebImageError) -> ImageHeader {
+        time.begin()
+        defer { time.end() }
         if decoder == nil, let header = try begin(ImageFormat(sniffing: prefix)) { return header }
         if let header = decoder?.header { return header }
         try decoder?.finish()
@@ -58,6 +74,7 @@ package final class ImageProbe {
         _ bytes: UnsafeRawBufferPointer, into decoder: any ImageDecoder
     ) throws(WebImageError) -> ImageHeader? {
         _ = try decoder.push(bytes)
+        try time.check()
         return decoder.header
     }
 }

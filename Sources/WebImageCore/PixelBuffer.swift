@@ -15,7 +15,7 @@ public final class PixelBuffer: @unchecked Sendable {
 
     /// Memory for `size` pixels, not cleared.
     ///
-    /// - Throws: `limitExceeded` when the size is empty or its bytes do not fit an `Int`.
+    /// - Throws: `limitExceeded` when the size is empty, its bytes do not fit an `Int`, or there is no memory for them.
     package init(size: PixelSize, layout: PixelLayout = .rgba8) throws(WebImageError) {
         guard !size.isEmpty, let count = size.pixelCount,
             !count.multipliedReportingOverflow(by: layout.bytesPerPixel).overflow
@@ -23,7 +23,7 @@ public final class PixelBuffer: @unchecked Sendable {
         self.size = size
         self.layout = layout
         self.bytesPerRow = size.width * layout.bytesPerPixel
-        memory = AlignedMemory(byteCount: bytesPerRow * size.height)
+        memory = try AlignedMemory(byteCount: bytesPerRow * size.height)
     }
 
     deinit { memory.deallocate() }

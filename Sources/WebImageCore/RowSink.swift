@@ -26,7 +26,9 @@ public protocol RowSink: AnyObject {
 
     /// Memory for `count` rows from row `row` on, `format.bytesPerRow` bytes each, one after the other; valid until
     /// the next call of a method of this sink.
-    func band(at row: Int, count: Int) -> UnsafeMutableRawPointer
+    ///
+    /// - Throws: `limitExceeded` when there is no memory for them.
+    func band(at row: Int, count: Int) throws(WebImageError) -> UnsafeMutableRawPointer
 
     /// Says that rows `row` to `row + count - 1` are complete in the band last given.
     func commit(at row: Int, count: Int) throws(WebImageError)
@@ -93,8 +95,8 @@ package final class FanOutSink: RowSink {
         leader = sinks.firstIndex { $0.wholePicture != nil } ?? 0
     }
 
-    package func band(at row: Int, count: Int) -> UnsafeMutableRawPointer {
-        let band = sinks[leader].band(at: row, count: count)
+    package func band(at row: Int, count: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
+        let band = try sinks[leader].band(at: row, count: count)
         rows = band
         return band
     }
@@ -102,7 +104,7 @@ package final class FanOutSink: RowSink {
     package func commit(at row: Int, count: Int) throws(WebImageError) {
         guard let rows else { preconditionFailure("rows were committed before a band was asked for") }
         for (index, sink) in sinks.enumerated() where index != leader {
-            sink.band(at: row, count: count).copyMemory(from: rows, byteCount: count * bytesPerRow)
+            try sink.band(at: row, count: count).copyMemory(from: rows, byteCount: count * bytesPerRow)
             try sink.commit(at: row, count: count)
         }
         try sinks[leader].commit(at: row, count: count)

@@ -1,41 +1,96 @@
+import Synchronization
 package import WebImageCore
+import WebImageSystem
 
 /// The converters that were used last, by profile. To make one takes lcms2 some milliseconds, more than it takes to
-/// convert a thumbnail, and most pictures have one of very few profiles. A value: its owner puts it behind a lock.
-package struct ColorConverterCache: Sendable {
-    private struct Entry: Sendable {
+/// convert a thumbnail, and most pictures have one of very few profiles. Any thread may use it.
+///
+/// Converters are made outside the lock: a stranger's profile that takes lcms2 long holds up its own picture only. Two threads
+/// that ask for the same profile at once may both make one; the first that is done is kept, and both get that.
+package final class ColorConverterCache: Sendable {
+    /// Makes a converter; nil for colours that cannot be used.
+    package typealias Make = @Sendable (PixelColors, PixelLayout) -> ColorConverter?
+
+    fileprivate struct Entry: Sendable {
         var colors: PixelColors
         var layout: PixelLayout
         /// nil for colours that cannot be used, so that it is not tried again.
         var converter: ColorConverter?
+
+        func `is`(_ colors: PixelColors, _ layout: PixelLayout) -> Bool {
+            self.layout == layout && self.colors == colors
+        }
     }
 
-    /// Longer profiles, which hold tables, are each made for one device and would only push out the common ones.
-    private static let longestProfile = 64 << 10
+    fileprivate struct State: Sendable {
+        /// The one used last is last.
+        var entries: [Entry] = []
+        var profileBytes = 0
+    }
 
     private let capacity: Int
-    /// The one used last is last.
-    private var entries: [Entry] = []
+    private let profileLimit: Int
+    private let make: Make
+    private let state = Guarded(State())
 
-    /// - Parameter capacity: how many converters are kept, of some hundred kilobytes each. Default 8.
-    package init(capacity: Int = 8) { self.capacity = max(capacity, 1) }
+    /// - Parameters:
+    ///   - capacity: how many converters are kept, of some hundred kilobytes each. Default 8.
+    ///   - profileLimit: how many bytes their profiles may have together, by whose bytes they are found: comparing takes
+    ///     less than a digest would, and no two profiles are ever taken for each other. A profile that is longer is not
+    ///     kept. Default 16 MiB.
+    ///   - make: default ``ColorConverter/init(colors:layout:)``.
+    package init(
+        capacity: Int = 8, profileLimit: ByteCount = .mebibytes(16),
+        make: @escaping Make = { ColorConverter(colors: $0, layout: $1) }
+    ) {
+        self.capacity = max(capacity, 1)
+        self.profileLimit = profileLimit.bytes
+        self.make = make
+    }
 
     /// The converter for a profile, made when there is none yet; nil as ``ColorConverter/init(iccProfile:layout:)``.
-    package mutating func converter(for iccProfile: [UInt8], layout: PixelLayout) -> ColorConverter? {
+    package func converter(for iccProfile: [UInt8], layout: PixelLayout) -> ColorConverter? {
         converter(for: .profile(iccProfile), layout: layout)
     }
 
     /// The same for colours that are said in any way; nil as ``ColorConverter/init(colors:layout:)``.
-    package mutating func converter(for colors: PixelColors, layout: PixelLayout) -> ColorConverter? {
-        if let index = entries.firstIndex(where: { $0.layout == layout && $0.colors == colors }) {
-            let entry = entries.remove(at: index)
-            entries.append(entry)
-            return entry.converter
+    package func converter(for colors: PixelColors, layout: PixelLayout) -> ColorConverter? {
+        if let known = state.withLock({ $0.use(colors, layout) }) { return known.converter }
+        let converter = make(colors, layout)
+        let fresh = Entry(colors: colors, layout: layout, converter: converter)
+        return state.withLock { state in
+            if let other = state.use(colors, layout) { return other.converter }
+            state.add(fresh, capacity: capacity, profileLimit: profileLimit)
+            return converter
         }
-        let converter = ColorConverter(colors: colors, layout: layout)
-        if case .profile(let bytes) = colors, bytes.count > Self.longestProfile { return converter }
-        if entries.count >= capacity { entries.removeFirst() }
-        entries.append(Entry(colors: colors, layout: layout, converter: converter))
-        return converter
+    }
+
+    /// How many bytes the profiles have that are kept now.
+    package var profileByteCount: ByteCount { ByteCount(state.withLock { $0.profileBytes }) }
+}
+
+extension ColorConverterCache.State {
+    /// An entry, which is used now.
+    fileprivate mutating func use(_ colors: PixelColors, _ layout: PixelLayout) -> ColorConverterCache.Entry? {
+        guard let index = entries.firstIndex(where: { $0.is(colors, layout) }) else { return nil }
+        let entry = entries.remove(at: index)
+        entries.append(entry)
+        return entry
+    }
+
+    fileprivate mutating func add(_ entry: ColorConverterCache.Entry, capacity: Int, profileLimit: Int) {
+        let count = entry.colors.profileByteCount
+        guard count <= profileLimit else { return }
+        while entries.count >= capacity || (!entries.isEmpty && profileBytes > profileLimit - count) {
+            profileBytes -= entries.removeFirst().colors.profileByteCount
+        }
+        entries.append(entry)
+        profileBytes += count
+    }
+}
+
+extension PixelColors {
+    fileprivate var profileByteCount: Int {
+        if case .profile(let bytes) = self { bytes.count } else { 0 }
     }
 }

@@ -16,8 +16,8 @@ final class FloatResampleKernel: ResampleKernel {
     init(
         vertical: ResampleWindows<Double>, horizontal: ResampleWindows<Double>, columns: Range<Int>, slots: Int,
         layout: PixelLayout, alpha: AlphaMode, inLinearLight: Bool
-    ) {
-        sums = ResampleSums(vertical: vertical.floats(), slots: slots, length: columns.count * 4)
+    ) throws(WebImageError) {
+        sums = try ResampleSums(vertical: vertical.floats(), slots: slots, length: columns.count * 4)
         row = ResampleRow(horizontal: horizontal.floats(), columns: columns)
         result = .allocate(capacity: horizontal.count * 4)
         firstByte = columns.lowerBound * layout.bytesPerPixel

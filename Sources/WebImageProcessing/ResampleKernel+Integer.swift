@@ -1,4 +1,5 @@
 import CPixels
+import WebImageCore
 
 /// For opaque pixels of 8 bits a channel: weights of 14 bits, and six bits behind the point between the two passes.
 final class IntegerResampleKernel: ResampleKernel {
@@ -9,9 +10,9 @@ final class IntegerResampleKernel: ResampleKernel {
     /// - Parameter columns: the input columns that are used.
     init(
         vertical: ResampleWindows<Double>, horizontal: ResampleWindows<Double>, columns: Range<Int>, slots: Int
-    ) {
+    ) throws(WebImageError) {
         let bits = Int(WI_WEIGHT_BITS)
-        sums = ResampleSums(vertical: vertical.integers(bits: bits), slots: slots, length: columns.count * 4)
+        sums = try ResampleSums(vertical: vertical.integers(bits: bits), slots: slots, length: columns.count * 4)
         row = ResampleRow(horizontal: horizontal.integers(bits: bits), columns: columns)
         firstByte = columns.lowerBound * 4
     }

@@ -27,13 +27,14 @@ final class ResampleSums<Element: Numeric, Weight: Numeric & Sendable> {
     /// - Parameters:
     ///   - slots: how many sums are open at most.
     ///   - length: how many channels a sum has.
-    init(vertical: ResampleWindows<Weight>, slots: Int, length: Int) {
+    /// - Throws: `limitExceeded` without memory.
+    init(vertical: ResampleWindows<Weight>, slots: Int, length: Int) throws(WebImageError) {
         self.vertical = vertical
         self.slots = slots
         self.length = length
         // Rounded up to whole cache lines.
         stride = (length + 15) & ~15
-        memory = AlignedMemory(byteCount: slots * stride * MemoryLayout<Element>.stride)
+        memory = try AlignedMemory(byteCount: slots * stride * MemoryLayout<Element>.stride)
         elements = memory.base.bindMemory(to: Element.self, capacity: slots * stride)
         addresses = .allocate(capacity: slots)
         weights = .allocate(capacity: slots * 4)

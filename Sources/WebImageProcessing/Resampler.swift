@@ -54,7 +54,8 @@ package final class Resampler: RowSink {
     /// True when every row of the result is there.
     package var isComplete: Bool { buffer != nil && rowsDone == output.height }
 
-    /// - Throws: `limitExceeded` when the result is too large or a side too long to scale (over 1 Mi pixels),
+    /// - Throws: `limitExceeded` when the result is too large or a side too long to scale (over 1 Mi pixels), or there is no
+    ///   memory for it,
     ///   `transformFailed` when the crop has nothing of the picture in it.
     package func begin(_ format: RowFormat) throws(WebImageError) {
         let part = try Self.part(of: format.size, crop)
@@ -65,17 +66,17 @@ package final class Resampler: RowSink {
         } else {
             let stage = try Self.makeStage(format, part, output, filter, inLinearLight)
             self.stage = stage
-            input = RowWindow(bytesPerRow: format.bytesPerRow)
+            input = RowWindow(bytesPerRow: format.bytesPerRow, height: format.size.height)
         }
         buffer = try PixelBuffer(size: output, layout: format.layout)
         self.format = result
         rowsDone = 0
     }
 
-    package func band(at row: Int, count: Int) -> UnsafeMutableRawPointer {
+    package func band(at row: Int, count: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
         guard let buffer else { preconditionFailure("a band was asked for before begin") }
         guard let input, let stage else { return buffer.row(row) }
-        return input.band(at: row, count: count, keepingFrom: stage.firstRowNeeded)
+        return try input.band(at: row, count: count, keepingFrom: stage.firstRowNeeded)
     }
 
     package func commit(at row: Int, count: Int) {
@@ -151,10 +152,10 @@ extension Resampler {
         let columns = horizontal.inputs
         let kernel: any ResampleKernel =
             if format.layout == .rgba8, format.alpha == .opaque, !inLinearLight {
-                IntegerResampleKernel(
+                try IntegerResampleKernel(
                     vertical: vertical, horizontal: horizontal, columns: columns, slots: plan.slots)
             } else {
-                FloatResampleKernel(
+                try FloatResampleKernel(
                     vertical: vertical, horizontal: horizontal, columns: columns, slots: plan.slots,
                     layout: format.layout, alpha: format.alpha, inLinearLight: inLinearLight)
             }

@@ -16,13 +16,18 @@ final class RowWindow {
     private static let leastCapacity = 32
 
     private let bytesPerRow: Int
+    private let height: Int
     private var memory: AlignedMemory?
     private var capacity = 0
     /// The rows that are held: from `first` to before `next`.
     private var first = 0
     private var next = 0
 
-    init(bytesPerRow: Int) { self.bytesPerRow = bytesPerRow }
+    /// - Parameter height: how many rows the picture has.
+    init(bytesPerRow: Int, height: Int) {
+        self.bytesPerRow = bytesPerRow
+        self.height = height
+    }
 
     deinit { memory?.deallocate() }
 
@@ -32,7 +37,9 @@ final class RowWindow {
     }
 
     /// Memory for `count` rows from `row` on. Of the rows before it, those from `keep` on stay.
-    func band(at row: Int, count: Int, keepingFrom keep: Int) -> UnsafeMutableRawPointer {
+    ///
+    /// - Throws: `limitExceeded` without memory.
+    func band(at row: Int, count: Int, keepingFrom keep: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
         if let memory, row >= first, row <= next, keep >= first, row - first + count <= capacity {
             next = row + count
             return memory.base + (row - first) * bytesPerRow
@@ -42,8 +49,10 @@ final class RowWindow {
         let (old, offset) = (memory, (kept - first) * bytesPerRow)
         let grows = held + count > capacity
         if grows {
-            capacity = max(held + count, Self.leastCapacity)
-            memory = AlignedMemory(byteCount: capacity * bytesPerRow)
+            let wanted = max(held + count, min(Self.leastCapacity, height))
+            let (bytes, overflow) = wanted.multipliedReportingOverflow(by: bytesPerRow)
+            memory = try AlignedMemory(byteCount: overflow ? .max : bytes)
+            capacity = wanted
         }
         guard let memory else { preconditionFailure("memory was allocated above") }
         if held > 0, let old { memory.base.copyMemory(from: old.base + offset, byteCount: held * bytesPerRow) }

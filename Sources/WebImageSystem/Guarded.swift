@@ -30,6 +30,14 @@
             defer { pthread_mutex_unlock(mutex) }
             return try body(&value.pointee)
         }
+
+        package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+            _ body: (inout Value) throws(Failure) -> Result
+        ) throws(Failure) -> Result? {
+            guard pthread_mutex_trylock(mutex) == 0 else { return nil }
+            defer { pthread_mutex_unlock(mutex) }
+            return try body(&value.pointee)
+        }
     }
 #else
     package import Synchronization

@@ -1,6 +1,8 @@
+import Synchronization
 import Testing
 import WebImageCodecs
 import WebImageCore
+import WebImageSystem
 
 private struct PaintCoder: ImageCoder {
     static let paint = ImageFormat(rawValue: "paint")
@@ -87,6 +89,37 @@ private struct PaintCoder: ImageCoder {
             let header = try #require(seen)
             #expect(header.header.size == PixelSize(width: 300, height: 200) && header.at < 1000)
             #expect(try CoderRegistry.standard.readHeader(of: bytes) == header.header)
+        }
+    }
+
+    /// Frames are counted up to the end of the file. Waiting for its bytes takes none of the time.
+    @Test func aProbeTakesNoLongerThanTheLimit() throws {
+        let file = try encodeAnimation((0..<9).map { try Drawings.noise(20, 20, seed: $0) }, as: .gif)
+        let start = ContinuousClock.now
+        for (within, between) in [(Duration.milliseconds(400), Duration.zero), (.zero, .seconds(3600))] {
+            let passed = Guarded(Duration.zero)
+            let probe = ImageProbe(DecodeOptions(limits: DecodeLimits(time: .seconds(2)))) {
+                start
+                    + passed.withLock { time in
+                        time += within
+                        return time
+                    }
+            }
+            let error = Result { () throws(WebImageError) in
+                for piece in stride(from: 0, to: file.count, by: 100) {
+                    let bytes = Array(file[piece..<min(piece + 100, file.count)])
+                    try bytes.withUnsafeBufferPointer { bytes throws(WebImageError) in
+                        _ = try probe.push(UnsafeRawBufferPointer(bytes))
+                    }
+                    passed.withLock { $0 += between }
+                }
+                _ = try probe.finish()
+            }
+            if between == .zero {
+                #expect(throws: WebImageError.self) { try error.get() }
+            } else {
+                #expect(throws: Never.self) { try error.get() }
+            }
         }
     }
 

@@ -135,6 +135,75 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
         #expect(decode(maker.file()).header?.format == .png)
     }
 
+    /// Browsers show the still picture, and so must all that is told of the file.
+    @Test(arguments: [(0, 0), (1 << 31 + 1, 0), (Int(UInt32.max), 0), (2, 1 << 31)])
+    func anAnnouncementOutOfRangeIsNone(_ frames: Int, _ plays: Int) throws {
+        var maker = PNGMaker.random(.rgba, depth: 8, size: (6, 6), isInterlaced: false, isKeyed: false, seed: 3)
+        maker.before = [("acTL", big(frames, 4) + big(plays, 4))]
+        let header = try #require(decode(maker.file()).header)
+        #expect(header.format == .png && header.frameCount == 1 && header.loopCount == nil)
+        let animation = try #require(try PNGCoder().makeAnimationDecoder(.apng, DecodeOptions()))
+        try animation.push(file: maker.file())
+        try animation.finish()
+        #expect(animation.header?.frameCount == 1 && animation.storedDelays.count == 1)
+        maker.before = [("acTL", big(1 << 31 - 1, 4) + big(1 << 31 - 1, 4))]
+        #expect(decode(maker.file()).header?.frameCount == 1 << 31 - 1)
+    }
+
+    /// As ImageMagick wrote it before there was a chunk for it.
+    @Test(arguments: ["tEXt", "zTXt"], [false, true]) func exifInATextIsRead(_ name: String, isLast: Bool) throws {
+        let block = EXIFOrientation.block(.left)
+        let text = { (bytes: [UInt8], count: Int) in
+            let digits = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+            let lines = stride(from: 0, to: digits.count, by: 36).map {
+                digits[$0..<min($0 + 36, digits.count)].joined()
+            }
+            return Array("\nexif\n    \(count)\n\(lines.joined(separator: "\n"))\n".utf8)
+        }
+        func header(_ text: [UInt8], key: String = "Raw profile type exif", limit: ByteCount = .mebibytes(4))
+            -> ImageHeader?
+        {
+            var maker = PNGMaker.random(.rgb, depth: 8, size: (4, 4), isInterlaced: false, isKeyed: false, seed: 3)
+            let data = Array(key.utf8) + [0] + (name == "zTXt" ? [0] + PNGMaker.zlib(text) : text)
+            if isLast { maker.after = [(name, data)] } else { maker.before = [(name, data)] }
+            let options = DecodeOptions(limits: DecodeLimits(metadata: limit))
+            let whole = decode(maker.file(), options: options)
+            #expect(whole.error == nil && whole.rows == 4)
+            #expect(decode(maker.file(), options: options, length: { 3 }).header == whole.header)
+            return whole.header
+        }
+        let prefixed = Array("Exif".utf8) + [0, 0] + block
+        for bytes in [block, prefixed, Array(prefixed + [UInt8](repeating: 0, count: 500))] {
+            let found = try #require(header(text(bytes, bytes.count)))
+            #expect(found.orientation == .left && found.metadata.exif?.starts(with: block) == true)
+        }
+        // Of another name, shorter than it says, longer than allowed, or no digits at all.
+        #expect(header(text(prefixed, prefixed.count), key: "Raw profile type iptc")?.metadata.exif == nil)
+        #expect(header(text(prefixed, prefixed.count + 1))?.metadata.exif == nil)
+        #expect(header(text(prefixed, prefixed.count), limit: ByteCount(prefixed.count - 1))?.metadata.exif == nil)
+        #expect(header(text(prefixed, -5))?.metadata.exif == nil)
+        #expect(header(Array("\nexif\n 12\n".utf8) + [UInt8](repeating: 255, count: 24))?.metadata.exif == nil)
+        #expect(header([])?.metadata.exif == nil)
+    }
+
+    @Test func aChunkOfEXIFComesBeforeAText() {
+        var maker = PNGMaker.random(.rgb, depth: 8, size: (4, 4), isInterlaced: false, isKeyed: false, seed: 3)
+        let digits = EXIFOrientation.block(.left).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+            .joined()
+        let text = Array("Raw profile type exif\0\nexif\n\(digits.count / 2)\n\(digits)".utf8)
+        maker.before = [("tEXt", text), ("eXIf", EXIFOrientation.block(.right))]
+        #expect(decode(maker.file()).header?.orientation == .right)
+    }
+
+    @Test func sixteenBitsBecomeTheNearestEight() {
+        let maker = PNGMaker(
+            width: 4, height: 1, color: .grey, depth: 16, samples: [128, 129, 0xFF00 - 100, 0xFFFF])
+        #expect(
+            decode(maker.file()).pixels.bytes.enumerated().filter { $0.offset % 4 == 0 }.map(\.element) == [
+                0, 1, 254, 255,
+            ])
+    }
+
     @Test func commentsOfAnyLengthCostNothing() {
         var maker = PNGMaker.random(.grey, depth: 8, size: (6, 6), isInterlaced: false, isKeyed: false, seed: 3)
         maker.before = [

@@ -72,7 +72,7 @@ import WebImageCore
         let fan = FanOutSink([first, second])
         try fan.begin(RowFormat(size: PixelSize(width: 2, height: 3), layout: .rgba8, alpha: .opaque))
         for row in 0..<3 {
-            fan.band(at: row, count: 1).initializeMemory(as: UInt8.self, repeating: UInt8(row), count: 8)
+            try fan.band(at: row, count: 1).initializeMemory(as: UInt8.self, repeating: UInt8(row), count: 8)
             try fan.commit(at: row, count: 1)
         }
         for sink in [first, second] {

@@ -163,7 +163,7 @@ import WebImageTesting
     }
 
     @Test func theConvertersUsedLastAreKept() {
-        var cache = ColorConverterCache(capacity: 2)
+        let cache = ColorConverterCache(capacity: 2)
         let profiles = [1.0, 1.5, 1.8].map { ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma($0)) }
         let first = cache.converter(for: profiles[0], layout: .rgba8)
         let second = cache.converter(for: profiles[1], layout: .rgba8)
@@ -180,5 +180,62 @@ import WebImageTesting
             let none = cache.converter(for: [1, 2, 3], layout: .rgba8)
             #expect(none == nil)
         }
+    }
+
+    /// A profile of somebody's may take lcms2 as long as it likes: others are asked for meanwhile, here by the maker itself.
+    @Test func noLockIsHeldWhileAConverterIsMade() {
+        let (slow, quick) = (
+            ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma(1.1)),
+            ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma(1.9))
+        )
+        let maker = NestedMaker()
+        let cache = ColorConverterCache(capacity: 4) { maker.make($0, $1) }
+        maker.whileMaking = { [unowned cache] in
+            [cache.converter(for: quick, layout: .rgba8), cache.converter(for: slow, layout: .rgba8)]
+        }
+        let first = cache.converter(for: slow, layout: .rgba8)
+        #expect(maker.nested.count == 2 && maker.nested[0] != nil && maker.count == 3)
+        #expect(cache.converter(for: quick, layout: .rgba8) === maker.nested[0])
+        // Both who asked for the slow one at once have the one that was done first.
+        #expect(first != nil && first === maker.nested[1] && cache.converter(for: slow, layout: .rgba8) === first)
+    }
+
+    /// Profiles of printers and cameras have tables. Once each picture had its own made, by the one who held the lock.
+    @Test func longProfilesAreKeptWithinALimit() {
+        let maker = NestedMaker()
+        let cache = ColorConverterCache(capacity: 8, profileLimit: .kibibytes(400)) { maker.make($0, $1) }
+        let profile = { (gamma: Double, count: Int) in
+            let bytes = ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma(gamma))
+            return bytes + [UInt8](repeating: 7, count: count - bytes.count)
+        }
+        let long = [1.2, 1.4, 1.6].map { profile($0, 130 << 10) }
+        for bytes in long + long { _ = cache.converter(for: bytes, layout: .rgba8) }
+        #expect(maker.count == 3 && cache.profileByteCount == ByteCount(3 * 130 << 10))
+        // A fourth pushes out the one that was used longest ago.
+        _ = cache.converter(for: profile(1.7, 130 << 10), layout: .rgba8)
+        #expect(cache.profileByteCount == ByteCount(3 * 130 << 10))
+        _ = cache.converter(for: long[2], layout: .rgba8)
+        #expect(maker.count == 4)
+        _ = cache.converter(for: long[0], layout: .rgba8)
+        #expect(maker.count == 5)
+        // One that is longer than all may be together pushes out none.
+        for _ in 0..<2 { _ = cache.converter(for: profile(1.8, 500 << 10), layout: .rgba8) }
+        #expect(maker.count == 7 && cache.profileByteCount == ByteCount(3 * 130 << 10))
+    }
+}
+
+/// Counts what it makes, and looks about while it makes the first. Sendable since a test uses it on one thread only.
+private final class NestedMaker: @unchecked Sendable {
+    var count = 0
+    var whileMaking: (() -> [ColorConverter?])?
+    var nested: [ColorConverter?] = []
+
+    func make(_ colors: PixelColors, _ layout: PixelLayout) -> ColorConverter? {
+        count += 1
+        if let whileMaking {
+            self.whileMaking = nil
+            nested = whileMaking()
+        }
+        return ColorConverter(colors: colors, layout: layout)
     }
 }

@@ -176,7 +176,7 @@ import WebImageProcessing
     }
 
     @Test func theCacheKnowsColoursOfEveryKind() {
-        var cache = ColorConverterCache(capacity: 4)
+        let cache = ColorConverterCache(capacity: 4)
         let colors = [described(12, 13), described(9, 16), .calibrated(ColorCalibration(decodingExponent: 1))]
         let first = colors.map { cache.converter(for: $0, layout: .rgba8) }
         for (index, colors) in colors.enumerated() {

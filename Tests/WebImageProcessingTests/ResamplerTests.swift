@@ -153,7 +153,7 @@ import WebImageTesting
         var row = 0
         while row < pixels.size.height {
             let count = min(band(), pixels.size.height - row)
-            sink.band(at: row, count: count)
+            try sink.band(at: row, count: count)
                 .copyMemory(from: pixels.row(row), byteCount: count * pixels.bytesPerRow)
             sink.commit(at: row, count: count)
             row += count
@@ -166,7 +166,7 @@ import WebImageTesting
         try sink.begin(RowFormat(size: pixels.size, layout: .rgba8, alpha: .opaque))
         #expect(sink.wholePicture == nil)
         for row in 0..<400 {
-            sink.band(at: row, count: 1).copyMemory(from: pixels.row(row), byteCount: pixels.bytesPerRow)
+            try sink.band(at: row, count: 1).copyMemory(from: pixels.row(row), byteCount: pixels.bytesPerRow)
             sink.commit(at: row, count: 1)
             // Output row y needs the input rows before 10 * y + 20; they are taken four at a time.
             #expect(sink.rowsDone >= (row + 1 - 20 - 3) / 10)
@@ -272,11 +272,18 @@ import WebImageTesting
         }
     }
 
+    @Test func rowsThatFitNoMemoryAreALimit() throws {
+        let sink = Resampler(crop: PixelRect(x: 0, y: 0, width: 1, height: 1), output: PixelSize(1, 1))
+        try sink.begin(RowFormat(size: PixelSize(1 << 50, 4), layout: .rgba8, alpha: .opaque))
+        let error = #expect(throws: WebImageError.self) { _ = try sink.band(at: 0, count: 1) }
+        #expect(error?.code == .limitExceeded)
+    }
+
     @Test func aPictureThatEndsEarlyHasItsFirstRowsAndThenNothing() throws {
         let pixels = try PixelBuffer.constant(PixelSize(10, 100), [9, 8, 7, 255])
         let sink = Resampler(output: PixelSize(5, 50))
         try sink.begin(RowFormat(size: pixels.size, layout: .rgba8, alpha: .opaque))
-        sink.band(at: 0, count: 50).copyMemory(from: pixels.row(0), byteCount: 50 * pixels.bytesPerRow)
+        try sink.band(at: 0, count: 50).copyMemory(from: pixels.row(0), byteCount: 50 * pixels.bytesPerRow)
         sink.commit(at: 0, count: 50)
         sink.clearMissingRows()
         #expect((20...25).contains(sink.rowsDone))

@@ -48,7 +48,7 @@ private final class WhiteDecoder: ImageDecoder {
         self.header = header
         guard let sink = try plan(header).sink else { return .stoppedAtHeader }
         try sink.begin(RowFormat(size: header.size, layout: .rgba8, alpha: .opaque))
-        sink.band(at: 0, count: 1).initializeMemory(as: UInt8.self, repeating: 255, count: 8)
+        try sink.band(at: 0, count: 1).initializeMemory(as: UInt8.self, repeating: 255, count: 8)
         try sink.commit(at: 0, count: 1)
         return .complete
     }

@@ -19,6 +19,10 @@ enum {
 
 typedef struct wi_png_reader wi_png_reader;
 
+/// Inflates a zlib stream. Returns how many bytes it made; 0 when it is damaged, or holds more than `capacity`.
+size_t wi_png_inflate(
+    const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nonnull output, size_t capacity);
+
 typedef struct {
     uint32_t width, height;
     /// Bits of a channel as stored.
@@ -37,7 +41,7 @@ typedef uint8_t *_Nullable (*wi_png_next_rows)(void *_Nonnull context, uint32_t 
 
 /// A reader, or NULL without memory.
 /// - chunk_limit: longer metadata is ignored, also when it only becomes longer by inflating.
-/// - keeps_16_bit: 16-bit rows for 16-bit pictures; else the upper 8 bits.
+/// - keeps_16_bit: 16-bit rows for 16-bit pictures; else the nearest 8 bits.
 wi_png_reader *_Nullable wi_png_create(
     size_t chunk_limit, int keeps_16_bit, void *_Nonnull context, wi_png_next_rows _Nonnull next_rows);
 void wi_png_destroy(wi_png_reader *_Nullable reader);

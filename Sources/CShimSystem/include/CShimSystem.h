@@ -26,6 +26,11 @@ int wi_ask_terminal(
     int input, int output, const char *_Nonnull question, char last, int milliseconds, char *_Nonnull answer,
     int capacity);
 
+/// Memory that is not cleared, at a multiple of 16 bytes; NULL where there is none, for which Swift's own allocation ends
+/// the process. Given back by `wi_free`.
+void *_Nullable wi_allocate(size_t count);
+void wi_free(void *_Nullable memory);
+
 /// Has the allocator give freed memory back to the system soon, for the whole process.
 void wi_return_memory_early(void);
 

@@ -37,7 +37,7 @@ final class Loader: Sendable {
     /// What is finished on disk, unless a request has a cache of its own; its owner is the manager.
     let ownFront = Guarded(WeakCache())
     let table = Guarded(LoadTable())
-    private let converters = Guarded(ColorConverterCache())
+    private let converters = ColorConverterCache()
 
     init(_ parts: LoaderParts) {
         memory = parts.memory
@@ -314,7 +314,7 @@ extension Loader {
     func converter(for header: ImageHeader, _ request: ImageRequest) -> ColorConverter? {
         guard request.convertsToSRGB, let colors = header.colors, colors != .described(.sRGB) else { return nil }
         let layout: PixelLayout = request.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
-        return converters.withLock { $0.converter(for: colors, layout: layout) }
+        return converters.converter(for: colors, layout: layout)
     }
 
     /// Ends a pixel job: everyone who waits gets the same picture or error. A success is told on a thread that may block.

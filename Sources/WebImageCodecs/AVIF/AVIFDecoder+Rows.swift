@@ -16,8 +16,9 @@
             }
             defer { avifImageDestroy(view) }
             let rowCount = Self.bandRows + 2 * Self.margin
-            let scratch = UnsafeMutablePointer<UInt8>.allocate(capacity: format.bytesPerRow * rowCount)
-            defer { scratch.deallocate() }
+            let memory = try AlignedMemory(byteCount: format.bytesPerRow * rowCount)
+            defer { memory.deallocate() }
+            let scratch = memory.base.assumingMemoryBound(to: UInt8.self)
             var row = 0
             while row < format.size.height {
                 try options.checkpoint?()
@@ -31,7 +32,7 @@
                     view, format.layout, bytesPerRow: format.bytesPerRow, into: scratch)
                 _ = try file.check(result)
                 let start = scratch + (row - first) * format.bytesPerRow
-                sink.band(at: row, count: count).copyMemory(from: start, byteCount: count * format.bytesPerRow)
+                try sink.band(at: row, count: count).copyMemory(from: start, byteCount: count * format.bytesPerRow)
                 try sink.commit(at: row, count: count)
                 row += count
             }

@@ -6,7 +6,6 @@ import WebImageCore
 /// does not cost a decode of everything each time, the canvas is remembered at a few places on the way.
 final class CanvasAnimationDecoder: AnimationDecoder {
     private let reader: any FramePatchReader
-    private let options: DecodeOptions
     private var canvas: FrameCanvas?
     /// The frame that the canvas shows.
     private var shown: Int?
@@ -18,10 +17,7 @@ final class CanvasAnimationDecoder: AnimationDecoder {
     /// is taken to hide those before it.
     private var hasShortFrames = false
 
-    init(_ reader: any FramePatchReader, _ options: DecodeOptions) {
-        self.reader = reader
-        self.options = options
-    }
+    init(_ reader: any FramePatchReader) { self.reader = reader }
 
     var header: ImageHeader? { reader.header }
     var storedDelays: [Duration] { reader.patches.map(\.delay) }
@@ -40,25 +36,15 @@ final class CanvasAnimationDecoder: AnimationDecoder {
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
         try reader.push(bytes, of: nil)
-        try checkCount()
     }
 
     func push(file: [UInt8]) throws(WebImageError) {
         try file.withUnsafeBufferPointer { bytes throws(WebImageError) in
             try reader.push(UnsafeRawBufferPointer(bytes), of: file)
         }
-        try checkCount()
     }
 
-    func finish() throws(WebImageError) {
-        try reader.finish()
-        try checkCount()
-    }
-
-    private func checkCount() throws(WebImageError) {
-        guard let header = reader.header else { return }
-        try options.limits.check(frames: reader.patches.count, of: header.size, format: header.format)
-    }
+    func finish() throws(WebImageError) { try reader.finish() }
 
     func firstFrameNeeded(for index: Int) -> Int {
         if shown == index { return index }

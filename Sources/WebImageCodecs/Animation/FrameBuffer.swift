@@ -22,6 +22,8 @@ package final class FrameBuffer: FrameSource {
         var kept = KeptFrames()
         /// What the decoder keeps between two frames; changed under the decoder's lock.
         var workingByteCount = 0
+        /// Whether it is to give that up, which whoever has the decoder's lock does when leaving it.
+        var mustReleaseWorkingMemory = false
         var work = FrameWork()
         /// Who is told when more or fewer bytes are kept.
         var onKeptBytesChange: (@Sendable () -> Void)?
@@ -90,9 +92,8 @@ package final class FrameBuffer: FrameSource {
     ) throws(WebImageError) {
         deadline.begin()
         var failure: WebImageError?
-        let (delays, loopCount, count) = decoder.withLock { box in
-            do throws(WebImageError) { try change(box.decoder) } catch { failure = error }
-            let decoder = box.decoder
+        let (delays, loopCount, count) = withDecoder { decoder in
+            do throws(WebImageError) { try change(decoder) } catch { failure = error }
             return (decoder.storedDelays, decoder.header?.loopCount, decoder.encodedByteCount)
         }
         state.withLock { state in
@@ -208,7 +209,7 @@ package final class FrameBuffer: FrameSource {
     private func decode(_ index: Int) throws(WebImageError) -> Image {
         if let kept = state.withLock({ $0.kept.peek(index) }) { return kept }
         let (first, room) = (
-            decoder.withLock { $0.decoder.firstFrameNeeded(for: index) },
+            withDecoder { $0.firstFrameNeeded(for: index) },
             state.withLock { $0.kept.room(of: frameBytes) }
         )
         // Who goes backwards comes to these next, and each would cost as much again.
@@ -223,11 +224,11 @@ package final class FrameBuffer: FrameSource {
     private func decoded(_ index: Int) throws(WebImageError) -> Image {
         deadline.begin()
         var result = Result<PixelBuffer, WebImageError>.failure(.cancelled)
-        let grown = decoder.withLock { box in
-            do throws(WebImageError) { result = .success(try box.decoder.frame(at: index)) } catch {
+        let grown = withDecoder { decoder in
+            do throws(WebImageError) { result = .success(try decoder.frame(at: index)) } catch {
                 result = .failure(error)
             }
-            let working = box.decoder.workingByteCount
+            let working = decoder.workingByteCount
             return state.withLock { state in
                 defer { state.workingByteCount = working }
                 return working - state.workingByteCount
@@ -238,32 +239,54 @@ package final class FrameBuffer: FrameSource {
     }
 
     /// See ``AnimationDecoder/beginsWithStill``.
-    package var beginsWithStill: Bool { decoder.withLock { $0.decoder.beginsWithStill } }
+    package var beginsWithStill: Bool { withDecoder { $0.beginsWithStill } }
 
     package func forEachFrame(
         _ body: (Image, Duration) throws(WebImageError) -> Void
     ) throws(WebImageError) {
         // By the one decoder that there is: another one would need the encoded bytes once more.
-        let delays = decoder.withLock { $0.decoder.storedDelays }
+        let delays = withDecoder { $0.storedDelays }
         for (index, delay) in delays.enumerated() { try body(try decoded(index), delay) }
     }
 
     /// What is kept now.
     var keptBytes: Int { state.withLock { $0.kept.bytes } }
 
-    /// Gives up all that can be decoded again, for others' sake. Waits while a frame is being decoded.
+    /// Gives up all that can be decoded again, for others' sake. While a frame is being decoded, what its decoder keeps goes
+    /// when that is done; nobody waits for it here.
     ///
-    /// - Returns: how many bytes that were.
+    /// - Returns: how many bytes went at once.
     func giveUpFrames() -> Int {
-        let freed = decoder.withLock { box in
-            box.decoder.releaseWorkingMemory()
-            return state.withLock { state in
-                defer { state.workingByteCount = 0 }
-                return state.kept.removeAll() + state.workingByteCount
-            }
+        let kept = state.withLock { state in
+            state.mustReleaseWorkingMemory = true
+            return state.kept.removeAll()
         }
+        let freed = kept + releaseWorkingMemory()
         if freed != 0 { tellObserver() }
         return freed
+    }
+
+    /// Does with the decoder what one does at a time, and then what was asked of it meanwhile.
+    private func withDecoder<Result>(_ body: (any AnimationDecoder) -> Result) -> Result {
+        let result = decoder.withLock { body($0.decoder) }
+        keptBytesChanged(by: -releaseWorkingMemory())
+        return result
+    }
+
+    /// - Returns: how many bytes went; 0 when that was not asked for, or the decoder is in use: whoever uses it comes here
+    ///   afterwards.
+    private func releaseWorkingMemory() -> Int {
+        guard state.withLock({ $0.mustReleaseWorkingMemory }) else { return 0 }
+        return decoder.withLockIfAvailable { box in
+            let freed = state.withLock { state -> Int? in
+                guard state.mustReleaseWorkingMemory else { return nil }
+                state.mustReleaseWorkingMemory = false
+                defer { state.workingByteCount = 0 }
+                return state.workingByteCount
+            }
+            if freed != nil { box.decoder.releaseWorkingMemory() }
+            return freed ?? 0
+        } ?? 0
     }
 }
 

@@ -61,7 +61,8 @@ final class PatchSink: RowSink {
     private let patch: FramePatch
     /// How many rows from the top are drawn.
     private(set) var rows = 0
-    private var band = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+    private var band: AlignedMemory?
+    private var capacity = 0
     private var format: RowFormat?
 
     init(_ canvas: FrameCanvas, _ patch: FramePatch) {
@@ -69,7 +70,7 @@ final class PatchSink: RowSink {
         self.patch = patch
     }
 
-    deinit { band.deallocate() }
+    deinit { band?.deallocate() }
 
     func begin(_ format: RowFormat) throws(WebImageError) {
         guard format.size == patch.size, format.layout == .rgba8 else {
@@ -78,20 +79,20 @@ final class PatchSink: RowSink {
         self.format = format
     }
 
-    func band(at row: Int, count: Int) -> UnsafeMutableRawPointer {
+    func band(at row: Int, count: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
         let needed = count * patch.size.width * PixelLayout.rgba8.bytesPerPixel
-        if band.count < needed {
-            band.deallocate()
-            band = .allocate(byteCount: needed, alignment: 16)
-        }
-        guard let base = band.baseAddress else { preconditionFailure("a band of no rows was asked for") }
-        return base
+        if let band, capacity >= needed { return band.base }
+        band?.deallocate()
+        band = nil
+        let fresh = try AlignedMemory(byteCount: needed)
+        (band, capacity) = (fresh, needed)
+        return fresh.base
     }
 
     func commit(at row: Int, count: Int) {
         let width = patch.size.width
         let replaces = patch.blend == .replace || format?.alpha == .opaque
-        guard let base = band.baseAddress else { return }
+        guard let base = band?.base else { return }
         rows = max(rows, row + count)
         for index in 0..<count {
             let source = base + index * width * PixelLayout.rgba8.bytesPerPixel

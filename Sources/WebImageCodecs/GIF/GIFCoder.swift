@@ -23,7 +23,7 @@ public struct GIFCoder: ImageCoder {
     public func makeAnimationDecoder(
         _ format: ImageFormat, _ options: DecodeOptions
     ) throws(WebImageError) -> (any AnimationDecoder)? {
-        CanvasAnimationDecoder(GIFPatchReader(options), options)
+        CanvasAnimationDecoder(GIFPatchReader(options))
     }
 
     /// A GIF of one frame. Up to 256 colours are kept exactly; of more, the best are chosen, and dithered

@@ -62,6 +62,7 @@ final class GIFPatchReader: FramePatchReader {
             guard var data = current, let canvas = header?.size else { return }
             current = nil
             data.range = data.range.lowerBound..<place
+            try options.limits.check(frames: patches.count + 1, of: canvas, format: .gif)
             frames.append(data)
             patches.append(FramePatch(data.frame, on: canvas))
             learnLoops()

@@ -14,6 +14,8 @@
         private static let mostTiles = 4096
         /// How much larger than its box says a picture may be: a coding block, in which all sizes are rounded up.
         private static let largestBlock = 64
+        /// Apple's encoder makes none that is narrower than 160 pixels, and shows a part of it: so small ones may be larger.
+        private static let smallestCoded = 256
 
         var rows: Int { tiles.count / columns }
 
@@ -25,8 +27,8 @@
                 let size = items.size(of: id) ?? parameters.size
                 try limits.check(size, of: .heif)
                 guard parameters.size.covers(size),
-                    parameters.codedSize.width - size.width < Self.largestBlock,
-                    parameters.codedSize.height - size.height < Self.largestBlock
+                    Self.mayBeCoded(as: parameters.codedSize.width, size.width),
+                    Self.mayBeCoded(as: parameters.codedSize.height, size.height)
                 else { throw Self.mismatch }
                 (self.size, tileSize, columns, tiles) = (size, size, 1, [id])
                 return
@@ -56,6 +58,10 @@
             guard tileSize.width * columns >= size.width, tileSize.width * (columns - 1) < size.width,
                 tileSize.height * rows >= size.height, tileSize.height * (rows - 1) < size.height
             else { throw Self.mismatch }
+        }
+
+        private static func mayBeCoded(as coded: Int, _ side: Int) -> Bool {
+            coded - side < largestBlock || coded <= smallestCoded
         }
 
         static func configuration(

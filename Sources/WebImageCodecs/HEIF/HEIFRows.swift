@@ -33,7 +33,7 @@
             while stored < end {
                 try options.checkpoint?()
                 let count = min(Self.bandRows, end - stored)
-                let band = sink.band(at: row, count: count)
+                let band = try sink.band(at: row, count: count)
                 for index in 0..<count {
                     let target = band + index * format.bytesPerRow
                     copy(tiles, row: stored + index - top, to: target)

@@ -56,16 +56,19 @@ final class ICODecoder: ImageDecoder {
         // Whether the others are smaller is told by themselves, and may not depend on how the bytes come.
         guard header != nil || isWhole || directory.entries.count == 1 || bytes.count >= directory.endOfHeads
         else { return }
-        let there = entry.range.clamped(to: 0..<bytes.count)
         if nested == nil, bitmap == nil {
+            let there = entry.range.clamped(to: 0..<bytes.count)
             // The bytes that tell a PNG from a bitmap, and all of a bitmap's header.
             guard there.count >= min(IconBitmap.headerLength, entry.range.count) || (isWhole && !there.isEmpty)
             else { return }
             try begin(directory, bytes[there])
         }
+        let range = bitmap?.range(in: entry) ?? entry.range
+        let there = range.clamped(to: 0..<bytes.count)
+        let hasAll = isWhole || there.upperBound == range.upperBound
         if nested != nil {
-            try advanceNested(to: there.upperBound, isWhole: isWhole || there.upperBound == entry.range.upperBound)
-        } else if isWhole || there.count == entry.range.count {
+            try advanceNested(to: there.upperBound, isWhole: hasAll)
+        } else if hasAll {
             try finishBitmap(there, directory.format)
         }
         guard let smaller, !isSmaller else { return }

@@ -10,6 +10,7 @@ struct ICODirectory {
         let size: PixelSize
         /// Bits of a pixel; nil in a cursor, which has its hot spot there, and where the file does not say.
         let depth: Int?
+        /// As the table says; of a length that no picture has, the first bytes of the entry (see ``IconBitmap/range(in:)``).
         let range: Range<Int>
     }
 
@@ -50,11 +51,14 @@ struct ICODirectory {
                     .corruptData, "entry \(index + 1) of the icon is empty or lies within its table", format: format)
             }
             try limits.check(byteCount: offset + length, of: format)
+            // Some cursors tell no true length. Other readers do not look at it, but at the entry's own header.
+            let isLength = length >= IconBitmap.leastLength
             let depth = format == .ico ? word(bytes, at + 6) : 0
             entries.append(
                 Entry(
                     size: PixelSize(width: Self.side(bytes[at]), height: Self.side(bytes[at + 1])),
-                    depth: depth > 0 ? depth : nil, range: offset..<offset + length))
+                    depth: depth > 0 ? depth : nil,
+                    range: offset..<offset + (isLength ? length : IconBitmap.headerLength)))
         }
         self.format = format
         self.entries = entries

@@ -6,6 +6,8 @@ struct IconBitmap {
     static let coreHeaderLength = 12
     /// So many bytes tell everything but the palette.
     static let headerLength = 40
+    /// The oldest header, a row of colours and one of the mask: no entry is shorter.
+    static let leastLength = coreHeaderLength + 4 + 4
 
     let size: PixelSize
     let bitsPerPixel: Int
@@ -58,6 +60,13 @@ struct IconBitmap {
         paletteStart = length
         paletteCount = stored == 0 && bitsPerPixel <= 8 ? 1 << bitsPerPixel : stored
         colorStart = paletteStart + paletteCount * paletteEntryLength
+    }
+
+    /// Where the bitmap is that begins where an entry does: in the entry, unless the table says that this is shorter than the
+    /// colours are. Then the bitmap's own header counts.
+    func range(in entry: ICODirectory.Entry) -> Range<Int> {
+        let start = entry.range.lowerBound
+        return entry.range.count >= maskStart ? entry.range : start..<start + byteCount
     }
 
     /// Whether the entry has colours; else there is no row to show.

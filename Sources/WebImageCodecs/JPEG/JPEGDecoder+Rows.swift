@@ -21,7 +21,7 @@ extension JPEGDecoder {
     ) throws(WebImageError) -> Bool {
         try options.checkpoint?()
         let wanted = min(count, format.size.height - row)
-        let band = sink.band(at: row, count: wanted)
+        let band = try sink.band(at: row, count: wanted)
         var done: UInt32 = 0
         let result = read(wanted, format, into: band, &done)
         if done > 0 {
@@ -47,7 +47,7 @@ extension JPEGDecoder {
         guard let format, let sink else { return }
         while row < format.size.height {
             if row % Self.bandRows == 0 { try options.checkpoint?() }
-            let band = sink.band(at: row, count: 1)
+            let band = try sink.band(at: row, count: 1)
             var done: UInt32 = 0
             try check(read(1, format, into: band, &done))
             guard done == 1, wi_jpeg_ran_out(handle) == 0 else { throw truncated(format) }

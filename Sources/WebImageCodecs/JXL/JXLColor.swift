@@ -20,11 +20,11 @@
             if colors(of: decoder, JXL_COLOR_PROFILE_TARGET_DATA, &encoding), isStandard(encoding) { return nil }
             var count = 0
             let target = JXL_COLOR_PROFILE_TARGET_DATA
-            guard JxlDecoderGetICCProfileSize(decoder, nil, target, &count) == JXL_DEC_SUCCESS, count > 0,
+            guard wi_jxl_profile_size(decoder, target, &count) == JXL_DEC_SUCCESS, count > 0,
                 count <= limit
             else { return nil }
             var profile = [UInt8](repeating: 0, count: count)
-            guard JxlDecoderGetColorAsICCProfile(decoder, nil, target, &profile, count) == JXL_DEC_SUCCESS else {
+            guard wi_jxl_profile(decoder, target, &profile, count) == JXL_DEC_SUCCESS else {
                 return nil
             }
             return profile
@@ -70,7 +70,7 @@
         private static func colors(
             of decoder: OpaquePointer, _ target: JxlColorProfileTarget, _ encoding: inout JxlColorEncoding
         ) -> Bool {
-            JxlDecoderGetColorAsEncodedProfile(decoder, nil, target, &encoding) == JXL_DEC_SUCCESS
+            wi_jxl_encoding(decoder, target, &encoding) == JXL_DEC_SUCCESS
         }
 
         private static func isStandard(_ encoding: JxlColorEncoding) -> Bool {

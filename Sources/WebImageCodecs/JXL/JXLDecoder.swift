@@ -175,7 +175,7 @@
             while row < format.size.height {
                 try options.checkpoint?()
                 let count = min(Self.bandRows, format.size.height - row)
-                let band = sink.band(at: row, count: count)
+                let band = try sink.band(at: row, count: count)
                 let source = picture + row * format.bytesPerRow
                 if band != source { band.copyMemory(from: source, byteCount: count * format.bytesPerRow) }
                 try sink.commit(at: row, count: count)

@@ -14,6 +14,12 @@ enum PNGChunk {
         bytes[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
     }
 
+    /// Whether an `acTL` chunk says that there is an animation. Browsers show the still picture where its numbers are none
+    /// that a PNG may hold (PNG specification, 7.1: up to 2 to the power of 31, less one).
+    static func announces(frames: UInt32, plays: UInt32) -> Bool {
+        frames > 0 && max(frames, plays) <= UInt32(Int32.max)
+    }
+
     /// CRC-32 (PNG specification, annex D).
     static func checksum(_ bytes: some Sequence<UInt8>) -> UInt32 {
         ~bytes.reduce(~UInt32(0)) { sum, byte in checksums[Int((sum ^ UInt32(byte)) & 0xFF)] ^ (sum >> 8) }

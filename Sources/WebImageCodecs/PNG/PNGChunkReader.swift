@@ -20,6 +20,8 @@ struct PNGChunkReader {
         case signature
         case chunkHeader
         case collecting(total: Int)
+        /// The first bytes of a text, which tell whether it is wanted.
+        case text(length: Int)
         case streaming(rest: Int)
         case skipping(rest: Int)
     }
@@ -27,9 +29,11 @@ struct PNGChunkReader {
     /// The animation that was announced before the picture's data: its frames, and how often it plays, 0 for ever
     /// (APNG specification, "acTL").
     private(set) var animation: (frames: Int, plays: Int)?
-    /// The `eXIf` chunk, which may come after the picture's data. libpng 1.6 does not read it when it is given the data
-    /// in pieces.
-    private(set) var exif: [UInt8]?
+    /// The `eXIf` chunk, which may come after the picture's data, else what ImageMagick writes in its place. libpng 1.6 does
+    /// not read the chunk when it is given the data in pieces.
+    var exif: [UInt8]? { exifChunk ?? rawProfile }
+    private var exifChunk: [UInt8]?
+    private var rawProfile: [UInt8]?
     private(set) var density: PixelDensity?
     private(set) var colors = PNGColors()
     private var hasData = false
@@ -56,6 +60,10 @@ struct PNGChunkReader {
                 guard collect(total, &input) else { return nil }
                 state = .chunkHeader
                 if let piece = wholeChunk() { return piece }
+            case .text(let length):
+                guard collect(8 + PNGRawProfile.name.count, &input) else { return nil }
+                let isWanted = collected.dropFirst(8).elementsEqual(PNGRawProfile.name)
+                if isWanted { state = .collecting(total: length + 12) } else { skip(length) }
             case .streaming(let rest):
                 let data = take(rest, &input)
                 state = data.count == rest ? .chunkHeader : .streaming(rest: rest - data.count)
@@ -92,6 +100,9 @@ struct PNGChunkReader {
             if length == 9 { state = .collecting(total: length + 12) } else { skip(length) }
         case "eXIf", "iTXt", "tRNS", "iCCP":
             if length <= metadataLimit { state = .collecting(total: length + 12) } else { skip(length) }
+        case "tEXt", "zTXt":
+            let mayBeWanted = exif == nil && PNGRawProfile.lengths(metadataLimit).contains(length)
+            if mayBeWanted { state = .text(length: length) } else { skip(length) }
         case "acTL":
             let isAnnouncement = !hasData && length == 8
             if isAnnouncement { state = .collecting(total: length + 12) } else { skip(length) }
@@ -105,9 +116,10 @@ struct PNGChunkReader {
         return nil
     }
 
+    /// Leaves out a chunk of which as many bytes are collected as are.
     private mutating func skip(_ length: Int) {
+        state = .skipping(rest: length + 12 - collected.count)
         collected.removeAll(keepingCapacity: true)
-        state = .skipping(rest: length + 4)
     }
 
     private mutating func wholeChunk() -> Piece? {
@@ -115,7 +127,13 @@ struct PNGChunkReader {
         switch String(decoding: chunk[4..<8], as: UTF8.self) {
         case "IHDR" where chunk.count >= 16: break
         case "eXIf":
-            if exif == nil, isSound(chunk) { exif = Array(chunk[8..<chunk.count - 4]) }
+            if exifChunk == nil, isSound(chunk) { exifChunk = Array(chunk[8..<chunk.count - 4]) }
+            return nil
+        case "tEXt", "zTXt":
+            if isSound(chunk) {
+                rawProfile = PNGRawProfile.exif(
+                    chunk[8..<chunk.count - 4], isCompressed: chunk[4] == UInt8(ascii: "z"), limit: metadataLimit)
+            }
             return nil
         case let name where PNGColors.lengths[name] != nil:
             if isSound(chunk) { colors.read(name, chunk[8..<chunk.count - 4]) }
@@ -136,8 +154,8 @@ struct PNGChunkReader {
     }
 
     private mutating func readAnimation(_ chunk: [UInt8]) {
-        func number(_ at: Int) -> Int { chunk[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
-        if number(8) > 0 { animation = (number(8), number(12)) }
+        let (frames, plays) = (PNGChunk.number(chunk, at: 8), PNGChunk.number(chunk, at: 12))
+        if PNGChunk.announces(frames: frames, plays: plays) { animation = (Int(frames), Int(plays)) }
     }
 
     private mutating func readDensity(_ chunk: [UInt8]) {

@@ -22,7 +22,7 @@ public struct PNGCoder: ImageCoder {
     public func makeAnimationDecoder(
         _ format: ImageFormat, _ options: DecodeOptions
     ) throws(WebImageError) -> (any AnimationDecoder)? {
-        CanvasAnimationDecoder(PNGPatchReader(options), options)
+        CanvasAnimationDecoder(PNGPatchReader(options))
     }
 
     /// An encoder that keeps every pixel, with 8 bits a channel. Each frame holds only what changed. A file without a

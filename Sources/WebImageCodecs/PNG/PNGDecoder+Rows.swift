@@ -15,7 +15,7 @@ extension PNGDecoder {
             try options.checkpoint?()
             let wanted = min(Self.bandRows, format.size.height - row)
             count = UInt32(wanted)
-            return sink.band(at: row, count: wanted).assumingMemoryBound(to: UInt8.self)
+            return try sink.band(at: row, count: wanted).assumingMemoryBound(to: UInt8.self)
         } catch {
             failure = error
             return nil
@@ -62,7 +62,7 @@ extension PNGDecoder {
         while row < rows {
             try options.checkpoint?()
             let count = min(Self.bandRows, rows - row)
-            let band = sink.band(at: row, count: count)
+            let band = try sink.band(at: row, count: count)
             let source = picture + row * format.bytesPerRow
             if band != source { band.copyMemory(from: source, byteCount: count * format.bytesPerRow) }
             try sink.commit(at: row, count: count)

@@ -88,12 +88,12 @@ final class PNGPatchReader: FramePatchReader {
         case "IHDR": if imageHeader == nil, chunk.data.count == 13 { imageHeader = chunk.data }
         case "PLTE", "tRNS": if header == nil { shared.append(chunk.range) }
         case "acTL": if header == nil, chunk.data.count == 8 { readAnnouncement(chunk.data.lowerBound) }
-        case "fcTL": if isAnimated, !beginFrame(chunk) { try endBeforeDamage() }
+        case "fcTL": if isAnimated, try !beginFrame(chunk) { try endBeforeDamage() }
         case "IDAT": if try !takeStillData(chunk) { try endBeforeDamage() }
         case "fdAT": if isAnimated, !takeFrameData(chunk) { try endBeforeDamage() }
         case "IEND":
             guard header != nil else { throw damage("the APNG has no picture") }
-            if endFrame(), !patches.isEmpty { end() } else { try endBeforeDamage() }
+            if try endFrame(), !patches.isEmpty { end() } else { try endBeforeDamage() }
         default: break
         }
     }
@@ -102,8 +102,8 @@ final class PNGPatchReader: FramePatchReader {
     private var isAnimated: Bool { !hasDamage && (announced != nil || header == nil) }
 
     private func readAnnouncement(_ place: Int) {
-        let count = Int(PNGChunk.number(bytes, at: place))
-        if count > 0, !hasDamage { announced = count }
+        let (frames, plays) = (PNGChunk.number(bytes, at: place), PNGChunk.number(bytes, at: place + 4))
+        if PNGChunk.announces(frames: frames, plays: plays), !hasDamage { announced = Int(frames) }
     }
 
     /// - Returns: false when it stands where it must not.
@@ -142,16 +142,19 @@ final class PNGPatchReader: FramePatchReader {
     }
 
     /// - Returns: false for a frame without data.
-    private func endFrame() -> Bool {
+    private func endFrame() throws(WebImageError) -> Bool {
         guard let frame = current else { return true }
         current = nil
         guard !frame.chunks.isEmpty else { return false }
-        add(frame)
+        try add(frame)
         return true
     }
 
-    private func add(_ frame: Frame) {
+    private func add(_ frame: Frame) throws(WebImageError) {
         var frame = frame
+        if let size = header?.size {
+            try options.limits.check(frames: patches.count + 1, of: size, format: .apng)
+        }
         frame.patch.isOpaque = header?.hasAlpha == false
         frames.append(frame)
         patches.append(frame.patch)
@@ -166,7 +169,7 @@ final class PNGPatchReader: FramePatchReader {
             guard !stillData.isEmpty else { throw damage("the APNG has no frames") }
             var still = stillFrame(header)
             still.chunks = stillData
-            add(still)
+            try add(still)
         }
         end()
     }
@@ -189,8 +192,8 @@ final class PNGPatchReader: FramePatchReader {
     // MARK: frame controls
 
     /// - Returns: false for what is no frame of this picture's.
-    private func beginFrame(_ chunk: Chunk) -> Bool {
-        guard endFrame() else { return false }
+    private func beginFrame(_ chunk: Chunk) throws(WebImageError) -> Bool {
+        guard try endFrame() else { return false }
         // What a file has more than it announced is not shown, as in browsers.
         if let announced, patches.count >= announced {
             end()

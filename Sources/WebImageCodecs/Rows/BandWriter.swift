@@ -30,7 +30,7 @@ struct BandWriter {
         try flush()
         try checkpoint?()
         capacity = min(Self.bandRows, format.size.height - start)
-        let fresh = sink.band(at: start, count: capacity)
+        let fresh = try sink.band(at: start, count: capacity)
         band = fresh
         return fresh
     }

@@ -5,7 +5,7 @@
     final class CollectedBytes {
         /// All of them; valid until the next ``append(_:)``.
         private(set) var all = UnsafeRawBufferPointer(start: nil, count: 0)
-        private var memory: UnsafeMutableRawPointer?
+        private var memory: AlignedMemory?
         private var capacity = 0
         /// What `all` is when the file came whole: held and never changed, so that its memory stays where it is.
         private var file: [UInt8]?
@@ -30,19 +30,19 @@
             all = file.withUnsafeBytes { $0 }
         }
 
-        /// - Throws: `limitExceeded` when there are more than the limit.
+        /// - Throws: `limitExceeded` when there are more than the limit, or there is no memory for them.
         func append(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
             guard let source = bytes.baseAddress, !bytes.isEmpty else { return }
             let wanted = count + bytes.count
             try limits.check(byteCount: wanted, of: format)
-            if wanted > capacity { grow(to: max(wanted, min(capacity * 2, limits.bytes.bytes))) }
-            memory?.advanced(by: count).copyMemory(from: source, byteCount: bytes.count)
-            all = UnsafeRawBufferPointer(start: memory, count: wanted)
+            if wanted > capacity { try grow(to: max(wanted, min(capacity * 2, limits.bytes.bytes))) }
+            memory?.base.advanced(by: count).copyMemory(from: source, byteCount: bytes.count)
+            all = UnsafeRawBufferPointer(start: memory?.base, count: wanted)
         }
 
-        private func grow(to wanted: Int) {
-            let larger = UnsafeMutableRawPointer.allocate(byteCount: wanted, alignment: 16)
-            if let start = all.baseAddress { larger.copyMemory(from: start, byteCount: count) }
+        private func grow(to wanted: Int) throws(WebImageError) {
+            let larger = try AlignedMemory(byteCount: wanted)
+            if let start = all.baseAddress { larger.base.copyMemory(from: start, byteCount: count) }
             memory?.deallocate()
             memory = larger
             capacity = wanted

@@ -32,15 +32,14 @@
             guard let reader = wi_tiff_create(base, bytes.count) else { throw noMemory() }
             defer { wi_tiff_destroy(reader) }
             var info = wi_tiff_info()
-            let memory = max(Self.leastMemory, options.limits.pixels.multipliedReportingOverflow(by: 8).partialValue)
+            let memory = Self.memory(pixels: options.limits.pixels)
             try check(wi_tiff_open(reader, memory, directory, &info), reader)
             let size = PixelSize(width: Int(info.width), height: Int(info.height))
             let format = ImageFormat(sniffing: bytes) == .bigTIFF ? ImageFormat.bigTIFF : .tiff
             try options.limits.check(size, of: format)
             let isDeep = options.keepsBitDepth && info.has_deep_rows != 0
             let pixels = UInt64(max(options.limits.pixels, 0))
-            // Within the limits, so that nothing overflows.
-            let buffer = UInt64(max(Self.leastMemory, (size.pixelCount ?? 0) * 8))
+            let buffer = UInt64(Self.memory(pixels: size.pixelCount ?? 0))
             try check(wi_tiff_begin(reader, isDeep ? 1 : 0, pixels, buffer, &info), reader)
             var header = ImageHeader(
                 format: format, size: size, orientation: Orientation(tag: Int(info.orientation)),
@@ -68,6 +67,12 @@
             }
         }
 
+        /// What so many pixels of 16 bits take, at least ``leastMemory``; limits may be as high as a number goes.
+        private static func memory(pixels: Int) -> Int {
+            let (bytes, overflow) = pixels.multipliedReportingOverflow(by: PixelLayout.rgba16.bytesPerPixel)
+            return overflow ? .max : max(leastMemory, bytes)
+        }
+
         private func read(
             _ reader: OpaquePointer, _ info: wi_tiff_info, _ format: RowFormat, into sink: any RowSink,
             convert: (UnsafeMutablePointer<UInt8>, Int) -> Void
@@ -76,7 +81,7 @@
             var row = 0
             while row < format.size.height {
                 let count = min(run, format.size.height - row)
-                let band = sink.band(at: row, count: count)
+                let band = try sink.band(at: row, count: count)
                 var done: UInt32 = 0
                 let memory = band.assumingMemoryBound(to: UInt8.self)
                 var result: Int32

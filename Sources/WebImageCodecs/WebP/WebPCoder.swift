@@ -29,7 +29,7 @@ public struct WebPCoder: ImageCoder {
     public func makeAnimationDecoder(
         _ format: ImageFormat, _ options: DecodeOptions
     ) throws(WebImageError) -> (any AnimationDecoder)? {
-        CanvasAnimationDecoder(WebPPatchReader(options), options)
+        CanvasAnimationDecoder(WebPPatchReader(options))
     }
 
     /// A lossy WebP of quality 80 unless `options` says otherwise. Alpha is kept without loss, the colour of fully

@@ -52,7 +52,7 @@ extension WebPDecoder {
             let source = picture + row * format.bytesPerRow
             scaling?.complete(picture, rows: row..<row + count)
             if mustBecomeOpaque { makeOpaque(source, pixels: count * format.size.width) }
-            let band = sink.band(at: row, count: count)
+            let band = try sink.band(at: row, count: count)
             if band != source { band.copyMemory(from: source, byteCount: count * format.bytesPerRow) }
             try sink.commit(at: row, count: count)
             row += count

@@ -66,6 +66,9 @@ final class WebPPatchReader: FramePatchReader {
         case .data: break
         case .endOfBitstream:
             current.bitstream = current.bitstream.lowerBound..<chunks.position
+            if let size = header?.size {
+                try options.limits.check(frames: patches.count + 1, of: size, format: .webp)
+            }
             frames.append(current)
             patches.append(currentPatch)
             current = FrameData()
@@ -104,7 +107,7 @@ final class WebPPatchReader: FramePatchReader {
             let count = min(Self.bandRows, patch.size.height - row)
             let source = picture.row(row)
             if mustBecomeOpaque { makeOpaque(source, pixels: count * patch.size.width) }
-            sink.band(at: row, count: count).copyMemory(from: source, byteCount: count * picture.bytesPerRow)
+            try sink.band(at: row, count: count).copyMemory(from: source, byteCount: count * picture.bytesPerRow)
             try sink.commit(at: row, count: count)
             row += count
         }

@@ -11,7 +11,7 @@ import WebImageTesting
         var random = SeededGenerator(seed: seed)
         let reader = DrawnPatches(random: &random)
         let expected = reader.framesDrawnFromTheFirst
-        let decoder = CanvasAnimationDecoder(reader, DecodeOptions())
+        let decoder = CanvasAnimationDecoder(reader)
         for _ in 0..<reader.patches.count * 2 {
             let index = Int.random(in: 0..<reader.patches.count, using: &random)
             let off = farthest(try decoder.frame(at: index), expected[index])
@@ -28,7 +28,7 @@ import WebImageTesting
         var random = SeededGenerator(seed: 5)
         let count = 400
         let reader = DrawnPatches(random: &random, count: count, standsAlone: false)
-        let decoder = CanvasAnimationDecoder(reader, DecodeOptions())
+        let decoder = CanvasAnimationDecoder(reader)
         for index in 0..<count { _ = try decoder.frame(at: index) }
         #expect(reader.decodes == count)
         for index in (0..<count).reversed() { _ = try decoder.frame(at: index) }
@@ -39,7 +39,7 @@ import WebImageTesting
     @Test func aFrameThatStandsAloneNeedsNoOther() throws {
         var random = SeededGenerator(seed: 6)
         let reader = DrawnPatches(random: &random, count: 100, standsAlone: true)
-        let decoder = CanvasAnimationDecoder(reader, DecodeOptions())
+        let decoder = CanvasAnimationDecoder(reader)
         _ = try decoder.frame(at: 99)
         _ = try decoder.frame(at: 3)
         #expect(reader.decodes == 2 && decoder.firstFrameNeeded(for: 50) == 50)
@@ -52,7 +52,7 @@ import WebImageTesting
         var random = SeededGenerator(seed: 8)
         let reader = DrawnPatches(random: &random, count: 12, standsAlone: false)
         let expected = reader.framesDrawnFromTheFirst
-        let decoder = CanvasAnimationDecoder(reader, DecodeOptions())
+        let decoder = CanvasAnimationDecoder(reader)
         let held = try (0..<6).map { try decoder.frame(at: $0) }
         var places: Set<UnsafeMutableRawPointer> = []
         for index in 6..<12 {
@@ -69,7 +69,7 @@ import WebImageTesting
         var random = SeededGenerator(seed: 7)
         let reader = DrawnPatches(random: &random, count: 12, standsAlone: false)
         let expected = reader.framesDrawnFromTheFirst
-        let decoder = CanvasAnimationDecoder(reader, DecodeOptions())
+        let decoder = CanvasAnimationDecoder(reader)
         reader.damaged = 6
         _ = try decoder.frame(at: 5)
         #expect(throws: WebImageError.self) { try decoder.frame(at: 6) }
@@ -86,7 +86,7 @@ import WebImageTesting
         ]
         for (format, reader) in readers {
             let file = try encodeAnimation(frames, as: format)
-            let (decoder, copying) = (CanvasAnimationDecoder(reader, DecodeOptions()), try Self.decoder(of: format))
+            let (decoder, copying) = (CanvasAnimationDecoder(reader), try Self.decoder(of: format))
             try decoder.push(file: file)
             try file.withUnsafeBytes { try copying.push($0) }
             try decoder.finish()
@@ -104,18 +104,34 @@ import WebImageTesting
         bytes.withUnsafeBufferPointer { $0.baseAddress }
     }
 
-    @Test func tooManyFramesOrPixelsAreRefused() throws {
-        var random = SeededGenerator(seed: 8)
-        let reader = DrawnPatches(random: &random, count: 12, standsAlone: false)
-        for limits in [DecodeLimits(frames: 11), DecodeLimits(animationPixels: 12 * 9 * 7 - 1)] {
-            let decoder = CanvasAnimationDecoder(reader, DecodeOptions(limits: limits))
-            let error = #expect(throws: WebImageError.self) {
-                try decoder.push(UnsafeRawBufferPointer(start: nil, count: 0))
-            }
-            #expect(error?.code == .limitExceeded)
+    /// Once all frames of a piece were kept before they were counted: 0.9 GB for a GIF of 64 MiB.
+    @Test(arguments: [ImageFormat.gif, .apng, .webp]) func tooManyFramesOrPixelsAreRefused(_ format: ImageFormat) throws
+    {
+        let frames = try (0..<12).map { try Drawings.noise(9, 7, alpha: .opaque, seed: UInt64($0)) }
+        let file = try encodeAnimation(frames, as: format)
+        for (limits, most) in [
+            (DecodeLimits(frames: 5), 5), (DecodeLimits(frames: 11), 11),
+            (DecodeLimits(animationPixels: 12 * 9 * 7 - 1), 11),
+        ] {
+            let reader = Self.reader(of: format, DecodeOptions(limits: limits))
+            let decoder = CanvasAnimationDecoder(reader)
+            let error = #expect(throws: WebImageError.self) { try decoder.push(file: file) }
+            #expect(error?.code == .limitExceeded && reader.patches.count == most)
+            #expect(decoder.storedDelays.count == most)
         }
         let fitting = DecodeLimits(animationPixels: 12 * 9 * 7, frames: 12)
-        try CanvasAnimationDecoder(reader, DecodeOptions(limits: fitting)).finish()
+        let decoder = CanvasAnimationDecoder(Self.reader(of: format, DecodeOptions(limits: fitting)))
+        try decoder.push(file: file)
+        try decoder.finish()
+        #expect(decoder.storedDelays.count == 12)
+    }
+
+    private static func reader(of format: ImageFormat, _ options: DecodeOptions) -> any FramePatchReader {
+        switch format {
+        case .gif: GIFPatchReader(options)
+        case .apng: PNGPatchReader(options)
+        default: WebPPatchReader(options)
+        }
     }
 }
 
@@ -169,7 +185,7 @@ private final class DrawnPatches: FramePatchReader {
         for row in 0..<size.height {
             if index == damaged, row == size.height / 2 { throw WebImageError(.corruptData, "damaged") }
             let bytes = pixels[index][row * size.width * 4..<(row + 1) * size.width * 4]
-            UnsafeMutableRawBufferPointer(start: sink.band(at: row, count: 1), count: bytes.count).copyBytes(
+            try UnsafeMutableRawBufferPointer(start: sink.band(at: row, count: 1), count: bytes.count).copyBytes(
                 from: bytes)
             try sink.commit(at: row, count: 1)
         }

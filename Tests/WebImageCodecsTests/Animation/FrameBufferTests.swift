@@ -90,6 +90,32 @@ import WebImageTesting
         #expect(bench.budget.used == .zero)
     }
 
+    /// A frame may take as long as `DecodeLimits.time`; who gives memory back once waited for that.
+    @Test func framesGoAtOnceWhileAnotherIsDecoded() async throws {
+        let bench = try FrameBench(frames: 10)
+        bench.buffer.bufferLimit = .zero
+        _ = try await bench.shown(4)
+        await bench.executor.idle()
+        let other = ThreadPool(name: "other", width: 1)
+        let meanwhile = Guarded<[ByteCount]>([])
+        bench.whileDecoding { [buffer = bench.buffer, budget = bench.budget] in
+            let isDone = Gate()
+            other.run(.normal) {
+                buffer.removeKeptFrames()
+                meanwhile.withLock { $0 = [buffer.keptByteCount, budget.used] }
+                isDone.open()
+            }
+            isDone.wait()
+        }
+        _ = try await bench.shown(7)
+        await bench.executor.idle()
+        // What the decoder keeps goes when it is done with the frame.
+        let working = ByteCount(FrameBench.workingBytes)
+        #expect(meanwhile.withLock { $0 } == [working, working])
+        #expect(bench.budget.used == ByteCount(FrameBench.frameBytes))
+        #expect(bench.buffer.keptByteCount == ByteCount(FrameBench.frameBytes))
+    }
+
     @Test func aBudgetForgetsWhatIsGone() async throws {
         let budget = FrameBudget(limit: .mebibytes(1))
         do {
@@ -189,6 +215,9 @@ private final class FrameBench: Sendable {
         return try await buffer.frame(at: index).withPixels { Int($0[0]) }
     }
 
+    /// Has something done once within the next decode.
+    func whileDecoding(_ action: @escaping @Sendable () -> Void) { counts.whileDecoding.withLock { $0 = action } }
+
     var waiting: Int { asked.load(ordering: .relaxed) }
     var decodes: [Int] { counts.values }
     var decoded: Set<Int> { Set(decodes.indices.filter { decodes[$0] > 0 }) }
@@ -196,11 +225,19 @@ private final class FrameBench: Sendable {
 
 private final class SharedCounts: Sendable {
     private let counts: Guarded<[Int]>
+    let whileDecoding = Guarded<(@Sendable () -> Void)?>(nil)
 
     init(_ frames: Int) { counts = Guarded(Array(repeating: 0, count: frames)) }
 
     var values: [Int] { counts.withLock { $0 } }
-    func count(_ index: Int) { counts.withLock { $0[index] += 1 } }
+    func count(_ index: Int) {
+        counts.withLock { $0[index] += 1 }
+        let action = whileDecoding.withLock { action in
+            defer { action = nil }
+            return action
+        }
+        action?()
+    }
 }
 
 private final class NumberedFrames: AnimationDecoder {

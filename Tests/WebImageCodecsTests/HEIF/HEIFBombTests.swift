@@ -47,6 +47,15 @@
             }
         }
 
+        /// Apple's encoder makes none narrower than 160 pixels, and shows 64 of it.
+        @Test func aSmallPictureMayBeAPartOfALargerOne() {
+            let part = Maker.sequenceSet(160, 64, window: [0, 48, 0, 0])
+            let result = CoderDecode(HEIFCoder(), Self.single(part, 64, 64), wantsRows: false)
+            #expect(result.error == nil && result.header?.size == PixelSize(width: 64, height: 64))
+            let large = Maker.sequenceSet(320, 64, window: [0, 128, 0, 0])
+            #expect(Self.result(Self.single(large, 64, 64)).error?.code == .corruptData)
+        }
+
         @Test func aPictureFarAboveItsBoxIsCorrupt() {
             let error = Self.result(Self.single(Maker.sequenceSet(4096, 4096), 64, 64)).error
             #expect(error?.code == .corruptData)

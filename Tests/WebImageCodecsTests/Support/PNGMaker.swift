@@ -140,8 +140,10 @@ extension PNGMaker {
         }
     }
 
-    /// The same, 8 bits a channel.
-    func expectedBytes() -> Pixels { Pixels(expectedPixels().flatMap { $0.map { UInt8($0 >> 8) } }) }
+    /// The same, 8 bits a channel: the nearest.
+    func expectedBytes() -> Pixels {
+        Pixels(expectedPixels().flatMap { $0.map { UInt8((Int($0) * 255 + 32_767) / 65_535) } })
+    }
 
     private func wide(_ sample: UInt16) -> UInt16 {
         UInt16(Int(sample) * 65_535 / ((1 << depth) - 1))

@@ -6,11 +6,12 @@
     @Suite struct TIFFDecodeTests {
         /// The values as 8-bit RGBA: every pixel's first three samples, or its first three times.
         private static func expected(_ maker: TIFFMaker, isGrey: Bool = false, flip: Int = 0) -> Pixels {
-            let shift = maker.depth - 8
+            let most = 1 << maker.depth - 1
             return Pixels(
                 (0..<maker.width * maker.height).flatMap { pixel -> [UInt8] in
                     let own = maker.values[pixel * maker.samples..<(pixel + 1) * maker.samples].map {
-                        $0 >> shift ^ flip
+                        // The nearest of 256 levels.
+                        ($0 * 255 + most / 2) / most ^ flip
                     }
                     let alpha = maker.extraSample == nil ? 255 : own[isGrey ? 1 : 3] ^ flip
                     return ((isGrey ? [own[0], own[0], own[0]] : Array(own.prefix(3))) + [alpha]).map { UInt8($0) }
@@ -121,6 +122,60 @@
             let result = decode(maker.file(), keepsWhole: false)
             #expect(result.error == nil && result.commits == 3)
             #expect(result.pixels == Self.expected(maker))
+        }
+
+        /// The last of them then ends behind the file; the pixels say where it ends.
+        @Test(arguments: [nil, 16], [1, 100, 1 << 30]) func partsThatAreSaidToBeTooLongAreRead(
+            _ tile: Int?, _ excess: Int
+        ) {
+            var maker = TIFFMaker.random(41, 35)
+            (maker.tile, maker.isPacked, maker.isDataLast, maker.excess) = (tile, true, true, excess)
+            let result = decode(maker.file())
+            #expect(result.error == nil && result.pixels == Self.expected(maker))
+        }
+
+        @Test(arguments: [false, true]) func theRowsOfAStripThatIsCutAreGiven(isPacked: Bool) {
+            var maker = TIFFMaker.random(32, 40)
+            (maker.isPacked, maker.isDataLast) = (isPacked, true)
+            let file = maker.file()
+            let result = decode(Array(file.dropLast(file.count / 2)), keepsWhole: false)
+            let rows = result.pixels.count / (32 * 4)
+            #expect(result.error?.code == .truncatedData && rows >= 15 && rows <= 20)
+            #expect(result.pixels == Self.expected(maker).prefix(rows * 32 * 4))
+            maker.tile = 16
+            let tiles = maker.file()
+            let cut = decode(Array(tiles.dropLast(tiles.count / 2)), keepsWhole: false)
+            #expect(cut.error?.code == .truncatedData && cut.pixels.count == 16 * 32 * 4)
+        }
+
+        /// libtiff's own reader of colours knows no such indices.
+        @Test(arguments: [1, 257], [nil, 16]) func indicesOfSixteenBitsAreColours(_ scale: Int, _ tile: Int?) {
+            var maker = TIFFMaker.random(20, 9, photometric: 3, samples: 1, depth: 16)
+            maker.tile = tile
+            let color = { (index: Int) in [index & 255, index >> 8, index * 7 & 255] }
+            maker.palette = (0..<1 << 16).flatMap { color($0).map { $0 * scale } }
+            let result = decode(maker.file())
+            #expect(result.error == nil && result.header?.colorModel == .rgb)
+            #expect(result.pixels == Pixels(maker.values.flatMap { color($0).map { UInt8($0) } + [255] }))
+            let deep = decode(maker.file(), options: DecodeOptions(keepsBitDepth: true))
+            let wide = maker.values.flatMap { color($0).map { $0 * 257 } + [65_535] }
+            #expect(deep.pixels == Pixels(wide.flatMap { value in withUnsafeBytes(of: UInt16(value)) { Array($0) } }))
+        }
+
+        @Test(arguments: [.max, .max / 8 + 1, .max / 2, 1 << 62]) func limitsMayBeAsHighAsNumbersGo(_ pixels: Int) {
+            let options = DecodeOptions(limits: DecodeLimits(pixels: pixels))
+            var maker = TIFFMaker.random(10, 6)
+            #expect(decode(maker.file(), options: options).pixels == Self.expected(maker))
+            // 2 to the power of 61 pixels: no memory can hold eight bytes for each.
+            (maker.isDataLast, maker.isBig) = (true, true)
+            var file = maker.file()
+            for (tag, exponent) in [(0, 31), (1, 30)] {
+                guard let place = file.indices.first(where: { file[$0...].starts(with: [UInt8(tag), 1, 4, 0]) })
+                else { continue }
+                for byte in 0..<4 { file[place + 12 + byte] = UInt8(truncatingIfNeeded: (1 << exponent) >> (8 * byte)) }
+            }
+            let code = decode(file, options: options).error?.code
+            #expect(code == .limitExceeded || code == .truncatedData || code == .corruptData)
         }
 
         @Test func inksBecomeColours() {

@@ -1,7 +1,7 @@
 import WebImageTesting
 
 #if TIFF
-    /// Makes uncompressed TIFF files of one strip or of tiles, and without libtiff.
+    /// Makes TIFF files of one strip or of tiles, and without libtiff.
     struct TIFFMaker {
         var width: Int
         var height: Int
@@ -18,6 +18,13 @@ import WebImageTesting
         var profile: [UInt8]?
         var tile: Int?
         var isPlanar = false
+        /// Red, green and blue of all indices, one colour behind the other.
+        var palette: [Int]?
+        /// Whether the samples are in runs of PackBits, which are all literal, and whether they are behind the tags.
+        var isPacked = false
+        var isDataLast = false
+        /// How much longer strips and tiles are said to be than they are.
+        var excess = 0
         /// The offset of the next page, 0 for none.
         var next = 0
         /// How many bytes of other pages the file is to be put behind.
@@ -31,24 +38,39 @@ import WebImageTesting
             let start = base + (isBig ? 16 : 8)
             let blocks = isPlanar ? planes : blocks
             let data = blocks.flatMap { $0 }
+            let isFirst = !isDataLast
+            let bare = directory(tags(blocks, from: start), at: start)
+            let tags = tags(blocks, from: isFirst ? start : start + bare.count)
+            let ends = isFirst ? data + directory(tags, at: start + data.count) : directory(tags, at: start) + data
+            return header + (isBig ? number(8, 2) + number(0, 2) : [])
+                + number(isFirst ? start + data.count : start, isBig ? 8 : 4) + ends
+        }
+
+        private func tags(_ blocks: [[UInt8]], from start: Int) -> [(id: Int, type: Int, values: [Int])] {
             let offsets = blocks.indices.map { start + $0 * blocks[0].count }
+            let lengths = blocks.map { $0.count + excess }
             var tags: [(id: Int, type: Int, values: [Int])] = [
                 (256, 4, [width]), (257, 4, [height]), (258, 3, Array(repeating: depth, count: samples)),
-                (259, 3, [1]), (262, 3, [photometric]), (277, 3, [samples]),
+                (259, 3, [isPacked ? 32_773 : 1]), (262, 3, [photometric]), (277, 3, [samples]),
             ]
             if let orientation { tags.append((274, 3, [orientation])) }
             if let tile {
-                tags += [(322, 4, [tile]), (323, 4, [tile]), (324, 4, offsets), (325, 4, blocks.map(\.count))]
+                tags += [(322, 4, [tile]), (323, 4, [tile]), (324, 4, offsets), (325, 4, lengths)]
             } else {
-                tags += [(273, 4, offsets), (278, 4, [height]), (279, 4, blocks.map(\.count))]
+                tags += [(273, 4, offsets), (278, 4, [height]), (279, 4, lengths)]
             }
             if isPlanar { tags.append((284, 3, [2])) }
+            if let palette {
+                tags.append(
+                    (
+                        320, 3,
+                        (0..<3).flatMap { first in stride(from: first, to: palette.count, by: 3).map { palette[$0] } }
+                    ))
+            }
             if let extraSample { tags.append((338, 3, [extraSample])) }
             if let sampleFormat { tags.append((339, 3, Array(repeating: sampleFormat, count: samples))) }
             if let profile { tags.append((34_675, 7, profile.map(Int.init))) }
-            tags.sort { $0.id < $1.id }
-            return header + (isBig ? number(8, 2) + number(0, 2) : [])
-                + number(start + data.count, isBig ? 8 : 4) + data + directory(tags, at: start + data.count)
+            return tags.sorted { $0.id < $1.id }
         }
 
         private func directory(_ tags: [(id: Int, type: Int, values: [Int])], at offset: Int) -> [UInt8] {
@@ -98,6 +120,19 @@ import WebImageTesting
 
         /// Samples of whole bytes in the file's order, others from the highest bit on, each row from a byte on.
         private func packed(_ values: [Int]) -> [UInt8] {
+            let bytes = bytes(of: values)
+            guard isPacked else { return bytes }
+            // Each row for itself (TIFF 6.0, section 9).
+            let rowLength = bytes.count * (tile ?? width) * samples / values.count
+            return stride(from: 0, to: bytes.count, by: rowLength).flatMap { row in
+                stride(from: row, to: row + rowLength, by: 128).flatMap { start in
+                    let run = bytes[start..<min(start + 128, row + rowLength)]
+                    return [UInt8(run.count - 1)] + run
+                }
+            }
+        }
+
+        private func bytes(of values: [Int]) -> [UInt8] {
             guard depth % 8 != 0 else { return values.flatMap { number($0, depth / 8) } }
             let length = (tile ?? width) * samples
             return stride(from: 0, to: values.count, by: length).flatMap { start -> [UInt8] in

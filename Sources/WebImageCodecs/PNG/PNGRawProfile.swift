@@ -1,0 +1,72 @@
+import CShimPNG
+
+/// EXIF as ImageMagick writes it into PNGs, from before there was a chunk for it: as hexadecimal digits in a text of a name
+/// of its own, behind "exif" and how many bytes they are. ExifTool, Pillow and others read it too.
+enum PNGRawProfile {
+    /// What the contents of the chunk begin with.
+    static let name = Array("Raw profile type exif".utf8) + [0]
+    private static let lineLength = 36
+    private static let prefix = Array("Exif".utf8) + [0, 0]
+
+    /// How long a chunk may be that is looked at.
+    ///
+    /// - Parameter limit: how many bytes the EXIF may have.
+    static func lengths(_ limit: Int) -> ClosedRange<Int> { name.count...max(name.count, longestText(limit)) }
+
+    /// Two digits for each byte, and the ends of the lines.
+    private static func longestText(_ limit: Int) -> Int {
+        let bytes = min(max(limit, 0), Int(Int32.max))
+        return bytes * 2 + bytes / lineLength + 128
+    }
+
+    /// - Parameter contents: of the chunk.
+    /// - Returns: a block as `eXIf` holds it; nil where there is none or it is longer than the limit.
+    static func exif(_ contents: ArraySlice<UInt8>, isCompressed: Bool, limit: Int) -> [UInt8]? {
+        let rest = contents.dropFirst(name.count)
+        guard isCompressed else { return block(rest, limit) }
+        // Deflate is the only method there is.
+        guard rest.first == 0 else { return nil }
+        return inflated(rest.dropFirst(), limit: longestText(limit)).flatMap { block($0[...], limit) }
+    }
+
+    private static func block(_ text: ArraySlice<UInt8>, _ limit: Int) -> [UInt8]? {
+        var lines = text.split(separator: UInt8(ascii: "\n"), maxSplits: 2, omittingEmptySubsequences: true)[...]
+        guard lines.popFirst().map({ Array($0) }) == Array("exif".utf8),
+            let count = lines.popFirst().flatMap({ Int(String(decoding: $0.drop { $0 == 0x20 }, as: UTF8.self)) }),
+            let digits = lines.popFirst(), count > 0, count <= limit, count <= digits.count / 2
+        else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count)
+        var first: UInt8?
+        for digit in digits where bytes.count < count {
+            guard let value = value(of: digit) else { continue }
+            if let high = first { bytes.append(high << 4 | value) }
+            first = first == nil ? value : nil
+        }
+        guard bytes.count == count else { return nil }
+        return bytes.starts(with: prefix) ? Array(bytes.dropFirst(prefix.count)) : bytes
+    }
+
+    private static func value(of digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    private static func inflated(_ bytes: ArraySlice<UInt8>, limit: Int) -> [UInt8]? {
+        // Deflate makes no more than 1032 bytes of one.
+        let capacity = min(limit, bytes.count * 1032 + 64)
+        var length = 0
+        let text = [UInt8](unsafeUninitializedCapacity: capacity) { output, count in
+            guard let base = output.baseAddress else { return }
+            length = bytes.withUnsafeBufferPointer { input in
+                input.baseAddress.map { wi_png_inflate($0, input.count, base, capacity) } ?? 0
+            }
+            count = length
+        }
+        return length > 0 ? text : nil
+    }
+}
