@@ -92,7 +92,7 @@ public final class ImageManager: Sendable {
         downloader = ImageDownloader(
             configuration: configuration.download.accepting(coders.decodableFormats), transport: transport,
             clock: clock, executor: ioExecutor, files: files)
-        let partials = configuration.disk.map { PartialStore($0, clock: clock, files: files) }
+        let partials = configuration.disk.map { PartialStore($0, of: diskCache, clock: clock, files: files) }
         if let partials { ioExecutor.run(.low) { partials.prepare() } }
         self.coders = coders
         failedURLs = FailedURLs(policy: configuration.failedURLs, clock: clock)
