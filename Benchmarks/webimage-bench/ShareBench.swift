@@ -31,9 +31,8 @@ enum ShareBench {
 
     private static func openBesideAWriter(_ path: String, _ note: String) throws {
         var writer = pid_t()
-        let arguments: [UnsafeMutablePointer<CChar>?] =
-            [CommandLine.arguments[0], "share-write", path, "6"]
-            .map { strdup($0) } + [nil]
+        let words = [CommandLine.arguments[0], "share-write", path, "6"]
+        let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         guard posix_spawn(&writer, "/proc/self/exe", nil, nil, arguments, environ) == 0 else {
             throw WebImageError(.cannotWrite, "no second process can be started")
