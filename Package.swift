@@ -61,7 +61,6 @@ let package = Package(
         system("CSysCurl", "libcurl", apt: "libcurl4-openssl-dev"),
         system("CSysXXHash", "libxxhash", apt: "libxxhash-dev"),
         system("CSysCrypto", "libcrypto", apt: "libssl-dev"),
-        system("CSysSQLite", "sqlite3", apt: "libsqlite3-dev"),
         system("CSysWebP", "libwebp libwebpmux", apt: "libwebp-dev"),
         // Without pkg-config: their .pc files hold flags that SwiftPM warns of and that nobody needs.
         system("CSysAVIF", nil, apt: "libavif-dev"),
@@ -100,7 +99,7 @@ let package = Package(
         room(
             "WebImageCache",
             [
-                "WebImageCore", "WebImageSystem", "CSysXXHash", "CSysCrypto", "CSysSQLite",
+                "WebImageCore", "WebImageSystem", "CSysXXHash", "CSysCrypto",
                 .product(name: "Logging", package: "swift-log"),
             ]),
         room(

@@ -21,7 +21,7 @@ enum CacheBench {
     // MARK: - Hits and stores
 
     static func hits(_ size: Int) throws {
-        let folder = try Folder()
+        let folder = try BenchFolder()
         let cache = makeCache(folder.path + "/cache")
         let keys = (0..<100).map { CacheKey("https://images.example.com/photos/\($0 * 7919)/large.jpg?width=640&v=3") }
         // The same bytes, as deep in the file system.
@@ -52,7 +52,7 @@ enum CacheBench {
 
     /// Both keep as many files of the same names in as many directories, which are there already, equally deep.
     static func stores(_ size: Int, _ count: Int) throws {
-        let folder = try Folder()
+        let folder = try BenchFolder()
         let cache = makeCache(folder.path + "/cache")
         let body = bytes(size, 1)
         let keys = (0...2 * count).map { CacheKey("https://images.example.com/photos/\($0)/large.jpg") }
@@ -103,7 +103,7 @@ enum CacheBench {
     static func evictingStores(_ many: Int) throws {
         var (ours, theirs) = ([Double](), [Double]())
         for count in [1000, many] {
-            let folder = try Folder()
+            let folder = try BenchFolder()
             let limit = ByteCount(count * 4096 + (1 << 20))
             let cache = makeCache(folder.path + "/cache", limit, background: false)
             let body = bytes(2000, 1)
@@ -165,7 +165,7 @@ enum CacheBench {
     // MARK: - Many entries
 
     static func openAndEvict(_ count: Int) throws {
-        let folder = try Folder()
+        let folder = try BenchFolder()
         let path = folder.path + "/cache"
         let body = bytes(2000, 1)
         do {
@@ -175,7 +175,7 @@ enum CacheBench {
             cache.flushIndex()
         }
         for name in ["with its index", "without its index"] {
-            if name == "without its index" { unlink(path + "/default/v1/index.sqlite") }
+            if name == "without its index" { removeIndex(path) }
             let begin = Time.now
             let cache = makeCache(path)
             let hit = try cache.read(CacheKey("\(count / 2)"))
@@ -191,7 +191,7 @@ enum CacheBench {
         try evictHalf(count, path, folder)
     }
 
-    private static func evictHalf(_ count: Int, _ path: String, _ folder: Folder) throws {
+    private static func evictHalf(_ count: Int, _ path: String, _ folder: BenchFolder) throws {
         var files: [String] = []
         for name in CacheLayoutNames.shards { mkdir("\(folder.path)/\(name)", 0o700) }
         for number in 0..<count / 2 {
@@ -250,6 +250,10 @@ enum CacheBench {
     }
 
     // MARK: - What it is made of
+
+    static func removeIndex(_ path: String) {
+        for digit in "0123456789abcdef" { unlink("\(path)/default/v1/index/\(digit)") }
+    }
 
     static func makeCache(_ path: String, _ limit: ByteCount = .gibibytes(8), background: Bool = true) -> DiskCache {
         let limits = DiskCacheConfiguration.Limits(bytes: limit, age: nil)
@@ -318,7 +322,7 @@ enum Time {
 }
 
 /// A folder that goes with it.
-private final class Folder {
+final class BenchFolder {
     let path: String
 
     init() throws {
@@ -341,7 +345,7 @@ private final class Folder {
     }
 }
 
-private final class Flag: Sendable {
+final class Flag: Sendable {
     private let value = Guarded(false)
     var isSet: Bool { value.withLock { $0 } }
     func set() { value.withLock { $0 = true } }

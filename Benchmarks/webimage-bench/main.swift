@@ -1,5 +1,5 @@
 // Benchmarks: each claim beside what it is measured against, in one run, as ratios. Names choose some of them.
-let known = ["formats", "warm", "memory", "eviction", "cold", "overlap", "cache", "download", "crowd"]
+let known = ["formats", "warm", "memory", "eviction", "cold", "overlap", "cache", "share", "download", "crowd"]
 let arguments = Array(CommandLine.arguments.dropFirst())
 
 switch (arguments.first, arguments.count) {
@@ -9,6 +9,7 @@ case ("work", 5):
 case ("cache-work", 5):
     try CacheWork.run(
         arguments[1], size: Int(arguments[2]) ?? 0, count: Int(arguments[3]) ?? 0, directory: arguments[4])
+case ("share-write", 3): try ShareBench.write(arguments[1], seconds: Double(arguments[2]) ?? 1)
 default:
     for name in arguments.isEmpty ? known : arguments {
         print("\n== \(name)")
@@ -21,6 +22,7 @@ default:
         case "overlap": try await OverlapBench.run()
         case "cache": try CacheBench.run()
         case "crowd": try await CrowdBench.run()
+        case "share": try ShareBench.run()
         case "download": try await DownloadBench.run()
         default: print("there are \(known.joined(separator: ", "))")
         }

@@ -89,13 +89,12 @@ public final class ImageManager: Sendable {
         pressure = memoryPressure.map { source in
             MemoryPressureWatcher(source: source, clock: clock) { [weak memoryCache] in memoryCache?.trim(for: $0) }
         }
-        diskCache = configuration.disk.map {
-            DiskCache($0, executor: ioExecutor, clock: clock, files: files)
-        }
+        let disk = configuration.disk.map { DiskCache($0, executor: ioExecutor, clock: clock, files: files) }
+        diskCache = disk
         downloader = ImageDownloader(
             configuration: configuration.download.accepting(coders.decodableFormats), transport: transport,
             clock: clock, executor: ioExecutor, files: files)
-        let partials = configuration.disk.map { PartialStore($0, clock: clock, files: files) }
+        let partials = configuration.disk.map { PartialStore($0, of: disk, clock: clock, files: files) }
         if let partials { ioExecutor.run(.low) { partials.prepare() } }
         self.coders = coders
         failedURLs = FailedURLs(policy: configuration.failedURLs, clock: clock)

@@ -9,7 +9,8 @@ import WebImageCore
 ///                                                            of them, file systems would take ever longer to make them
 /// <directory>/<namespace>/v1/owners/<process>-<start>       one locked file for each cache that writes here
 /// <directory>/<namespace>/v1/usage                          what all of them take together
-/// <directory>/<namespace>/v1/index.sqlite                   what the shards hold, so that the next start knows at once
+/// <directory>/<namespace>/v1/index/<a>                      what 16 shards hold, so that the next start knows at once
+/// <directory>/<namespace>/v1/partial                        beginnings of bodies
 /// ```
 struct CacheLayout: Sendable {
     let directory: String
@@ -17,15 +18,26 @@ struct CacheLayout: Sendable {
     let versionDirectory: String
     let ownerDirectory: String
     let usagePath: String
-    let indexPath: String
+    let indexDirectory: String
+    let partialDirectory: String
 
     init(directory: String, namespace: String) {
         self.directory = directory
-        self.namespace = directory + "/" + namespace
+        self.namespace = directory + "/" + Self.folderName(namespace)
         versionDirectory = self.namespace + "/v1"
         ownerDirectory = versionDirectory + "/owners"
         usagePath = versionDirectory + "/usage"
-        indexPath = versionDirectory + "/index.sqlite"
+        indexDirectory = versionDirectory + "/index"
+        partialDirectory = versionDirectory + "/partial"
+    }
+
+    /// A namespace as the name of one folder: it leads nowhere else.
+    private static func folderName(_ namespace: String) -> String {
+        guard !namespace.isEmpty, namespace.utf8.contains(where: { $0 != UInt8(ascii: ".") }) else {
+            return "%" + namespace
+        }
+        return namespace.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
+            ? "%" + KeyDigest.hex(namespace) : namespace
     }
 
     /// The 256 names of the directories that hold entries.
@@ -55,10 +67,15 @@ struct CacheLayout: Sendable {
 
         """
 
-    /// Makes every directory that entries need, and the tag. Those that are there already are left as they are.
+    /// Makes every directory that entries need, and the tag. Those that are there already are left as they are, and
+    /// refused where they are not this user's alone.
     func makeDirectories(_ files: some FileSystem) throws(FileFault) {
         try Self.makeDirectory(directory, files)
-        for path in [namespace, versionDirectory, ownerDirectory] { try files.makeDirectory(path) }
+        _ = try checkRoot(files)
+        for path in [namespace, versionDirectory, ownerDirectory] {
+            try files.makeDirectory(path)
+            _ = try checkInner(path, files)
+        }
         writeTag(files)
     }
 

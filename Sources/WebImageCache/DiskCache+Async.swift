@@ -25,7 +25,7 @@ extension DiskCache {
     public func store(
         _ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata, priority: LoadPriority = .low
     ) async throws(WebImageError) -> Bool {
-        try await hop(priority) { () throws(WebImageError) in try self.store(key, body, metadata) }
+        try await hopWhenOpen(priority) { () throws(WebImageError) in try self.store(key, body, metadata) }
     }
 
     /// The same for a body in parts.
@@ -33,7 +33,7 @@ extension DiskCache {
     public func store(
         _ key: CacheKey, _ parts: [[UInt8]], _ metadata: DiskMetadata, priority: LoadPriority = .low
     ) async throws(WebImageError) -> Bool {
-        try await hop(priority) { () throws(WebImageError) in try self.store(key, parts, metadata) }
+        try await hopWhenOpen(priority) { () throws(WebImageError) in try self.store(key, parts, metadata) }
     }
 
     /// Replaces the metadata of an entry; its body stays.
@@ -42,7 +42,7 @@ extension DiskCache {
     public func updateMetadata(
         _ key: CacheKey, _ metadata: DiskMetadata, priority: LoadPriority = .low
     ) async throws(WebImageError) -> Bool {
-        try await hop(priority) { () throws(WebImageError) in try self.updateMetadata(key, metadata) }
+        try await hopWhenOpen(priority) { () throws(WebImageError) in try self.updateMetadata(key, metadata) }
     }
 
     /// Removes the entry of that key; returns whether there was one.
@@ -53,18 +53,18 @@ extension DiskCache {
 
     /// Removes every entry.
     public func removeAll() async throws(WebImageError) {
-        try await hop(.normal) { () throws(WebImageError) in try self.removeAll() }
+        try await hopWhenOpen(.normal) { () throws(WebImageError) in try self.removeAll() }
     }
 
     /// Removes what was not used for too long; returns how many entries went.
     @discardableResult
     public func removeExpired() async throws(WebImageError) -> Int {
-        try await hop(.low) { () throws(WebImageError) in try self.removeExpired() }
+        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.removeExpired() }
     }
 
     /// Lets the least recently used entries go until the cache takes no more than that.
     public func trim(to bytes: ByteCount) async throws(WebImageError) {
-        try await hop(.low) { () throws(WebImageError) in try self.trim(to: bytes) }
+        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.trim(to: bytes) }
     }
 
     /// Whether there is an entry of that key, without reading it.
@@ -79,7 +79,7 @@ extension DiskCache {
 
     /// Every entry, in no order.
     public func entries() async throws(WebImageError) -> [DiskEntryInfo] {
-        try await hop(.low) { () throws(WebImageError) in try self.entries() }
+        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.entries() }
     }
 
     /// Removes the entries that `predicate` names, for example by the beginning of their keys; returns how many went.
@@ -87,7 +87,7 @@ extension DiskCache {
     public func remove(
         where predicate: @escaping @Sendable (DiskEntryInfo) -> Bool
     ) async throws(WebImageError) -> Int {
-        try await hop(.low) { () throws(WebImageError) in try self.remove(where: predicate) }
+        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.remove(where: predicate) }
     }
 
     /// Writes everything down now: entries that are staged, those that are just being written included, the index, so
@@ -96,14 +96,14 @@ extension DiskCache {
     /// changed within the last clock tick cannot be told from one that changes yet: the next process looks at it.
     /// - Throws: `noSpace`, `readOnly`, `cacheIO`: the first failure of an entry, once all the rest is done; `cancelled`.
     public func flush() async throws(WebImageError) {
-        try await hop(.low) { () throws(WebImageError) in try self.flush() }
+        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.flush() }
     }
 
     /// Returns when everything that was staged is on the disk or was given up: then ``stage(_:_:_:priority:completion:)``
     /// takes more.
     /// - Throws: `cancelled`. What became of an entry its completion is told.
     package func finishStaging() async throws(WebImageError) {
-        try await hop(.low) { () throws(WebImageError) in _ = try? self.writeAllStaged() }
+        try await hopWhenOpen(.low) { () throws(WebImageError) in _ = try? self.writeAllStaged() }
     }
 
     /// Takes pictures over from a folder that SDWebImage wrote, `<caches>/com.hackemist.SDImageCache/<namespace>`. Its
@@ -113,7 +113,7 @@ extension DiskCache {
     public func importSDWebImage(
         _ directory: String, keys: [CacheKey]
     ) async throws(WebImageError) -> Int {
-        try await hop(.low) { () throws(WebImageError) in try self.importSDWebImage(directory, keys: keys) }
+        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.importSDWebImage(directory, keys: keys) }
     }
 
     /// Moves every entry of another directory into this cache (SDWebImage's row DK-03): for a directory that has a new place,
@@ -127,31 +127,42 @@ extension DiskCache {
     public func moveEntries(
         from directory: String, namespace: String = "default"
     ) async throws(WebImageError) -> DiskMove {
-        try await hop(.low) { () throws(WebImageError) in
+        try await hopWhenOpen(.low) { () throws(WebImageError) in
             try self.moveEntries(from: directory, namespace: namespace)
         }
     }
 
     /// Reads every entry in full and removes those that are damaged.
     public func verify() async throws(WebImageError) -> DiskVerification {
-        try await hop(.low) { () throws(WebImageError) in try self.verify() }
+        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.verify() }
+    }
+
+    /// For what must know what the directory holds.
+    private func hopWhenOpen<Value: Sendable>(
+        _ priority: LoadPriority, _ work: @escaping @Sendable () throws(WebImageError) -> Value
+    ) async throws(WebImageError) -> Value {
+        try await hop(priority, whenOpen: true, work)
     }
 
     private func hop<Value: Sendable>(
-        _ priority: LoadPriority, _ work: @escaping @Sendable () throws(WebImageError) -> Value
+        _ priority: LoadPriority, whenOpen waits: Bool = false,
+        _ work: @escaping @Sendable () throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
         let hop = Hop<Value>()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 guard hop.begin(continuation) else { return }
-                executor.run(priority) {
-                    guard hop.isWanted else { return }
-                    do throws(WebImageError) {
-                        hop.finish(.success(try work()))
-                    } catch {
-                        hop.finish(.failure(error))
+                let run = { @Sendable [executor] in
+                    executor.run(priority) {
+                        guard hop.isWanted else { return }
+                        do throws(WebImageError) {
+                            hop.finish(.success(try work()))
+                        } catch {
+                            hop.finish(.failure(error))
+                        }
                     }
                 }
+                if waits { whenOpen(run) } else { run() }
             }
         } onCancel: {
             hop.finish(.failure(.cancelled))

@@ -1,3 +1,5 @@
+import Glibc
+import Logging
 import Synchronization
 import WebImageCore
 import WebImageSystem
@@ -8,44 +10,68 @@ extension DiskCache {
     /// The directory of the entries, held open.
     struct HeldDirectory {
         var directory: OpenDirectory?
+        /// Why what has its place is not used.
+        var fault: FileFault?
         /// When it was last seen to be in its place.
         var seen: Duration = .zero
 
-        func isFresh(_ now: Duration) -> Bool { directory != nil && now >= seen && now - seen < replacementDelay }
+        func isFresh(_ now: Duration) -> Bool {
+            (directory != nil || fault != nil) && now >= seen && now - seen < replacementDelay
+        }
     }
 
     /// How long a directory that was put in the place of another may go unnoticed by hits and stores.
     static let replacementDelay: Duration = .milliseconds(10)
 
-    /// An entry's file.
-    func path(of id: EntryID) -> FilePath { path(CacheLayout.name(of: id)) }
+    /// An entry's file. Throws where the directory is not ours alone.
+    func path(of id: EntryID) throws(FileFault) -> FilePath { try path(CacheLayout.name(of: id)) }
 
-    /// What has that name in the directory of the entries.
-    func path(_ name: String) -> FilePath {
-        guard let directory = heldDirectory() else { return FilePath(layout.versionDirectory + "/" + name) }
+    /// What has that name in the directory of the entries. Throws where the directory is not ours alone.
+    func path(_ name: String) throws(FileFault) -> FilePath {
+        guard let directory = try heldDirectory() else { return FilePath(layout.versionDirectory + "/" + name) }
         return FilePath(name, in: directory)
     }
 
+    /// Throws where the directory is not ours alone: nothing is read, written or removed there.
+    func checkDirectory() throws(FileFault) { _ = try heldDirectory() }
+
     /// Nil where there is no directory yet, or it cannot be opened.
-    private func heldDirectory() -> OpenDirectory? {
+    private func heldDirectory() throws(FileFault) -> OpenDirectory? {
         let now = clock.now
-        if let directory = held.withLock({ $0.isFresh(now) ? $0.directory : nil }) { return directory }
-        guard let status = try? files.status(at: layout.versionDirectory) else {
+        let known = held.withLock { $0.isFresh(now) ? ($0.directory, $0.fault) : (nil, nil) }
+        if let directory = known.0 { return directory }
+        if let fault = known.1 { throw fault }
+        do throws(FileFault) {
+            let directory = try openDirectory()
+            held.withLock { ($0.directory, $0.fault, $0.seen) = (directory, nil, now) }
+            return directory
+        } catch {
             letDirectoryGo()
-            return nil
+            guard error.isUntrusted else { return nil }
+            say(.readOnly, .warning, "\(error.readError("the disk cache is not used", at: error.path).message)")
+            held.withLock { ($0.fault, $0.seen) = (error, now) }
+            throw error
         }
-        return held.withLock { held in
-            if held.directory?.inode != status.inode { held.directory = nil }
-            held.directory = held.directory ?? (try? OpenDirectory(layout.versionDirectory, files))
-            held.seen = now
-            return held.directory
+    }
+
+    /// The directory that is in its place now: the one that is held open already, or another.
+    private func openDirectory() throws(FileFault) -> OpenDirectory {
+        if let known = held.withLock({ $0.directory }),
+            let status = try? files.linkStatus(at: layout.versionDirectory), status.inode == known.inode,
+            CacheLayout.isOurs(status)
+        {
+            return known
         }
+        guard try layout.check(files) else { throw FileFault("open", layout.versionDirectory, ENOENT) }
+        let directory = try OpenDirectory(layout.versionDirectory, files)
+        guard CacheLayout.isOurs(directory.status) else { throw .untrusted(layout.versionDirectory) }
+        return directory
     }
 
     /// The next path is the whole one, or starts from the directory that is there then.
     func letDirectoryGo() {
         let old = held.withLock { held in
-            defer { held.directory = nil }
+            defer { (held.directory, held.fault) = (nil, nil) }
             return held.directory
         }
         // Closed here, and not under the lock.

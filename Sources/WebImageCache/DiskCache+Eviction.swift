@@ -35,7 +35,7 @@ extension DiskCache {
     /// Asks for the free space where the cache is to leave some.
     private func lookAtSpace(for bytes: Int64) {
         guard state.withLock({ $0.wantsSpace(for: bytes) }) else { return }
-        guard let free = existingSpace() else { return }
+        guard let free = existingSpace()?.free else { return }
         state.withLock { $0.setFreeSpace(free) }
     }
 
@@ -92,7 +92,7 @@ extension DiskCache {
                 } catch  where error.isMissing {
                     state.withLock { $0.didEvict(victim, freed: .nothing) }
                 } catch {
-                    logger.warning("a cache entry cannot be removed: \(error)")
+                    say(.cacheIO, .warning, "a cache entry cannot be removed: \(error)")
                     state.withLock { $0.didNotEvict(victim) }
                     isFine = false
                 }
@@ -103,8 +103,9 @@ extension DiskCache {
 
     /// What a victim's file says of itself, where it was used or replaced later than this cache knows.
     private func laterUse(of victim: DiskIndex.Victim) -> DiskIndex.Record? {
-        let path = path(of: victim.id)
-        guard let status = try? files.status(at: path), status.isRegularFile, status.modified > victim.date else {
+        guard let path = try? path(of: victim.id), let status = try? files.status(at: path), status.isRegularFile,
+            status.modified > victim.date
+        else {
             return nil
         }
         var record = status.record(of: victim.id)

@@ -22,27 +22,31 @@ extension DiskCache {
     /// not look at it, and hits and misses. No entry is lost when it does not come to that. Blocks.
     package func flushIndex() {
         finishScan()
-        flushTurn.withLock { _ in
-            let (changed, counts, hasOthers) = state.withLock { ($0.takeChanges(), $0.uncounted, $0.hasOthers) }
-            guard !changed.isEmpty || counts != IndexStore.Counts() else { return }
+        flushTurn.withLock { known in
+            let (changes, counts, hasOthers) = state.withLock { ($0.takeChanges(), $0.uncounted, $0.hasOthers) }
+            guard !changes.isEmpty || counts != DiskCounts() else { return }
             let begin = clock.now
-            guard let now = timeOfDirectory() else { return state.withLock { $0.changes.putBack(shards: changed) } }
-            var (shards, young): ([Int: IndexStore.Shard], [Int]) = ([:], [])
-            for shard in changed {
-                guard let status = try? files.status(at: layout.shardDirectory(shard)) else { continue }
-                // A directory may change again within the same tick of the clock that stamps it.
-                if Self.isYoung(status, now) {
-                    young.append(shard)
-                } else if let (status, records) = reconcile(shard, looksAtKnown: hasOthers),
-                    !Self.isYoung(status, now)
-                {
-                    shards[shard] = IndexStore.Shard(
-                        modified: status.modifiedNanoseconds, inode: status.inode, records: records)
+            guard (try? checkDirectory()) != nil, let now = timeOfDirectory() else {
+                return state.withLock { $0.changes.putBack(changes) }
+            }
+            // Of a directory that is not written down at all, uses are written with the rest.
+            let unwritten = state.withLock { state in changes.used.filter { state.index.hasUnwritten(inShard: $0) } }
+            let changed = Set(changes.changed).union(unwritten).sorted()
+            let (stamps, young) = settle(changed, now, looksAtKnown: hasOthers)
+            for file in 0..<IndexStore.fileCount {
+                let shards = IndexStore.shards(ofFile: file)
+                let piece = IndexPiece(
+                    file: file, stamps: stamps.filter { shards.contains($0.key) },
+                    used: changes.used.filter { shards.contains($0) }, counts: file == 0 ? counts : DiskCounts())
+                guard !piece.isEmpty, !write(piece, &known[file]) else { continue }
+                // What it took out of the index is not written: the file is read before anything is added to it.
+                known[file] = nil
+                state.withLock { state in
+                    state.changes.putBack(DiskChanges.Taken(changed: Array(piece.stamps.keys), used: piece.used))
                 }
             }
-            let isSaved = save(shards, counts)
+            noteOverhead()
             let delay = state.withLock { state in
-                if !isSaved { state.changes.putBack(shards: shards.keys) }
                 state.changes.note(shards: young)
                 if !changed.isEmpty { state.flushCost = clock.now - begin }
                 return young.isEmpty ? nil : state.scheduleFlush()
@@ -51,30 +55,100 @@ extension DiskCache {
         }
     }
 
-    private func save(_ shards: [Int: IndexStore.Shard], _ counts: IndexStore.Counts) -> Bool {
-        defer { noteOverhead() }
-        do throws(SQLiteFault) {
-            let sum = try IndexStore(path: layout.indexPath, files: files).save(shards, adding: counts)
-            state.withLock { $0.didWrite(counts, sum: sum) }
-            return true
+    /// Holds the index against the directories that have changed.
+    /// - Returns: what they are known again by, and those that may change again within the same tick of the clock that
+    ///   stamps them.
+    private func settle(
+        _ shards: [Int], _ now: Int64, looksAtKnown: Bool
+    ) -> (stamps: [Int: IndexStamp], young: [Int]) {
+        var (stamps, young): ([Int: IndexStamp], [Int]) = ([:], [])
+        for shard in shards {
+            guard let status = try? files.status(at: layout.shardDirectory(shard)) else {
+                // Gone, it seems: then nothing that the index says of it is true any more.
+                if reconcile(shard, looksAtKnown: looksAtKnown) == nil { stamps[shard] = IndexStamp.none }
+                continue
+            }
+            if Self.isYoung(status, now) {
+                young.append(shard)
+            } else if let status = reconcile(shard, looksAtKnown: looksAtKnown), !Self.isYoung(status, now) {
+                stamps[shard] = IndexStamp(status)
+            }
+        }
+        return (stamps, young)
+    }
+
+    /// A file of the index as it was left, and which index knows what it says.
+    struct KnownIndexFile {
+        var written: IndexStore.Written
+        let generation: Int
+    }
+
+    /// What is to be written to one file of the index.
+    private struct IndexPiece {
+        let file: Int
+        let stamps: [Int: IndexStamp]
+        let used: [Int]
+        let counts: DiskCounts
+
+        var isEmpty: Bool { stamps.isEmpty && used.isEmpty && counts == DiskCounts() }
+    }
+
+    /// - Parameter known: nil where the file's content is not known.
+    /// - Returns: false when nothing was written.
+    private func write(_ piece: IndexPiece, _ known: inout KnownIndexFile?) -> Bool {
+        do throws(FileFault) {
+            // The first try may find that somebody else has changed the file.
+            for _ in 0..<2 {
+                let (frames, needed, generation) = state.withLock { state in
+                    let (frames, needed) = state.takeFrames(piece.stamps, piece.used, piece.counts, file: piece.file)
+                    return (frames, needed, state.indexGeneration)
+                }
+                if known?.generation != generation { known = nil }
+                if frames.isEmpty, known != nil { return true }
+                let length = frames.reduce(0) { $0 + $1.length }
+                let growth = max(index.growth(piece.file, by: length), 0)
+                guard state.withLock({ $0.growIndex(by: growth) }) else { return false }
+                switch try index.add(frames, to: piece.file, known?.written, needed: needed) {
+                case .written(let now):
+                    known?.written = now
+                    if piece.counts != DiskCounts() { state.withLock { $0.didWrite(piece.counts) } }
+                    return true
+                case .other(let content, let now):
+                    known = state.withLock { state in
+                        state.setWritten(content, IndexStore.shards(ofFile: piece.file))
+                        if piece.file == 0 { state.earlierCounts = content.counts }
+                        return KnownIndexFile(written: now, generation: state.indexGeneration)
+                    }
+                case .busy: return false
+                }
+            }
+            return false
         } catch {
             // The next start looks at the directory itself.
-            logger.notice("the cache's index was not written down: \(error.message)")
+            logger.notice("the cache's index was not written down: \(error)")
             return false
         }
     }
 
+    private var index: IndexStore { IndexStore(layout: layout, files: files, temporaryPrefix: temporaryPrefix) }
+
     /// The cache's own files count, too: the tag and the common total from the beginning, since another thread may be about
     /// to make them. Of two threads that look at once, the one that saw less may come last: what was seen once stays.
     func noteOverhead() {
-        let index = (try? files.status(at: layout.indexPath)).map { max($0.blockBytes, 4096) } ?? 0
-        let others = [layout.usagePath, layout.directory + "/CACHEDIR.TAG"]
-        let bytes = others.reduce(index) { $0 + max((try? files.status(at: $1))?.blockBytes ?? 0, 4096) }
-        state.withLock { $0.overhead = max($0.overhead, bytes) }
+        let own = [layout.usagePath, layout.directory + "/CACHEDIR.TAG"]
+        let least = state.withLock { $0.blockLength }
+        let bytes = own.reduce(0) { $0 + max((try? files.status(at: $1))?.blockBytes ?? 0, least) }
+        let indexBytes = (0..<IndexStore.fileCount).reduce(0) {
+            $0 + ((try? files.status(at: index.path($1)))?.blockBytes ?? 0)
+        }
+        state.withLock { state in
+            state.overhead = max(state.overhead, bytes)
+            state.indexBytes = indexBytes
+        }
     }
 
     /// The time by the clock that stamps this file system's directories, in nanoseconds.
-    private func timeOfDirectory() -> Int64? {
+    func timeOfDirectory() -> Int64? {
         let path = layout.versionDirectory + "/.clock-" + ownerName
         guard let file = try? files.open(path, .createNew) else { return nil }
         defer {
@@ -84,7 +158,7 @@ extension DiskCache {
         return try? files.status(of: file).modifiedNanoseconds
     }
 
-    private static func isYoung(_ directory: FileStatus, _ now: Int64) -> Bool {
+    static func isYoung(_ directory: FileStatus, _ now: Int64) -> Bool {
         let stamp = directory.modifiedNanoseconds
         // Some file systems count whole seconds.
         let tick: Int64 = stamp % 1_000_000_000 == 0 ? 2_000_000_000 : 20_000_000
@@ -99,44 +173,64 @@ extension DiskCache {
         var scanned: [Int] = []
         /// Files that others were writing in those; in the rest there are none.
         var strays: [String: Int64] = [:]
-        var counts: IndexStore.Counts
+        var counts = DiskCounts()
     }
 
     /// What was written down and is still true; the rest is found in the directory.
     func findEntries() -> Findings {
-        var stored: (shards: [Int: IndexStore.Shard], counts: IndexStore.Counts) = ([:], .init())
-        do throws(SQLiteFault) {
-            stored = try IndexStore(path: layout.indexPath, files: files).load()
+        var (records, found) = ([DiskIndex.Record](), Findings())
+        var stored: [Int: IndexFile.Shard] = [:]
+        var stamps: [Int: IndexStamp] = [:]
+        let existing: [Int]
+        do throws(FileFault) {
+            existing = try listShards()
         } catch {
-            logger.notice("the cache's index cannot be read, the directory is scanned: \(error.message)")
+            // What is there is learnt when the directory can be read again.
+            logger.notice("the cache's directory cannot be read: \(error)")
+            return found
         }
-        var (records, found) = ([DiskIndex.Record](), Findings(counts: stored.counts))
-        for shard in existingShards() {
+        for file in 0..<IndexStore.fileCount where !existing.isEmpty {
+            do throws(FileFault) {
+                let content = try index.load(file)
+                stored.merge(content.shards) { $1 }
+                if file == 0 { found.counts = content.counts }
+            } catch {
+                logger.notice("the cache's index cannot be read, the directory is scanned: \(error)")
+            }
+        }
+        for shard in existing {
             guard let status = try? files.status(at: layout.shardDirectory(shard)) else { continue }
-            found.times[shard] = status.modifiedNanoseconds
-            if let known = stored.shards[shard], known.describes(status) {
+            stamps[shard] = IndexStamp(status)
+            if let known = stored[shard], known.stamp == IndexStamp(status) {
                 records += known.records
+                found.times[shard] = status.modifiedNanoseconds
             } else {
                 found.scanned.append(shard)
             }
         }
-        for shard in scan(found.scanned, stored.shards) {
+        let scanned = Set(found.scanned)
+        for shard in scan(found.scanned, stored) {
             records += shard.records
+            // A directory that could not be read is looked at again.
+            if shard.isComplete { found.times[shard.number] = stamps[shard.number]?.modified }
             for name in shard.strays { noteStray(name, &found.strays) }
         }
         found.index.adopt(records)
+        for shard in existing where !scanned.contains(shard) { found.index.setWritten(inShard: shard) }
         return found
     }
 
     /// What one directory holds.
     private struct ShardFindings {
+        let number: Int
         var records: [DiskIndex.Record] = []
         /// Paths of files that somebody was writing.
         var strays: [String] = []
+        var isComplete = false
     }
 
     /// The executor's other threads help when there is much to look at.
-    private func scan(_ shards: [Int], _ before: [Int: IndexStore.Shard]) -> [ShardFindings] {
+    private func scan(_ shards: [Int], _ before: [Int: IndexFile.Shard]) -> [ShardFindings] {
         let work = SharedWork(shards.count) { [self] place in
             scan(shards[place], before[shards[place]]?.records ?? [])
         }
@@ -148,9 +242,8 @@ extension DiskCache {
         let directory = layout.shardDirectory(shard)
         var known: [EntryID: DiskIndex.Record] = [:]
         for record in before { known[record.id] = record }
-        var found = ShardFindings()
-        // What cannot be read is not counted: the operations will say what is wrong with it.
-        try? files.list(directory) { name, status in
+        var found = ShardFindings(number: shard)
+        let isListed: Void? = try? files.list(directory) { name, status in
             if name.first == UInt8(ascii: ".") {
                 found.strays.append(directory + "/" + String(decoding: name, as: UTF8.self))
             }
@@ -164,6 +257,7 @@ extension DiskCache {
             }
             found.records.append(record)
         }
+        found.isComplete = isListed != nil
         return found
     }
 }

@@ -87,7 +87,7 @@ extension DiskCache {
         guard let file = try EntryFile.open(path, files) else { return }
         defer { file.close() }
         let status = try file.status()
-        let why = try fault(id, file, status)
+        let why = try fault(id, path, file, status)
         report.checked += 1
         guard let why else { return }
         logger.warning("a cache entry is damaged and dropped: \(why)", metadata: ["path": "\(path)"])
@@ -98,13 +98,15 @@ extension DiskCache {
     }
 
     /// What is wrong with an entry's file, or nil.
-    private func fault(_ id: EntryID, _ file: EntryFile, _ status: FileStatus) throws(FileFault) -> String? {
-        switch try file.readAll(status) {
+    private func fault(
+        _ id: EntryID, _ path: String, _ file: EntryFile, _ status: FileStatus
+    ) throws(FileFault) -> String? {
+        switch try file.readAll(status, most: longestEntry) {
         case .failed(let why):
             // While it is locked, somebody is adding a trailer to it.
-            guard try files.lock(file.file, within: .zero) else { return nil }
-            defer { files.unlock(file.file) }
-            guard case .passed = try file.readAll(file.status()) else { return why }
+            guard let locked = try openLocked(path) else { return nil }
+            defer { files.closeLocked(locked) }
+            guard case .passed = try file.readAll(file.status(), most: longestEntry) else { return why }
             return nil
         case .passed(let content):
             guard let trailer = content.trailer.decoded else { return "its trailer is damaged" }

@@ -34,6 +34,12 @@ extension DiskCache {
         finishScan()
         let source = CacheLayout(directory: directory, namespace: namespace)
         var report = DiskMove()
+        do throws(FileFault) {
+            try source.check(files)
+            try checkDirectory()
+        } catch {
+            throw error.writeError("cache entries cannot be moved", at: error.path)
+        }
         guard let old = try? files.status(at: source.versionDirectory),
             old.inode != (try? files.status(at: layout.versionDirectory))?.inode
         else { return report }
@@ -69,10 +75,13 @@ extension DiskCache {
     }
 
     private func move(_ id: EntryID, from path: String) throws(FileFault) -> Outcome {
+        // Before the look at what this cache has: what is stored from here on beats the entry.
+        let order = DiskWriteOrder(id, self)
         guard let file = try EntryFile.open(path, files) else { return .gone }
         defer { file.close() }
         let status = try file.status()
-        guard case .passed(let tail) = try file.readTail(status), tail.trailer.isAlive(at: clock.wallTime),
+        guard status.size <= longestEntry, case .passed(let tail) = try file.readTail(status),
+            tail.trailer.isAlive(at: clock.wallTime),
             !state.withLock({ $0.isExpired(date: status.modified, at: clock.wallTime) }),
             try !hasYounger(id, than: storedAt(tail, status))
         else {
@@ -80,9 +89,10 @@ extension DiskCache {
             return .dropped
         }
         if !configuration.keepsKeys, let trailer = tail.trailer.decoded, let key = trailer.key {
-            return try rewrite(file, status, CacheKey(key), trailer.metadata)
+            return try rewrite(file, status, CacheKey(key), trailer.metadata, order)
         }
-        let number = state.withLock { $0.writes.begin(id) }
+        let number = order.number
+        state.withLock { _ = $0.writes.begin(id) }
         defer { state.withLock { $0.writes.end(id) } }
         var record = status.record(of: id)
         record.expires = tail.trailer.endOfLifetime
@@ -122,7 +132,7 @@ extension DiskCache {
             }
             let freed = try makingDirectories(for: id) { () throws(FileFault) in
                 do throws(FileFault) {
-                    return try put(file.path, inPlaceOf: path(of: id))
+                    return try put(file.path, inPlaceOf: try path(of: id))
                 } catch  where error.errorNumber == EXDEV {
                     return try copy(file, status, id)
                 }
@@ -143,7 +153,7 @@ extension DiskCache {
             try write(bytes, to: target)
             if synchronises { try files.sync(target) }
             try files.touch(temporary, at: status.modified)
-            freed = try put(FilePath(temporary), inPlaceOf: path(of: id))
+            freed = try put(FilePath(temporary), inPlaceOf: try path(of: id))
         } catch {
             try? files.remove(temporary)
             throw error
@@ -162,13 +172,15 @@ extension DiskCache {
 
     /// An entry that says its key is written anew where keys are not to be kept.
     private func rewrite(
-        _ file: EntryFile, _ status: FileStatus, _ key: CacheKey, _ metadata: DiskMetadata
+        _ file: EntryFile, _ status: FileStatus, _ key: CacheKey, _ metadata: DiskMetadata, _ order: DiskWriteOrder
     ) throws(FileFault) -> Outcome {
-        guard case .passed(let content) = try file.readAll(status) else {
+        guard case .passed(let content) = try file.readAll(status, most: longestEntry) else {
             try files.remove(file.path)
             return .dropped
         }
-        guard (try? store(key, content.body, metadata)) == true else { return .left }
+        guard let writer = try? makeWriter(for: key, as: order), (try? writer.append(content.body)) != nil,
+            (try? writer.commit(metadata)) == true
+        else { return .left }
         try files.remove(file.path)
         return .moved
     }
@@ -176,22 +188,26 @@ extension DiskCache {
     /// Removes what is left of a directory whose entries are all gone, unless a cache still has it open.
     private func tidy(_ source: CacheLayout) {
         for name in (try? files.names(in: source.ownerDirectory)) ?? [] {
-            guard let mark = try? files.open(source.ownerDirectory + "/" + name, .read) else { return }
-            defer { files.close(mark) }
+            guard let mark = try? files.open(source.ownerDirectory + "/" + name, .updateOwn) else { return }
+            defer { files.closeLocked(mark) }
             guard let isDead = try? files.lock(mark, within: .zero), isDead else { return }
         }
-        for shard in CacheLayout.shardNames.indices { removeFolder(source.shardDirectory(shard)) }
-        removeFolder(source.ownerDirectory)
-        removeFolder(source.versionDirectory)
+        for shard in CacheLayout.shardNames.indices {
+            removeFolder(source.shardDirectory(shard)) { EntryID(name: $0) != nil || OwnerName(ofTemporary: $0) != nil }
+        }
+        removeFolder(source.ownerDirectory) { OwnerName.isOne($0) }
+        removeFolder(source.indexDirectory) { $0.utf8.count == 1 || OwnerName(ofTemporary: $0) != nil }
+        removeFolder(source.partialDirectory) { PartialStore.isOwn($0) }
+        removeFolder(source.versionDirectory) { $0 == "usage" }
         try? files.removeDirectory(source.namespace)
         // Other namespaces keep the directory.
         let rest = try? files.names(in: source.directory)
-        if rest == ["CACHEDIR.TAG"] { removeFolder(source.directory) }
+        if rest == ["CACHEDIR.TAG"] { removeFolder(source.directory) { _ in true } }
     }
 
-    /// Removes a folder with the files in it.
-    private func removeFolder(_ path: String) {
-        for name in (try? files.names(in: path)) ?? [] { try? files.remove(path + "/" + name) }
+    /// Removes a folder with those of its files that a cache has made; where there are others, it stays.
+    private func removeFolder(_ path: String, _ isOurs: (String) -> Bool) {
+        for name in (try? files.names(in: path)) ?? [] where isOurs(name) { try? files.remove(path + "/" + name) }
         try? files.removeDirectory(path)
     }
 }

@@ -31,12 +31,12 @@ extension DiskCache {
     /// Removes an entry's file. Under the stripe's lock.
     /// - Returns: what that has freed on the disk; nil: what was known of the entry.
     func removeFile(of id: EntryID) throws(FileFault) -> Freed? {
-        let path = path(of: id)
+        let path = try path(of: id)
         guard let before = state.withLock({ $0.sharedRecounts }) else {
             try clearing(path) { () throws(FileFault) in try files.remove(path) }
             return nil
         }
-        let taken = self.path(makeTemporaryName(id.shard))
+        let taken = try self.path(makeTemporaryName(id.shard))
         try files.rename(path, to: taken)
         return Freed(bytes: discard(taken), before: before)
     }
@@ -48,7 +48,7 @@ extension DiskCache {
             try clearing(taken) { () throws(FileFault) in try files.remove(taken) }
             return bytes
         } catch {
-            logger.warning("a cache entry cannot be removed: \(error)")
+            say(.cacheIO, .warning, "a cache entry cannot be removed: \(error)")
             return 0
         }
     }

@@ -18,7 +18,7 @@ extension DiskCache {
         if let entry = readKnown(key, id) { return entry }
         let path = layout.path(of: id)
         let found: Found<[UInt8]>? = try visit(key, id, path) { (file, status) throws(FileFault) in
-            switch try file.readAll(status) {
+            switch try file.readAll(status, most: self.longestEntry) {
             case .failed(let why): .failed(why)
             case .passed(let content): .passed((content.trailer, content.body))
             }
@@ -33,8 +33,9 @@ extension DiskCache {
         let now = clock.wallTime
         guard let use = state.withLock({ $0.useKnown(id, at: now) }) else { return nil }
         scheduleFlush(after: use.flushDelay)
-        let path = path(of: id)
-        guard let (trailer, body) = readWhole(path, use.length), trailer.isOf(key, id), trailer.isAlive(at: now) else {
+        guard let path = try? path(of: id), let (trailer, body) = readWhole(path, use.length), trailer.isOf(key, id),
+            trailer.isAlive(at: now)
+        else {
             state.withLock { $0.missAfterAll() }
             return nil
         }
@@ -45,11 +46,13 @@ extension DiskCache {
         return DiskEntry(key: key, body: body, trailer: trailer, path: path)
     }
 
+    var longestEntry: Int64 { state.withLock { $0.longestEntry } }
+
     /// An entry's file, if it has that length and is sound.
     private func readWhole(_ path: FilePath, _ length: Int64) -> Found<[UInt8]>? {
         guard let file = try? EntryFile.open(path, files) else { return nil }
         defer { file.close() }
-        guard case .passed(let content)? = try? file.readAll(length: length) else { return nil }
+        guard case .passed(let content)? = try? file.readAll(length: length, most: .max) else { return nil }
         return content
     }
 
@@ -90,6 +93,7 @@ extension DiskCache {
         try writeStaged(id)
         let path = layout.path(of: id)
         do {
+            try checkDirectory()
             let status = try files.status(at: path)
             if isExpired(id, status) { return nil }
             return try hasOutlived(id, path, status) ? nil : path
@@ -109,6 +113,7 @@ extension DiskCache {
         _ read: (EntryFile, FileStatus) throws(FileFault) -> EntryFile.Check<Found<Body>>
     ) throws(WebImageError) -> Found<Body>? {
         do throws(FileFault) {
+            try checkDirectory()
             // A missing file is opened in vain even when the index does not have it: another process may have stored it.
             guard let file = try EntryFile.open(path, files) else {
                 forget(id)
@@ -123,8 +128,8 @@ extension DiskCache {
             var result = try read(file, status)
             if case .failed = result {
                 // Another thread or process may be adding a new trailer: it holds the lock while it does.
-                guard try files.lock(file.file, within: .zero) else { return miss() }
-                defer { files.unlock(file.file) }
+                guard let locked = try openLocked(path) else { return miss() }
+                defer { files.closeLocked(locked) }
                 status = try file.status()
                 result = try read(file, status)
             }
@@ -139,8 +144,43 @@ extension DiskCache {
                 noteUse(id, path, found.trailer.endOfLifetime)
                 return found
             }
+        } catch  where error.isLink {
+            removeLink(id, path)
+            return miss()
         } catch {
             throw reading(error, path)
+        }
+    }
+
+    /// Opens an entry's file once more and locks it, as whoever adds a trailer does. File systems of other machines lock
+    /// only what is open for writing.
+    /// - Returns: nil while somebody else has the lock, or when the file has gone.
+    func openLocked(_ path: String) throws(FileFault) -> Int32? {
+        let file: Int32
+        do {
+            file = try files.open(path, .updateOwn)
+        } catch  where error.isMissing {
+            return nil
+        } catch {
+            // Where nothing can be written, nobody adds anything.
+            file = try files.open(path, .readOwn)
+        }
+        do throws(FileFault) {
+            if try files.lock(file, within: .zero) { return file }
+        } catch {
+            files.close(file)
+            throw error
+        }
+        files.close(file)
+        return nil
+    }
+
+    /// Nothing of ours is a link.
+    private func removeLink(_ id: EntryID, _ path: String) {
+        stripe(id).lock.withLock { _ in
+            guard let status = try? files.linkStatus(at: path), status.isLink else { return }
+            state.withLock { $0.statistics.corruptEntries += 1 }
+            if (try? files.remove(path)) != nil { state.withLock { $0.remove(id, freed: .nothing) } }
         }
     }
 
@@ -162,7 +202,8 @@ extension DiskCache {
 
     func reading(_ fault: FileFault, _ path: String) -> WebImageError {
         let error = fault.readError("a cache entry cannot be read", at: path)
-        logger.warning("\(error)")
+        // Whoever gets the error says so.
+        logger.debug("\(error)")
         state.withLock { $0.statistics.faults += 1 }
         return error
     }
@@ -233,7 +274,7 @@ extension DiskCache {
                 let freed = try removeFile(of: id)
                 state.withLock { $0.remove(id, freed: freed) }
             } catch {
-                logger.warning("a cache entry cannot be removed: \(error)")
+                say(.cacheIO, .warning, "a cache entry cannot be removed: \(error)")
             }
         }
     }

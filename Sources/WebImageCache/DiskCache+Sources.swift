@@ -29,7 +29,7 @@ extension DiskCache {
 
     private func holds(_ path: String, _ key: CacheKey, _ id: EntryID, in source: DiskSource) -> Bool {
         guard case .cache = source.kind else { return (try? files.status(at: path))?.isRegularFile ?? false }
-        guard let file = try? EntryFile.open(path, files) else { return false }
+        guard let file = try? EntryFile.open(path, files, .read) else { return false }
         defer { file.close() }
         guard let status = try? file.status(), case .passed(let tail)? = try? file.readTail(status) else {
             return false
@@ -47,14 +47,15 @@ extension DiskCache {
     /// What cannot be read there is not there.
     private func read(_ key: CacheKey, _ id: EntryID, from source: DiskSource) -> DiskEntry? {
         for path in paths(key, id, in: source) {
-            guard let file = try? EntryFile.open(path, files) else { continue }
+            guard let file = try? EntryFile.open(path, files, .read) else { continue }
             defer { file.close() }
             guard let status = try? file.status(), status.isRegularFile, status.size <= Self.mostForeignBytes else {
                 continue
             }
             switch source.kind {
             case .cache:
-                guard case .passed(let content)? = try? file.readAll(status), content.trailer.isOf(key, id),
+                guard case .passed(let content)? = try? file.readAll(status, most: Self.mostForeignBytes),
+                    content.trailer.isOf(key, id),
                     content.trailer.isAlive(at: clock.wallTime)
                 else { continue }
                 return DiskEntry(key: key, body: content.body, trailer: content.trailer, path: path)
@@ -78,10 +79,14 @@ extension DiskCache {
         var count = 0
         for key in keys {
             let id = EntryID(key)
+            // A store that begins from here on beats the old picture.
+            let order = orderWrite(of: key)
             guard try path(for: key) == nil, let entry = read(key, id, from: source),
                 entry.metadata.format != nil
             else { continue }
-            if try store(key, entry.body, entry.metadata) { count += 1 }
+            let writer = try makeWriter(for: key, as: order)
+            try writer.append(entry.body)
+            if try writer.commit(entry.metadata) { count += 1 }
         }
         return count
     }

@@ -32,7 +32,7 @@ extension DiskCache {
         }
         if let old { giveUp(old, id) }
         guard let staged else { return false }
-        executor.run(priority) { self.writeStaged(id, staged.number) }
+        whenOpen { [self] in executor.run(priority) { self.writeStaged(id, staged.number) } }
         return true
     }
 

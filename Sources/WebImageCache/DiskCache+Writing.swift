@@ -62,34 +62,41 @@ extension DiskCache {
         let name = makeTemporaryName(id.shard)
         do {
             return try makingDirectories(for: id) { () throws(FileFault) in
-                let path = path(name)
+                let path = try path(name)
                 return (path, try files.open(path, .createNew))
             }
         } catch {
-            throw writing(error, path(name).text)
+            throw writing(error, layout.versionDirectory + "/" + name)
         }
     }
 
     /// Writes an entry of which everything is there, as the write of that number; ends that write.
+    /// - Parameter replaced: which file alone it may take the place of; nil: whatever is there.
     func put(
-        _ key: CacheKey, _ id: EntryID, _ body: UnsafeRawBufferPointer, _ metadata: DiskMetadata, _ number: UInt64
+        _ key: CacheKey, _ id: EntryID, _ body: UnsafeRawBufferPointer, _ metadata: DiskMetadata, _ number: UInt64,
+        inPlaceOf replaced: KnownEntry? = nil
     ) throws(WebImageError) -> Bool {
         defer { state.withLock { $0.writes.end(id) } }
         finishScan()
         let (path, file) = try openTemporary(id)
         let trailer = makeTrailer(key, id, metadata)
         let length = Int64(body.count + trailer.bytes.count + DiskFooter.length)
-        let reserved = FileStatus.blocks(length)
-        guard makeRoom(reserved) else {
+        var reserved = blocks(length)
+        func giveUp() -> Bool {
             files.close(file)
             try? files.remove(path)
             skip()
             return false
         }
+        guard makeRoom(reserved) else { return giveUp() }
         do throws(FileFault) {
             do throws(FileFault) {
                 try write(body, trailer, to: file)
                 if synchronises { try files.sync(file) }
+                guard try makeRoomForBlocks(of: file, &reserved) else {
+                    giveBack(reserved)
+                    return giveUp()
+                }
             } catch {
                 files.close(file)
                 try? files.remove(path)
@@ -97,11 +104,24 @@ extension DiskCache {
             }
             files.close(file)
             let record = makeRecord(id, bytes: reserved, length: length, metadata)
-            return try publish(path, as: record, reserved: reserved, number)
+            return try publish(path, as: record, reserved: reserved, number, inPlaceOf: replaced)
         } catch {
             giveBack(reserved)
             throw writing(error, path.text)
         }
+    }
+
+    /// What a file of that length will take at least, in this file system's blocks.
+    func blocks(_ length: Int64) -> Int64 { FileStatus.blocks(length, of: state.withLock { $0.blockLength }) }
+
+    /// The file system may have given a file more blocks than its length told.
+    /// - Returns: false when there is no room for them.
+    func makeRoomForBlocks(of file: Int32, _ reserved: inout Int64) throws(FileFault) -> Bool {
+        let missing = try files.status(of: file).blockBytes - reserved
+        guard missing > 0 else { return true }
+        guard makeRoom(missing) else { return false }
+        reserved += missing
+        return true
     }
 
     private func write(
@@ -146,17 +166,14 @@ extension DiskCache {
             return try action()
         } catch  where error.isMissing {
             // Nearly always it is the shard alone.
-            if (try? files.makeDirectory(path(CacheLayout.shardNames[id.shard]))) != nil {
+            let shard = try path(CacheLayout.shardNames[id.shard])
+            if (try? files.makeDirectory(shard)) != nil {
                 do throws(FileFault) { return try action() } catch  where error.isMissing {}
             }
             letDirectoryGo()
             if (try? files.status(at: layout.versionDirectory)) == nil { state.withLock { $0.removeAll() } }
-            do throws(FileFault) {
-                try files.makeDirectory(layout.shardDirectory(id.shard))
-            } catch  where error.isMissing {
-                try layout.makeDirectories(files)
-                try files.makeDirectory(layout.shardDirectory(id.shard))
-            }
+            try layout.makeDirectories(files)
+            try files.makeDirectory(layout.shardDirectory(id.shard))
             return try action()
         }
     }
@@ -164,7 +181,8 @@ extension DiskCache {
     /// Gives a finished file its name, unless it is not wanted any more.
     /// - Returns: whether it has it now. Where not, the file is gone and the promise of room given back.
     func publish(
-        _ temporary: FilePath, as record: DiskIndex.Record, reserved: Int64, _ number: UInt64
+        _ temporary: FilePath, as record: DiskIndex.Record, reserved: Int64, _ number: UInt64,
+        inPlaceOf replaced: KnownEntry? = nil
     ) throws(FileFault) -> Bool {
         let id = record.id
         let path =
@@ -173,6 +191,12 @@ extension DiskCache {
         do throws(FileFault) {
             isPublished = try stripe(id).lock.withLock { _ throws(FileFault) in
                 guard state.withLock({ $0.writes.wants(number, id) }) else { return false }
+                var locked: Int32?
+                if let replaced {
+                    locked = try lock(replaced, id)
+                    if locked == nil { return false }
+                }
+                defer { if let locked { files.closeLocked(locked) } }
                 let freed = try put(temporary, inPlaceOf: path)
                 state.withLock { state in
                     state.fulfil(reserved, record, freed: freed)
@@ -191,112 +215,6 @@ extension DiskCache {
         }
         keepHouse()
         return isPublished
-    }
-
-    /// Replaces the metadata of an entry; its body stays where it is. Blocks.
-    ///
-    /// - Returns: false when there is no such entry, or no room for longer metadata.
-    /// - Throws: `locked` when another process is doing the same; `noSpace`, `readOnly`, `cacheIO`.
-    @discardableResult
-    package func updateMetadata(_ key: CacheKey, _ metadata: DiskMetadata) throws(WebImageError) -> Bool {
-        let id = EntryID(key)
-        let path = layout.path(of: id)
-        try writeStaged(id)
-        let trailer = DiskTrailer(key, id, metadata, keepsKey: configuration.keepsKeys).encoded()
-        finishScan()
-        let growth = FileStatus.blocks(Int64(trailer.bytes.count + DiskFooter.length))
-        guard makeRoom(growth) else {
-            skip()
-            return false
-        }
-        let update: MetadataUpdate
-        do throws(FileFault) {
-            update = try stripe(id).lock.withLock { _ throws(FileFault) in
-                try appendTrailer(trailer, id, key, metadata, reserved: growth)
-            }
-        } catch {
-            giveBack(growth)
-            throw writing(error, path)
-        }
-        switch update {
-        case .done:
-            keepHouse()
-            return true
-        case .none:
-            giveBack(growth)
-            return false
-        case .locked:
-            giveBack(growth)
-            throw WebImageError(.locked, "another process is changing this entry", location: path)
-        case .rewrite:
-            giveBack(growth)
-            guard let entry = try read(key) else { return false }
-            return try store(key, entry.body, metadata)
-        }
-    }
-
-    private enum MetadataUpdate {
-        case done, none, locked
-        /// So much of the file is metadata of the past that it is better written anew.
-        case rewrite
-    }
-
-    private static let mostDeadBytes: Int64 = 64 << 10
-
-    private func appendTrailer(
-        _ trailer: ByteWriter, _ id: EntryID, _ key: CacheKey, _ metadata: DiskMetadata, reserved: Int64
-    ) throws(FileFault) -> MetadataUpdate {
-        let path = layout.path(of: id)
-        // Opening for writing would make a file that is missing.
-        do { _ = try files.status(at: path) } catch  where error.isMissing { return .none }
-        let file = try files.open(path, .readWrite)
-        defer { files.close(file) }
-        guard try files.lock(file, within: .zero) else { return .locked }
-        defer { files.unlock(file) }
-        let status = try files.status(of: file)
-        guard case .passed(let tail) = try EntryFile(files: files, file: file, path: FilePath(path)).readTail(status),
-            tail.trailer.isOf(key, id)
-        else { return .none }
-        if status.size - tail.footer.bodyLength > Self.mostDeadBytes { return .rewrite }
-        state.withLock { if $0.hasOthers { $0.see(status, of: id) } }
-        var footer = tail.footer
-        footer.trailerOffset = status.size
-        footer.trailerLength = Int64(trailer.bytes.count)
-        footer.trailerChecksum = trailer.checksum(from: 0)
-        var tailBytes = trailer
-        footer.encode(to: &tailBytes)
-        // A file that grows leaves its directory's time as it is, by which the next process would believe the index. Changed
-        // before, so that also a process that is killed right behind it leaves no wrong count.
-        try? files.touch(layout.shardDirectory(id.shard), at: nil)
-        try append(tailBytes.bytes, to: file, path, status, id)
-        // A file that grows bit by bit is given blocks ahead.
-        let grown = try files.status(of: file)
-        // Another process may have put another file in its place meanwhile, and counts that one.
-        if state.withLock({ $0.hasOthers }), (try? files.status(at: path))?.inode != grown.inode { return .none }
-        var record = makeRecord(id, bytes: grown.blockBytes, length: grown.size, metadata)
-        let keepsPlace = state.withLock { $0.ageBasis == .creation }
-        if keepsPlace { record.recordedDate = status.modified }
-        state.withLock { $0.fulfil(reserved, record, keepsPlace: keepsPlace) }
-        if keepsPlace { try? files.touch(path, at: status.modified) }
-        return .done
-    }
-
-    /// All or nothing: what was added in part is cut off again, and where that fails the entry goes.
-    private func append(
-        _ bytes: [UInt8], to file: Int32, _ path: String, _ status: FileStatus, _ id: EntryID
-    ) throws(FileFault) {
-        var fault: FileFault?
-        bytes.withUnsafeBytes { bytes in
-            do throws(FileFault) { try files.writeAll(file, bytes, at: status.size) } catch { fault = error }
-        }
-        guard let fault else { return }
-        do throws(FileFault) {
-            try files.truncate(file, to: status.size)
-        } catch {
-            try? files.remove(path)
-            state.withLock { $0.remove(id) }
-        }
-        throw fault
     }
 
     /// Removes the entry of that key. Blocks.
@@ -328,13 +246,20 @@ extension DiskCache {
 
     func writing(_ fault: FileFault, _ path: String) -> WebImageError {
         let error = fault.writeError("a cache entry cannot be written", at: path)
-        logger.warning("\(error)")
+        // Whoever gets the error says so.
+        logger.debug("\(error)")
         state.withLock { $0.statistics.faults += 1 }
         return error
     }
 
     func skip() {
         state.withLock { $0.statistics.skippedStores += 1 }
-        logger.notice("a store was skipped: the cache's limit leaves no room for it")
+        say(.noSpace, .notice, "a store was skipped: the cache's limit leaves no room for it")
+    }
+
+    /// Says what went wrong, unless it was said lately.
+    func say(_ code: WebImageError.Code, _ level: Logger.Level, _ text: @autoclosure () -> String) {
+        guard let times = troubles.withLock({ $0.note(code) }) else { return }
+        logger.log(level: level, "\(text())", metadata: ["times": "\(times)"])
     }
 }

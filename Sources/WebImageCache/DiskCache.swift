@@ -31,8 +31,8 @@ public final class DiskCache: Sendable {
     let evictionTurn = Guarded(())
     /// Held while the directory is scanned, so that who needs the result waits for it.
     let scanTurn = Guarded(())
-    /// Held while the index is written down.
-    let flushTurn = Guarded(())
+    /// Held while the index is written down. How its files were left; nil where that is not known.
+    let flushTurn = Guarded([KnownIndexFile?](repeating: nil, count: IndexStore.fileCount))
     /// The next removal of what has expired.
     let maintenance = Guarded<ScheduledAction?>(nil)
     /// Taken before the state's lock and before stripes, after the eviction's turn.
@@ -44,9 +44,8 @@ public final class DiskCache: Sendable {
     let expected = Guarded([EntryID: any ExpectedEntry]())
     let expectedCount = Atomic<Int>(0)
     let held = Guarded(HeldDirectory())
+    let troubles = Guarded(TroubleCounts())
     let stripes = (0..<16).map { _ in Stripe() }
-    /// Tells this cache's temporary files from those of another with the same process number: in a container everyone
-    /// is process 1.
     let ownerName: String
     let temporaryPrefix: String
     private let temporaryNumber = Atomic<Int>(0)
@@ -64,8 +63,8 @@ public final class DiskCache: Sendable {
         self.files = files
         self.executor = executor
         self.clock = clock
-        ownerName = "\(ThisProcess.number)-\(String(UInt32.random(in: .min ... .max), radix: 16))"
-        temporaryPrefix = ".\(ownerName)-"
+        let owner = OwnerName(process: ThisProcess.number)
+        (ownerName, temporaryPrefix) = (owner.text, owner.temporaryPrefix)
         logger = configuration.logger
         synchronises = configuration.synchronises
         state = Guarded(DiskState(limits: configuration.limits))
@@ -86,6 +85,10 @@ public final class DiskCache: Sendable {
         state.withLock { $0.setLimits(limits) }
         keepHouse()
     }
+
+    /// Leaves room for beginnings of bodies within the limit from now on.
+    func keepPartials() { state.withLock { $0.keepsPartials = true } }
+    var partialLimit: Int64 { state.withLock { $0.partialLimit } }
 
     /// What the cache takes on disk. O(1), from the index.
     public var usage: DiskUsage {

@@ -15,7 +15,8 @@ public struct DiskCacheConfiguration: Sendable {
 
     public struct Limits: Hashable, Sendable {
         /// Allocated bytes, temporary files and the cache's own index included, for all processes that use the
-        /// directory together. Nil (default): 1 GiB or 10 % of the free space, whichever is less.
+        /// directory together. A sixteenth of it, at most 64 MiB, is kept for the beginnings of bodies whose transfers
+        /// broke off. Nil (default): 1 GiB or 10 % of the free space, whichever is less.
         public var bytes: ByteCount?
         /// Entries; nil (default): as many as the bytes allow.
         public var count: Int?
@@ -35,8 +36,14 @@ public struct DiskCacheConfiguration: Sendable {
     }
 
     /// The absolute path of the directory; made with mode 0700 when it is first written to.
+    ///
+    /// A directory that is there already must belong to the user in whose name the process works, or to the
+    /// administrator, and nobody else may write to it, unless it is sticky as `/tmp` is; the folders inside it must be
+    /// this user's. Any other directory is not used: stores throw `readOnly`, reads `cacheIO`. Where a directory is
+    /// shared, such as the volume of a container, name a folder inside it that does not exist yet.
     public var directory: String
-    /// A folder of that directory; caches of different namespaces share nothing.
+    /// A folder of that directory; caches of different namespaces share nothing. One that cannot be the name of a
+    /// folder, because it is empty, consists of dots or contains a slash, gets another name.
     public var namespace: String
     public var limits: Limits
     /// Whether an entry is on the disk for good before it takes its name. Default: no; a torn entry is found out anyway.

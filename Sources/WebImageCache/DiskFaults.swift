@@ -5,10 +5,23 @@ extension FileFault {
     /// There is no such file or directory.
     var isMissing: Bool { errorNumber == ENOENT }
     var isExisting: Bool { errorNumber == EEXIST }
+    /// A symbolic link was met where none is followed.
+    var isLink: Bool { errorNumber == ELOOP }
+
+    /// A directory that somebody else made or could change.
+    static func untrusted(_ path: String) -> FileFault { FileFault(trust, path, EPERM) }
+    var isUntrusted: Bool { call == Self.trust }
+    private static let trust = "trust"
+
+    private var advice: String {
+        "\(path) belongs to somebody else, or others may change it, or it is a link; use a directory, "
+            + "or one inside it that the cache makes itself, with mode 0700"
+    }
 
     /// The cache's error for a write that failed so.
     func writeError(_ action: String, at path: String) -> WebImageError {
-        switch errorNumber {
+        if isUntrusted { return WebImageError(.readOnly, "\(action): \(advice)", cause: self, location: path) }
+        return switch errorNumber {
         case ENOSPC, EDQUOT:
             WebImageError(.noSpace, "\(action): the disk is full", cause: self, location: path)
         case EROFS, EACCES, EPERM:
@@ -19,12 +32,15 @@ extension FileFault {
     }
 
     func readError(_ action: String, at path: String) -> WebImageError {
-        WebImageError(.cacheIO, "\(action): the file system refused", cause: self, location: path)
+        let why = isUntrusted ? advice : "the file system refused"
+        return WebImageError(.cacheIO, "\(action): \(why)", cause: self, location: path)
     }
 }
 
 enum ThisProcess {
     static var number: Int32 { getpid() }
+    /// The number of the user in whose name it works.
+    static var user: UInt32 { geteuid() }
 
     static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 }

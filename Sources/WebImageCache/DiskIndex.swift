@@ -2,7 +2,11 @@ import WebImageSystem
 
 /// The entries on disk, as far as they are known: what each takes and the date by which it leaves, in that order.
 ///
-/// A pure value. All operations are O(1), but ``adopt(_:)``, and those on a shard, which are linear in what it holds.
+/// A pure value. Operations are O(1), those on an entry that was adopted O(log n), and those on a shard linear in what it
+/// holds.
+///
+/// What this cache stores and uses is newest then, so that a list keeps the order. What others have stored is found at
+/// any date: it stays in a heap until it is used.
 struct DiskIndex {
     /// What is known of one entry.
     struct Record: Hashable {
@@ -40,6 +44,11 @@ struct DiskIndex {
         var record: Record
         var older: Int32 = none
         var newer: Int32 = none
+        /// Where it stands among those in the heap; nil: it is in the list.
+        var ticket: Int64?
+        /// Whether something is written down of the entry, and with which date if it is the record but for that.
+        var isWritten = false
+        var writtenDate: Int64?
         var previousInShard: Int32 = none
         var nextInShard: Int32 = none
     }
@@ -51,10 +60,17 @@ struct DiskIndex {
     private var places: [EntryID: Int32] = [:]
     private var oldestNode = DiskIndex.none
     private var newestNode = DiskIndex.none
+    /// Nodes that are not in the list, by date and ticket; holds stale ones, too, but none at its top.
+    private var adopted = TimeHeap<Int32>()
+    private var adoptedCount = 0
+    private var lastTicket: Int64 = 0
     private var firstInShard = [Int32](repeating: DiskIndex.none, count: 256)
     /// Nodes with a lifetime of their own, by its end; holds stale ones, too.
     private var lifetimes = TimeHeap<Int32>()
     private(set) var bytes: Int64 = 0
+    private var counts = [Int](repeating: 0, count: 256)
+    /// Entries that are written down and gone, by directory.
+    private var unwrittenRemovals: [Int: [EntryID]] = [:]
 
     var count: Int { places.count }
 
@@ -66,8 +82,10 @@ struct DiskIndex {
     func record(of id: EntryID) -> Record? { places[id].map { nodes[Int($0)].record } }
 
     var oldest: Victim? {
-        guard oldestNode != Self.none else { return nil }
-        return victim(oldestNode)
+        guard let found = adopted.first else { return oldestNode == Self.none ? nil : victim(oldestNode) }
+        guard oldestNode != Self.none else { return victim(found) }
+        let isFoundOlder = nodes[Int(found)].record.date < nodes[Int(oldestNode)].record.date
+        return victim(isFoundOlder ? found : oldestNode)
     }
 
     private func victim(_ place: Int32) -> Victim {
@@ -88,6 +106,7 @@ struct DiskIndex {
         let date = nodes[Int(place)].record.date
         nodes[Int(place)].record = record
         nodes[Int(place)].record.date = date
+        nodes[Int(place)].writtenDate = nil
         noteLifetime(place)
     }
 
@@ -96,7 +115,7 @@ struct DiskIndex {
     mutating func use(_ place: Int32, at time: Int64) -> Bool {
         let index = Int(place)
         if newestNode != place {
-            unlink(place)
+            takeOut(place)
             link(place, newerThan: newestNode)
         }
         return nodes[index].record.use(at: time)
@@ -106,16 +125,19 @@ struct DiskIndex {
     mutating func learn(_ id: EntryID, expires: Int64) {
         guard let place = places[id], nodes[Int(place)].record.expires != expires else { return }
         nodes[Int(place)].record.expires = expires
+        nodes[Int(place)].writtenDate = nil
         noteLifetime(place)
     }
 
     @discardableResult
     mutating func remove(_ id: EntryID) -> Record? {
         guard let place = places.removeValue(forKey: id) else { return nil }
-        unlink(place)
+        takeOut(place)
         unlinkFromShard(place)
         free.append(place)
         let record = nodes[Int(place)].record
+        counts[id.shard] -= 1
+        if nodes[Int(place)].isWritten { unwrittenRemovals[id.shard, default: []].append(id) }
         nodes[Int(place)].record.expires = 0
         bytes -= record.bytes
         return record
@@ -143,36 +165,47 @@ struct DiskIndex {
 
     func hasExpired(at now: Int64) -> Bool { lifetimes.earliest.map { $0 <= .seconds(now) } ?? false }
 
-    /// Enters what was found in the directory; entries that are known already stay as they are.
+    /// Enters what was found in the directory; entries that are known already stay as they are. O(k log n).
     mutating func adopt(_ found: [Record]) {
-        if nodes.isEmpty {
-            nodes.reserveCapacity(found.count)
-            places.reserveCapacity(found.count)
+        guard nodes.isEmpty else {
+            for record in found where places[record.id] == nil { insertAdopted(makeNode(record)) }
+            return
         }
-        let news = found.filter { places[$0.id] == nil }
-        if news.count > 16 {
-            let known = news.count < found.count || count > 0
-            for record in known ? news : news.sorted(by: { $0.date < $1.date }) {
-                link(makeNode(record), newerThan: newestNode)
-            }
-            if known { sortByDate() }
-        } else {
-            for record in news {
-                var older = newestNode
-                while older != Self.none, nodes[Int(older)].record.date > record.date {
-                    older = nodes[Int(older)].older
-                }
-                link(makeNode(record), newerThan: older)
-            }
+        nodes.reserveCapacity(found.count)
+        places.reserveCapacity(found.count)
+        for record in found.sorted(by: { $0.date < $1.date }) where places[record.id] == nil {
+            link(makeNode(record), newerThan: newestNode)
         }
     }
 
-    /// Those entered first stay before those of the same second that were entered later.
-    private mutating func sortByDate() {
-        var order = placesByDate
-        order.sort { nodes[Int($0)].record.date < nodes[Int($1)].record.date }
-        (oldestNode, newestNode) = (Self.none, Self.none)
-        for place in order { link(place, newerThan: newestNode) }
+    // MARK: - The heap of what was adopted
+
+    private mutating func insertAdopted(_ place: Int32) {
+        lastTicket += 1
+        nodes[Int(place)].ticket = lastTicket
+        adoptedCount += 1
+        adopted.insert(place, at: adoptedTime(place) ?? .zero)
+    }
+
+    /// By date, and those adopted first before those of the same second; nil for a node that is not in the heap.
+    private func adoptedTime(_ place: Int32) -> Duration? {
+        let node = nodes[Int(place)]
+        return node.ticket.map { Duration(secondsComponent: node.record.date, attosecondsComponent: $0) }
+    }
+
+    /// Takes a node out of the order.
+    private mutating func takeOut(_ place: Int32) {
+        guard nodes[Int(place)].ticket != nil else { return unlink(place) }
+        nodes[Int(place)].ticket = nil
+        adoptedCount -= 1
+        dropStale()
+    }
+
+    private mutating func dropStale() {
+        while let first = adopted.first, adopted.earliest != adoptedTime(first) { _ = adopted.removeEarliest() }
+        guard adopted.count > 2 * adoptedCount + 64 else { return }
+        adopted = TimeHeap()
+        for place in places.values { adoptedTime(place).map { adopted.insert(place, at: $0) } }
     }
 
     mutating func removeAll() { self = DiskIndex() }
@@ -181,6 +214,7 @@ struct DiskIndex {
         let index: Int32
         if let reused = free.popLast() {
             index = reused
+            // The heap may still hold its place, with the ticket that it had.
             nodes[Int(index)] = Node(record: record)
         } else {
             index = Int32(nodes.count)
@@ -188,6 +222,7 @@ struct DiskIndex {
         }
         places[record.id] = index
         bytes += record.bytes
+        counts[record.id.shard] += 1
         linkIntoShard(index)
         noteLifetime(index)
         return index
@@ -242,23 +277,57 @@ struct DiskIndex {
         }
     }
 
-    private var placesByDate: [Int32] {
-        var (places, place): ([Int32], Int32) = ([], oldestNode)
+    // MARK: - What is written down
+
+    mutating func forEachPlace(inShard shard: Int, _ body: (inout DiskIndex, Int32) -> Void) {
+        var place = firstInShard[shard]
+        while place != Self.none {
+            body(&self, place)
+            place = nodes[Int(place)].nextInShard
+        }
+    }
+
+    func places(inShard shard: Int) -> [Int32] {
+        var (places, place): ([Int32], Int32) = ([], firstInShard[shard])
         while place != Self.none {
             places.append(place)
-            place = nodes[Int(place)].newer
+            place = nodes[Int(place)].nextInShard
         }
         return places
     }
 
+    func hasRemovals(inShard shard: Int) -> Bool { unwrittenRemovals[shard] != nil }
+
+    func writtenDate(_ place: Int32) -> Int64? { nodes[Int(place)].writtenDate }
+    mutating func setWritten(_ place: Int32, _ isWritten: Bool, date: Int64?) {
+        (nodes[Int(place)].isWritten, nodes[Int(place)].writtenDate) = (isWritten, date)
+    }
+
+    mutating func takeRemovals(inShard shard: Int) -> [EntryID] { unwrittenRemovals.removeValue(forKey: shard) ?? [] }
+    mutating func addRemovals(_ ids: [EntryID], inShard shard: Int) {
+        if !ids.isEmpty { unwrittenRemovals[shard, default: []] += ids }
+    }
+
+    private var placesByDate: [Int32] {
+        let apart = places.values.filter { nodes[Int($0)].ticket != nil }
+            .sorted { adoptedTime($0) ?? .zero < adoptedTime($1) ?? .zero }
+        var (all, place, next): ([Int32], Int32, Int) = ([], oldestNode, 0)
+        while place != Self.none {
+            while next < apart.count, nodes[Int(apart[next])].record.date < nodes[Int(place)].record.date {
+                all.append(apart[next])
+                next += 1
+            }
+            all.append(place)
+            place = nodes[Int(place)].newer
+        }
+        return all + apart[next...]
+    }
+
+    func count(inShard shard: Int) -> Int { counts[shard] }
+
     /// What one of the 256 directories holds.
     func records(inShard shard: Int) -> [Record] {
-        var (records, place): ([Record], Int32) = ([], firstInShard[shard])
-        while place != Self.none {
-            records.append(nodes[Int(place)].record)
-            place = nodes[Int(place)].nextInShard
-        }
-        return records
+        places(inShard: shard).map { nodes[Int($0)].record }
     }
 
     /// From the oldest to the newest. O(n).
@@ -269,6 +338,7 @@ struct DiskIndex {
         var (seen, sum, previous, index): (Int, Int64, Int32, Int32) = (0, 0, Self.none, oldestNode)
         while index != Self.none {
             let node = nodes[Int(index)]
+            if node.ticket != nil { return "node \(index) is in the list and in the heap" }
             if node.older != previous { return "node \(index) does not link back to \(previous)" }
             if places[node.record.id] != index { return "node \(index) is not found by its name" }
             seen += 1
@@ -277,7 +347,12 @@ struct DiskIndex {
             (previous, index) = (index, node.newer)
         }
         if newestNode != previous { return "newest is \(newestNode), the list ends in \(previous)" }
-        if seen != count { return "count is \(count), the list has \(seen)" }
+        for place in places.values where nodes[Int(place)].ticket != nil {
+            seen += 1
+            sum += nodes[Int(place)].record.bytes
+        }
+        if seen != count { return "count is \(count), list and heap have \(seen)" }
+        if adopted.count < adoptedCount { return "the heap has \(adopted.count) of \(adoptedCount)" }
         let inShards = (0..<256).reduce(0) { $0 + records(inShard: $1).filter { contains($0.id) }.count }
         if inShards != count { return "count is \(count), the shards have \(inShards)" }
         return sum == bytes ? nil : "bytes are \(bytes), the entries' sum is \(sum)"

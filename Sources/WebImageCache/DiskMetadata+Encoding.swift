@@ -161,6 +161,8 @@ struct ByteWriter {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
+    mutating func append(_ more: [UInt8]) { bytes += more }
+
     mutating func field(_ tag: UInt16, _ content: some Collection<UInt8>) {
         // A field of 4 GiB cannot come about: it would have to be in memory, over every limit.
         integer(tag)

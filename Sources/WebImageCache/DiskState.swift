@@ -12,7 +12,7 @@ struct DiskState {
         case evict([DiskIndex.Victim])
     }
 
-    private(set) var index = DiskIndex()
+    var index = DiskIndex()
     var statistics = DiskStatistics()
     private(set) var isScanned = false
     /// Blocks promised to entries that are being written.
@@ -22,14 +22,24 @@ struct DiskState {
     private(set) var leavingBytes: Int64 = 0
     /// Temporary files of others, by name: found by the scan, looked at again until they are gone.
     private(set) var strays: [String: Int64] = [:]
+    /// The length of the file system's blocks, a power of two.
+    private(set) var blockLength: Int64 = 4096
     /// Blocks of what is there and of the cache's own files beside the entries.
     var overhead: Int64 = 0
+    /// Beginnings of bodies lie beside the entries, and are counted by somebody else.
+    var keepsPartials = false
+    /// How often the index has been forgotten, and with it what is written down.
+    private(set) var indexGeneration = 0
+    /// Blocks of the index's files.
+    var indexBytes: Int64 = 0
     /// When each shard's directory was last changed, in nanoseconds, when it was last looked at.
     var shardTimes = [Int64?](repeating: nil, count: 256)
     /// Hits and misses of all caches of this directory before this one's that are not written down yet.
-    var earlierCounts = IndexStore.Counts()
+    var earlierCounts = DiskCounts()
     /// This one's hits and misses that are.
-    var writtenCounts = IndexStore.Counts()
+    var writtenCounts = DiskCounts()
+    /// What is to be done once the directory is scanned.
+    private var waiting: [@Sendable () -> Void] = []
     var writes = DiskWrites()
     var changes = DiskChanges()
     private var limits: DiskCacheConfiguration.Limits
@@ -43,6 +53,8 @@ struct DiskState {
 
     /// What other caches of the same directory take.
     var share = DiskShare()
+    /// It has joined the others and does not know yet what the directory holds.
+    var isStranger = false
     /// Which file has the common total, and when it was last seen to be there.
     var usageInode: UInt64?
     var usageSeen: Duration?
@@ -66,8 +78,12 @@ struct DiskState {
     var age: Duration? { limits.age }
     var ageBasis: DiskCacheConfiguration.AgeBasis { limits.ageBasis }
     var byteLimit: Int64 { limits.bytes.map { Int64(max($0.bytes, 0)) } ?? automaticLimit }
+    /// No entry of ours is longer than the limit for all of them, which may have been higher.
+    var longestEntry: Int64 { max(byteLimit, 1 << 30) }
     /// What is left of the limit for entries.
-    private var capacity: Int64 { max(byteLimit - overhead, 0) }
+    var capacity: Int64 { max(byteLimit - overhead - indexBytes - (keepsPartials ? partialLimit : 0), 0) }
+    /// What beginnings of bodies may take of the limit.
+    var partialLimit: Int64 { min(byteLimit / 16, 64 << 20) & ~4095 }
     /// What this cache knows of: the sum of what it did.
     var known: Int64 { index.bytes + reserved + leavingBytes }
     /// Everything on the disk that counts, and what is promised.
@@ -86,6 +102,12 @@ struct DiskState {
     mutating func setLimits(_ limits: DiskCacheConfiguration.Limits) {
         self.limits = limits
         spareSpace = nil
+    }
+
+    /// - Parameter length: what the file system says; what cannot be a block's length is ignored.
+    mutating func setBlockLength(_ length: Int64) {
+        guard length > 4096, length <= 1 << 24, length & (length - 1) == 0 else { return }
+        blockLength = length
     }
 
     func isExpired(date: Int64, at now: Int64) -> Bool {
@@ -159,7 +181,9 @@ struct DiskState {
     mutating func useKnown(_ id: EntryID, at now: Int64) -> Use? {
         guard let place = index.place(of: id) else { return nil }
         let record = index[place]
-        guard record.length > 0, !isExpired(date: record.date, at: now) else { return nil }
+        guard record.length > 0, record.length <= longestEntry, !isExpired(date: record.date, at: now) else {
+            return nil
+        }
         statistics.hits += 1
         var isBehind = false
         if ageBasis == .lastUse {
@@ -347,17 +371,20 @@ struct DiskState {
     mutating func removeAll() {
         for record in index.recordsByDate { changes.note(record.id) }
         index.removeAll()
+        indexGeneration += 1
         strays = [:]
         shardTimes = [Int64?](repeating: nil, count: 256)
         share.reset()
     }
 
     /// - Parameter found: the index as the scan makes it; what happened since goes before it.
-    mutating func finishScan(_ found: DiskIndex, shardTimes: [Int64?], strays: [String: Int64], freeSpace: Int64?) {
-        var merged = found
-        for id in removedDuringScan { merged.remove(id) }
-        for record in index.recordsByDate { merged.set(record) }
-        index = merged
+    mutating func finishScan(
+        _ found: inout DiskIndex, shardTimes: [Int64?], strays: [String: Int64], freeSpace: Int64?
+    ) {
+        for id in removedDuringScan { found.remove(id) }
+        for record in index.recordsByDate { found.set(record) }
+        // Exchanged, not copied: others wait for the lock meanwhile.
+        swap(&index, &found)
         self.shardTimes = shardTimes
         removedDuringScan = []
         setStrays(strays)
@@ -366,6 +393,17 @@ struct DiskState {
             automaticLimit = min(1 << 30, max(overflow ? .max : sum, 0) / 10)
         }
         isScanned = true
+    }
+
+    /// - Returns: false when the directory is scanned already.
+    mutating func waitForScan(_ run: @escaping @Sendable () -> Void) -> Bool {
+        if !isScanned { waiting.append(run) }
+        return !isScanned
+    }
+
+    mutating func takeWaiting() -> [@Sendable () -> Void] {
+        defer { waiting = [] }
+        return waiting
     }
 
     mutating func setStrays(_ strays: [String: Int64]) {

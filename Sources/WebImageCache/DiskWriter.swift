@@ -13,6 +13,7 @@ package final class DiskWriter: Sendable {
         var length: Int64 = 0
         var reserved: Int64 = 0
         var checksum = RunningChecksum()
+        var wasSkipped = false
     }
 
     package let key: CacheKey
@@ -70,6 +71,10 @@ package final class DiskWriter: Sendable {
             guard let file = state.file else { return false }
             do throws(FileFault) {
                 if cache.synchronises { try cache.files.sync(file) }
+                guard try cache.makeRoomForBlocks(of: file, &state.reserved) else {
+                    skip(&state)
+                    return false
+                }
                 cache.files.close(file)
                 state.file = nil
                 let record = cache.makeRecord(id, bytes: state.reserved, length: state.length, metadata)
@@ -83,6 +88,9 @@ package final class DiskWriter: Sendable {
         }
     }
 
+    /// Whether the cache's limit left no room for the entry.
+    package var wasSkipped: Bool { state.withLock { $0.wasSkipped } }
+
     /// Removes what was written. Does nothing after ``commit(_:)``.
     package func abandon() {
         state.withLock { end(&$0) }
@@ -91,11 +99,10 @@ package final class DiskWriter: Sendable {
     private func append(_ bytes: UnsafeRawBufferPointer, _ state: inout State) throws(WebImageError) {
         guard let file = state.file else { return }
         let (length, overflow) = state.length.addingReportingOverflow(Int64(bytes.count))
-        let missing = overflow ? .max : FileStatus.blocks(length) - state.reserved
+        let missing = overflow ? .max : cache.blocks(length) - state.reserved
         if missing > 0 {
             guard cache.makeRoom(missing) else {
-                end(&state)
-                return cache.skip()
+                return skip(&state)
             }
             state.reserved += missing
         }
@@ -107,6 +114,12 @@ package final class DiskWriter: Sendable {
             end(&state)
             throw cache.writing(error, path.text)
         }
+    }
+
+    private func skip(_ state: inout State) {
+        end(&state)
+        state.wasSkipped = true
+        cache.skip()
     }
 
     private func end(_ state: inout State) {

@@ -19,19 +19,25 @@ struct EntryFile {
     private static let largeSize: Int64 = 1 << 20
     /// Most trailers are well below this; longer ones take a second read.
     private static let tailGuess: Int64 = 4 << 10
+    /// Keys, metadata and extended data are far below this.
+    private static let longestTrailer: Int64 = 256 << 20
 
     let files: any FileSystem
     let file: Int32
     let path: FilePath
 
     /// Nil when there is none.
-    static func open(_ path: String, _ files: any FileSystem) throws(FileFault) -> EntryFile? {
-        try open(FilePath(path), files)
+    static func open(
+        _ path: String, _ files: any FileSystem, _ access: FileAccess = .readOwn
+    ) throws(FileFault) -> EntryFile? {
+        try open(FilePath(path), files, access)
     }
 
-    static func open(_ path: FilePath, _ files: any FileSystem) throws(FileFault) -> EntryFile? {
+    static func open(
+        _ path: FilePath, _ files: any FileSystem, _ access: FileAccess = .readOwn
+    ) throws(FileFault) -> EntryFile? {
         do {
-            return EntryFile(files: files, file: try files.open(path, .read), path: path)
+            return EntryFile(files: files, file: try files.open(path, access), path: path)
         } catch  where error.isMissing {
             return nil
         }
@@ -42,15 +48,21 @@ struct EntryFile {
     func status() throws(FileFault) -> FileStatus { try files.status(of: file) }
 
     /// Reads and checks everything: footer, trailer, body.
-    func readAll(_ status: FileStatus) throws(FileFault) -> Check<(trailer: EncodedTrailer, body: [UInt8])> {
-        if status.size > Self.largeSize, case .failed(let why) = try readTail(status) { return .failed(why) }
+    /// - Parameter most: a file longer than that is none of ours.
+    func readAll(
+        _ status: FileStatus, most: Int64
+    ) throws(FileFault) -> Check<(trailer: EncodedTrailer, body: [UInt8])> {
         guard status.isRegularFile else { return .failed("it is no entry's file") }
-        return try readAll(length: status.size)
+        return try readAll(length: status.size, most: most)
     }
 
     /// The same for a file that is believed to have that length; another length is a failure.
-    func readAll(length: Int64) throws(FileFault) -> Check<(trailer: EncodedTrailer, body: [UInt8])> {
+    func readAll(
+        length: Int64, most: Int64
+    ) throws(FileFault) -> Check<(trailer: EncodedTrailer, body: [UInt8])> {
         guard length >= DiskFooter.length else { return .failed("it is no entry's file") }
+        guard length <= most else { return .failed("it is longer than any entry may be") }
+        if length > Self.largeSize, case .failed(let why) = try readTail(length: length) { return .failed(why) }
         var (fault, trailer, why): (FileFault?, EncodedTrailer?, String) = (nil, nil, "")
         // The body is the start of the file, so that one array takes the file and then is the body. One byte more than
         // there should be tells whether there is more.
@@ -101,18 +113,24 @@ struct EntryFile {
 
     /// Reads and checks footer and trailer, not the body.
     func readTail(_ status: FileStatus) throws(FileFault) -> Check<Tail> {
-        guard status.isRegularFile, status.size >= DiskFooter.length else { return .failed("it is no entry's file") }
-        var bytes = try read(last: min(status.size, Self.tailGuess))
-        guard let footer = Self.footer(bytes, fileSize: status.size) else { return .failed("its footer is damaged") }
+        guard status.isRegularFile else { return .failed("it is no entry's file") }
+        return try readTail(length: status.size)
+    }
+
+    private func readTail(length size: Int64) throws(FileFault) -> Check<Tail> {
+        guard size >= DiskFooter.length else { return .failed("it is no entry's file") }
+        var bytes = try read(last: min(size, Self.tailGuess))
+        guard let footer = Self.footer(bytes, fileSize: size) else { return .failed("its footer is damaged") }
+        guard footer.trailerLength <= Self.longestTrailer else { return .failed("its trailer is too long") }
         let length = footer.trailerLength + Int64(DiskFooter.length)
-        if bytes.count < length { bytes = try read(last: min(length, status.size)) }
+        if bytes.count < length { bytes = try read(last: min(length, size)) }
         guard bytes.count >= length else { return .failed("it ended early") }
         return bytes.withUnsafeBytes { bytes in
             let trailer = bytes[(bytes.count - Int(length))..<(bytes.count - DiskFooter.length)]
             return Self.checkTrailer(UnsafeRawBufferPointer(rebasing: trailer), footer)
         }
 
-        func read(last count: Int64) throws(FileFault) -> [UInt8] { try self.read(Int(count), at: status.size - count) }
+        func read(last count: Int64) throws(FileFault) -> [UInt8] { try self.read(Int(count), at: size - count) }
     }
 
     private static func check(_ file: UnsafeRawBufferPointer) -> Check<Tail> {
@@ -146,6 +164,7 @@ extension FileStatus {
     /// Allocated blocks; where the file system does not tell, its length in blocks of 4 KiB.
     var blockBytes: Int64 { allocated > 0 ? allocated : Self.blocks(size) }
 
-    /// What a file of that length will take: its length in blocks of 4 KiB.
-    static func blocks(_ length: Int64) -> Int64 { (length + 4095) & ~4095 }
+    /// What a file of that length will take: its length in blocks.
+    /// - Parameter block: the length of a block, a power of two.
+    static func blocks(_ length: Int64, of block: Int64 = 4096) -> Int64 { (length + block - 1) & ~(block - 1) }
 }

@@ -1,177 +1,167 @@
+import Glibc
 import WebImageCore
 
-/// The index as it is kept in SQLite: for each of the 256 directories one row with all of its entries.
-///
-/// It is a cache of the directory and never believed against it: a row counts only while its checksum holds and the
-/// directory is still the one, with the time of last change, that the row was made of. A damaged, foreign or missing
-/// file costs a scan, and nothing else. That is why no journal is kept and nothing is synced.
+/// The files of the index: one for each 16 of the 256 directories, in a folder of their own. A file for each directory
+/// would take more room than the entries of a small cache.
 struct IndexStore {
-    /// What one directory held.
-    struct Shard {
-        var modified: Int64
+    static let fileCount = 16
+    static func file(ofShard shard: Int) -> Int { shard >> 4 }
+    static func shards(ofFile file: Int) -> Range<Int> { file << 4..<(file + 1) << 4 }
+
+    /// A file as this cache has written it: nobody has changed it since when it still looks so.
+    struct Written: Hashable {
         var inode: UInt64
-        var records: [DiskIndex.Record]
+        var length: Int64
+        var modified: Int64
 
-        func describes(_ directory: FileStatus) -> Bool {
-            modified == directory.modifiedNanoseconds && inode == directory.inode
-        }
-
-        /// Other processes, and the files themselves, may know of later uses.
-        mutating func takeLaterDates(of others: [DiskIndex.Record]) {
-            let dates = Dictionary(others.map { ($0.id, $0.date) }, uniquingKeysWith: max)
-            for place in records.indices {
-                let record = records[place]
-                records[place].date = max(record.date, record.recordedDate, dates[record.id] ?? .min)
-            }
+        init(_ status: FileStatus) {
+            (inode, length, modified) = (status.inode, status.size, status.modifiedNanoseconds)
         }
     }
 
-    /// Hits and misses of all processes so far.
-    struct Counts: Hashable {
-        var hits: Int64 = 0
-        var misses: Int64 = 0
+    /// What became of a change.
+    enum Outcome {
+        case written(Written)
+        /// The file is not the one that the change was made for: what it says now.
+        case other(IndexFile, Written)
+        /// Another process is changing it.
+        case busy
     }
 
-    private static let version: Int64 = 1
-    private static let recordLength = 72
+    /// A file may have this much more than twice what it needs before it is written anew.
+    private static let slack = 16 << 10
+    /// For as long as others may take to add something.
+    private static let patience: Duration = .milliseconds(20)
+    /// Longer files are none of ours.
+    private static let mostBytes: Int64 = 1 << 30
 
-    let path: String
+    let layout: CacheLayout
     let files: any FileSystem
+    /// Begins the names of files that are being written.
+    let temporaryPrefix: String
 
-    /// What is written down and sound. Empty where there is nothing.
-    func load() throws(SQLiteFault) -> (shards: [Int: Shard], counts: Counts) {
-        guard (try? files.status(at: path))?.isRegularFile ?? false else { return ([:], Counts()) }
-        let database = try SQLiteDatabase(path: path)
-        guard try database.number("PRAGMA user_version") == Self.version else { return ([:], Counts()) }
-        var shards: [Int: Shard] = [:]
-        let statement = try database.prepare(Self.rows)
-        while try statement.step() {
-            if let (number, shard) = Self.row(statement) { shards[number] = shard }
-        }
-        return (shards, try counts(database))
-    }
+    func path(_ file: Int) -> String { layout.indexDirectory + "/" + String(file, radix: 16) }
 
-    private static let rows = "SELECT shard, modified, inode, checksum, records FROM shards"
-
-    /// Nil for a row that is damaged.
-    private static func row(_ statement: borrowing SQLiteDatabase.Statement) -> (number: Int, shard: Shard)? {
-        let numbers = [statement.number(0), statement.number(1), statement.number(2)]
-        let bytes = statement.blob(4)
-        guard (0..<256).contains(numbers[0]), statement.number(3) == checksum(numbers, bytes),
-            let records = decode(bytes, shard: Int(numbers[0]))
-        else { return nil }
-        let shard = Shard(modified: numbers[1], inode: UInt64(bitPattern: numbers[2]), records: records)
-        return (Int(numbers[0]), shard)
-    }
-
-    private func counts(_ database: borrowing SQLiteDatabase) throws(SQLiteFault) -> Counts {
-        Counts(
-            hits: max(try database.number("SELECT value FROM counts WHERE name = 'hits'"), 0),
-            misses: max(try database.number("SELECT value FROM counts WHERE name = 'misses'"), 0))
-    }
-
-    /// Writes shards down, in place of what was there of them but for later dates of use, and adds to the counts.
-    /// - Returns: the sum of the counts.
-    func save(_ shards: [Int: Shard], adding counts: Counts) throws(SQLiteFault) -> Counts {
-        makeFile()
+    /// What is written down and sound; empty where there is nothing.
+    func load(_ number: Int) throws(FileFault) -> IndexFile {
         do {
-            return try write(shards, adding: counts)
+            let file = try files.open(path(number), .readOwn)
+            defer { files.close(file) }
+            return try read(file, files.status(of: file))
+        } catch  where error.isMissing || error.isLink {
+            return IndexFile()
+        }
+    }
+
+    private func read(_ file: Int32, _ status: FileStatus) throws(FileFault) -> IndexFile {
+        guard status.isRegularFile, status.size <= Self.mostBytes else { return IndexFile() }
+        var fault: FileFault?
+        let bytes = [UInt8](unsafeUninitializedCapacity: Int(status.size)) { buffer, count in
+            do throws(FileFault) {
+                let part = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: Int(status.size))
+                count = try files.readAll(file, into: part, at: 0)
+            } catch {
+                fault = error
+            }
+        }
+        if let fault { throw fault }
+        return IndexFile(bytes)
+    }
+
+    /// What a file would take more for so many bytes.
+    func growth(_ number: Int, by bytes: Int) -> Int64 {
+        let status = try? files.status(at: path(number))
+        return FileStatus.blocks((status?.size ?? 0) + Int64(bytes)) - (status?.blockBytes ?? 0)
+    }
+
+    /// Adds frames to a file, or writes it anew where too much of it would be outdated.
+    /// - Parameters:
+    ///   - before: the file that they were made for; nil: it is not known what the file says.
+    ///   - needed: how long a file would be that says the same without what is outdated.
+    func add(
+        _ frames: [IndexFrame], to number: Int, _ before: Written?, needed: Int
+    ) throws(FileFault) -> Outcome {
+        guard let file = try openLocked(number) else { return .busy }
+        defer { files.closeLocked(file) }
+        let status = try files.status(of: file)
+        guard before == Written(status) else {
+            let content = try read(file, status)
+            // What is torn would hide all that follows it.
+            if content.length < status.size { try files.truncate(file, to: Int64(content.length)) }
+            return .other(content, Written(try files.status(of: file)))
+        }
+        var out = ByteWriter()
+        for frame in frames { frame.encode(to: &out) }
+        let length = status.size + Int64(out.bytes.count)
+        if length > 2 * needed + Self.slack { return .written(try rewrite(number, file, status, frames)) }
+        do throws(FileFault) {
+            try write(out.bytes, to: file, at: status.size)
         } catch {
-            if error.isBusy { throw error }
+            try? files.truncate(file, to: status.size)
+            throw error
         }
-        // Not a database, or a broken one: a new one takes its place.
-        try? files.remove(path)
-        makeFile()
-        return try write(shards, adding: counts)
+        return .written(Written(try files.status(of: file)))
     }
 
-    /// Where there is none: SQLite would make it readable for everybody. Follows no link.
-    private func makeFile() {
-        if let file = try? files.open(path, .createNew) { files.close(file) }
-    }
-
-    private func write(_ shards: [Int: Shard], adding counts: Counts) throws(SQLiteFault) -> Counts {
-        let database = try SQLiteDatabase(path: path)
-        try database.run("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA trusted_schema = OFF")
-        try database.run("BEGIN IMMEDIATE")
-        if try database.number("PRAGMA user_version") != Self.version {
-            try database.run(
-                """
-                DROP TABLE IF EXISTS shards; DROP TABLE IF EXISTS counts;
-                CREATE TABLE shards(
-                    shard INTEGER PRIMARY KEY, modified INTEGER, inode INTEGER, checksum INTEGER, records BLOB);
-                CREATE TABLE counts(name TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID;
-                INSERT INTO counts VALUES ('hits', 0), ('misses', 0);
-                PRAGMA user_version = \(Self.version)
-                """)
+    private func rewrite(
+        _ number: Int, _ file: Int32, _ status: FileStatus, _ frames: [IndexFrame]
+    ) throws(FileFault) -> Written {
+        var content = try read(file, status)
+        for frame in frames { content.apply(frame) }
+        let bytes = content.encoded()
+        let path = path(number)
+        let temporary = "\(layout.indexDirectory)/\(temporaryPrefix)\(number)"
+        let new = try files.open(temporary, .createNew)
+        defer { files.close(new) }
+        do throws(FileFault) {
+            try write(bytes, to: new, at: 0)
+            let written = Written(try files.status(of: new))
+            try files.rename(temporary, to: path)
+            return written
+        } catch {
+            try? files.remove(temporary)
+            throw error
         }
-        let earlier = try database.prepare(Self.rows + " WHERE shard = ?")
-        let statement = try database.prepare("INSERT OR REPLACE INTO shards VALUES (?, ?, ?, ?, ?)")
-        for (number, var shard) in shards {
-            earlier.bind(Int64(number), at: 1)
-            let known = try earlier.step() ? Self.row(earlier)?.shard.records : nil
-            earlier.reset()
-            shard.takeLaterDates(of: known ?? [])
-            try insert(shard, number, statement)
+    }
+
+    /// Nil while another process is changing the file.
+    private func openLocked(_ number: Int) throws(FileFault) -> Int32? {
+        for _ in 0..<3 {
+            let file = try open(path(number))
+            do throws(FileFault) {
+                guard try files.lock(file, within: Self.patience) else {
+                    files.close(file)
+                    return nil
+                }
+                // Its content may be in another file by now.
+                let inode = try files.status(of: file).inode
+                if try files.linkStatus(at: path(number)).inode == inode { return file }
+            } catch  where !error.isMissing {
+                files.closeLocked(file)
+                throw error
+            } catch {}
+            files.closeLocked(file)
         }
-        try database.run("UPDATE counts SET value = value + \(counts.hits) WHERE name = 'hits'")
-        try database.run("UPDATE counts SET value = value + \(counts.misses) WHERE name = 'misses'")
-        try database.run("COMMIT")
-        return try self.counts(database)
+        return nil
     }
 
-    private func insert(
-        _ shard: Shard, _ number: Int, _ statement: borrowing SQLiteDatabase.Statement
-    ) throws(SQLiteFault) {
-        let numbers = [Int64(number), shard.modified, Int64(bitPattern: shard.inode)]
-        let blob = Self.encode(shard.records)
-        let address = UnsafeMutableRawBufferPointer.allocate(byteCount: blob.count, alignment: 8)
-        defer { address.deallocate() }
-        address.copyBytes(from: blob)
-        let bytes = UnsafeRawBufferPointer(address)
-        for (place, number) in numbers.enumerated() { statement.bind(number, at: Int32(place + 1)) }
-        statement.bind(Self.checksum(numbers, bytes), at: 4)
-        statement.bind(bytes, at: 5)
-        _ = try statement.step()
-        statement.reset()
-    }
-
-    // MARK: - Rows
-
-    private static func checksum(_ numbers: [Int64], _ bytes: UnsafeRawBufferPointer) -> Int64 {
-        var checksum = RunningChecksum()
-        numbers.withUnsafeBytes { checksum.add($0) }
-        checksum.add(bytes)
-        return Int64(bitPattern: checksum.value)
-    }
-
-    private static func encode(_ records: [DiskIndex.Record]) -> [UInt8] {
-        var out = ByteWriter(capacity: records.count * recordLength)
-        for record in records {
-            let words = record.id.words
-            for word in [words.0, words.1, words.2, words.3] { out.integer(word) }
-            for number in [record.bytes, record.length, record.date, record.recordedDate, record.expires] {
-                out.integer(number)
-            }
+    private func open(_ path: String) throws(FileFault) -> Int32 {
+        do throws(FileFault) {
+            return try files.open(path, .readWrite)
+        } catch  where error.isLink {
+            try files.remove(path)
+        } catch  where error.isMissing {
+            try files.makeDirectory(layout.indexDirectory)
+            _ = try layout.checkInner(layout.indexDirectory, files)
         }
-        return out.bytes
+        return try files.open(path, .readWrite)
     }
 
-    private static func decode(_ bytes: UnsafeRawBufferPointer, shard: Int) -> [DiskIndex.Record]? {
-        guard bytes.count % recordLength == 0 else { return nil }
-        var records: [DiskIndex.Record] = []
-        records.reserveCapacity(bytes.count / recordLength)
-        for start in stride(from: 0, to: bytes.count, by: recordLength) {
-            func word(_ number: Int) -> UInt64 {
-                UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 8 * number, as: UInt64.self))
-            }
-            func number(_ place: Int) -> Int64 { Int64(bitPattern: word(place)) }
-            let record = DiskIndex.Record(
-                id: EntryID(words: (word(0), word(1), word(2), word(3))), bytes: number(4), length: number(5),
-                date: number(6), recordedDate: number(7), expires: number(8))
-            guard record.id.shard == shard, record.bytes >= 0, record.length >= 0 else { return nil }
-            records.append(record)
+    private func write(_ bytes: [UInt8], to file: Int32, at offset: Int64) throws(FileFault) {
+        var fault: FileFault?
+        bytes.withUnsafeBytes { bytes in
+            do throws(FileFault) { try files.writeAll(file, bytes, at: offset) } catch { fault = error }
         }
-        return records
+        if let fault { throw fault }
     }
 }

@@ -10,7 +10,7 @@ import WebImageSystem
 /// that nobody has claimed go for it.
 package final class PartialStore: PartialBodyStore {
     package struct Limits: Hashable, Sendable {
-        /// What all beginnings take together. Default 64 MiB.
+        /// What all beginnings take together; beside a cache never more than a sixteenth of its limit. Default 64 MiB.
         package var bytes = ByteCount.mebibytes(64)
         /// How long after it was begun a body may be gone on with. Default a day.
         package var age = Duration.seconds(86_400)
@@ -38,6 +38,7 @@ package final class PartialStore: PartialBodyStore {
     /// Room is taken in pieces of this size, so that not every write looks at the folder.
     private static let roomUnit: Int64 = 256 << 10
     private static let suffix = ".part"
+    private static let lockName = "lock"
 
     let files: any FileSystem
     let clock: any LoadClock
@@ -45,18 +46,22 @@ package final class PartialStore: PartialBodyStore {
     private let directory: String
     private let keepsKeys: Bool
     private let limits: Limits
+    private let cache: DiskCache?
     private let logger: Logger
     private let state = Guarded(State())
     /// One thread at a time looks for room; other processes are kept out by a lock on a file.
     private let roomTurn = Guarded(())
 
     /// Beside the entries of the disk cache of that configuration.
+    /// - Parameter owner: that cache, whose limit counts what beginnings may take.
     package init(
-        _ cache: DiskCacheConfiguration, limits: Limits = Limits(), clock: any LoadClock = SystemClock.shared,
-        files: any FileSystem = PosixFileSystem()
+        _ cache: DiskCacheConfiguration, of owner: DiskCache? = nil, limits: Limits = Limits(),
+        clock: any LoadClock = SystemClock.shared, files: any FileSystem = PosixFileSystem()
     ) {
+        self.cache = owner
+        owner?.keepPartials()
         layout = CacheLayout(directory: cache.directory, namespace: cache.namespace)
-        directory = layout.versionDirectory + "/partial"
+        directory = layout.partialDirectory
         keepsKeys = cache.keepsKeys
         self.limits = limits
         self.clock = clock
@@ -113,6 +118,11 @@ package final class PartialStore: PartialBodyStore {
         let modified: Int64
     }
 
+    /// Whether a file of the folder is one of a store's.
+    static func isOwn(_ name: String) -> Bool {
+        name == lockName || name.hasSuffix(suffix) && EntryID(name: String(name.dropLast(suffix.count))) != nil
+    }
+
     private func path(of id: EntryID) -> String { "\(directory)/\(id.name)\(Self.suffix)" }
 
     /// Neither too old nor, by a clock that was wrong then, far ahead.
@@ -122,6 +132,7 @@ package final class PartialStore: PartialBodyStore {
     }
 
     private func listing() -> [Found] {
+        guard (try? layout.check(files)) != nil else { return [] }
         let names = (try? files.names(in: directory)) ?? []
         return names.compactMap { name in
             guard name.hasSuffix(Self.suffix), let id = EntryID(name: String(name.dropLast(Self.suffix.count))),
@@ -134,7 +145,7 @@ package final class PartialStore: PartialBodyStore {
     }
 
     private func isUsable(_ path: String) -> Bool {
-        guard let file = try? files.open(path, .read) else { return false }
+        guard let file = try? files.open(path, .readOwn) else { return false }
         defer { files.close(file) }
         var fixed = [UInt8](repeating: 0, count: PartialFileFormat.fixedHeaderLength)
         let count = fixed.withUnsafeMutableBytes { try? files.readAll(file, into: $0, at: 0) }
@@ -162,11 +173,13 @@ package final class PartialStore: PartialBodyStore {
     }
 
     private func open(_ path: String) throws(FileFault) -> Int32 {
+        try layout.check(files)
         do throws(FileFault) {
             return try files.open(path, .readWrite)
         } catch  where error.isMissing {
             try layout.makeDirectories(files)
             try files.makeDirectory(directory)
+            _ = try layout.checkInner(directory, files)
             return try files.open(path, .readWrite)
         }
     }
@@ -194,12 +207,12 @@ package final class PartialStore: PartialBodyStore {
     /// - Returns: how long it is then; nil when the limit leaves no room, or another process looks for some right now.
     func grow(_ file: Int32, _ path: String, from size: Int64, by bytes: Int64) throws(FileFault) -> Int64? {
         try roomTurn.withLock { _ throws(FileFault) in
-            let turn = try open(directory + "/lock")
+            let turn = try open(directory + "/" + Self.lockName)
             defer { files.closeLocked(turn) }
             guard try files.lock(turn, within: .zero) else { return refuse() }
             let others = listing().filter { $0.path != path }
             var used = others.reduce(0) { $0 + $1.bytes }
-            let limit = Int64(max(limits.bytes.bytes, 0))
+            let limit = min(Int64(max(limits.bytes.bytes, 0)), cache?.partialLimit ?? .max)
             let least = FileStatus.blocks(size + bytes)
             guard least <= limit else { return refuse() }
             for other in others.sorted(by: { $0.modified < $1.modified }) where used > limit - least {

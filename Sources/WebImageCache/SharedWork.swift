@@ -24,18 +24,30 @@ final class SharedWork<Result: Sendable>: Sendable {
 
     /// All results, in no order. Once.
     func finish(helpedBy executor: (any WorkExecutor)? = nil) -> [Result] {
-        if let executor {
-            for turn in turns { executor.run(.low) { turn.lock.withLock { _ in self.work() } } }
-        }
-        work()
+        if let executor { for turn in turns { help(turn, executor) } }
+        var done: [Result] = []
+        while let result = workOnce() { done.append(result) }
+        results.withLock { $0 += done }
         // Nothing is left: who begins now ends at once.
         for turn in turns { turn.lock.withLock { _ in } }
         return results.withLock { $0 }
     }
 
-    private func work() {
-        var done: [Result] = []
-        while case let place = next.add(1, ordering: .relaxed).oldValue, place < count { done.append(body(place)) }
-        results.withLock { $0 += done }
+    /// One piece, and then the executor's more urgent work comes first.
+    private func help(_ turn: Turn, _ executor: any WorkExecutor) {
+        executor.run(.low) {
+            let goesOn = turn.lock.withLock { _ in
+                guard let result = self.workOnce() else { return false }
+                self.results.withLock { $0.append(result) }
+                return true
+            }
+            if goesOn { self.help(turn, executor) }
+        }
+    }
+
+    /// Nil where nothing is left to do.
+    private func workOnce() -> Result? {
+        let place = next.add(1, ordering: .relaxed).oldValue
+        return place < count ? body(place) : nil
     }
 }

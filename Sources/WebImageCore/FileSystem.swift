@@ -27,10 +27,16 @@ package struct FileStatus: Hashable, Sendable {
     /// ``modified`` to the nanosecond, where the file system tells; a kernel's clock for files ticks every few
     /// milliseconds.
     package var modifiedNanoseconds: Int64
+    /// Only ``FileSystem/linkStatus(at:)`` tells of links.
+    package var isLink: Bool
+    /// The number of the user that it belongs to.
+    package var owner: UInt32
+    /// Who may read, write and run it: the lower twelve bits of its mode.
+    package var permissions: UInt32
 
     package init(
         size: Int64, allocated: Int64, isDirectory: Bool, isRegularFile: Bool, inode: UInt64, modified: Int64,
-        accessed: Int64, modifiedNanoseconds: Int64
+        accessed: Int64, modifiedNanoseconds: Int64, isLink: Bool, owner: UInt32, permissions: UInt32
     ) {
         self.size = size
         self.allocated = allocated
@@ -40,6 +46,9 @@ package struct FileStatus: Hashable, Sendable {
         self.modified = modified
         self.accessed = accessed
         self.modifiedNanoseconds = modifiedNanoseconds
+        self.isLink = isLink
+        self.owner = owner
+        self.permissions = permissions
     }
 }
 
@@ -47,7 +56,11 @@ package struct FileStatus: Hashable, Sendable {
 package enum FileAccess: Sendable {
     /// For reading; it must exist.
     case read
-    /// For reading and writing; made when it does not exist, kept when it does.
+    /// For reading; it must exist, and a symbolic link is refused with `ELOOP`.
+    case readOwn
+    /// For reading and writing; it must exist, and a symbolic link is refused with `ELOOP`.
+    case updateOwn
+    /// For reading and writing; made when it does not exist, kept when it does. A symbolic link is refused with `ELOOP`.
     case readWrite
     /// For reading and writing; it must not exist.
     case createNew
@@ -72,13 +85,14 @@ package struct FilePath: Sendable {
 package final class OpenDirectory: Sendable {
     package let path: String
     package let file: Int32
-    package let inode: UInt64
+    package let status: FileStatus
+    package var inode: UInt64 { status.inode }
     private let files: any FileSystem
 
     package init(_ path: String, _ files: any FileSystem) throws(FileFault) {
         let file = try files.openDirectory(path)
         do throws(FileFault) {
-            inode = try files.status(of: file).inode
+            status = try files.status(of: file)
         } catch {
             files.close(file)
             throw error
@@ -94,7 +108,7 @@ package final class OpenDirectory: Sendable {
 /// Every call blocks and belongs on the I/O executor. All throw ``FileFault``.
 package protocol FileSystem: Sendable {
     func open(_ path: FilePath, _ access: FileAccess) throws(FileFault) -> Int32
-    /// Opens a directory, to start paths from.
+    /// Opens a directory, to start paths from. A symbolic link is refused.
     func openDirectory(_ path: String) throws(FileFault) -> Int32
     /// A file without a name in `directory`, which goes when it is closed.
     func openTemporary(in directory: String) throws(FileFault) -> Int32
@@ -111,6 +125,8 @@ package protocol FileSystem: Sendable {
     func sync(_ file: Int32) throws(FileFault)
     func status(of file: Int32) throws(FileFault) -> FileStatus
     func status(at path: FilePath) throws(FileFault) -> FileStatus
+    /// The status of what has that name itself, also where that is a symbolic link.
+    func linkStatus(at path: String) throws(FileFault) -> FileStatus
     func rename(_ from: FilePath, to: FilePath) throws(FileFault)
     /// Gives two files each other's names, in one step; `EINVAL` where the file system cannot.
     func exchange(_ one: FilePath, _ other: FilePath) throws(FileFault)
@@ -125,8 +141,8 @@ package protocol FileSystem: Sendable {
     func list(
         _ directory: String, _ body: (_ name: UnsafeRawBufferPointer, _ status: () -> FileStatus?) -> Void
     ) throws(FileFault)
-    /// Bytes that may still be written, and bytes in all, on the disk that holds `path`.
-    func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64)
+    /// Bytes that may still be written, and bytes in all, on the disk that holds `path`, and how long its blocks are.
+    func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64, block: Int64)
     /// Sets the times of last modification and access, in seconds since 1970; nil: to now, by the file system's own clock.
     func touch(_ path: String, at time: Int64?) throws(FileFault)
     /// Takes an advisory lock on the whole file, or returns false when somebody else has had it for as long as `patience`.

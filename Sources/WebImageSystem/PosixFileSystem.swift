@@ -10,7 +10,9 @@ package struct PosixFileSystem: FileSystem {
         let flags =
             switch access {
             case .read: O_RDONLY
-            case .readWrite: O_RDWR | O_CREAT
+            case .readOwn: O_RDONLY | O_NOFOLLOW
+            case .updateOwn: O_RDWR | O_NOFOLLOW
+            case .readWrite: O_RDWR | O_CREAT | O_NOFOLLOW
             case .createNew: O_RDWR | O_CREAT | O_EXCL
             }
         // O_NONBLOCK: opening a FIFO that someone left here must not wait for a writer.
@@ -20,7 +22,7 @@ package struct PosixFileSystem: FileSystem {
     }
 
     package func openDirectory(_ path: String) throws(FileFault) -> Int32 {
-        try check("open", path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        try check("open", path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
     }
 
     package func openTemporary(in directory: String) throws(FileFault) -> Int32 {
@@ -78,6 +80,12 @@ package struct PosixFileSystem: FileSystem {
         return FileStatus(status)
     }
 
+    package func linkStatus(at path: String) throws(FileFault) -> FileStatus {
+        var status = stat()
+        _ = try check("lstat", path) { lstat(path, &status) }
+        return FileStatus(status)
+    }
+
     package func rename(_ from: FilePath, to: FilePath) throws(FileFault) {
         _ = try check("rename", to) { renameat(from.start, from.name, to.start, to.name) }
     }
@@ -132,11 +140,11 @@ package struct PosixFileSystem: FileSystem {
         }
     }
 
-    package func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64) {
+    package func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64, block: Int64) {
         var space = statvfs()
         _ = try check("statvfs", path) { statvfs(path, &space) }
         let unit = Int64(space.f_frsize)
-        return (Int64(space.f_bavail) * unit, Int64(space.f_blocks) * unit)
+        return (Int64(space.f_bavail) * unit, Int64(space.f_blocks) * unit, unit)
     }
 
     package func touch(_ path: String, at time: Int64?) throws(FileFault) {
@@ -204,6 +212,7 @@ extension FileStatus {
             isDirectory: status.st_mode & S_IFMT == S_IFDIR, isRegularFile: status.st_mode & S_IFMT == S_IFREG,
             inode: UInt64(status.st_ino), modified: Int64(status.st_mtim.tv_sec),
             accessed: Int64(status.st_atim.tv_sec),
-            modifiedNanoseconds: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec))
+            modifiedNanoseconds: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec),
+            isLink: status.st_mode & S_IFMT == S_IFLNK, owner: status.st_uid, permissions: status.st_mode & 0o7777)
     }
 }

@@ -117,6 +117,7 @@ package struct TimeHeap<Element> {
 
     package var count: Int { nodes.count }
     package var earliest: Duration? { nodes.first?.time }
+    package var first: Element? { nodes.first?.element }
 
     package mutating func insert(_ element: Element, at time: Duration) {
         nodes.append((time, element))

@@ -37,6 +37,15 @@ package final class FaultyFileSystem: FileSystem {
         var room: Int?
         /// What the disk says that it has free, where it is to say something else than it does.
         var freeSpace: Int64?
+        /// How long its blocks are, where they are to be longer than they are.
+        var blockLength: Int64?
+        /// Whether the disk says so beforehand.
+        var tellsBlocks = false
+        /// Files that are open for reading alone, where those cannot be locked; nil: they can.
+        var unlockable: Set<Int32>?
+        var onListing: (@Sendable (String) -> Void)?
+        /// Whom files are said to belong to, by path.
+        var owners: [String: UInt32] = [:]
 
         mutating func next(_ call: Call) -> (fault: Fault?, delays: [DelayedCall]) {
             counts[call, default: 0] += 1
@@ -97,6 +106,20 @@ package final class FaultyFileSystem: FileSystem {
     /// Lets that many more bytes be written; what goes beyond fails with ENOSPC.
     package func fillUp(after bytes: Int) { state.withLock { $0.room = bytes } }
 
+    /// Has ``linkStatus(at:)`` say that something belongs to that user.
+    package func setOwner(_ owner: UInt32, of path: String) { state.withLock { $0.owners[path] = owner } }
+
+    /// Has files take whole blocks of that length.
+    package func setBlockLength(_ length: Int64, isTold: Bool) {
+        state.withLock { ($0.blockLength, $0.tellsBlocks) = (length, isTold) }
+    }
+
+    /// Has files that are open for reading alone refuse to be locked, as NFS and SMB do.
+    package func locksWritableFilesOnly() { state.withLock { $0.unlockable = [] } }
+
+    /// Calls `action` with each directory right before it is listed, on the thread that lists it.
+    package func onListing(_ action: @escaping @Sendable (String) -> Void) { state.withLock { $0.onListing = action } }
+
     package func setFreeSpace(_ bytes: Int64) { state.withLock { $0.freeSpace = bytes } }
 
     /// The most that all files written here took at any moment, in bytes of 4 KiB blocks.
@@ -120,6 +143,8 @@ package final class FaultyFileSystem: FileSystem {
 
     /// ENOSPC, which is 28 on every system that we know.
     private static let noSpace: Int32 = 28
+    /// EBADF.
+    private static let badFile: Int32 = 9
 
     /// Counts a call and has it wait where it is to; returns how it is to fail.
     private func begin(_ call: Call) -> Fault? {
@@ -153,7 +178,9 @@ package final class FaultyFileSystem: FileSystem {
 
     package func open(_ path: FilePath, _ access: FileAccess) throws(FileFault) -> Int32 {
         try check(.open, path.text)
-        return try base.open(path, access)
+        let file = try base.open(path, access)
+        if access == .read || access == .readOwn { state.withLock { _ = $0.unlockable?.insert(file) } }
+        return file
     }
 
     package func openDirectory(_ path: String) throws(FileFault) -> Int32 {
@@ -166,7 +193,10 @@ package final class FaultyFileSystem: FileSystem {
         return try base.openTemporary(in: directory)
     }
 
-    package func close(_ file: Int32) { base.close(file) }
+    package func close(_ file: Int32) {
+        state.withLock { _ = $0.unlockable?.remove(file) }
+        base.close(file)
+    }
 
     package func read(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
@@ -218,12 +248,26 @@ package final class FaultyFileSystem: FileSystem {
 
     package func status(of file: Int32) throws(FileFault) -> FileStatus {
         try check(.status)
-        return try base.status(of: file)
+        return inBlocks(try base.status(of: file))
     }
 
     package func status(at path: FilePath) throws(FileFault) -> FileStatus {
         try check(.status, path.text)
-        return try base.status(at: path)
+        return inBlocks(try base.status(at: path))
+    }
+
+    package func linkStatus(at path: String) throws(FileFault) -> FileStatus {
+        try check(.status, path)
+        var status = try base.linkStatus(at: path)
+        if let owner = state.withLock({ $0.owners[path] }) { status.owner = owner }
+        return inBlocks(status)
+    }
+
+    private func inBlocks(_ status: FileStatus) -> FileStatus {
+        guard let block = state.withLock({ $0.blockLength }) else { return status }
+        var status = status
+        status.allocated = (status.size + block - 1) / block * block
+        return status
     }
 
     package func rename(_ from: FilePath, to: FilePath) throws(FileFault) {
@@ -253,13 +297,17 @@ package final class FaultyFileSystem: FileSystem {
 
     package func names(in directory: String) throws(FileFault) -> [String] {
         try check(.names, directory)
+        state.withLock { $0.onListing }?(directory)
         return try base.names(in: directory)
     }
 
-    package func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64) {
+    package func space(at path: String) throws(FileFault) -> (free: Int64, total: Int64, block: Int64) {
         try check(.space, path)
-        if let free = state.withLock({ $0.freeSpace }) { return (free, free) }
-        return try base.space(at: path)
+        let (freeSpace, block, tells) = state.withLock { ($0.freeSpace, $0.blockLength, $0.tellsBlocks) }
+        var space = try base.space(at: path)
+        if let freeSpace { (space.free, space.total) = (freeSpace, freeSpace) }
+        if let block, tells { space.block = block }
+        return space
     }
 
     package func touch(_ path: String, at time: Int64?) throws(FileFault) {
@@ -268,6 +316,7 @@ package final class FaultyFileSystem: FileSystem {
     }
 
     package func lock(_ file: Int32, within patience: Duration) throws(FileFault) -> Bool {
+        if state.withLock({ $0.unlockable?.contains(file) ?? false }) { throw FileFault("lock", "", Self.badFile) }
         switch begin(.lock) {
         case .error(let number), .torn(_, let number): throw FileFault("lock", "", number)
         case .short: return false

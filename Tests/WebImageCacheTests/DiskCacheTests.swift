@@ -111,12 +111,12 @@ struct DiskCacheTests {
         try bench.cache.store(key, [1], DiskMetadata())
         let path = try #require(try bench.cache.path(for: key))
         let folder = path.dropLast(64)
-        for name in [".old-1", ".young-1"] { try writeFile(folder + name, [UInt8](repeating: 1, count: 5000)) }
-        try PosixFileSystem().touch(folder + ".old-1", at: bench.clock.wallTime - 3601)
-        try PosixFileSystem().touch(folder + ".young-1", at: bench.clock.wallTime - 3599)
+        for name in [".77-01d-1", ".77-f00-1"] { try writeFile(folder + name, [UInt8](repeating: 1, count: 5000)) }
+        try PosixFileSystem().touch(folder + ".77-01d-1", at: bench.clock.wallTime - 3601)
+        try PosixFileSystem().touch(folder + ".77-f00-1", at: bench.clock.wallTime - 3599)
         let again = try bench.reopened()
         again.executor.runAll()
-        #expect(again.temporaryNames() == [".young-1"])
+        #expect(again.temporaryNames() == [".77-f00-1"])
         #expect(again.cache.usage.bytes.bytes == 4096 + 8192)
         again.clock.advance(by: .seconds(10))
         try again.cache.removeExpired()

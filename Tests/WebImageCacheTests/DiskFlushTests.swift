@@ -164,8 +164,9 @@ struct DiskFlushTests {
 
     @Test func whatCouldNotBeWrittenDownIsCountedTheNextTime() throws {
         let bench = try makeBench()
-        let index = bench.versionDirectory + "/index.sqlite"
-        try PosixFileSystem().remove(index)
+        let index = bench.versionDirectory + "/index/0"
+        try PosixFileSystem().makeDirectory(bench.versionDirectory + "/index")
+        try? PosixFileSystem().remove(index)
         try PosixFileSystem().makeDirectory(index)
         #expect(try bench.cache.read(key) != nil)
         try bench.cache.flush()

@@ -19,7 +19,19 @@ struct DiskIndexTests {
         return bench
     }
 
-    private func indexPath(_ bench: Bench) -> String { bench.versionDirectory + "/index.sqlite" }
+    /// The index's file of the directories whose names begin with that digit.
+    private func indexPath(_ bench: Bench, _ file: Int = 0) -> String {
+        "\(bench.versionDirectory)/index/\(String(file, radix: 16))"
+    }
+
+    private func indexPaths(_ bench: Bench) throws -> [String] {
+        try PosixFileSystem().names(in: bench.versionDirectory + "/index").sorted()
+            .map { "\(bench.versionDirectory)/index/\($0)" }
+    }
+
+    private func file(of key: String, _ bench: Bench) -> String {
+        "\(bench.versionDirectory)/index/\(KeyDigest.hex(key).prefix(1))"
+    }
 
     private func expectAll(_ bench: Bench, _ count: Int = 40, _ note: String = "") throws {
         bench.executor.runAll()
@@ -39,7 +51,7 @@ struct DiskIndexTests {
         // A status for each shard and for the files of the cache itself, and no entry is looked at.
         #expect(again.cache.usage.count == 40 && again.cache.usage.isComplete)
         #expect(again.files.count(of: .names) == 1)
-        #expect(shards <= 40 + 5)
+        #expect(shards <= 40 + 2 * 16 + 8)
         try expectAll(again)
     }
 
@@ -47,10 +59,10 @@ struct DiskIndexTests {
     @Test(arguments: [1, 2, 4])
     func aLostIndexIsFoundAgainByAllThreadsThereAre(threads: Int) throws {
         let bench = try makeBench(400)
-        let temporary = try #require(try bench.cache.path(for: CacheKey("3"))).dropLast(64) + ".77-other-1"
+        let temporary = try #require(try bench.cache.path(for: CacheKey("3"))).dropLast(64) + ".77-0ded-1"
         try writeFile(String(temporary), body(5))
         try PosixFileSystem().touch(String(temporary), at: bench.clock.wallTime)
-        try PosixFileSystem().remove(indexPath(bench))
+        for path in try indexPaths(bench) { try PosixFileSystem().remove(path) }
         let limits = DiskCacheConfiguration.Limits(bytes: .mebibytes(64), age: nil)
         let configuration = DiskCacheConfiguration(directory: bench.directory, limits: limits)
         let cache = DiskCache(
@@ -92,11 +104,12 @@ struct DiskIndexTests {
         try bench.makeShardsOld()
         bench.clock.advance(by: .seconds(1))
         bench.executor.runAll()
-        #expect(throws: FileFault.self) { try PosixFileSystem().status(at: indexPath(bench)) }
+        #expect(throws: FileFault.self) { try PosixFileSystem().status(at: file(of: "a", bench)) }
         bench.clock.advance(by: .seconds(1))
         bench.executor.runAll()
-        #expect(try PosixFileSystem().status(at: indexPath(bench)).size > 0)
-        #expect(try mode(indexPath(bench)) == 0o600)
+        #expect(try PosixFileSystem().status(at: file(of: "a", bench)).size > 0)
+        #expect(try mode(file(of: "a", bench)) == 0o600)
+        #expect(try mode(bench.versionDirectory + "/index") == 0o700)
     }
 
     @Test func usesAreWrittenDownWithoutTouchingFiles() throws {
@@ -141,13 +154,14 @@ struct DiskIndexTests {
 
     @Test func aBrokenIndexCostsAScanAndNothingElse() throws {
         let bench = try makeBench()
-        let path = indexPath(bench)
+        let path = file(of: "1", bench)
         let file = try readFile(path)
         var random = SeededGenerator(seed: 7)
         let garbled: [(String, [UInt8]?)] =
             [
-                ("deleted", nil), ("empty", []), ("text", Array("not a database".utf8)),
+                ("deleted", nil), ("empty", []), ("text", Array("not an index".utf8)),
                 ("cut", Array(file.prefix(file.count / 2))), ("noise", random.bytes(file.count)),
+                ("followed by noise", file + random.bytes(50)),
             ]
             + (0..<60).map { round in
                 var damaged = file
@@ -163,14 +177,18 @@ struct DiskIndexTests {
             try again.cache.store(CacheKey("1"), body(1), metadata(1))
             try again.makeShardsOld()
             again.cache.flushIndex()
-            try expectAll(try bench.reopened(), 40, name + ", again")
+            let last = try bench.reopened()
+            last.executor.runOne()
+            #expect(last.files.count(of: .names) == 1 || name != "followed by noise", "\(name), again")
+            try expectAll(last, 40, name + ", again")
         }
     }
 
     @Test func aDirectoryInThePlaceOfTheIndexIsNoHarm() throws {
         let bench = try makeBench()
-        try PosixFileSystem().remove(indexPath(bench))
-        try PosixFileSystem().makeDirectory(indexPath(bench))
+        let path = file(of: "1", bench)
+        try PosixFileSystem().remove(path)
+        try PosixFileSystem().makeDirectory(path)
         let again = try bench.reopened()
         try expectAll(again)
         try again.cache.store(CacheKey("1"), body(1), metadata(1))
@@ -199,18 +217,165 @@ struct DiskIndexTests {
     @Test(arguments: [nil, [1, 2, 3]] as [[UInt8]?])
     func aLinkInThePlaceOfTheIndexIsNotFollowed(target: [UInt8]?) throws {
         let bench = try makeBench(3)
-        let path = bench.scratch.path + "/target"
+        let (path, index) = (bench.scratch.path + "/target", file(of: "1", bench))
         if let target { try writeFile(path, target) }
-        try PosixFileSystem().remove(indexPath(bench))
-        try #require(symlink(path, indexPath(bench)) == 0)
+        try PosixFileSystem().remove(index)
+        try #require(symlink(path, index) == 0)
         let again = try bench.reopened()
         again.executor.runAll()
         #expect(again.cache.usage.count == 3)
-        _ = try again.cache.read(CacheKey("1"))
+        try again.cache.store(CacheKey("1"), body(1), metadata(1))
+        try again.makeShardsOld()
         again.cache.flushIndex()
         #expect((try? readFile(path)) == target)
         var status = stat()
-        #expect(lstat(indexPath(bench), &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
+        #expect(lstat(index, &status) == 0 && status.st_mode & S_IFMT == S_IFREG)
+    }
+
+    // MARK: - What is written is what has changed
+
+    private func indexLength(_ bench: Bench) throws -> Int64 {
+        try indexPaths(bench).reduce(0) { try $0 + PosixFileSystem().status(at: $1).size }
+    }
+
+    /// Every shard with a hit was written anew each minute, however much it held.
+    @Test func aHitWritesAsMuchOfTheIndexAsItChanges() throws {
+        let bench = try makeBench(400)
+        let before = try indexLength(bench)
+        for round in 1...10 {
+            bench.clock.advance(by: .seconds(60))
+            for _ in 0..<20 { _ = try bench.cache.read(CacheKey("7")) }
+            bench.cache.flushIndex()
+            // A frame with one use, and one with the counts.
+            let each: Int64 = (8 + 24 + 8) + (8 + 16 + 8)
+            #expect(try indexLength(bench) == before + Int64(round) * each)
+        }
+        #expect(bench.files.count(of: .touch) == 0)
+        let again = try bench.reopened()
+        try expectAll(again, 400)
+        #expect(again.cache.history.hits == 200 + 400)
+        #expect(try again.cache.entries().first { $0.key == CacheKey("7") }?.lastUse == bench.clock.wallTime)
+    }
+
+    @Test func aStoreWritesAsMuchOfTheIndexAsItChanges() throws {
+        let bench = try makeBench(1000)
+        let before = try indexLength(bench)
+        try bench.cache.store(CacheKey("new"), body(1), metadata(1))
+        try bench.cache.remove(CacheKey("8"))
+        try bench.makeShardsOld()
+        bench.cache.flushIndex()
+        let more = try indexLength(bench) - before
+        #expect(more > 0 && more <= 2 * (8 + 28 + 8) + 72 + 32)
+        let again = try bench.reopened()
+        again.executor.runOne()
+        #expect(again.files.count(of: .names) == 1, "nothing is scanned")
+        #expect(again.cache.usage.count == 1000)
+        #expect(try again.cache.read(CacheKey("8")) == nil)
+        #expect(try again.cache.read(CacheKey("new")) != nil)
+        #expect(again.cache.fault() == nil)
+    }
+
+    /// What the index has forgotten of an entry, the file must forget, too.
+    @Test(arguments: ["changed", "read", "stored"])
+    func anEntryThatIsWrittenDownAndThenChangedAndRemovedIsGone(what: String) throws {
+        let bench = try makeBench(40)
+        let key = CacheKey("7")
+        switch what {
+        case "changed": try bench.cache.updateMetadata(key, metadata(2))
+        case "stored": try bench.cache.store(key, body(200), metadata(2))
+        default: _ = try bench.cache.read(key)
+        }
+        try bench.cache.remove(key)
+        try bench.makeShardsOld()
+        bench.cache.flushIndex()
+        let again = try bench.reopened()
+        again.executor.runOne()
+        #expect(again.files.count(of: .names) == 1 && again.cache.usage.count == 39)
+    }
+
+    /// What is outdated does not pile up.
+    @Test func theIndexIsWrittenAnewBeforeItIsThriceAsLongAsItNeedBe() throws {
+        let bench = try makeBench(300)
+        let needed = try indexLength(bench)
+        for _ in 0..<60 {
+            bench.clock.advance(by: .seconds(60))
+            for number in 0..<300 { _ = try bench.cache.read(CacheKey("\(number)")) }
+            bench.cache.flushIndex()
+            #expect(try indexLength(bench) <= 2 * needed + 16 * (16 << 10) + 300 * 24)
+        }
+        try expectAll(try bench.reopened(), 300)
+    }
+
+    /// Each change gives a directory another time.
+    private func makeChangedShardsOld(_ bench: Bench, _ step: Int) throws {
+        let files = PosixFileSystem()
+        for name in try files.names(in: bench.versionDirectory) where name.utf8.count == 2 {
+            let path = "\(bench.versionDirectory)/\(name)"
+            guard try files.status(at: path).modified > bench.clock.wallTime - 1_000_000 else { continue }
+            try files.touch(path, at: bench.clock.wallTime - 50_000_000 + Int64(step))
+        }
+    }
+
+    /// Two caches write to the same files of the index by turns; each finds what the other has written.
+    @Test func twoCachesKeepOneIndex() throws {
+        let first = try makeBench(60)
+        let second = try first.reopened()
+        second.executor.runAll()
+        var random = SeededGenerator(seed: 3)
+        var expected = Dictionary(uniqueKeysWithValues: (0..<60).map { ("\($0)", body($0)) })
+        for step in 0..<60 {
+            let bench = step % 2 == 0 ? first : second
+            for _ in 0..<4 {
+                let number = Int(random.next() % 90)
+                if random.next() % 3 == 0 {
+                    try bench.cache.remove(CacheKey("\(number)"))
+                    expected["\(number)"] = nil
+                } else {
+                    try bench.cache.store(CacheKey("\(number)"), body(number), metadata(number))
+                    expected["\(number)"] = body(number)
+                }
+            }
+            if random.next() % 2 == 0 {
+                try makeChangedShardsOld(bench, step)
+                bench.cache.flushIndex()
+            }
+            if step % 10 == 9 {
+                let again = try first.reopened()
+                again.executor.runAll()
+                #expect(again.cache.usage.count == expected.count, "step \(step)")
+                for (key, bytes) in expected { #expect(try again.cache.read(CacheKey(key))?.body == bytes) }
+                #expect(again.cache.fault() == nil)
+            }
+        }
+    }
+
+    @Test func anIndexThatCannotBeWrittenIsWrittenTheNextTime() throws {
+        let bench = try makeBench(40)
+        try bench.cache.store(CacheKey("new"), body(1), metadata(1))
+        try bench.makeShardsOld()
+        bench.files.failAll(.write, with: .torn(30, 28))
+        bench.cache.flushIndex()
+        bench.files.heal()
+        try bench.makeShardsOld()
+        bench.cache.flushIndex()
+        let again = try bench.reopened()
+        again.executor.runOne()
+        #expect(again.files.count(of: .names) == 1)
+        #expect(again.cache.usage.count == 41)
+    }
+
+    /// A directory that cannot be listed for want of descriptors counted as empty.
+    @Test func aDirectoryThatCannotBeListedIsLookedAtAgain() throws {
+        let bench = try makeBench(40)
+        for path in try indexPaths(bench) { try PosixFileSystem().remove(path) }
+        let again = try bench.reopened()
+        // The first listing is that of the shards.
+        for number in 1...5 { again.files.fail(.names, at: number, with: .error(EMFILE)) }
+        again.executor.runOne()
+        #expect(again.cache.usage.count < 40)
+        again.files.heal()
+        try again.cache.store(CacheKey("new"), body(1), metadata(1))
+        #expect(again.cache.usage.count == 41)
     }
 
     @Test func thousandBodiesAreDamagedAndEveryOtherOneSurvives() throws {

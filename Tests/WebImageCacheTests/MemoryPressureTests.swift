@@ -21,7 +21,9 @@ struct MemoryPressureTests {
         try scratch.put("sys/fs/cgroup/app/web/memory.max", "max\n")
         try scratch.put("sys/fs/cgroup/app/web/memory.high", "5000\n")
         try scratch.put("sys/fs/cgroup/app/web/memory.current", "4500\n")
-        try scratch.put("sys/fs/cgroup/app/web/memory.stat", "anon 1\ninactive_file 500\ninactive_filed 9\n")
+        try scratch.put(
+            "sys/fs/cgroup/app/web/memory.stat",
+            "anon 1\nfile 900\nshmem 100\ninactive_file 300\nactive_file 200\ninactive_filed 9\n")
         try scratch.put("sys/fs/cgroup/app/web/memory.events", "low 0\nhigh 3\nmax 2\noom 1\noom_kill 9\n")
         try scratch.put(
             "sys/fs/cgroup/app/web/memory.pressure", "some avg10=1.50 avg60=9.00\nfull avg10=0.25 avg60=9\n")
@@ -48,7 +50,9 @@ struct MemoryPressureTests {
         try scratch.put("proc/self/cgroup", "5:cpu:/x\n4:memory:/docker/abc\n")
         try scratch.put("sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes", "4000\n")
         try scratch.put("sys/fs/cgroup/memory/docker/abc/memory.usage_in_bytes", "3000\n")
-        try scratch.put("sys/fs/cgroup/memory/docker/abc/memory.stat", "inactive_file 7\ntotal_inactive_file 1000\n")
+        try scratch.put(
+            "sys/fs/cgroup/memory/docker/abc/memory.stat",
+            "inactive_file 7\ntotal_inactive_file 400\ntotal_active_file 600\n")
         try scratch.put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n")
         try scratch.put("sys/fs/cgroup/memory/memory.usage_in_bytes", "900000\n")
         try scratch.put("proc/pressure/memory", "some avg10=2.00 avg60=1\nfull avg10=1.00\n")
@@ -112,6 +116,12 @@ struct MemoryPressureTests {
         Case("full", .critical) { ($0.used, $0.limit) = (100, 100) },
         Case("a limit of nothing", .none) { ($0.used, $0.limit) = (100, 0) },
         Case("a limit alone", .none) { $0.limit = 1 },
+        Case("a group outranks the machine", .none) {
+            ($0.used, $0.limit, $0.available, $0.total) = (10, 20, 1, 100)
+        },
+        Case("a limit above what the machine has is none", .critical) {
+            ($0.used, $0.limit, $0.available, $0.total) = (10, 200, 1, 100)
+        },
         Case("the machine has little left", .low) { ($0.available, $0.total) = (9, 100) },
         Case("the machine has nothing left", .critical) { ($0.available, $0.total) = (1, 100) },
         Case("some work waits", .low) { $0.someStalled = 5 },
@@ -130,6 +140,7 @@ struct MemoryPressureTests {
     @Test func aCounterThatGrowsIsToldOnce() {
         var (gauge, reading) = (MemoryPressureGauge(), MemoryPressureReading())
         (reading.high, reading.max, reading.outOfMemory) = (5, 6, 7)
+        reading.someStalled = 1
         #expect(gauge.level(of: reading) == .none)
         reading.high = 6
         #expect(gauge.level(of: reading) == .medium)
@@ -141,6 +152,31 @@ struct MemoryPressureTests {
         // The process moved to a younger group.
         (reading.high, reading.max, reading.outOfMemory) = (0, 0, 0)
         #expect(gauge.level(of: reading) == .none)
+    }
+
+    /// In a container that reads and writes files the kernel holds the group at its limit all the time, and drops pages of
+    /// files: the caches were halved each time.
+    @Test func whatThePageCacheTakesIsNoPressure() throws {
+        var (gauge, reading) = (MemoryPressureGauge(), MemoryPressureReading())
+        (reading.used, reading.limit, reading.max, reading.high) = (30, 100, 0, 0)
+        reading.someStalled = 0.2
+        for count in 1...100 {
+            (reading.max, reading.high) = (count * 10, count)
+            #expect(gauge.level(of: reading) == .none)
+        }
+        // The same where the kernel does not tell of stalls, unless hardly anything is left.
+        reading.someStalled = nil
+        reading.max = 2000
+        #expect(gauge.level(of: reading) == .none)
+        (reading.max, reading.used) = (2001, 91)
+        #expect(gauge.level(of: reading) == .medium)
+        // The group is full of pages that were used lately.
+        try scratch.put("proc/self/cgroup", "0::/a\n")
+        try scratch.put("sys/fs/cgroup/a/memory.max", "1000\n")
+        try scratch.put("sys/fs/cgroup/a/memory.current", "999\n")
+        try scratch.put("sys/fs/cgroup/a/memory.stat", "anon 300\ninactive_file 100\nactive_file 590\n")
+        #expect(kernel.read().used == 309)
+        #expect(gauge.level(of: kernel.read()) == .none)
     }
 
     @Test func aTrimGivesBackAsMuchAsTheLevelSays() throws {

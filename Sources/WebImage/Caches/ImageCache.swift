@@ -94,7 +94,7 @@ public final class ImageCache: ImageCaching {
         let memory = MemoryCache(
             limits: configuration.memoryLimits, policy: configuration.evictionPolicy, remembersHeld: true, clock: clock)
         let disk = configuration.disk.map { DiskCache($0, executor: fileExecutor, clock: clock, files: files) }
-        let partials = configuration.disk.map { PartialStore($0, clock: clock, files: files) }
+        let partials = configuration.disk.map { PartialStore($0, of: disk, clock: clock, files: files) }
         // Decodes what it is given: it has no caches and no network.
         let decoding = LoaderParts(
             memory: MemoryCache(limits: .init(cost: 0)), disk: nil,

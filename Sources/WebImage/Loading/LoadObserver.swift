@@ -1,16 +1,21 @@
 import Logging
 import Metrics
+import Synchronization
 import WebImageCore
+import WebImageSystem
 
-/// What others see of the loads: counters, timers and log lines. Quiet unless something needs a person.
+/// What others see of the loads: counters, timers and log lines. Quiet unless something needs a person. Trouble with the
+/// disk cache is a warning the first time, and again the tenth time, the hundredth, and so on.
 ///
 /// Metrics: `webimage.loads` (label `source`), `webimage.failures` (label `code`), `webimage.joins`,
-/// `webimage.cache.failures`, and the timer `webimage.load.duration`.
+/// `webimage.cache.failures`, `webimage.cache.skips`, and the timer `webimage.load.duration`.
 final class LoadObserver: Sendable {
     private let logger: Logger
     private let loads: [ImageSource: Counter]
     private let joins = Counter(label: "webimage.joins")
     private let cacheFailures = Counter(label: "webimage.cache.failures")
+    private let cacheSkips = Counter(label: "webimage.cache.skips")
+    private let troubles = Guarded(TroubleCounts())
     private let duration = Metrics.Timer(label: "webimage.load.duration")
 
     init(logger: Logger) {
@@ -28,7 +33,17 @@ final class LoadObserver: Sendable {
 
     func cacheFailed(_ error: WebImageError) {
         cacheFailures.increment()
-        logger.warning("the disk cache failed, the load goes on", metadata: ["error": "\(error)"])
+        guard let times = troubles.withLock({ $0.note(error.code) }) else { return }
+        logger.warning(
+            "the disk cache failed, the load goes on", metadata: ["error": "\(error)", "times": "\(times)"])
+    }
+
+    /// A store did not happen because the cache's limit leaves no room for it.
+    func cacheSkipped() {
+        cacheSkips.increment()
+        guard let times = troubles.withLock({ $0.note(.noSpace) }) else { return }
+        logger.warning(
+            "the disk cache has no room within its limit, a store was skipped", metadata: ["times": "\(times)"])
     }
 
     func finished(_ result: Result<ImageResponse, WebImageError>, waiters: Int) {

@@ -68,12 +68,13 @@ extension Loader {
         guard let disk = disk(key.caching) else { return }
         do throws(WebImageError) {
             if let response = plan.storing {
-                // Another process may have stored another body meanwhile.
-                guard var metadata = try disk.readMetadata(key.originalKey),
-                    metadata.storedResponse.hasSameBody(as: stored)
-                else { return }
-                metadata.set(response)
-                _ = try disk.updateMetadata(key.originalKey, metadata)
+                // Another body may be stored meanwhile, by this process or another: it keeps its own validators.
+                _ = try disk.changeMetadata(key.originalKey) { metadata in
+                    guard metadata.storedResponse.hasSameBody(as: stored) else { return nil }
+                    var metadata = metadata
+                    metadata.set(response)
+                    return metadata
+                }
             } else if plan.removesStored {
                 _ = try disk.remove(key.originalKey)
             }

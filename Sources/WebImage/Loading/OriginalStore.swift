@@ -113,11 +113,13 @@ final class OriginalStore: Sendable {
             observer.cacheFailed(WebImageError(.cacheIO, "the disk is too slow: an original was not stored"))
             return end(number, 0, original)
         }
-        executor.run(priority) {
-            let begin = self.clock.now
-            self.write(log, original, format)
-            told(self.clock.now - begin)
-            self.end(number, length, original)
+        original.disk.whenOpen { [executor] in
+            executor.run(priority) {
+                let begin = self.clock.now
+                self.write(log, original, format)
+                told(self.clock.now - begin)
+                self.end(number, length, original)
+            }
         }
     }
 
@@ -167,7 +169,7 @@ final class OriginalStore: Sendable {
             guard offset == log.receivedCount else { return writer.abandon() }
             var metadata = original.metadata
             metadata.format = format ?? metadata.format
-            _ = try writer.commit(metadata)
+            if try !writer.commit(metadata), writer.wasSkipped { observer.cacheSkipped() }
         } catch {
             observer.cacheFailed(error)
         }

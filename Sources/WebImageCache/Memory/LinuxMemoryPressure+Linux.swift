@@ -30,18 +30,18 @@ package struct LinuxMemoryPressure: MemoryPressureSource {
         return reading
     }
 
-    /// Of the groups that have a limit, the one that is nearest to it. Pages of files that nobody used lately do not
-    /// count: the kernel drops them first.
+    /// Of the groups that have a limit, the one that is nearest to it. Pages of files do not count, however lately they
+    /// were used: the kernel drops them first. Shared memory and `tmpfs` are no such pages.
     private func fullest(_ groups: ProcReader.Groups) -> (used: Int, limit: Int)? {
-        let (usage, inactive) =
-            groups.isVersionTwo
-            ? ("/memory.current", "inactive_file") : ("/memory.usage_in_bytes", "total_inactive_file")
+        let (usage, prefix) = groups.isVersionTwo ? ("/memory.current", "") : ("/memory.usage_in_bytes", "total_")
         let filled = groups.directories.compactMap { directory -> (used: Int, limit: Int)? in
             guard let limit = reader.limit(of: directory, groups.isVersionTwo),
                 let used = reader.number(directory + usage)
             else { return nil }
-            let dropped = reader.field(inactive, of: directory + "/memory.stat") ?? 0
-            return (max(used - max(dropped, 0), 0), limit)
+            let filePages = ["inactive_file", "active_file"].reduce(0) { sum, name in
+                sum &+ max(reader.field(prefix + name, of: directory + "/memory.stat") ?? 0, 0)
+            }
+            return (max(used - max(filePages, 0), 0), limit)
         }
         return filled.max { Double($0.used) / Double($0.limit) < Double($1.used) / Double($1.limit) }
     }

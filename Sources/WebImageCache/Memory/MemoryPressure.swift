@@ -60,19 +60,22 @@ package struct MemoryPressureGauge: Sendable {
         return max(fill(of: reading), max(stall(of: reading), events(of: reading)))
     }
 
-    /// The fuller of group and machine.
+    /// A group's limit outranks the machine where it is the lower one: what others of the machine take is theirs.
     private func fill(of reading: MemoryPressureReading) -> MemoryPressureLevel {
-        let machine = reading.available.flatMap { left in reading.total.map { ($0 - left, $0) } }
-        let group = reading.used.flatMap { used in reading.limit.map { (used, $0) } }
-        return [machine, group].compactMap(\.self).map { used, limit in
-            guard limit > 0 else { return .none }
-            switch Double(used) / Double(limit) {
-            case 0.98...: return .critical
-            case 0.95...: return .medium
-            case 0.90...: return .low
-            default: return .none
-            }
-        }.max() ?? .none
+        if let used = reading.used, let limit = reading.limit, limit > 0, limit < reading.total ?? .max {
+            return level(used, of: limit)
+        }
+        return reading.available.flatMap { left in reading.total.map { level($0 - left, of: $0) } } ?? .none
+    }
+
+    private func level(_ used: Int, of limit: Int) -> MemoryPressureLevel {
+        guard limit > 0 else { return .none }
+        switch Double(used) / Double(limit) {
+        case 0.98...: return .critical
+        case 0.95...: return .medium
+        case 0.90...: return .low
+        default: return .none
+        }
     }
 
     private func stall(of reading: MemoryPressureReading) -> MemoryPressureLevel {
@@ -89,8 +92,18 @@ package struct MemoryPressureGauge: Sendable {
             return now > before
         }
         if grew(\.outOfMemory) { return .critical }
-        return grew(\.max) || grew(\.high) ? .medium : .none
+        guard grew(\.max) || grew(\.high) else { return .none }
+        // The kernel also counts when it drops pages of files to read or write others, which costs nobody anything.
+        return isShort(reading) ? .medium : .none
     }
+
+    /// Whether work waits for memory, or where the kernel does not say so, there is hardly any left.
+    private func isShort(_ reading: MemoryPressureReading) -> Bool {
+        reading.someStalled.map { $0 >= Self.leastStall } ?? (fill(of: reading) > .none)
+    }
+
+    /// In percent of the time.
+    private static let leastStall = 1.0
 }
 
 extension MemoryCache {

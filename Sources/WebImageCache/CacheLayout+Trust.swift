@@ -1,0 +1,59 @@
+import Glibc
+import WebImageCore
+
+// A cache removes files by itself. In a directory that somebody else made, or can change, those may be anybody's files: a
+// link leads anywhere, and a name can be put in the place of another between a look and a removal.
+extension CacheLayout {
+    private static let writableByOthers: UInt32 = 0o022
+    private static let sticky: UInt32 = 0o1000
+    private static let administrator: UInt32 = 0
+
+    /// Refuses directories that are not this user's alone. What is not there yet is no fault.
+    /// - Returns: whether there is a directory for entries.
+    @discardableResult
+    func check(_ files: some FileSystem) throws(FileFault) -> Bool {
+        guard try checkRoot(files) else { return false }
+        for path in [namespace, versionDirectory] {
+            guard try checkInner(path, files) else { return false }
+        }
+        for path in [ownerDirectory, indexDirectory, partialDirectory] { _ = try checkInner(path, files) }
+        return true
+    }
+
+    /// The user may have put the cache's directory behind a link, and an administrator may have made it. Where it is like
+    /// `/tmp`, nobody else can take away what this user puts there.
+    /// - Returns: false when it is not there.
+    func checkRoot(_ files: some FileSystem) throws(FileFault) -> Bool {
+        guard let link = try status(directory, files) else { return false }
+        var target = link
+        if link.isLink {
+            guard isTrusted(link.owner) else { throw .untrusted(directory) }
+            target = try files.status(at: directory)
+        }
+        let isKept = target.permissions & Self.writableByOthers == 0 || target.permissions & Self.sticky != 0
+        guard target.isDirectory else { throw FileFault("open", directory, ENOTDIR) }
+        guard isTrusted(target.owner), isKept else { throw .untrusted(directory) }
+        return true
+    }
+
+    /// What the cache makes itself.
+    /// - Returns: false when it is not there.
+    func checkInner(_ path: String, _ files: some FileSystem) throws(FileFault) -> Bool {
+        guard let status = try status(path, files) else { return false }
+        guard status.isDirectory || status.isLink else { throw FileFault("open", path, ENOTDIR) }
+        guard Self.isOurs(status) else { throw .untrusted(path) }
+        return true
+    }
+
+    /// Whether it is a directory of this user's that nobody else can change.
+    static func isOurs(_ status: FileStatus) -> Bool {
+        status.isDirectory && !status.isLink && status.owner == ThisProcess.user
+            && status.permissions & writableByOthers == 0
+    }
+
+    private func isTrusted(_ owner: UInt32) -> Bool { owner == ThisProcess.user || owner == Self.administrator }
+
+    private func status(_ path: String, _ files: some FileSystem) throws(FileFault) -> FileStatus? {
+        do { return try files.linkStatus(at: path) } catch  where error.isMissing { return nil }
+    }
+}

@@ -1,0 +1,197 @@
+import Synchronization
+package import WebImageCore
+import WebImageSystem
+
+// The metadata of an entry is replaced without its body: a new trailer is added behind the old one.
+extension DiskCache {
+    /// An entry's file as it was seen: one that has been changed or replaced since has another inode or footer.
+    struct KnownEntry {
+        let inode: UInt64
+        let tail: EntryFile.Tail
+    }
+
+    /// Replaces the metadata of an entry; its body stays where it is. Blocks.
+    ///
+    /// - Returns: false when there is no such entry, or no room for longer metadata.
+    /// - Throws: `locked` when another process is doing the same; `noSpace`, `readOnly`, `cacheIO`.
+    @discardableResult
+    package func updateMetadata(_ key: CacheKey, _ metadata: DiskMetadata) throws(WebImageError) -> Bool {
+        try changeMetadata(key) { _ in metadata }
+    }
+
+    /// Replaces the metadata of an entry by what `change` makes of it. Blocks.
+    ///
+    /// The comparison and the change are one step: where the entry is replaced, removed or changed between the two, `change`
+    /// is asked again about what is there then.
+    /// - Parameter change: returns nil where the entry is to stay as it is. May be called several times, off every lock.
+    /// - Returns: false when nothing was changed: there is no such entry, `change` returned nil, or there is no room for
+    ///   longer metadata.
+    /// - Throws: `locked` when others keep changing the entry; `noSpace`, `readOnly`, `cacheIO`.
+    @discardableResult
+    package func changeMetadata(
+        _ key: CacheKey, _ change: (DiskMetadata) -> DiskMetadata?
+    ) throws(WebImageError) -> Bool {
+        let id = EntryID(key)
+        let path = layout.path(of: id)
+        try writeStaged(id)
+        finishScan()
+        for _ in 0..<Self.mostTries {
+            // Before the look: a remove or a store from here on beats what is made of it.
+            let order = DiskWriteOrder(id, self)
+            let update: MetadataUpdate
+            do throws(FileFault) {
+                guard let known = try look(key, id), let old = known.tail.trailer.decoded,
+                    let metadata = change(old.metadata)
+                else { return false }
+                update = try replace(known, key, id, by: metadata, order)
+            } catch {
+                throw writing(error, path)
+            }
+            switch update {
+            case .done:
+                keepHouse()
+                return true
+            case .none: return false
+            case .rewrite(let body, let known, let metadata): return try rewrite(key, id, body, metadata, known, order)
+            case .changed: continue
+            }
+        }
+        throw WebImageError(.locked, "others keep changing this entry", location: path)
+    }
+
+    private static let mostTries = 8
+
+    private enum MetadataUpdate {
+        case done, none
+        /// The entry is not the one any more that was looked at.
+        case changed
+        /// So much of the file is metadata of the past that it is better written anew.
+        case rewrite([UInt8], KnownEntry, DiskMetadata)
+    }
+
+    private static let mostDeadBytes: Int64 = 64 << 10
+
+    /// Nil where there is no sound entry of that key.
+    private func look(_ key: CacheKey, _ id: EntryID) throws(FileFault) -> KnownEntry? {
+        try checkDirectory()
+        guard let file = try EntryFile.open(layout.path(of: id), files) else { return nil }
+        defer { file.close() }
+        let status = try file.status()
+        guard case .passed(let tail) = try file.readTail(status), tail.trailer.isOf(key, id) else { return nil }
+        return KnownEntry(inode: status.inode, tail: tail)
+    }
+
+    private func replace(
+        _ known: KnownEntry, _ key: CacheKey, _ id: EntryID, by metadata: DiskMetadata, _ order: DiskWriteOrder
+    ) throws(FileFault) -> MetadataUpdate {
+        let footer = known.tail.footer
+        let length = footer.trailerOffset + footer.trailerLength + Int64(DiskFooter.length)
+        if length - footer.bodyLength > Self.mostDeadBytes {
+            guard let file = try EntryFile.open(layout.path(of: id), files) else { return .none }
+            defer { file.close() }
+            guard case .passed(let content) = try file.readAll(file.status(), most: longestEntry) else { return .none }
+            return .rewrite(content.body, known, metadata)
+        }
+        let trailer = DiskTrailer(key, id, metadata, keepsKey: configuration.keepsKeys).encoded()
+        let growth = blocks(Int64(trailer.bytes.count + DiskFooter.length))
+        guard makeRoom(growth) else {
+            skip()
+            return .none
+        }
+        var isDone = false
+        defer { if !isDone { giveBack(growth) } }
+        let update = try stripe(id).lock.withLock { _ throws(FileFault) -> MetadataUpdate in
+            guard state.withLock({ $0.writes.wants(order.number, id) }) else { return .changed }
+            return try append(trailer, to: known, id, metadata, reserved: growth)
+        }
+        if case .done = update { isDone = true }
+        return update
+    }
+
+    /// The body is read already and cannot change: a file that has another one is another file.
+    private func rewrite(
+        _ key: CacheKey, _ id: EntryID, _ body: [UInt8], _ metadata: DiskMetadata, _ known: KnownEntry,
+        _ order: DiskWriteOrder
+    ) throws(WebImageError) -> Bool {
+        state.withLock { _ = $0.writes.begin(id) }
+        var result: Result<Bool, WebImageError> = .success(false)
+        body.withUnsafeBytes { bytes in
+            do throws(WebImageError) {
+                result = .success(try put(key, id, bytes, metadata, order.number, inPlaceOf: known))
+            } catch {
+                result = .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// Locks an entry's file against whoever adds a trailer. Under the stripe's lock.
+    /// - Returns: nil while somebody does, or when the file is another one by now.
+    func lock(_ known: KnownEntry, _ id: EntryID) throws(FileFault) -> Int32? {
+        let path = layout.path(of: id)
+        guard let file = try openLocked(path) else { return nil }
+        do throws(FileFault) {
+            let status = try files.status(of: file)
+            let entry = EntryFile(files: files, file: file, path: FilePath(path))
+            if status.inode == known.inode, case .passed(let tail) = try entry.readTail(status),
+                tail.footer == known.tail.footer
+            {
+                return file
+            }
+        } catch {
+            files.closeLocked(file)
+            throw error
+        }
+        files.closeLocked(file)
+        return nil
+    }
+
+    /// Adds a trailer. Under the stripe's lock.
+    private func append(
+        _ trailer: ByteWriter, to known: KnownEntry, _ id: EntryID, _ metadata: DiskMetadata, reserved: Int64
+    ) throws(FileFault) -> MetadataUpdate {
+        let path = layout.path(of: id)
+        guard let file = try lock(known, id) else { return .changed }
+        defer { files.closeLocked(file) }
+        let status = try files.status(of: file)
+        state.withLock { if $0.hasOthers { $0.see(status, of: id) } }
+        var footer = known.tail.footer
+        footer.trailerOffset = status.size
+        footer.trailerLength = Int64(trailer.bytes.count)
+        footer.trailerChecksum = trailer.checksum(from: 0)
+        var tailBytes = trailer
+        footer.encode(to: &tailBytes)
+        // A file that grows leaves its directory's time as it is, by which the next process would believe the index. Changed
+        // before, so that also a process that is killed right behind it leaves no wrong count.
+        try? files.touch(layout.shardDirectory(id.shard), at: nil)
+        try append(tailBytes.bytes, to: file, path, status, id)
+        // A file that grows bit by bit is given blocks ahead.
+        let grown = try files.status(of: file)
+        // Another process may have put another file in its place meanwhile, and counts that one.
+        if state.withLock({ $0.hasOthers }), (try? files.status(at: path))?.inode != grown.inode { return .none }
+        var record = makeRecord(id, bytes: grown.blockBytes, length: grown.size, metadata)
+        let keepsPlace = state.withLock { $0.ageBasis == .creation }
+        if keepsPlace { record.recordedDate = status.modified }
+        state.withLock { $0.fulfil(reserved, record, keepsPlace: keepsPlace) }
+        if keepsPlace { try? files.touch(path, at: status.modified) }
+        return .done
+    }
+
+    /// All or nothing: what was added in part is cut off again, and where that fails the entry goes.
+    private func append(
+        _ bytes: [UInt8], to file: Int32, _ path: String, _ status: FileStatus, _ id: EntryID
+    ) throws(FileFault) {
+        var fault: FileFault?
+        bytes.withUnsafeBytes { bytes in
+            do throws(FileFault) { try files.writeAll(file, bytes, at: status.size) } catch { fault = error }
+        }
+        guard let fault else { return }
+        do throws(FileFault) {
+            try files.truncate(file, to: status.size)
+        } catch {
+            try? files.remove(path)
+            state.withLock { $0.remove(id) }
+        }
+        throw fault
+    }
+}

@@ -1,0 +1,32 @@
+/// What a cache is called among those of its directory: the number of its process, and a random number, since in a
+/// container everyone is process 1. Its mark has that name, and its temporary files have names that begin with it.
+struct OwnerName: Hashable {
+    let text: String
+
+    init(process: Int32) {
+        text = "\(process)-\(String(UInt32.random(in: .min ... .max), radix: 16))"
+    }
+
+    /// Of the cache that a temporary file belongs to; nil for names that no cache gives: such files are none of ours.
+    init?(ofTemporary name: String) {
+        guard name.hasPrefix("."), let dash = name.lastIndex(of: "-") else { return nil }
+        let number = name[name.index(after: dash)...]
+        let owner = name[name.index(after: name.startIndex)..<dash]
+        guard !number.isEmpty, number.utf8.allSatisfy(Self.isDigit), Self.isOne(owner) else { return nil }
+        text = String(owner)
+    }
+
+    /// Whether a mark may be called so.
+    static func isOne(_ name: some StringProtocol) -> Bool {
+        let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return parts.count == 2 && !parts[0].isEmpty && parts[0].allSatisfy(isDigit) && (1...8).contains(parts[1].count)
+            && parts[1].allSatisfy { isDigit($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
+    }
+
+    private static func isDigit(_ character: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character)
+    }
+
+    /// What the names of its temporary files begin with.
+    var temporaryPrefix: String { ".\(text)-" }
+}

@@ -1,0 +1,113 @@
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+/// What was made of an entry must not be written over what came to its place meanwhile.
+struct DiskLateWriteTests {
+    private let key = CacheKey("a")
+    private let old: [UInt8] = [1, 2, 3]
+    private let new: [UInt8] = [4, 5]
+
+    private func makeBench() throws -> Bench {
+        let bench = try Bench()
+        bench.executor.runAll()
+        try bench.cache.store(key, old, metadata(200))
+        return bench
+    }
+
+    /// What happens to the entry between the look at it and the change.
+    enum Meanwhile: CaseIterable {
+        case nothing, store, remove, update, storeByAnother, removeByAnother
+    }
+
+    private func happen(_ what: Meanwhile, _ bench: Bench, _ other: Bench) throws {
+        switch what {
+        case .nothing: break
+        case .store: try bench.cache.store(key, new, metadata(201))
+        case .remove: try bench.cache.remove(key)
+        case .update: try bench.cache.updateMetadata(key, metadata(202))
+        case .storeByAnother: try other.cache.store(key, new, metadata(201))
+        case .removeByAnother: try other.cache.remove(key)
+        }
+    }
+
+    /// A new body got the validators of the old one.
+    @Test(arguments: Meanwhile.allCases)
+    func aChangeIsMadeOfWhatIsThereWhenItIsWritten(what: Meanwhile) throws {
+        let bench = try makeBench()
+        let other = try bench.reopened()
+        other.executor.runAll()
+        var seen: [Int?] = []
+        let isChanged = try bench.cache.changeMetadata(key) { found in
+            seen.append(found.status)
+            if seen.count == 1 { do { try happen(what, bench, other) } catch { Issue.record(error) } }
+            // As a renewal does: of another body it wants nothing.
+            return found.status == 201 ? nil : metadata(304)
+        }
+        let entry = try bench.cache.read(key)
+        switch what {
+        case .nothing:
+            #expect(isChanged && seen == [200] && entry?.body == old && entry?.metadata.status == 304)
+        case .store, .storeByAnother:
+            #expect(!isChanged && seen == [200, 201] && entry?.body == new && entry?.metadata.status == 201)
+        case .remove, .removeByAnother:
+            #expect(!isChanged && seen == [200] && entry == nil)
+        case .update:
+            #expect(isChanged && seen == [200, 202] && entry?.body == old && entry?.metadata.status == 304)
+        }
+        #expect(bench.cache.fault() == nil)
+    }
+
+    /// An entry whose metadata was changed so often that it is written anew.
+    @Test(arguments: Meanwhile.allCases)
+    func anEntryThatIsWrittenAnewDoesNotComeBack(what: Meanwhile) throws {
+        let bench = try makeBench()
+        let other = try bench.reopened()
+        other.executor.runAll()
+        let long = String(repeating: "x", count: 20_000)
+        var large = metadata(200)
+        large.url = long
+        let length = { try PosixFileSystem().status(at: bench.cache.defaultPath(for: key)).size }
+        while try length() < 66 << 10 { try bench.cache.updateMetadata(key, large) }
+        let before = try length()
+        var calls = 0
+        _ = try bench.cache.changeMetadata(key) { found in
+            calls += 1
+            if calls == 1 { do { try happen(what, bench, other) } catch { Issue.record(error) } }
+            return found.status == 201 ? nil : metadata(304)
+        }
+        let entry = try bench.cache.read(key)
+        switch what {
+        case .nothing:
+            #expect(entry?.body == old && entry?.metadata.status == 304)
+            #expect(try length() < before)
+        case .store, .storeByAnother: #expect(entry?.body == new && entry?.metadata.status == 201)
+        case .remove, .removeByAnother: #expect(entry == nil)
+        case .update: #expect(entry?.body == old)
+        }
+        #expect(bench.temporaryNames().isEmpty && bench.cache.fault() == nil)
+    }
+
+    /// The same with the remove in the middle of the writing.
+    @Test func aRemoveDuringTheRewriteBeatsIt() throws {
+        let bench = try makeBench()
+        var large = metadata(200)
+        large.url = String(repeating: "x", count: 20_000)
+        let path = bench.cache.defaultPath(for: key)
+        while try PosixFileSystem().status(at: path).size < 66 << 10 { try bench.cache.updateMetadata(key, large) }
+        let writing = bench.files.delay(.write)
+        let done = Gate()
+        startThread(named: "wi-test") { [cache = bench.cache, key] in
+            _ = try? cache.updateMetadata(key, metadata(304))
+            done.open()
+        }
+        writing.waitUntilMade()
+        #expect(try bench.cache.remove(key))
+        writing.release()
+        done.wait()
+        #expect(try bench.cache.read(key) == nil)
+        #expect(bench.temporaryNames().isEmpty && bench.cache.usage.bytes == .zero)
+    }
+}
