@@ -46,7 +46,8 @@ extension ImageManager {
         let (bytes, receiver) = try await bytes(for: request)
         defer { receiver.leave() }
         return try await settling(bytes, request) { [loader] () async throws(WebImageError) in
-            let probe = HeaderProbe(log: bytes.log, source: bytes.source, request: request, loader: loader)
+            let probe = HeaderProbe(
+                log: bytes.log, source: bytes.source, request: loader.prepared(request), loader: loader)
             receiver.whenLate { probe.end($0) }
             return try await probe.details()
         }
@@ -56,7 +57,7 @@ extension ImageManager {
     private func settling<Value: Sendable>(
         _ bytes: OpenedBytes, _ request: ImageRequest, _ work: () async throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
-        let key = bytes.source == .network ? try? BytesKey(loader.withLoader(request)) : nil
+        let key = bytes.source == .network ? try? BytesKey(loader.prepared(request)) : nil
         do throws(WebImageError) {
             let value = try await work()
             if let key { loader.settle(key, failure: nil) }
@@ -69,11 +70,11 @@ extension ImageManager {
 
     /// The bytes, as they come, by the request's policy.
     private func bytes(for request: ImageRequest) async throws(WebImageError) -> (OpenedBytes, BytesReceiver) {
-        let request = loader.withLoader(request)
+        let request = loader.prepared(request)
         guard loader.table.withLock({ $0.beginLook() }) else { throw LoadTable.shutDownError.at(request.place) }
         defer { loader.endLook() }
         let receiver = BytesReceiver(priority: request.priority, finishesWhenDrained: request.finishesWhenDrained)
-        if let timeout = request.timeout { receiver.arm(timeout, loader.clock) }
+        if let timeout = request.timeout { receiver.arm(timeout, loader.clock, for: request) }
         BytesSearch(loader: loader, request: request, key: try BytesKey(request), seeker: receiver).start()
         do throws(WebImageError) {
             let bytes = try await receiver.answer.value()
@@ -140,9 +141,9 @@ private final class BytesReceiver: BytesSeeker {
     func found(_ bytes: OpenedBytes) { answer.give(.success(bytes)) }
     func failed(_ error: WebImageError) { answer.give(.failure(error)) }
 
-    func arm(_ timeout: Duration, _ clock: any LoadClock) {
+    func arm(_ timeout: Duration, _ clock: any LoadClock, for request: ImageRequest) {
         let action = clock.schedule(at: clock.now + timeout) { [weak self] in
-            self?.expire(WebImageError(.deadlineExceeded, "the load took longer than \(timeout)"))
+            self?.expire(.tookTooLong(timeout, request))
         }
         let isLate = state.withLock { state in
             if !state.hasLeft { state.timeout = action }

@@ -157,6 +157,9 @@ import WebImageTesting
         await transport.waitForHits(url, 1)
         clock.advance(by: .seconds(3))
         #expect(early.failures == [.deadlineExceeded: 1])
+        #expect(throws: WebImageError.self) { try early.result?.get() }
+        guard case .failure(let error)? = early.result else { return }
+        #expect(error.location == url)
         gate.open()
         #expect(throws: Never.self) { try late.result?.get() }
         _ = try await late.finished().get()

@@ -31,7 +31,7 @@ extension Loader {
     /// downloader's configuration.
     private func isFor(_ request: ImageRequest, _ image: Image, _ settings: Int) -> Bool {
         guard let record = image.storage.origin as? AnswerRecord,
-            let download = try? withLoader(request).download.get(),
+            let download = try? prepared(request).download.get(),
             HTTPCacheRules.standard.isFor(downloader.cacheRequest(for: download), record.response),
             downloader.accepts(record.response, for: download)
         else { return false }

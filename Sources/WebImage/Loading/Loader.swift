@@ -25,6 +25,7 @@ final class Loader: Sendable {
     /// Beginnings of bodies; nil without a disk cache.
     let partials: PartialStore?
     let observer: LoadObserver
+    let defaults: LoadDefaults
     /// What is finished on disk, unless a request has a cache of its own; its owner is the manager.
     let ownFront = Guarded(WeakCache())
     let table = Guarded(LoadTable())
@@ -45,23 +46,24 @@ final class Loader: Sendable {
         failedURLs = parts.failedURLs
         partials = parts.partials
         observer = parts.observer
+        defaults = parts.defaults
     }
 
     /// Starts or joins the load that `request` needs, for `token`.
     func start(
         _ token: LoadToken, _ given: ImageRequest, _ delivery: LoadToken.Delivery, asksMemory: Bool = true
     ) {
-        let request = withLoader(given)
+        let request = prepared(given)
         if asksMemory, !request.includesData, let image = cachedImage(for: request) {
             observer.answered(from: .memory)
             table.withLock { _ in token.hasEnded = true }
             return delivery.post(.finished(.success(ImageResponse(image: image, source: .memory))))
         }
         if request.caching.looksOnDisk, lookForFinished(token, request, delivery) {
-            return arm(request.timeout, of: token)
+            return arm(request, of: token)
         }
         let joined = join(token, request, delivery)
-        arm(request.timeout, of: token)
+        arm(request, of: token)
         carryOut(joined, delivery)
     }
 
@@ -78,12 +80,13 @@ final class Loader: Sendable {
         carryOut(joined, delivery)
     }
 
-    /// The request with the loader that takes its URL, where there is one that does (row X-04).
-    func withLoader(_ request: ImageRequest) -> ImageRequest {
+    /// The request as it is loaded: with what the manager says where it says nothing, and with the loader that takes its URL,
+    /// where there is one that does (row X-04).
+    func prepared(_ given: ImageRequest) -> ImageRequest {
+        var request = defaults.applied(to: given)
         guard request.loader == nil, request.inlineData == nil, let loader = downloader.loader(for: request.url) else {
             return request
         }
-        var request = request
         request.loader = loader
         return request
     }
@@ -179,11 +182,11 @@ final class Loader: Sendable {
         for job in bytesJobs { abandon(job) }
     }
 
-    private func arm(_ timeout: Duration?, of token: LoadToken) {
-        guard let timeout else { return }
+    private func arm(_ request: ImageRequest, of token: LoadToken) {
+        guard let timeout = request.timeout else { return }
         let action = clock.schedule(at: token.started + timeout) { [weak self, weak token] in
             guard let self, let token else { return }
-            self.leave(token, with: WebImageError(.deadlineExceeded, "the load took longer than \(timeout)"))
+            self.leave(token, with: .tookTooLong(timeout, request))
         }
         let isLate = table.withLock { _ -> Bool in
             token.timeout = action
@@ -353,7 +356,7 @@ extension Loader {
                     guard let end = self.table.withLock({ $0.endStoring(end.token) }) else { return }
                     end.timeout?.cancel()
                     var own = own
-                    if let time = stored?.storeTime.withLock({ $0 }) { own = own.map { $0.stored(in: time) } }
+                    if let outcome = stored?.storing.withLock({ $0 }) { own = own.map { $0.stored(outcome) } }
                     end.delivery.post(.finished(own))
                 }
             } else {
@@ -380,9 +383,12 @@ extension Result<ImageResponse, WebImageError> {
 }
 
 extension ImageResponse {
-    fileprivate func stored(in time: Duration) -> ImageResponse {
+    fileprivate func stored(_ outcome: Result<Duration, WebImageError>) -> ImageResponse {
         var response = self
-        response.timings.store = time
+        switch outcome {
+        case .success(let time): response.timings.store = time
+        case .failure(let error): response.storeError = error
+        }
         return response
     }
 
