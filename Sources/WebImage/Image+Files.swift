@@ -40,7 +40,7 @@ extension Image {
 }
 
 /// The manager behind loads that belong to none: no disk cache, and a memory cache that keeps nothing.
-private enum StandaloneLoads {
+enum StandaloneLoads {
     static let manager: ImageManager = {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil

@@ -11,7 +11,7 @@ extension ImageManager {
     /// - Throws: any code of ``WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8] {
         if let data = request.inlineData { return data }
-        let request = await loader.prepared(loader.withLoader(request))
+        let request = await loader.prepared(loader.completed(request))
         let (bytes, receiver) = try await bytes(for: request)
         defer { receiver.leave() }
         do throws(WebImageError) {
@@ -44,11 +44,12 @@ extension ImageManager {
     ///
     /// - Throws: what a load of it would throw.
     public func details(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
-        let request = await loader.prepared(loader.withLoader(request))
+        let request = await loader.prepared(loader.completed(request))
         let (bytes, receiver) = try await bytes(for: request)
         defer { receiver.leave() }
         return try await settling(bytes, request) { [loader] () async throws(WebImageError) in
-            let probe = HeaderProbe(log: bytes.log, source: bytes.source, request: request, loader: loader)
+            let probe = HeaderProbe(
+                log: bytes.log, source: bytes.source, request: request, loader: loader)
             receiver.whenLate { probe.end($0) }
             return try await probe.details()
         }
@@ -74,7 +75,7 @@ extension ImageManager {
         guard loader.table.withLock({ $0.beginLook() }) else { throw LoadTable.shutDownError.at(request.place) }
         defer { loader.endLook() }
         let receiver = BytesReceiver(priority: request.priority, finishesWhenDrained: request.finishesWhenDrained)
-        if let timeout = request.timeout { receiver.arm(timeout, loader.clock) }
+        if let timeout = request.timeout { receiver.arm(timeout, loader.clock, for: request) }
         BytesSearch(loader: loader, request: request, key: try BytesKey(request), seeker: receiver).start()
         do throws(WebImageError) {
             let bytes = try await receiver.answer.value()
@@ -146,9 +147,9 @@ private final class BytesReceiver: BytesSeeker {
     func found(_ bytes: OpenedBytes) { answer.give(.success(bytes)) }
     func failed(_ error: WebImageError) { answer.give(.failure(error)) }
 
-    func arm(_ timeout: Duration, _ clock: any LoadClock) {
+    func arm(_ timeout: Duration, _ clock: any LoadClock, for request: ImageRequest) {
         let action = clock.schedule(at: clock.now + timeout) { [weak self] in
-            self?.expire(WebImageError(.deadlineExceeded, "the load took longer than \(timeout)"))
+            self?.expire(.tookTooLong(timeout, request))
         }
         let isLate = state.withLock { state in
             if !state.hasLeft { state.timeout = action }

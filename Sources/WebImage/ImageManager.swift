@@ -25,11 +25,28 @@ public final class ImageManager: Sendable {
         /// `MemAvailable`). Default true.
         public var answersMemoryPressure = true
         /// nil: no disk cache. Default: `$XDG_CACHE_HOME/webimage`, namespace `default`; nil where the environment names
-        /// no home either.
-        public var disk = DiskCacheConfiguration.defaultDirectory.map { DiskCacheConfiguration(directory: $0) }
+        /// no home either, which the ``logger`` then tells at `notice`.
+        public var disk = DiskCacheConfiguration.defaultDirectory.map({ DiskCacheConfiguration(directory: $0) }) {
+            didSet { isDiskChosen = true }
+        }
+        /// Whether the program has said where the disk cache is, or that it wants none.
+        private(set) var isDiskChosen = false
         /// Default: as ``DownloadConfiguration`` says. An `Accept` field that nobody has set names the formats that the
         /// manager's coders decode.
         public var download = DownloadConfiguration()
+        /// What decoding one picture may cost, for requests that do not say it (``ImageRequest/limits``). Default
+        /// ``WebImageCore/DecodeLimits/default``.
+        public var limits = DecodeLimits.default
+        /// How long a whole load may take, for requests that do not say it (``ImageRequest/timeout``). Default nil: no limit,
+        /// but for those of the phases (``WebImageDownload/DownloadConfiguration/deadlines``).
+        public var timeout: Duration?
+        /// Which schemes, hosts, ports and resolved addresses may be talked to, for requests that do not say it
+        /// (``ImageRequest/addressPolicy``); the same as ``download``'s. A program that takes URLs from strangers sets
+        /// ``WebImageDownload/AddressPolicy/publicOnly``. Default nil: all.
+        public var addressPolicy: AddressPolicy? {
+            get { download.addressPolicy }
+            set { download.addressPolicy = newValue }
+        }
         /// For how long URLs that failed are left alone, by what they failed with.
         public var failedURLs = FailedURLPolicy()
         /// How finished pictures are written to disk where a request wants them there (``CacheUse/store``). Default
@@ -106,12 +123,17 @@ public final class ImageManager: Sendable {
                 decodeThreads: configuration.decodeThreads,
                 ioExecutor: ioExecutor, decodeMemory: configuration.decodeMemory,
                 observer: LoadObserver(logger: configuration.logger), serializer: configuration.cacheSerializer,
-                keptFields: configuration.keptFields))
+                keptFields: configuration.keptFields,
+                defaults: LoadDefaults(limits: configuration.limits, timeout: configuration.timeout)))
         cache = ImageCache(
             memory: memoryCache, disk: diskCache, partials: partials, decoding: loader,
             encoding: configuration.cacheEncoding, serializer: configuration.cacheSerializer)
         loader.ownFront.withLock { $0.cache = cache }
         pressure?.start()
+        if configuration.disk == nil, !configuration.isDiskChosen {
+            configuration.logger.notice(
+                "no disk cache: the environment names no home; set XDG_CACHE_HOME, or Configuration.disk to nil")
+        }
     }
 
     /// The picture when memory has it: one lock, one look-up, no allocation.
@@ -252,4 +274,5 @@ struct LoaderParts {
     let observer: LoadObserver
     var serializer: CacheSerializer?
     var keptFields = KeptFields.standard
+    var defaults = LoadDefaults()
 }

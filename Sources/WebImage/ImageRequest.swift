@@ -154,9 +154,10 @@ extension ImageRequest {
         set { self[\.includesData] = newValue }
     }
 
-    /// What the decode may cost. Default ``DecodeLimits/default``.
+    /// What the decode may cost. Default: the manager's (``ImageManager/Configuration/limits``); until one is set it reads as
+    /// ``DecodeLimits/default``, and changing one limit of it sets all.
     public var limits: DecodeLimits {
-        get { storage.fields.limits }
+        get { storage.fields.limits ?? .default }
         set { self[\.limits] = newValue }
     }
 }
@@ -196,7 +197,8 @@ extension ImageRequest {
         set { self[\.retriesFailed] = newValue }
     }
 
-    /// How long the whole load may take, from asking to answering. Default nil: no limit.
+    /// How long the whole load may take, from asking to answering; after it, `deadlineExceeded`. Default nil: as the manager
+    /// says (``ImageManager/Configuration/timeout``), which is no limit unless it is set there.
     public var timeout: Duration? {
         get { storage.fields.timeout }
         set { self[\.timeout] = newValue }
@@ -226,6 +228,19 @@ extension ImageRequest {
     var takesUsualAnswers: Bool { storage.takesUsualAnswers }
     /// Nil: the manager's own is asked.
     var ownMemory: MemoryCache? { storage.fields.caching.cache?.memoryCache }
+    /// Nil: the manager's count.
+    var ownLimits: DecodeLimits? { storage.fields.limits }
+
+    /// The same with other limits, which no key depends on: nothing is parsed or hashed anew.
+    func with(limits: DecodeLimits, timeout: Duration?) -> ImageRequest {
+        var fields = storage.fields
+        fields.limits = limits
+        fields.timeout = timeout
+        var request = self
+        request.storage = ImageRequestStorage(fields, keysOf: storage)
+        return request
+    }
+
     /// Bytes that need not be loaded.
     package var inlineData: [UInt8]? { storage.fields.inlineData }
 

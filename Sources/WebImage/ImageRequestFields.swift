@@ -21,7 +21,8 @@ struct ImageRequestFields: Sendable {
     var allowsPartial = false
     var includesData = false
     var retriesFailed = false
-    var limits = DecodeLimits.default
+    /// Nil: the manager's.
+    var limits: DecodeLimits?
     var cachePolicy = CachePolicy.cacheFirst
     var caching = CacheUse()
     var cacheSerializer: CacheSerializer?
@@ -66,5 +67,14 @@ final class ImageRequestStorage: Sendable {
             originalKey = CacheKey(fields.cacheKey ?? fields.url)
         }
         variantKey = originalKey.variant(VariantDescription.text(for: fields))
+    }
+
+    /// - Parameter other: of a request that differs in nothing that keys and download depend on.
+    init(_ fields: ImageRequestFields, keysOf other: ImageRequestStorage) {
+        self.fields = fields
+        download = other.download
+        originalKey = other.originalKey
+        variantKey = other.variantKey
+        takesUsualAnswers = other.takesUsualAnswers
     }
 }

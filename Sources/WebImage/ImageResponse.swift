@@ -25,6 +25,9 @@ public struct ImageResponse: Sendable {
     public var head: ResponseHead?
     /// What was wrong with a picture that came only in part (``ImageRequest/allowsPartial``).
     public var partialError: WebImageError?
+    /// Why the original could not be kept on disk; the picture is as good without. Known only to a load that waits for it
+    /// (``CacheUse/waitsForStore``).
+    public var storeError: WebImageError?
     public var timings: LoadTimings
 
     package init(

@@ -71,11 +71,22 @@ public final class CoderRegistry: Sendable {
     ) throws(WebImageError) -> any ImageCoder {
         if let coder = coders.first(where: { $0.canDecode(format, prefix: prefix) }) { return coder }
         guard let format else {
-            throw WebImageError(.unknownFormat, UnknownBytes.describe(prefix))
+            throw WebImageError(.unknownFormat, UnknownBytes.describe(prefix) + unaskedCoders)
         }
         throw WebImageError(
             .formatNotBuilt, "there is no decoder for \(format.rawValue)\(FormatTraits.advice(for: format))",
             format: format)
+    }
+
+    /// What to add about registered coders of formats that no signature tells, which are not asked of themselves; empty
+    /// where there are none.
+    private var unaskedCoders: String {
+        let formats = decodableFormats.filter { !$0.isRecognised }.map(\.rawValue)
+        guard !formats.isEmpty else { return "" }
+        return
+            "; coders are registered for \(formats.joined(separator: ", ")), which no signature tells: they are asked "
+            + "when ImageRequest.formatHint names the format, ImageRequest.coder is the coder, or its "
+            + "canDecode(_:prefix:) knows the bytes"
     }
 
     /// The coder that writes `format` as `options` say.

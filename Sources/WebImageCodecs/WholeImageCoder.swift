@@ -4,9 +4,11 @@ import WebImageProcessing
 /// A coder in a few lines, for formats that are decoded when all of their bytes are there: RAW through a library of
 /// one's own, a game's textures, a format without a signature.
 ///
-/// It needs to say which format it reads and how. Scaling, orientation, colour and caching are the pipeline's. For bytes
-/// that no signature tells, give the coder to the request (`ImageRequest.coder`), or implement
-/// ``ImageCoder/canDecode(_:prefix:)``.
+/// It needs to say which format it reads and how. Scaling, orientation, colour and caching are the pipeline's.
+///
+/// Being registered is not enough for bytes that no signature tells: nothing would say that they are this coder's. Give
+/// the coder to the request (`ImageRequest.coder`), name its format there (`ImageRequest.formatHint`), or implement
+/// ``ImageCoder/canDecode(_:prefix:)``. Without one of these a load ends in `unknownFormat`, whose message says so.
 public protocol WholeImageCoder: ImageCoder {
     /// Decodes a picture. Called on a decode thread.
     ///

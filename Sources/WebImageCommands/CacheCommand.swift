@@ -13,7 +13,7 @@ struct CacheCommand: AsyncParsableCommand {
 }
 
 struct CacheOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where the disk cache is.", valueName: "DIR"))
+    @Option(help: ArgumentHelp("Where the disk cache is.", valueName: "DIR"), completion: .directory)
     var cacheDir: String?
 
     @Flag(help: "One JSON object a line, and nothing else.")
@@ -34,8 +34,7 @@ struct CacheOptions: ParsableArguments {
         configuration.answersMemoryPressure = false
         let manager = ImageManager(configuration: configuration)
         guard let disk = manager.diskCache else {
-            throw fail(
-                WebImageError(.cacheIO, "there is no cache directory: set HOME or XDG_CACHE_HOME, or give --cache-dir"))
+            throw fail(CacheDirectory.missing)
         }
         return (manager.cache, disk)
     }
@@ -161,6 +160,10 @@ struct CacheClearCommand: AsyncParsableCommand {
 
 /// What `--cache-dir` takes.
 enum CacheDirectory {
+    /// Neither the option nor the environment says where the cache is.
+    static let missing = WebImageError(
+        .cacheIO, "there is no cache directory: set HOME or XDG_CACHE_HOME, or give --cache-dir")
+
     static func check(_ path: String?) throws {
         if path?.isEmpty ?? false { throw ValidationError("--cache-dir takes a folder, not an empty name") }
     }

@@ -11,13 +11,15 @@ struct CacheImportCommand: AsyncParsableCommand {
             given URLs are found. DIR stays as it is.
             """)
 
-    @Argument(help: ArgumentHelp("SDWebImage's folder.", valueName: "DIR"))
+    @Argument(help: ArgumentHelp("SDWebImage's folder.", valueName: "DIR"), completion: .directory)
     var folder: String
 
     @Argument(help: ArgumentHelp("Whose pictures are taken over.", valueName: "URL"))
     var urls: [String] = []
 
-    @Option(help: ArgumentHelp("A file with one URL a line; - is standard input.", valueName: "FILE|-"))
+    @Option(
+        help: ArgumentHelp("A file with one URL a line; - is standard input.", valueName: "FILE|-"), completion: .file()
+    )
     var inputList: String?
 
     @OptionGroup var options: CacheOptions

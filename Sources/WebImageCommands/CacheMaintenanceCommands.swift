@@ -11,7 +11,8 @@ struct CacheListCommand: AsyncParsableCommand {
     func run() async throws {
         let disk = try options.open()
         do throws(WebImageError) {
-            for entry in try await disk.entries().sorted(by: { $0.lastUse < $1.lastUse }) {
+            for entry in try await disk.entries().sorted(by: { $0.lastUse < $1.lastUse })
+            where !Console.isReaderGone {
                 Console.out(options.json ? Self.json(entry) : Self.plain(entry))
             }
         } catch {
@@ -72,21 +73,20 @@ struct CacheTrimCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trim", abstract: "Remove what has expired, and the least recently used beyond a size.")
 
-    @Option(help: ArgumentHelp("How much may stay; without it only what has expired goes.", valueName: "BYTES"))
-    var maxBytes: Int?
+    @Option(
+        help: ArgumentHelp(
+            "How much may stay, in bytes or with a unit (500M, 2G); without it only what has expired goes.",
+            valueName: "SIZE"))
+    var maxBytes: ByteCount?
 
     @OptionGroup var options: CacheOptions
-
-    func validate() throws {
-        if let maxBytes, maxBytes < 0 { throw ValidationError("--max-bytes takes 0 or more") }
-    }
 
     func run() async throws {
         let disk = try options.open()
         do throws(WebImageError) {
             let before = try await disk.entries().count
             _ = try await disk.removeExpired()
-            if let maxBytes { try await disk.trim(to: ByteCount(maxBytes)) }
+            if let maxBytes { try await disk.trim(to: maxBytes) }
             let left = try await disk.entries().count
             options.tellRemoved(max(before - left, 0))
         } catch {

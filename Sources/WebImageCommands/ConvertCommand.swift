@@ -13,21 +13,24 @@ struct ConvertCommand: AsyncParsableCommand {
             stored pixels come out exactly.
             """)
 
-    @Argument(help: "The input: a file, a URL or -.")
+    @Argument(help: "The input: a file, a URL or -.", completion: .file())
     var input: String
 
-    @Argument(help: "The output: a file or -.")
+    @Argument(help: "The output: a file or -.", completion: .file())
     var output: String
 
     @OptionGroup(title: "Picture") var picture: PictureOptions
 
-    @Option(help: "What to do with the orientation tag: apply or keep.")
+    @Option(help: "What to do with the orientation tag: apply or keep.", completion: .list(["apply", "keep"]))
     var orientation = "apply"
 
-    @Option(help: "What to do with the colour profile: srgb (convert) or keep.")
+    @Option(
+        help: "What to do with the colour profile: srgb (convert) or keep.", completion: .list(["srgb", "keep"]))
     var color = "srgb"
 
-    @Option(help: "What to do with EXIF, XMP and density: strip or keep, where the output can hold them.")
+    @Option(
+        help: "What to do with EXIF, XMP and density: strip or keep, where the output can hold them.",
+        completion: .list(["strip", "keep"]))
     var metadata = "strip"
 
     @Flag(help: "Lose nothing; an error for formats that cannot.")
@@ -36,7 +39,7 @@ struct ConvertCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "At which resolution JPEG, AVIF and HEIC keep colour: 444 (full), 422 or 420; by default as suits the quality.",
-            valueName: "444|422|420"))
+            valueName: "444|422|420"), completion: .list(["444", "422", "420"]))
     var chroma: String?
 
     @Flag(help: "JPEG: several scans, ever finer, and a little shorter.")
@@ -45,10 +48,12 @@ struct ConvertCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "PNG, APNG and TIFF: from 0 (fast, long) to 9 (slow, short); 3 takes a third of the time of 6, the default.",
-            valueName: "0-9"))
+            valueName: "0-9"), completion: .list((0...9).map { "\($0)" }))
     var compression: Int?
 
-    @Option(help: ArgumentHelp("What shows through where the output has no alpha: RRGGBB.", valueName: "COLOR"))
+    @Option(
+        help: ArgumentHelp("What shows through where the output has no alpha: RRGGBB.", valueName: "COLOR"),
+        completion: .list(["white", "black"]))
     var background = "ffffff"
 
     @Option(help: ArgumentHelp("Refuse a picture of more pixels.", valueName: "N"))
@@ -85,11 +90,7 @@ struct ConvertCommand: AsyncParsableCommand {
     }
 
     private func convert(into report: inout PictureReport) async throws(WebImageError) {
-        var configuration = ImageManager.Configuration()
-        configuration.disk = nil
-        // One picture at a time is in memory: there is nothing to give back.
-        configuration.answersMemoryPressure = false
-        let manager = ImageManager(configuration: configuration)
+        let manager = ImageManager(configuration: .withoutCaches)
         let known = try outputFormat(manager)
         if let known {
             // Asked before anything is loaded.
@@ -137,15 +138,7 @@ struct ConvertCommand: AsyncParsableCommand {
     /// What was asked for or the output's name says; nil: as the input.
     private func outputFormat(_ manager: ImageManager) throws(WebImageError) -> ImageFormat? {
         if let asked = picture.outputFormat { return asked }
-        guard output != "-" else { return nil }
-        let name = output.split(separator: "/").last ?? ""
-        guard let dot = name.lastIndex(of: "."),
-            let format = ImageFormat(fileExtension: String(name[name.index(after: dot)...]))
-        else {
-            throw WebImageError(.cannotEncode, "the output's name tells no format; give --format", location: output)
-        }
-        _ = try manager.coders.encoder(for: format)
-        return format
+        return output == "-" ? nil : try PictureEncoding.named(by: output, manager.coders)
     }
 
     private static func color(_ text: String) -> RGBColor? {

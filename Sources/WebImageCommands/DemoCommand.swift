@@ -8,10 +8,9 @@ import WebImageTesting
 struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo",
-        abstract: "Load sample pictures from a local server: cold, from disk, from memory.",
-        shouldDisplay: false)
+        abstract: "Load sample pictures from a local server: cold, from disk, from memory.")
 
-    @Option(help: ArgumentHelp("Where the contact sheet goes.", valueName: "DIR"))
+    @Option(help: ArgumentHelp("Where the contact sheet goes.", valueName: "DIR"), completion: .directory)
     var output = "demo-output"
 
     func run() async throws {

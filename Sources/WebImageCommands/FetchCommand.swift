@@ -13,21 +13,29 @@ struct FetchCommand: AsyncParsableCommand {
             Without -o the pictures are only loaded: into the cache, and to see that they are whole.
             """)
 
-    @Argument(help: "URLs or paths; - is standard input.")
+    @Argument(help: "URLs or paths; - is standard input.", completion: .file())
     var urls: [String] = []
 
     @Option(
-        name: [.short, .long], help: ArgumentHelp("Where to write: a file, a folder, or -.", valueName: "FILE|DIR"))
+        name: [.short, .long], help: ArgumentHelp("Where to write: a file, a folder, or -.", valueName: "FILE|DIR"),
+        completion: .file())
     var output: String?
 
     @OptionGroup(title: "Picture") var picture: PictureOptions
     @OptionGroup(title: "Loading") var loading: LoadOptions
 
-    @Option(help: ArgumentHelp("A folder for previews while the picture arrives.", valueName: "DIR"))
+    @Option(
+        help: ArgumentHelp("A folder for previews while the picture arrives.", valueName: "DIR"), completion: .directory
+    )
     var progressive: String?
 
-    @Option(help: ArgumentHelp("A file with one URL a line; - is standard input.", valueName: "FILE|-"))
+    @Option(
+        help: ArgumentHelp("A file with one URL a line; - is standard input.", valueName: "FILE|-"), completion: .file()
+    )
     var inputList: String?
+
+    @Flag(name: [.short, .long], help: "Tell failures only.")
+    var quiet = false
 
     mutating func validate() throws {
         if urls.isEmpty, inputList == nil { throw ValidationError("give a URL, or --input-list") }
@@ -47,28 +55,20 @@ struct FetchCommand: AsyncParsableCommand {
             destinations = try OutputDestinations(output, inputs: inputs, options: picture)
             if let progressive { try OutputFiles.makeDirectory(progressive) }
         } catch {
-            return try fail(inputs, error)
+            // Where no output can go, each input has failed, and says so.
+            PictureReport.fail(inputs, error, json: picture.json)
+            throw someFailed
         }
-        let manager = loading.makeManager()
-        let display = ProgressDisplay(isOn: picture.json || output == "-" ? false : nil)
+        let isQuiet = quiet || picture.json
+        let manager = loading.makeManager(isQuiet: isQuiet)
+        let display = ProgressDisplay(isOn: isQuiet || output == "-" ? false : nil, total: inputs.count)
         let jobs = inputs.indices.lazy.map { index in
             FetchJob(
                 input: inputs[index], index: index, loading: loading, options: picture,
-                output: destinations.place(at: index), previews: progressive, manager: manager, display: display)
+                output: destinations.place(at: index), previews: progressive, manager: manager, display: display,
+                isQuiet: quiet)
         }
-        let allWell = await FetchJob.run(jobs, concurrency: loading.concurrency)
-        await LoadOptions.finish(manager)
-        if !allWell { throw someFailed }
-    }
-
-    /// Where no output can go, every input has failed, and says so.
-    private func fail(_ inputs: [String], _ error: WebImageError) throws {
-        for input in inputs {
-            var report = PictureReport(input: input)
-            report.fail(error)
-            report.tell(json: picture.json, plain: report.plain)
-        }
-        throw someFailed
+        try await FetchJob.runAll(jobs, of: manager, concurrency: loading.concurrency, tellsSummary: !isQuiet)
     }
 }
 

@@ -12,51 +12,88 @@ struct FetchJob: Sendable {
     let manager: ImageManager
     let display: ProgressDisplay
     var priority = LoadPriority.normal
+    /// Whether only failures are told.
+    var isQuiet = false
+    /// Whether a picture that did not come onto the disk counts as failed.
+    var mustKeep = false
 
-    /// Runs all, so many at once.
+    /// Runs all, so many at once, until all are done or nobody reads what is told of them; then completes the disk cache.
     ///
-    /// - Returns: whether all is well.
-    static func run(_ jobs: some Sequence<FetchJob>, concurrency: Int) async -> Bool {
-        await withTaskGroup(of: Bool.self) { group in
-            var (allWell, waiting) = (true, jobs.makeIterator())
+    /// - Parameter tellsSummary: whether a long list ends with a line of numbers on standard error.
+    /// - Throws: `someFailed` unless all is well.
+    static func runAll(
+        _ jobs: some Collection<FetchJob>, of manager: ImageManager, concurrency: Int, tellsSummary: Bool
+    ) async throws {
+        let begin = ContinuousClock.now
+        let tally = await run(jobs, concurrency: concurrency)
+        await LoadOptions.finish(manager)
+        if tellsSummary, jobs.count >= ListTally.shortest, !Console.isReaderGone {
+            Console.err(tally.summary(in: ContinuousClock.now - begin))
+        }
+        if !tally.isAllWell { throw someFailed }
+    }
+
+    private static func run(_ jobs: some Sequence<FetchJob>, concurrency: Int) async -> ListTally {
+        await withTaskGroup(of: PictureReport.self) { group in
+            var (tally, waiting) = (ListTally(), jobs.makeIterator())
             func addOne() -> Bool {
                 guard let job = waiting.next() else { return false }
                 group.addTask { await job.run() }
                 return true
             }
             for _ in 0..<concurrency where !addOne() { break }
-            while let isWell = await group.next() {
-                allWell = allWell && isWell
-                _ = addOne()
+            while let report = await group.next() {
+                // Whoever has read enough has closed the pipe: no more is loaded, and what runs is left.
+                if Console.isReaderGone {
+                    group.cancelAll()
+                } else {
+                    tally.add(report)
+                    _ = addOne()
+                }
             }
-            return allWell
+            return tally
         }
     }
 
-    /// - Returns: whether all is well.
-    func run() async -> Bool {
+    func run() async -> PictureReport {
         var report = PictureReport(input: input)
         display.begin(index, name: report.shownInput)
         do throws(WebImageError) {
             let request = try makeRequest()
             let response = try await load(request)
             report.take(response)
+            if mustKeep { try Self.checkKept(response) }
             if response.partialError == nil || options.allowPartial {
                 try await write(response, to: request, into: &report)
             }
         } catch {
             report.fail(error)
         }
-        // With the picture itself on standard output, nothing else may go there.
-        let isTold = report.status != .ok || output?.path != "-"
-        display.end(index) { if isTold { report.tell(json: options.json, plain: report.plain) } }
-        return report.status == .ok
+        // With the picture itself on standard output, nothing else may go there; and nobody waits for what was left.
+        let isTold =
+            report.status == .ok
+            ? output?.path != "-" && (!isQuiet || options.json)
+            : !(Console.isReaderGone && report.error?.code == .cancelled)
+        display.end(index, isWell: report.status == .ok) {
+            if isTold { report.tell(json: options.json, plain: report.plain) }
+        }
+        return report
+    }
+
+    /// - Throws: why a picture from the network is not on disk now.
+    private static func checkKept(_ response: ImageResponse) throws(WebImageError) {
+        guard response.source == .network else { return }
+        if let error = response.storeError { throw error }
+        guard response.timings.store == nil else { return }
+        throw WebImageError(.cacheMiss, "it was loaded and not kept: the origin does not allow it to be stored")
     }
 
     private func makeRequest() throws(WebImageError) -> ImageRequest {
         // Asked before anything is loaded.
-        if let output, output.isNamed, options.changesPicture, options.format == nil {
-            try PictureEncoding.check(output.path, manager.coders)
+        if let output, output.isNamed, options.changesPicture, options.format == nil,
+            !OutputFiles.isStream(output.path)
+        {
+            _ = try PictureEncoding.named(by: output.path, manager.coders)
         }
         var request = try loading.makeRequest(input, priority: priority)
         request.size = try? options.targetSize
@@ -152,11 +189,13 @@ extension PictureReport {
 enum PictureEncoding {
     /// An output that was named by hand says which format is wanted.
     ///
-    /// - Throws: `formatNotBuilt` when it is one that cannot be written.
-    static func check(_ output: String, _ coders: CoderRegistry) throws(WebImageError) {
-        if let format = suffix(of: output).flatMap({ ImageFormat(fileExtension: $0) }) {
-            _ = try coders.encoder(for: format)
+    /// - Throws: `cannotEncode` when its name tells none, `formatNotBuilt` when it is one that cannot be written.
+    static func named(by output: String, _ coders: CoderRegistry) throws(WebImageError) -> ImageFormat {
+        guard let format = suffix(of: output).flatMap({ ImageFormat(fileExtension: $0) }) else {
+            throw WebImageError(.cannotEncode, "the output's name tells no format; give --format", location: output)
         }
+        _ = try coders.encoder(for: format)
+        return format
     }
 
     static func suffix(of output: String) -> String? {

@@ -9,18 +9,14 @@ struct InfoCommand: AsyncParsableCommand {
         abstract: "Tell what pictures are: format, size, orientation, depth.",
         discussion: "Reads as little of each picture as tells it; nothing is decoded, and no cache is used.")
 
-    @Argument(help: "Files or URLs; - is standard input.")
+    @Argument(help: "Files or URLs; - is standard input.", completion: .file())
     var inputs: [String]
 
     @Flag(help: "One JSON object a line, and nothing else.")
     var json = false
 
     func run() async throws {
-        var configuration = ImageManager.Configuration()
-        configuration.disk = nil
-        // One picture at a time is in memory: there is nothing to give back.
-        configuration.answersMemoryPressure = false
-        let manager = ImageManager(configuration: configuration)
+        let manager = ImageManager(configuration: .withoutCaches)
         var allWell = true
         for input in inputs where !Console.isReaderGone {
             let report = await report(on: input, manager)
@@ -66,9 +62,23 @@ struct InfoCommand: AsyncParsableCommand {
         if let density = header.metadata.density { parts.append(shown(density)) }
         if let exif = header.metadata.exif { parts.append("EXIF \(ByteCount(exif.count))") }
         if let xmp = header.metadata.xmp { parts.append("XMP \(ByteCount(xmp.count))") }
+        if let photo = header.metadata.photo { parts += facts(of: photo) }
         if header.isProgressive { parts.append("progressive") }
         if let byteCount = report.byteCount { parts.append(ByteCount(byteCount).description) }
         return parts.joined(separator: ", ")
+    }
+
+    /// When, with what and where. A file may say anything, so that it is cleaned like a name.
+    private static func facts(of photo: PhotoDetails) -> [String] {
+        var facts: [String] = []
+        if let date = photo.date { facts.append("taken \(date)") }
+        if let camera = photo.cameraModel ?? photo.cameraMaker {
+            facts.append("camera \(Console.shown(camera, most: 80))")
+        }
+        if let place = photo.place {
+            facts.append(String(format: "at %.5f %.5f", place.latitude, place.longitude))
+        }
+        return facts
     }
 
     private static func shown(_ density: PixelDensity) -> String {

@@ -8,7 +8,9 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How many to load at once.", valueName: "N"))
     var concurrency = 6
 
-    @Option(help: "How urgent: low, normal or high. Default: normal; low for prefetch.")
+    @Option(
+        help: "How urgent: low, normal or high. Default: normal; low for prefetch.",
+        completion: .list(["low", "normal", "high"]))
     var priority: String?
 
     @Option(help: ArgumentHelp("The most that one load may take; 0: no limit.", valueName: "SECONDS"))
@@ -29,13 +31,14 @@ struct LoadOptions: ParsableArguments {
     @Flag(help: "Take names and passwords from ~/.netrc.")
     var netrc = false
 
-    @Option(help: ArgumentHelp("The longest body to accept.", valueName: "N"))
-    var maxBytes: Int?
+    @Option(
+        help: ArgumentHelp("The longest body to accept, in bytes or with a unit: 500k, 20M.", valueName: "SIZE"))
+    var maxBytes: ByteCount?
 
     @Option(help: ArgumentHelp("The largest picture to decode, in pixels.", valueName: "N"))
     var maxPixels: Int?
 
-    @Option(help: ArgumentHelp("Where the disk cache is.", valueName: "DIR"))
+    @Option(help: ArgumentHelp("Where the disk cache is.", valueName: "DIR"), completion: .directory)
     var cacheDir: String?
 
     @Option(
@@ -45,7 +48,7 @@ struct LoadOptions: ParsableArguments {
                 default: any entry, else the network. protocol: what HTTP says. revalidate: an entry only after the origin \
                 was asked. refresh: an entry, and what is newer in its place. reload: the network. reload-from-origin: also \
                 past the caches on the way. cache-only: never the network. no-store: neither reads nor stores.
-                """))
+                """), completion: .list(CachePolicy.allCases.map(\.rawValue)))
     var policy = CachePolicy.cacheFirst.rawValue
 
     mutating func validate() throws {
@@ -58,7 +61,7 @@ struct LoadOptions: ParsableArguments {
             throw ValidationError("--netrc: \(Self.netrcPath) cannot be read")
         }
         if netrc, user != nil { throw ValidationError("--netrc and --user both say who asks") }
-        if let maxBytes, maxBytes < 1 { throw ValidationError("--max-bytes takes 1 or more") }
+        if let maxBytes, maxBytes.bytes < 1 { throw ValidationError("--max-bytes takes 1 or more") }
         if let maxPixels, maxPixels < 1 { throw ValidationError("--max-pixels takes 1 or more") }
         guard ["low", "normal", "high"].contains(priority ?? "normal") else {
             throw ValidationError("--priority takes low, normal or high")
@@ -95,8 +98,9 @@ struct LoadOptions: ParsableArguments {
         }
     }
 
-    func makeManager() -> ImageManager {
-        var configuration = ImageManager.Configuration()
+    /// - Parameter isQuiet: whether nobody wants to hear that there is no disk cache.
+    func makeManager(isQuiet: Bool) -> ImageManager {
+        var configuration = ImageManager.Configuration.withoutMemoryCache
         configuration.download.maxConcurrent = concurrency
         configuration.download.maxConcurrentPerHost = concurrency
         // Nothing here is more urgent than the rest.
@@ -106,6 +110,11 @@ struct LoadOptions: ParsableArguments {
             configuration.disk = nil
         } else if let cacheDir {
             configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir))
+        }
+        if configuration.disk == nil, policy != CachePolicy.noStore.rawValue {
+            // Said here in the command's own words.
+            configuration.disk = nil
+            if !isQuiet { Console.err("note: nothing is kept: \(CacheDirectory.missing.message)") }
         }
         return ImageManager(configuration: configuration)
     }
@@ -133,10 +142,27 @@ struct LoadOptions: ParsableArguments {
         request.credentials = try? credentials
         if netrc { request.netrcFile = Self.netrcPath }
         if insecure { request.trust = .anyone }
-        request.bodyLimit = maxBytes.map { ByteCount($0) }
+        request.bodyLimit = maxBytes
         if let maxPixels { request.limits.pixels = maxPixels }
-        if let maxBytes { request.limits.bytes = ByteCount(maxBytes) }
+        if let maxBytes { request.limits.bytes = maxBytes }
         return request
+    }
+}
+
+extension ImageManager.Configuration {
+    /// For commands, which show or write each picture once: memory keeps none, and so has nothing to give back.
+    static var withoutMemoryCache: Self {
+        var configuration = Self()
+        configuration.memoryLimits = .init(cost: 0)
+        configuration.answersMemoryPressure = false
+        return configuration
+    }
+
+    /// For commands that are about one file.
+    static var withoutCaches: Self {
+        var configuration = withoutMemoryCache
+        configuration.disk = nil
+        return configuration
     }
 }
 

@@ -22,6 +22,13 @@ enum OutputFiles {
         }
     }
 
+    /// Whether an output is standard output, a device or a pipe, whose name says nothing of what goes there.
+    static func isStream(_ path: String) -> Bool {
+        var status = stat()
+        guard path != "-" else { return true }
+        return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    }
+
     /// Where a symbolic link leads: the link stays, and the file behind it is replaced.
     private static func resolved(_ path: String) -> String {
         guard let real = realpath(path, nil) else { return path }

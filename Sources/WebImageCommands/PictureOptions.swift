@@ -7,7 +7,9 @@ struct PictureOptions: ParsableArguments {
         help: ArgumentHelp("Fit into this size, in pixels as shown: 400x300, 400x or x300.", valueName: "WxH|Wx|xH"))
     var size: String?
 
-    @Option(help: "How to meet the size: contain (all of it, inside), cover (filled, cropped) or fill (stretched).")
+    @Option(
+        help: "How to meet the size: contain (all of it, inside), cover (filled, cropped) or fill (stretched).",
+        completion: .list(ImageFit.allCases.map(\.rawValue)))
     var fit: String?
 
     @Flag(help: "Allow a result that is larger than the original; vector pictures always may be.")
@@ -19,14 +21,16 @@ struct PictureOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "Format of the output: jpeg, png, apng, gif, webp, bmp, qoi, pnm; avif, heic, jxl and tiff where they are built in.",
-            valueName: "FORMAT"))
+            valueName: "FORMAT"),
+        completion: .list(CoderRegistry.standard.encodableFormats.map(\.rawValue)))
     var format: String?
 
     @Option(
         help: ArgumentHelp("Quality of lossy formats, 1 to 100 (JPEG, WebP and JXL 80, AVIF 60).", valueName: "1-100"))
     var quality: Int?
 
-    @Option(help: ArgumentHelp("A transformer to apply; may be given several times.", valueName: "SPEC"))
+    // Hidden until there are transformers; known already, so that a script of a later version is told what is missing.
+    @Option(help: .hidden)
     var transform: [String] = []
 
     @Flag(help: "Only the first frame of an animation, the first page of a TIFF.")

@@ -133,6 +133,15 @@ extension PictureReport {
         status == .ok ? Console.out(plain) : Console.err(plain)
     }
 
+    /// Says of each of some inputs that it failed.
+    static func fail(_ inputs: [String], _ error: WebImageError, json isJSON: Bool) {
+        for input in inputs {
+            var report = PictureReport(input: input)
+            report.fail(error)
+            report.tell(json: isJSON, plain: report.plain)
+        }
+    }
+
     /// An error for a person. It may quote what a server or a file says, so that it is cleaned like a name.
     static func sentence(_ error: WebImageError) -> String {
         var text = "\(error.code.name): \(error.message)"

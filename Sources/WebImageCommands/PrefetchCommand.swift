@@ -8,18 +8,24 @@ struct PrefetchCommand: AsyncParsableCommand {
         abstract: "Load pictures into the disk cache, for later.",
         discussion: """
             What is in the cache already is not loaded again. Each picture is decoded, so that only whole ones are kept.
+            A picture that could not be kept, since the disk is full or the origin does not allow it, counts as failed.
             """)
 
-    @Argument(help: "URLs.")
+    @Argument(help: "URLs.", completion: .file())
     var urls: [String] = []
 
-    @Option(help: ArgumentHelp("A file with one URL a line; - is standard input.", valueName: "FILE|-"))
+    @Option(
+        help: ArgumentHelp("A file with one URL a line; - is standard input.", valueName: "FILE|-"), completion: .file()
+    )
     var inputList: String?
 
     @OptionGroup(title: "Loading") var loading: LoadOptions
 
     @Flag(help: "One JSON object a line for each input.")
     var json = false
+
+    @Flag(name: [.short, .long], help: "Tell failures only.")
+    var quiet = false
 
     mutating func validate() throws {
         if urls.isEmpty, inputList == nil { throw ValidationError("give a URL, or --input-list") }
@@ -32,15 +38,18 @@ struct PrefetchCommand: AsyncParsableCommand {
         let inputs = urls + (try InputList.read(inputList))
         let options = try PictureOptions.parse(json ? ["--json"] : [])
         if inputs.isEmpty, !json { Console.err("nothing to load: the list is empty") }
-        let manager = loading.makeManager()
-        let display = ProgressDisplay(isOn: json ? false : nil)
+        let isQuiet = quiet || json
+        let manager = loading.makeManager(isQuiet: true)
+        guard manager.diskCache != nil else {
+            PictureReport.fail(inputs, CacheDirectory.missing, json: json)
+            throw someFailed
+        }
+        let display = ProgressDisplay(isOn: isQuiet ? false : nil, total: inputs.count)
         let jobs = inputs.indices.lazy.map { index in
             FetchJob(
                 input: inputs[index], index: index, loading: loading, options: options, output: nil, previews: nil,
-                manager: manager, display: display, priority: .low)
+                manager: manager, display: display, priority: .low, isQuiet: quiet, mustKeep: true)
         }
-        let allWell = await FetchJob.run(jobs, concurrency: loading.concurrency)
-        await LoadOptions.finish(manager)
-        if !allWell { throw someFailed }
+        try await FetchJob.runAll(jobs, of: manager, concurrency: loading.concurrency, tellsSummary: !isQuiet)
     }
 }

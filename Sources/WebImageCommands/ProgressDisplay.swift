@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import WebImage
 
-/// Bars on standard error, one line a running load, when that is a terminal; else nothing.
+/// Bars on standard error, one line a running load and one that counts them all, when that is a terminal; else nothing.
 ///
 /// Thread-safe. Lines of finished loads scroll up above the bars.
 final class ProgressDisplay: Sendable {
@@ -10,13 +10,21 @@ final class ProgressDisplay: Sendable {
         var bars: [(id: Int, name: String, progress: LoadProgress?)] = []
         var drawnLines = 0
         var lastDrawn: ContinuousClock.Instant?
+        var done = 0
+        var failed = 0
     }
 
     private let isOn: Bool
+    private let total: Int
     private let state = Mutex(State())
 
-    /// - Parameter isOn: nil shows bars when standard error is a terminal.
-    init(isOn: Bool? = nil) { self.isOn = isOn ?? Console.isErrorTerminal }
+    /// - Parameters:
+    ///   - isOn: nil shows bars when standard error is a terminal.
+    ///   - total: how many loads there will be; they are counted when there are more than one.
+    init(isOn: Bool? = nil, total: Int = 1) {
+        self.isOn = isOn ?? Console.isErrorTerminal
+        self.total = total
+    }
 
     func begin(_ id: Int, name: String) {
         guard isOn else { return }
@@ -32,9 +40,13 @@ final class ProgressDisplay: Sendable {
     }
 
     /// Ends a bar; what `report` prints takes its place for good.
-    func end(_ id: Int, report: @escaping () -> Void) {
+    func end(_ id: Int, isWell: Bool = true, report: @escaping () -> Void) {
         guard isOn else { return report() }
-        update(report: report) { $0.bars.removeAll { $0.id == id } }
+        update(report: report) { state in
+            state.bars.removeAll { $0.id == id }
+            state.done += 1
+            if !isWell { state.failed += 1 }
+        }
     }
 
     /// Ends a bar; `line`, if there is one, takes its place for good, on standard output.
@@ -56,13 +68,21 @@ final class ProgressDisplay: Sendable {
             }
             let (columns, rows) = Console.terminalSize
             // More lines than the terminal has could not be taken back.
-            let shown = state.bars.prefix(max(min(12, rows - 3), 1))
+            let shown = state.bars.prefix(max(min(12, rows - 4), 1))
             for bar in shown { text += Self.line(bar.name, bar.progress, width: columns) + "\n" }
             let more = state.bars.count - shown.count
             if more > 0 { text += "… and \(more) more\n" }
-            state.drawnLines = shown.count + (more > 0 ? 1 : 0)
+            let count = state.done < total ? Self.count(state.done, of: total, failed: state.failed) : nil
+            if let count { text += count + "\n" }
+            state.drawnLines = shown.count + (more > 0 ? 1 : 0) + (count == nil ? 0 : 1)
             Console.write(text, to: .standardError)
         }
+    }
+
+    /// `"37 of 20000 done, 2 failed"`; nil for a single load.
+    static func count(_ done: Int, of total: Int, failed: Int) -> String? {
+        guard total > 1 else { return nil }
+        return "\(done) of \(total) done" + (failed > 0 ? ", \(failed) failed" : "")
     }
 
     /// The name, or its end, in so many columns.

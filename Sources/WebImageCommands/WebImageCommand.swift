@@ -19,6 +19,7 @@ public struct WebImageCommand: AsyncParsableCommand {
 
             Exit codes: 0 all well, 1 some input failed (the others are done all the same), 2 wrong usage.
             Shell completions: webimage --generate-completion-script bash|zsh|fish
+            Sample pictures and a table of where they come from: webimage demo
             """,
         version: CommandVersion.text,
         subcommands: [
@@ -45,6 +46,10 @@ public struct WebImageCommand: AsyncParsableCommand {
     ///
     /// - Returns: the exit code.
     public static func run(_ arguments: [String]) async -> Int32 {
+        if let message = CommandSuggestion.message(for: arguments) {
+            Console.err("Error: \(message)\n  See 'webimage --help' for more information.")
+            return 2
+        }
         do {
             var command = try parseAsRoot(arguments)
             if var command = command as? any AsyncParsableCommand {

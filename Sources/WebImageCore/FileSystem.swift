@@ -1,5 +1,5 @@
 /// A failed call to the file system: which call, on what, and the system's error number.
-package struct FileFault: Error, Hashable, Sendable, CustomStringConvertible {
+package struct FileFault: Error, Hashable, Sendable {
     package var call: String
     package var path: String
     package var errorNumber: Int32
@@ -9,8 +9,6 @@ package struct FileFault: Error, Hashable, Sendable, CustomStringConvertible {
         self.path = path
         self.errorNumber = errorNumber
     }
-
-    package var description: String { "\(call) \(path): error \(errorNumber)" }
 }
 
 /// What is known of a file without reading it.

@@ -56,6 +56,9 @@ extension ImageFormat {
         .pdf: Facts(mimeType: "application/pdf", fileExtensions: ["pdf"]),
     ]
 
+    /// Whether it is one of those that their content tells, and not a custom coder's own.
+    package var isRecognised: Bool { Self.facts[self] != nil }
+
     /// The media type to announce, nil for a format of a custom coder.
     public var mimeType: String? { Self.facts[self]?.mimeType }
 

@@ -55,6 +55,11 @@ extension WebImageError {
     }
 }
 
+extension WebImageError.Code: CustomStringConvertible {
+    /// The ``name``.
+    public var description: String { name }
+}
+
 extension WebImageError: CustomStringConvertible {
     public var description: String {
         var text = "\(code.name) (\(code.rawValue)): \(message)"

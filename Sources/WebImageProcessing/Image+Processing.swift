@@ -1,4 +1,4 @@
-package import WebImageCore
+public import WebImageCore
 
 extension Image {
     /// The picture scaled to a plan, made for its size and orientation. What it still has to be turned stays to be done.
@@ -11,15 +11,12 @@ extension Image {
         return Image(pixels: pixels, info: info)
     }
 
-    /// The picture scaled to meet a size in display orientation.
-    package func resized(
-        to target: TargetSize, filter: ResampleFilter = .lanczos3
-    ) throws(WebImageError) -> Image {
-        try resized(ResizePlan(stored: size, orientation: info.orientation, target: target), filter: filter)
-    }
-
-    /// The picture turned as its orientation says.
-    package func upright() throws(WebImageError) -> Image {
+    /// The picture turned as its ``Info/orientation`` says: a new one, or this one when it is upright already, as loaded
+    /// pictures are unless `ImageRequest.appliesOrientation` was false.
+    ///
+    /// - Throws: `limitExceeded` when there is no memory for it.
+    /// - Complexity: one pass over the pixels, and memory for as many again.
+    public func upright() throws(WebImageError) -> Image {
         guard info.orientation != .up else { return self }
         var info = info
         info.orientation = .up

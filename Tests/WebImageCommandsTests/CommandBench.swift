@@ -35,10 +35,14 @@ final class CommandBench: Sendable {
         try await run(arguments, input: input)
     }
 
-    /// - Parameter environment: more variables, such as `A=b`.
-    func run(_ arguments: [String], input: [UInt8] = [], environment: [String] = []) async throws -> CommandRun {
+    /// - Parameters:
+    ///   - environment: more variables, such as `A=b`; those take the place of the bench's own.
+    ///   - program: what is run in place of the command.
+    func run(
+        _ arguments: [String], input: [UInt8] = [], environment: [String] = [], program: String? = nil
+    ) async throws -> CommandRun {
         try write(input, to: ".stdin")
-        let code = await end(of: try start(arguments, environment: environment))
+        let code = await end(of: try start(arguments, environment: environment, program: program))
         let (output, errors) = (read(".stdout") ?? [], String(decoding: read(".stderr") ?? [], as: UTF8.self))
         return CommandRun(code: code, output: output, errors: errors)
     }
@@ -57,17 +61,27 @@ final class CommandBench: Sendable {
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : -(status & 0x7F)
     }
 
-    /// - Parameter terminal: the path of what is standard input, output and error; nil: files.
-    func start(_ arguments: [String], environment more: [String] = [], terminal: String? = nil) throws -> pid_t {
+    /// - Parameters:
+    ///   - terminal: the path of what is standard input, output and error; nil: files.
+    ///   - output: what is standard output, where it is neither.
+    func start(
+        _ arguments: [String], environment more: [String] = [], terminal: String? = nil, output: Int32? = nil,
+        program: String? = nil
+    ) throws -> pid_t {
         guard let tests = realpath("/proc/self/exe", nil) else { throw WebImageError(.fileNotFound, "no executable") }
         defer { free(tests) }
         let binaries = String(cString: tests).split(separator: "/").dropLast().map { "/" + $0 }.joined()
-        var environment = ["HOME=\(folder)", "XDG_CACHE_HOME=\(folder)/.cache", "SWIFT_BACKTRACE=enable=no"] + more
+        func isReplaced(_ variable: String) -> Bool {
+            more.contains { $0.prefix { $0 != "=" } == variable.prefix { $0 != "=" } }
+        }
+        let own = ["HOME=\(folder)", "XDG_CACHE_HOME=\(folder)/.cache", "SWIFT_BACKTRACE=enable=no"]
+        var environment = own.filter { !isReplaced($0) } + more
         if let libraries = getenv("LD_LIBRARY_PATH") {
             environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
         }
         // Spawning in another directory is not in POSIX; env does it.
-        var words = (["/usr/bin/env", "-C", folder, "\(binaries)/webimage"] + arguments).map { strdup($0) } + [nil]
+        var words =
+            (["/usr/bin/env", "-C", folder, program ?? "\(binaries)/webimage"] + arguments).map { strdup($0) } + [nil]
         var variables = environment.map { strdup($0) } + [nil]
         defer { for text in words + variables { free(text) } }
         var actions = posix_spawn_file_actions_t()
@@ -81,6 +95,7 @@ final class CommandBench: Sendable {
                 posix_spawn_file_actions_addopen(&actions, Int32(number), path(file), mode, 0o600)
             }
         }
+        if let output { posix_spawn_file_actions_adddup2(&actions, output, 1) }
         var process: pid_t = 0
         let result = posix_spawn(&process, "/usr/bin/env", &actions, nil, &words, &variables)
         guard result == 0 else { throw WebImageError(.fileNotFound, "the command does not start: error \(result)") }

@@ -127,6 +127,37 @@ struct FetchFailureTests {
         #expect(try run.objects.first?.errorNames == ["formatNotBuilt"])
     }
 
+    /// Once JPEG was written into whatever it was.
+    @Test(arguments: [("a.xyz", "cannotEncode"), ("a", "cannotEncode")])
+    func anOutputThatNamesNoFormatIsRefusedAsConvertDoes(name: String, code: String) async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "in.png")
+        for arguments in [["fetch", "in.png", "--size", "10x", "-o", name], ["convert", "in.png", name]] {
+            let run = try await bench.run(arguments + ["--json"])
+            #expect(run.code == 1 && bench.names() == ["in.png"])
+            #expect(try run.objects.first?.errorNames == [code])
+        }
+        // The original's bytes may have any name; and a device has none.
+        #expect(try await bench.run("fetch", "in.png", "-o", name).code == 0)
+        #expect(try await bench.run("fetch", "in.png", "--size", "10x", "-o", "/dev/null").code == 0)
+    }
+
+    @Test func anAddressWithoutASchemeGetsAHint() async throws {
+        let bench = try CommandBench()
+        let run = try await bench.run("fetch", "www.example.com/a.jpg")
+        #expect(run.code == 1 && run.errors.contains("write https:// before it"))
+    }
+
+    @Test func limitsTakeUnitsAndTheirErrorNamesTheFlag() async throws {
+        let bench = try CommandBench()
+        let jpeg = try Pictures.jpeg()
+        let url = bench.serve("/a.jpg", jpeg)
+        let tooLong = try await bench.run("fetch", url, "--max-bytes", "1k")
+        #expect(tooLong.code == 1 && jpeg.count > 1024)
+        #expect(tooLong.errors.contains("1.0 KiB") && tooLong.errors.contains("--max-bytes"))
+        #expect(try await bench.run("fetch", url, "--max-bytes", "1M").code == 0)
+    }
+
     @Test func passwordsAndControlCharactersStayOutOfMessages() async throws {
         let bench = try CommandBench()
         let port = try OriginServer.closedPort()

@@ -44,6 +44,11 @@ struct UsageTests {
         (["show"], "inputs"), (["show", "a", "--protocol", "ascii"], "--protocol takes"),
         (["show", "a", "--size", "0x"], "--size takes"), (["show", "-", "-"], "standard input"),
         (["cache", "frobnicate"], "frobnicate"), (["frobnicate"], "frobnicate"),
+        (["fetsh", "a"], "did you mean 'webimage fetch'?"), (["fecth"], "did you mean 'webimage fetch'?"),
+        (["cache", "stat"], "did you mean 'webimage cache stats'?"), (["frobnicate"], "there are fetch, prefetch"),
+        (["https://example.com/a.jpg"], "webimage fetch https://example.com/a.jpg"),
+        (["fetch", "a", "--max-bytes", "1x"], "--max-bytes"), (["fetch", "a", "--max-bytes", "k"], "--max-bytes"),
+        (["cache", "trim", "--max-bytes=-1"], "--max-bytes"),
     ])
     func wrongUsageEndsWithTwoAndSaysWhy(arguments: [String], message: String) async throws {
         let bench = try CommandBench()
@@ -61,6 +66,14 @@ struct UsageTests {
         let run = try await bench.run(arguments)
         #expect(run.code == 2 && run.text == "")
         #expect(run.errors.contains("not available in this build"), "\(run.errors)")
+    }
+
+    @Test func helpTellsWhatThereIsAndNothingElse() async throws {
+        let bench = try CommandBench()
+        #expect(try await bench.run("--help").text.contains("demo"))
+        for command in ["fetch", "convert"] {
+            #expect(try await !bench.run(command, "--help").text.contains("--transform"))
+        }
     }
 
     @Test(arguments: [

@@ -28,6 +28,12 @@ import WebImageCore
         #expect(WebImageError.Code(rawValue: 9999).name == "code9999")
     }
 
+    /// Once it was `Code(rawValue: 2113)`.
+    @Test func aCodeIsShownByItsName() {
+        #expect("\(WebImageError.Code.redirectRefused)" == "redirectRefused")
+        #expect(String(describing: WebImageError.Code(rawValue: 9999)) == "code9999")
+    }
+
     @Test func aCancelledTaskGivesCancelled() {
         #expect(WebImageError.wrapping(CancellationError(), as: .cacheIO, "x").code == .cancelled)
         #expect(WebImageError.wrapping(WebImageError(.noSpace, "full"), as: .cacheIO, "x").code == .noSpace)

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 import WebImageCore
 
@@ -105,6 +106,27 @@ import WebImageTesting
         let error = #expect(throws: WebImageError.self) { try WebURL("ftp://h/a") }
         #expect(error?.code == .unsupportedScheme)
         #expect(error?.message.contains("ftp") == true)
+    }
+
+    @Test(arguments: [
+        ("www.example.com/a.jpg", true), ("example.com/a.jpg", true), ("www.example.com", true),
+        ("localhost:8080/a.jpg", true), ("example.com:443/a", true), ("127.0.0.1/a.png", true),
+        ("bücher.example/ü.png", true), ("a.jpg", false), ("/www.example.com/a.jpg", false), ("./a.b/c.jpg", false),
+        ("photos/a.jpg", false), ("", false), ("..", false), ("../a.jpg", false), ("a.7z/x", false),
+        ("example.com:x/a", false), ("a..com/b", false), ("C:/a.jpg", false),
+    ])
+    func whatLooksLikeAHostGetsAHint(_ text: String, isHost: Bool) {
+        #expect((MissingScheme.hint(for: text) != nil) == isHost)
+    }
+
+    /// Once it said that files can be loaded, to somebody whose redirect led to one.
+    @Test func aRedirectToAFileSaysWhereRedirectsMayGo() throws {
+        var chain = RedirectChain(try WebURL("http://h/a"), method: .get, limit: 3)
+        let error = #expect(throws: WebImageError.self) { try chain.follow("file:///etc/passwd", status: 302) }
+        #expect(error?.code == .redirectRefused)
+        let told = error?.description ?? ""
+        #expect(told.contains("file:///etc/passwd") && told.contains("http and https only"))
+        #expect(!told.contains("file and data can"))
     }
 
     @Test func userAndPasswordAreDecodedAndKeptApart() throws {

@@ -1,17 +1,22 @@
 // The Swift snippets of README and of the documentation catalogue, word for word, so that they cannot rot: this file
 // compiles, and scripts/check-parity looks whether every snippet stands in it. Nothing here is called.
+import FoundationEssentials
 import WebImage
 import WebImageTesting
 
 // MARK: README.md
 
 // README.md
-private func readme() async throws {
+private func readme() async {
     let manager = ImageManager()
     var request = ImageRequest("https://example.com/a.jpg")
     request.size = TargetSize(width: 400, height: 300)
-    let response = try await manager.image(for: request)
-    print(response.image.size, response.source)
+    do {
+        let response = try await manager.image(for: request)
+        print(response.image.size, response.source)
+    } catch {
+        print(error)
+    }
 }
 
 // MARK: WebImage.md
@@ -101,6 +106,25 @@ private func decodeAndWriteBytes(bytes: [UInt8]) async throws {
     let image = try await Image(data: bytes, size: TargetSize(width: 800))
     let jpeg = try image.encoded(as: .jpeg, EncodeOptions(quality: 85))
     _ = jpeg
+}
+
+// GettingStarted.md
+private func changeAPicture(image: Image, file: URL) async throws {
+    let square = try image.resized(to: TargetSize(width: 96, height: 96, fit: .cover))
+    try await square.rounded(radius: .infinity).write(to: file)
+    let part = try image.cropped(to: PixelRect(x: 0, y: 0, width: 200, height: 100))
+    _ = part
+}
+
+// GettingStarted.md
+private func sayItOnce() {
+    var configuration = ImageManager.Configuration()
+    configuration.limits.pixels = 40 << 20
+    configuration.timeout = .seconds(20)
+    configuration.addressPolicy = .publicOnly
+    configuration.download.deadlines.firstByte = .seconds(5)
+    let manager = ImageManager(configuration: configuration)
+    _ = manager
 }
 
 // GettingStarted.md
@@ -275,6 +299,13 @@ private func lookAfterTheCaches(manager: ImageManager) async throws {
 private func tellWhatAFileIs(manager: ImageManager) async throws {
     let details = try await manager.details(for: ImageRequest("https://example.com/a.jpg"))
     print(details.header.format.rawValue, details.header.displaySize, details.header.isProgressive)
+}
+
+// FormatsAndLimits.md
+private func tellWhatACameraSays(details: ImageDetails) {
+    if let photo = details.header.metadata.photo {
+        print(photo.date?.description ?? "", photo.cameraModel ?? "", photo.place?.latitude ?? 0)
+    }
 }
 
 // FormatsAndLimits.md

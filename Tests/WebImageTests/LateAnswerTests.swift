@@ -35,7 +35,7 @@ import WebImageTesting
 
     @Test func bytesEndWithTheRequestsTime() async throws {
         let error = try await end { manager, request throws(WebImageError) in _ = try await manager.data(for: request) }
-        #expect(error?.code == .deadlineExceeded)
+        #expect(error?.code == .deadlineExceeded && error?.location == url)
     }
 
     @Test func detailsEndWithTheRequestsTime() async throws {

@@ -158,6 +158,9 @@ import WebImageTesting
         clock.advance(by: .seconds(3))
         await #expect(throws: WebImageError.self) { try await early.finished().get() }
         #expect(early.failures == [.deadlineExceeded: 1])
+        #expect(throws: WebImageError.self) { try early.result?.get() }
+        guard case .failure(let error)? = early.result else { return }
+        #expect(error.location == url)
         gate.open()
         #expect(throws: Never.self) { try late.result?.get() }
         _ = try await late.finished().get()

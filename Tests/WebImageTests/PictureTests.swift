@@ -192,6 +192,9 @@ import WebImageTesting
         var request = ImageRequest(data: [77, 40], name: "grey")
         let error = await #expect(throws: WebImageError.self) { try await manager.image(for: request) }
         #expect((error?.cause as? WebImageError)?.code == .unknownFormat)
+        // Nothing else would tell why a coder that is registered was not asked.
+        let told = (error?.cause as? WebImageError)?.message ?? ""
+        #expect(told.contains("grey") && told.contains("formatHint") && told.contains("canDecode"))
         let plainKey = request.variantKey
         request.formatHint = ImageFormat(rawValue: "grey")
         #expect(request.variantKey != plainKey)

@@ -190,7 +190,7 @@ import WebImageTesting
         // The manager's loader of a scheme is what such a URL means.
         let bench = TestBench { $0.download.loaders = [OneLoader(name: "x")] }
         let usual = ImageRequest("one:1")
-        #expect(bench.manager.loader.withLoader(usual).originalKey == usual.originalKey)
+        #expect(bench.manager.loader.completed(usual).originalKey == usual.originalKey)
     }
 
     private struct OneLoader: ImageLoader {

@@ -48,7 +48,7 @@ extension ImageRequest {
         request.keepsBitDepth = keepsBitDepth
         request.convertsToSRGB = convertsToSRGB
         request.firstFrameOnly = firstFrameOnly
-        request.limits = limits
+        if let ownLimits { request.limits = ownLimits }
         request.allowsPartial = allowsPartial
         request.priority = priority
         if bytes.withUnsafeBytes({ ImageFormat(sniffing: $0) }) == nil {

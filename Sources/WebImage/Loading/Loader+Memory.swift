@@ -33,7 +33,7 @@ extension Loader {
         // One that no answer brought was put there by hand.
         if image.storage.origin == nil { return request.takesUsualAnswers }
         guard let record = image.storage.origin as? AnswerRecord,
-            let download = try? preparedAtOnce(withLoader(request)).download.get()
+            let download = try? preparedAtOnce(completed(request)).download.get()
         else { return false }
         let (asked, response) = (downloader.cacheRequest(for: download), record.response)
         guard rules.isFor(asked, response), downloader.accepts(response, for: download) else { return false }

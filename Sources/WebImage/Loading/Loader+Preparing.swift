@@ -36,7 +36,7 @@ extension Loader {
         }
         // It is told so.
         guard isWelcome else { return goOn(token, request, delivery) }
-        arm(request.timeout, of: token)
+        arm(request, of: token)
         let look = Task {
             let prepared = await self.prepared(request)
             self.begin(token, prepared, delivery)

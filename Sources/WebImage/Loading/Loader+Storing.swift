@@ -97,6 +97,7 @@ extension Loader {
                 announced.store(ByteLog(bytes: bytes), format: format, told: job.wasStored)
             } catch {
                 observer.cacheFailed(error)
+                job.wasStored(.failure(error))
                 announced.withdraw()
             }
         }
@@ -122,5 +123,5 @@ extension Loader {
 }
 
 extension BytesJob {
-    fileprivate func wasStored(in time: Duration) { storeTime.withLock { $0 = time } }
+    fileprivate func wasStored(_ outcome: Result<Duration, WebImageError>) { storing.withLock { $0 = outcome } }
 }

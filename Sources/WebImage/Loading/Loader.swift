@@ -34,6 +34,7 @@ final class Loader: Sendable {
     /// Of originals in the disk cache; see ``ImageManager/Configuration/cacheSerializer``.
     let serializer: CacheSerializer?
     let rules: HTTPCacheRules
+    let defaults: LoadDefaults
     /// What is finished on disk, unless a request has a cache of its own; its owner is the manager.
     let ownFront = Guarded(WeakCache())
     let table = Guarded(LoadTable())
@@ -60,13 +61,14 @@ final class Loader: Sendable {
         observer = parts.observer
         serializer = parts.serializer
         rules = .standard(keeping: parts.keptFields)
+        defaults = parts.defaults
     }
 
     /// Starts or joins the load that `request` needs, for `token`.
     func start(
         _ token: LoadToken, _ given: ImageRequest, _ delivery: LoadToken.Delivery, asksMemory: Bool = true
     ) {
-        let usual = withLoader(given)
+        let usual = completed(given)
         var request = usual
         switch preparation(of: usual) {
         case .notNeeded: break
@@ -79,10 +81,10 @@ final class Loader: Sendable {
             return delivery.post(.finished(.success(ImageResponse(image: image, source: .memory))))
         }
         if request.caching.looksOnDisk, lookForFinished(token, request, delivery) {
-            return arm(request.timeout, of: token)
+            return arm(request, of: token)
         }
         let joined = join(token, request, delivery)
-        arm(request.timeout, of: token)
+        arm(request, of: token)
         carryOut(joined, delivery)
     }
 
@@ -99,12 +101,13 @@ final class Loader: Sendable {
         carryOut(joined, delivery)
     }
 
-    /// The request with the loader that takes its URL, where there is one that does (row X-04).
-    func withLoader(_ request: ImageRequest) -> ImageRequest {
+    /// The request as it is loaded: with what the manager says where it says nothing, and with the loader that takes its URL,
+    /// where there is one that does (row X-04).
+    func completed(_ given: ImageRequest) -> ImageRequest {
+        var request = defaults.applied(to: given)
         guard request.loader == nil, request.inlineData == nil, let loader = downloader.loader(for: request.url) else {
             return request
         }
-        var request = request
         request[\.download].loader = loader
         request[\.download].hasUsualLoader = true
         return request
@@ -202,11 +205,11 @@ final class Loader: Sendable {
         for job in bytesJobs { abandon(job) }
     }
 
-    func arm(_ timeout: Duration?, of token: LoadToken) {
-        guard let timeout else { return }
+    func arm(_ request: ImageRequest, of token: LoadToken) {
+        guard let timeout = request.timeout else { return }
         let action = clock.schedule(at: token.started + timeout) { [weak self, weak token] in
             guard let self, let token else { return }
-            let error = WebImageError(.deadlineExceeded, "the load took longer than \(timeout)")
+            let error = WebImageError.tookTooLong(timeout, request)
             // A caller's closure must not hold up the clock.
             let callsClosure = self.table.withLock { _ in token.delivery?.isClosure ?? false }
             if callsClosure {
@@ -388,7 +391,7 @@ extension Loader {
                     guard let end = self.table.withLock({ $0.endStoring(end.token) }) else { return }
                     end.timeout?.cancel()
                     var own = own
-                    if let time = stored?.storeTime.withLock({ $0 }) { own = own.map { $0.stored(in: time) } }
+                    if let outcome = stored?.storing.withLock({ $0 }) { own = own.map { $0.stored(outcome) } }
                     end.delivery.post(.finished(own))
                 }
             } else {
@@ -415,9 +418,12 @@ extension Result<ImageResponse, WebImageError> {
 }
 
 extension ImageResponse {
-    fileprivate func stored(in time: Duration) -> ImageResponse {
+    fileprivate func stored(_ outcome: Result<Duration, WebImageError>) -> ImageResponse {
         var response = self
-        response.timings.store = time
+        switch outcome {
+        case .success(let time): response.timings.store = time
+        case .failure(let error): response.storeError = error
+        }
         return response
     }
 

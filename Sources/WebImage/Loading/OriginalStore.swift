@@ -46,9 +46,11 @@ final class OriginalStore: Sendable {
         ///
         /// - Parameters:
         ///   - format: of the bytes; nil: as was announced.
-        ///   - told: how long the writing took, off every lock, before whoever waits for the stores goes on.
+        ///   - told: how long the writing took, or why there is no entry; off every lock, before whoever waits for the
+        ///     stores goes on.
         func store(
-            _ log: ByteLog, format: ImageFormat? = nil, told: @escaping @Sendable (Duration) -> Void
+            _ log: ByteLog, format: ImageFormat? = nil,
+            told: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
         ) {
             guard let original else { return withdraw() }
             owner.store(log, original, format, number, told)
@@ -101,7 +103,7 @@ final class OriginalStore: Sendable {
 
     private func store(
         _ log: ByteLog, _ original: PendingOriginal, _ format: ImageFormat?, _ number: Int,
-        _ told: @escaping @Sendable (Duration) -> Void
+        _ told: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
     ) {
         let length = log.receivedCount
         let priority = state.withLock { state -> LoadPriority? in
@@ -110,14 +112,16 @@ final class OriginalStore: Sendable {
             return Self.priority(withPending: state.pendingBytes)
         }
         guard let priority else {
-            observer.cacheFailed(WebImageError(.cacheIO, "the disk is too slow: an original was not stored"))
+            let error = WebImageError(.cacheIO, "the disk is too slow: an original was not stored")
+            observer.cacheFailed(error)
+            told(.failure(error))
             return end(number, 0, original)
         }
         original.disk.whenOpen { [executor] in
             executor.run(priority) {
                 let begin = self.clock.now
-                self.write(log, original, format)
-                told(self.clock.now - begin)
+                let failure = self.write(log, original, format)
+                told(failure.map { .failure($0) } ?? .success(self.clock.now - begin))
                 self.end(number, length, original)
             }
         }
@@ -157,21 +161,30 @@ final class OriginalStore: Sendable {
         if isDone { run() }
     }
 
-    private func write(_ log: ByteLog, _ original: PendingOriginal, _ format: ImageFormat?) {
-        guard original.order.isWanted else { return }
-        do {
+    /// - Returns: why nothing was stored; nil when it was, or when a newer write or a removal has made it needless.
+    private func write(_ log: ByteLog, _ original: PendingOriginal, _ format: ImageFormat?) -> WebImageError? {
+        guard original.order.isWanted else { return nil }
+        do throws(WebImageError) {
             let writer = try original.disk.makeWriter(for: original.key, as: original.order)
             var offset = 0
             while case .chunk(let chunk) = log.read(at: offset) {
                 try chunk.withUnsafeBytes { bytes throws(WebImageError) in try writer.append(bytes) }
                 offset = chunk.range.upperBound
             }
-            guard offset == log.receivedCount else { return writer.abandon() }
+            guard offset == log.receivedCount else {
+                writer.abandon()
+                return WebImageError(.cacheIO, "the bytes to store could not be read")
+            }
             var metadata = original.metadata
             metadata.format = format ?? metadata.format
-            if try !writer.commit(metadata), writer.wasSkipped { observer.cacheSkipped() }
+            if try writer.commit(metadata) || !original.order.isWanted { return nil }
+            if writer.wasSkipped { observer.cacheSkipped() }
+            return WebImageError(
+                .noSpace, "the disk cache has no room for it: its limit or the disk's free space is too small",
+                location: original.disk.configuration.directory)
         } catch {
             observer.cacheFailed(error)
+            return error
         }
     }
 }

@@ -152,8 +152,8 @@ final class BytesJob: @unchecked Sendable {
     let isStored = Atomic(false)
     /// Set by the session that says how it went with the origin.
     let isSettled = Atomic(false)
-    /// How long the original was written; nil before it is on disk.
-    let storeTime = Guarded<Duration?>(nil)
+    /// How long the original was written, or why it was not; nil before it is on disk.
+    let storing = Guarded<Result<Duration, WebImageError>?>(nil)
     private let highest = Atomic(LoadPriority.low.rawValue)
 
     /// Every pixel job that is not finished.

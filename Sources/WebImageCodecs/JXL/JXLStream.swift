@@ -90,7 +90,7 @@
                 throw WebImageError(
                     .limitExceeded,
                     "the JPEG XL's \(info.num_extra_channels) channels beside its colours take more memory than "
-                        + "\(limits.pixels) pixels; raise DecodeLimits.pixels to allow it", format: .jxl)
+                        + "\(limits.pixels) pixels; raise DecodeLimits.pixels (--max-pixels) to allow it", format: .jxl)
             }
             for index in 0..<Int(info.num_extra_channels) {
                 var channel = JxlExtraChannelInfo()

@@ -8,7 +8,7 @@ extension DecodeLimits {
         guard byteCount <= bytes.bytes else {
             throw WebImageError(
                 .limitExceeded,
-                "the \(format.rawValue) picture is longer than \(bytes); raise DecodeLimits.bytes to allow it",
+                "the \(format.rawValue) picture is longer than \(bytes); raise DecodeLimits.bytes (--max-bytes) to allow it",
                 format: format)
         }
     }

@@ -14,7 +14,7 @@ struct ShowCommand: AsyncParsableCommand {
             file, half blocks go, 80 columns wide. Of an animation, the first frame is drawn.
             """)
 
-    @Argument(help: "Files or URLs; - is standard input.")
+    @Argument(help: "Files or URLs; - is standard input.", completion: .file())
     var inputs: [String]
 
     @Option(
@@ -79,7 +79,7 @@ struct PictureShow: Sendable {
         self.terminal = terminal
         self.language = language
         self.size = size
-        manager = loading.makeManager()
+        manager = loading.makeManager(isQuiet: isJSON)
         display = ProgressDisplay(isOn: isJSON ? false : nil)
     }
 

@@ -1,6 +1,7 @@
 import CShimCurl
 import Glibc
 import WebImageCore
+import WebImageSystem
 
 /// Where the certificate authorities are. libcurl only caches the parsed store when it comes from one file (a new TLS
 /// connection costs 25 ms otherwise), so trust is always a file: the system's bundle, or one in memory that also holds
@@ -53,7 +54,7 @@ struct TrustFiles {
     private static func name(of file: Int32) -> String { "/proc/self/fd/\(file)" }
 
     private static var failure: WebImageError {
-        WebImageError(.tlsFailed, "there is no room for the certificates to trust (error \(errno))")
+        WebImageError(.tlsFailed, "there is no room for the certificates to trust (\(SystemErrorText.of(errno)))")
     }
 
     private static func contents(of path: String) -> [UInt8]? {

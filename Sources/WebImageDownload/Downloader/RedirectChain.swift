@@ -62,8 +62,11 @@ struct RedirectChain: Sendable {
         do throws(WebImageError) {
             next = try current.resolving(location)
         } catch {
+            let rule =
+                error.code == .unsupportedScheme
+                ? "redirects are followed to http and https only" : "that is no URL that can be loaded"
             throw WebImageError(
-                .redirectRefused, "a redirect leads to \(redactedURL(location)), which cannot be loaded", cause: error)
+                .redirectRefused, "a redirect leads to \(redactedURL(location)): \(rule)", cause: error)
         }
         guard allowsHTTP || current.scheme == .http || next.scheme == .https else {
             throw WebImageError(

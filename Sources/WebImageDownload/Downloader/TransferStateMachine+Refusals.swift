@@ -35,6 +35,7 @@ extension WebImageError {
         let seen = what.map { ": \($0)" } ?? ""
         return WebImageError(
             .bodyTooLarge,
-            "the body is longer than the limit of \(ByteCount(limit))\(seen); raise bodyLimit to allow it")
+            "the body is longer than the limit of \(ByteCount(limit))\(seen); raise bodyLimit (--max-bytes) to allow it"
+        )
     }
 }

@@ -58,6 +58,10 @@ final class OpenFile: @unchecked Sendable {
         WebImageError.bodyTooLarge(limit: limit).at(path)
     }
 
+    private static func missing(_ path: String) -> String {
+        "there is no such file" + (MissingScheme.hint(for: path).map { "; \($0)" } ?? "")
+    }
+
     private static func error(for fault: FileFault, _ path: String) -> WebImageError {
         switch fault.errorNumber {
         case 1, 13:  // EPERM, EACCES
@@ -65,7 +69,7 @@ final class OpenFile: @unchecked Sendable {
         case 6, 21:  // ENXIO (a socket), EISDIR
             WebImageError(.notAFile, "this is no file that can be read", cause: fault, location: path)
         case 2, 20:  // ENOENT, ENOTDIR
-            WebImageError(.fileNotFound, "there is no such file", cause: fault, location: path)
+            WebImageError(.fileNotFound, missing(path), cause: fault, location: path)
         default:
             WebImageError(.fileNotFound, "the file cannot be opened or read", cause: fault, location: path)
         }

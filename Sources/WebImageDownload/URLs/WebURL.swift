@@ -68,10 +68,8 @@ package struct WebURL: Hashable, Sendable {
 
     private init(_ reference: URLReference, scheme: String, text: Substring) throws(WebImageError) {
         guard let known = Scheme(rawValue: scheme) else {
-            let name = String(scheme.prefix(32))
             throw WebImageError(
-                .unsupportedScheme, "\(name): URLs cannot be loaded; http, https, file and data can",
-                location: redactedURL(String(text)))
+                .unsupportedScheme, Self.refusal(of: scheme, String(text)), location: redactedURL(String(text)))
         }
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw Self.invalid("the URL holds a control character", text)
@@ -101,6 +99,16 @@ package struct WebURL: Hashable, Sendable {
         parts = Parts(
             text: text, scheme: scheme, port: port, hostRange: hostStart..<hostEnd, pathRange: pathStart..<pathEnd,
             credentials: credentials)
+    }
+
+    private static func refusal(of scheme: String, _ text: String) -> String {
+        let name = String(scheme.prefix(32))
+        // Files and data never come this far when a caller asks for them: a redirect or a hook leads there.
+        if scheme == "file" || scheme == "data" {
+            return "\(name): URLs cannot be loaded from here; http and https can"
+        }
+        let known = "\(name): URLs cannot be loaded; http, https, file and data can"
+        return MissingScheme.hint(for: text).map { "\(known); \($0)" } ?? known
     }
 
     /// The URL without fragment, user and password: what is asked for, and what a cache key is made of.

@@ -1,0 +1,37 @@
+public import WebImageCore
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+// Foundation's types where programs have them. Of bytes that are made here, `Data(bytes)` makes a `Data`.
+
+extension Image {
+    /// Decodes encoded bytes of any registered format.
+    ///
+    /// - Throws: `badImageData`, whose cause says what is wrong.
+    public init(data: Data, size: TargetSize? = nil) async throws(WebImageError) {
+        try await self.init(data: [UInt8](data), size: size)
+    }
+}
+
+extension ImageRequest {
+    /// Bytes that are there already, decoded as if they had been loaded; memory and disk cache are not asked.
+    ///
+    /// - Parameter name: stands for the bytes in errors.
+    public init(data: Data, name: String) { self.init(data: [UInt8](data), name: name) }
+}
+
+extension ImageManager {
+    /// Loads a picture by its URL: ``image(for:)-(ImageRequest)`` for all that a request can say.
+    ///
+    /// - Parameter size: the size to decode to; nil: the size that the picture has.
+    /// - Throws: as ``image(for:)-(ImageRequest)``.
+    public nonisolated(nonsending) func image(
+        for url: URL, size: TargetSize? = nil
+    ) async throws(WebImageError) -> ImageResponse {
+        try await image(for: ImageRequest(url, size: size))
+    }
+}

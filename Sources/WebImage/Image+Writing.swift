@@ -1,0 +1,67 @@
+import WebImageCodecs
+public import WebImageCore
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension Image {
+    /// Writes the picture into a file, which is there whole or not at all; an older one is replaced. Encodes and writes on
+    /// threads of the library's own.
+    ///
+    /// - Parameters:
+    ///   - format: nil: what the file's extension says.
+    ///   - options: quality and the like; by default those of ``EncodeOptions`` (JPEG and WebP 80, AVIF 60, PNG without loss).
+    /// - Throws: `cannotEncode` when neither `format` nor the name tells a format, `formatNotBuilt` when it cannot be written
+    ///   here, `cannotWrite`, `permissionDenied`, `noSpace`.
+    /// - Complexity: memory for the encoded bytes.
+    public func write(
+        to file: URL, as format: ImageFormat? = nil, _ options: EncodeOptions = EncodeOptions()
+    ) async throws(WebImageError) {
+        guard file.isFileURL else {
+            throw WebImageError(.cannotWrite, "pictures are written to file: URLs", location: redactedURL(file))
+        }
+        guard let format = format ?? ImageFormat(fileExtension: file.pathExtension) else {
+            throw WebImageError(
+                .cannotEncode, "the file's name tells no format that is known; say one with `as:`", location: file.path)
+        }
+        let bytes = try await StandaloneLoads.manager.encode(self, as: format, options)
+        try await StandaloneLoads.manager.write(Data(bytes), to: file)
+    }
+
+    private func redactedURL(_ url: URL) -> String { ImageRequest(url).place }
+}
+
+extension ImageManager {
+    fileprivate func write(_ data: Data, to file: URL) async throws(WebImageError) {
+        let result = await withCheckedContinuation { continuation in
+            loader.ioExecutor.run(.normal) {
+                continuation.resume(returning: Result { () throws(WebImageError) in try data.writeWhole(to: file) })
+            }
+        }
+        try result.get()
+    }
+}
+
+extension Data {
+    fileprivate func writeWhole(to file: URL) throws(WebImageError) {
+        do {
+            try write(to: file, options: .atomic)
+        } catch let error as CocoaError {
+            let (code, reason): (WebImageError.Code, String) =
+                switch error.code {
+                case .fileNoSuchFile, .fileReadNoSuchFile: (.cannotWrite, "there is no such folder")
+                case .fileWriteNoPermission, .fileReadNoPermission: (.permissionDenied, "that is not allowed")
+                case .fileWriteVolumeReadOnly: (.permissionDenied, "the disk is read-only")
+                case .fileWriteOutOfSpace: (.noSpace, "the disk is full")
+                case .fileWriteInvalidFileName: (.cannotWrite, "the name is too long or not allowed")
+                default: (.cannotWrite, "the system refused")
+                }
+            throw WebImageError(code, "the file cannot be written: \(reason)", cause: error, location: file.path)
+        } catch {
+            throw .wrapping(error, as: .cannotWrite, "the file cannot be written").at(file.path)
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import WebImageCore
+
+/// What a manager says for the requests that do not say it themselves.
+struct LoadDefaults: Sendable {
+    let limits: DecodeLimits
+    let timeout: Duration?
+    /// False for most managers, whose requests then need no look.
+    private let saysAnything: Bool
+
+    init(limits: DecodeLimits = .default, timeout: Duration? = nil) {
+        self.limits = limits
+        self.timeout = timeout
+        saysAnything = limits != .default || timeout != nil
+    }
+
+    /// The request as it is loaded.
+    func applied(to request: ImageRequest) -> ImageRequest {
+        guard saysAnything, request.ownLimits == nil || (timeout != nil && request.timeout == nil) else {
+            return request
+        }
+        return request.with(limits: request.ownLimits ?? limits, timeout: request.timeout ?? timeout)
+    }
+}
+
+extension WebImageError {
+    /// What a load ends in when its time is up.
+    static func tookTooLong(_ timeout: Duration, _ request: ImageRequest) -> WebImageError {
+        WebImageError(
+            .deadlineExceeded,
+            "the load took longer than \(timeout); raise the request's timeout (--timeout) to allow it",
+            location: request.place)
+    }
+}

@@ -1,0 +1,24 @@
+public import WebImageCodecs
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension PhotoDate {
+    /// The moment, for a camera whose zone is known.
+    ///
+    /// - Parameter zone: where the camera was, in case it did not say it (``minutesFromUTC``), as most do not. Default nil.
+    /// - Returns: nil when neither says it, or there is no such day.
+    public func date(in zone: TimeZone? = nil) -> Date? {
+        guard let zone = minutesFromUTC.flatMap({ TimeZone(secondsFromGMT: $0 * 60) }) ?? zone else { return nil }
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        let components = DateComponents(
+            year: year, month: month, day: day, hour: hour, minute: minute, second: second)
+        guard let date = calendar.date(from: components), calendar.component(.day, from: date) == day || second == 60
+        else { return nil }
+        return date
+    }
+}

@@ -1,0 +1,71 @@
+import FoundationEssentials
+import Testing
+import WebImage
+import WebImageTesting
+
+/// Pictures from and to Foundation's types.
+@Suite struct ImageFileTests {
+    @Test(arguments: [("a.png", ImageFormat.png), ("a.JPG", .jpeg), ("b.webp", .webp), ("c.tif", .tiff)])
+    func aFilesNameSaysItsFormat(name: String, format: ImageFormat) async throws {
+        let folder = try TemporaryFolder()
+        let file = URL(filePath: "\(folder.path)/\(name)")
+        try await Fixture.gradient(40, 30).write(to: file)
+        let data = try Data(contentsOf: file)
+        #expect(ImageFormat(sniffing: [UInt8](data)) == format)
+        let image = try await Image(data: data)
+        #expect(image.size == PixelSize(width: 40, height: 30) && image.info.format == format)
+        #expect(try await Image(contentsOf: file, size: TargetSize(width: 20)).size.width == 20)
+    }
+
+    @Test func aFormatThatIsSaidCountsMoreThanTheName() async throws {
+        let folder = try TemporaryFolder()
+        let file = URL(filePath: "\(folder.path)/a.bin")
+        try await Fixture.gradient(8, 8).write(to: file, as: .jpeg, EncodeOptions(quality: 30))
+        #expect(ImageFormat(sniffing: [UInt8](try Data(contentsOf: file))) == .jpeg)
+    }
+
+    @Test func whatCannotBeWrittenSaysWhyAndLeavesWhatIsThere() async throws {
+        let folder = try TemporaryFolder()
+        let image = Fixture.gradient(8, 8)
+        func code(_ url: URL) async -> WebImageError? {
+            do throws(WebImageError) {
+                try await image.write(to: url)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(await code(URL(filePath: "\(folder.path)/a.bin"))?.code == .cannotEncode)
+        #expect(await code(URL(filePath: "\(folder.path)/a.svg"))?.code == .formatNotBuilt)
+        let nowhere = await code(URL(filePath: "\(folder.path)/no/a.png"))
+        #expect(nowhere?.code == .cannotWrite && nowhere?.location == "\(folder.path)/no/a.png")
+        #expect(await code(try #require(URL(string: "https://example.com/a.png")))?.code == .cannotWrite)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+        let file = URL(filePath: "\(folder.path)/a.png")
+        try await image.write(to: file)
+        try await image.resized(to: TargetSize(width: 4)).write(to: file)
+        #expect(try await Image(contentsOf: file).size.width == 4)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.png"])
+    }
+
+    @Test func aURLIsEnoughToLoadAPicture() async throws {
+        let bench = TestBench()
+        bench.answer("http://pictures.test/a.png", with: try Fixture.png(40, 30), type: "image/png")
+        let url = try #require(URL(string: "http://pictures.test/a.png"))
+        #expect(try await bench.manager.image(for: url).image.size.width == 40)
+        #expect(try await bench.manager.image(for: url, size: TargetSize(width: 10)).image.size.width == 10)
+        let request = ImageRequest(data: Data(try Fixture.png(8, 8)), name: "mine")
+        #expect(try await bench.manager.image(for: request).image.size.width == 8)
+    }
+
+    @Test func aPhotographsDateIsAMomentWhereItsZoneIsKnown() throws {
+        var date = try #require(PhotoDate(year: 2024, month: 2, day: 29, hour: 12, minute: 30, second: 5))
+        #expect(date.date() == nil)
+        let berlin = try #require(TimeZone(secondsFromGMT: 3600))
+        #expect(date.date(in: berlin)?.timeIntervalSince1970.rounded() == 1_709_206_205)
+        date.minutesFromUTC = -90
+        #expect(date.date(in: berlin)?.timeIntervalSince1970.rounded() == 1_709_206_205 + 9000)
+        date.year = 2023
+        #expect(date.date() == nil, "2023 has no 29 February")
+    }
+}

@@ -1,0 +1,38 @@
+import Testing
+import WebImage
+import WebImageTesting
+
+/// What a load that waits for the disk is told of it.
+@Suite struct StoreErrorTests {
+    private let url = "http://pictures.test/a.png"
+
+    private func load(_ files: FaultyFileSystem, limit: ByteCount? = nil) async throws -> ImageResponse {
+        let folder = try TemporaryFolder()
+        let bench = TestBench(disk: folder.path, files: files) { configuration in
+            if let limit { configuration.disk?.limits.bytes = limit }
+        }
+        bench.answer(url, with: try Fixture.png(40, 30), type: "image/png")
+        var request = ImageRequest(url)
+        request.caching.waitsForStore = true
+        return try await bench.manager.image(for: request)
+    }
+
+    @Test func whatWasStoredSaysHowLongItTook() async throws {
+        let response = try await load(FaultyFileSystem())
+        #expect(response.timings.store != nil && response.storeError == nil)
+    }
+
+    @Test(arguments: [(Int32(28), WebImageError.Code.noSpace), (30, .readOnly), (5, .cacheIO)])
+    func whatCouldNotBeStoredSaysWhy(number: Int32, code: WebImageError.Code) async throws {
+        let files = FaultyFileSystem()
+        files.failAll(.write, with: .error(number))
+        let response = try await load(files)
+        #expect(response.storeError?.code == code && response.timings.store == nil)
+        #expect(response.image.size.width == 40)
+    }
+
+    @Test func whatHasNoRoomSaysSo() async throws {
+        let response = try await load(FaultyFileSystem(), limit: 1)
+        #expect(response.storeError?.code == .noSpace && response.timings.store == nil)
+    }
+}
