@@ -76,5 +76,6 @@ final class ImageRequestStorage: Sendable {
         originalKey = other.originalKey
         variantKey = other.variantKey
         takesUsualAnswers = other.takesUsualAnswers
+        isSteady = other.isSteady
     }
 }

@@ -5,8 +5,15 @@ import WebImage
 
 /// How to load: the options of fetch that concern the network and the caches.
 struct LoadOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("How many to load at once.", valueName: "N"))
-    var concurrency = 6
+    @Option(
+        name: .customLong("concurrency"),
+        help: ArgumentHelp(
+            "How many to load at once. Default: 64, 6 of them from one host, not counting those that crawl.",
+            valueName: "N"))
+    var exactConcurrency: Int?
+
+    /// How many inputs are worked on at once.
+    var concurrency: Int { exactConcurrency ?? 64 }
 
     @Option(
         help: "How urgent: low, normal or high. Default: normal; low for prefetch.",
@@ -101,8 +108,11 @@ struct LoadOptions: ParsableArguments {
     /// - Parameter isQuiet: whether nobody wants to hear that there is no disk cache.
     func makeManager(isQuiet: Bool) -> ImageManager {
         var configuration = ImageManager.Configuration.withoutMemoryCache
-        configuration.download.maxConcurrent = concurrency
-        configuration.download.maxConcurrentPerHost = concurrency
+        if let exactConcurrency {
+            configuration.download.maxConcurrent = exactConcurrency
+            configuration.download.maxConcurrentPerHost = exactConcurrency
+            configuration.download.spareForSlowOrigins = 0
+        }
         // Nothing here is more urgent than the rest.
         configuration.download.reservedForUrgent = 0
         if let retries { configuration.download.retry.retries = retries }
