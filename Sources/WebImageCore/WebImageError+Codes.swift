@@ -10,6 +10,7 @@ extension WebImageError.Code {
         (2117, "decompressionLimit"), (2118, "authenticationFailed"), (2119, "circuitOpen"), (2120, "shutDown"),
         (3000, "unknownFormat"), (3001, "unsupportedFeature"), (3002, "formatNotBuilt"), (3003, "corruptData"),
         (3004, "truncatedData"), (3005, "limitExceeded"), (3006, "cannotEncode"), (3007, "transformFailed"),
+        (3009, "decoderUnavailable"),
         (4000, "cacheIO"), (4001, "noSpace"), (4002, "readOnly"), (4003, "corruptEntry"), (4004, "locked"),
         (5000, "fileNotFound"), (5001, "permissionDenied"), (5002, "notAFile"), (5003, "cannotWrite"),
     ]
@@ -95,6 +96,8 @@ extension WebImageError.Code {
     public static let cannotEncode = Self(rawValue: 3006)
     /// A transformer failed.
     public static let transformFailed = Self(rawValue: 3007)
+    /// Nothing can decode the picture just now, though it may be good: another attempt, later, may do it.
+    public static let decoderUnavailable = Self(rawValue: 3009)
 
     /// A read or write of the cache failed.
     public static let cacheIO = Self(rawValue: 4000)
