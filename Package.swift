@@ -77,8 +77,9 @@ let package = Package(
         shim("CShimPNG", ["CSysPNG"], libraries: ["z"]),
         shim("CShimTIFF", ["CSysTIFF", "CPixels"]),
         shim("CShimHEIF", ["CSysHEIF"], libraries: ["de265"]),
-        shim("CShimSVG", ["CSysCairo", "CShimSystem"], libraries: ["rsvg-2", "gdk_pixbuf-2.0", "gio-2.0"]),
-        shim("CShimPDF", ["CSysPoppler", "CShimSystem"]),
+        shim("CShimGuard"),
+        shim("CShimSVG", ["CSysCairo", "CShimGuard"], libraries: ["rsvg-2", "gdk_pixbuf-2.0", "gio-2.0"]),
+        shim("CShimPDF", ["CSysPoppler", "CShimGuard"]),
         shim("CShimCurl", ["CSysCurl"]),
 
         room("WebImageCore", ["CShimSystem"]),

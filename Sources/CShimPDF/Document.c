@@ -1,21 +1,24 @@
 #include "CShimPDF.h"
-#include "CShimSystem.h"
+#include "CShimGuard.h"
 #include <poppler.h>
 #include <stdlib.h>
-
-/* poppler calls itself for what is nested; it limits that to some hundred levels, which this is ample for. */
-static const size_t stack_size = 64 << 20;
 
 struct wi_pdf {
     PopplerDocument *document;
     PopplerPage *page;
     cairo_surface_t *surface;
+    /* Whether poppler has thrown something: then its objects are lost. */
+    int is_broken;
     char message[256];
 };
 
 wi_pdf *wi_pdf_create(void) { return calloc(1, sizeof(wi_pdf)); }
 
 void wi_pdf_destroy(wi_pdf *pdf) {
+    if (pdf->is_broken) {
+        free(pdf);
+        return;
+    }
     if (pdf->surface != NULL) cairo_surface_destroy(pdf->surface);
     if (pdf->page != NULL) g_object_unref(pdf->page);
     if (pdf->document != NULL) g_object_unref(pdf->document);
@@ -62,23 +65,25 @@ static int open_page(work *work) {
     return WI_PDF_OK;
 }
 
-static void *run_open(void *context) {
-    ((work *)context)->result = open_page(context);
-    return NULL;
+static void run_open(void *context) { ((work *)context)->result = open_page(context); }
+
+static int give_up(wi_pdf *pdf) {
+    pdf->is_broken = 1;
+    return fail(pdf, "it gave up", WI_PDF_BROKEN);
 }
 
 int wi_pdf_open(
     wi_pdf *pdf, const uint8_t *bytes, size_t count, double *width, double *height, uint32_t *page_count) {
     work work = {.pdf = pdf, .bytes = bytes, .count = count, .result = WI_PDF_NO_MEMORY};
     if (pdf->document != NULL) return WI_PDF_CORRUPT;
-    wi_run_on_stack(stack_size, run_open, &work);
+    if (wi_guard(run_open, &work) != 0) return give_up(pdf);
     *width = work.width;
     *height = work.height;
     *page_count = work.page_count;
     return work.result;
 }
 
-static void *run_draw(void *context) {
+static void run_draw(void *context) {
     work *work = context;
     cairo_t *canvas = cairo_create(work->pdf->surface);
     cairo_set_source_rgb(canvas, 1, 1, 1);
@@ -89,7 +94,6 @@ static void *run_draw(void *context) {
     /* What is wrong within a page makes cairo fail, too: then there is what was drawn until then, as in any viewer. */
     work->result = cairo_status(canvas) == CAIRO_STATUS_NO_MEMORY ? WI_PDF_NO_MEMORY : WI_PDF_OK;
     cairo_destroy(canvas);
-    return NULL;
 }
 
 int wi_pdf_draw(wi_pdf *pdf, const wi_pdf_drawing *drawing, const uint8_t **pixels, size_t *bytes_per_row) {
@@ -98,7 +102,7 @@ int wi_pdf_draw(wi_pdf *pdf, const wi_pdf_drawing *drawing, const uint8_t **pixe
     pdf->surface = cairo_image_surface_create(
         CAIRO_FORMAT_RGB24, (int)drawing->canvas_width, (int)drawing->canvas_height);
     if (cairo_surface_status(pdf->surface) != CAIRO_STATUS_SUCCESS) return WI_PDF_NO_MEMORY;
-    wi_run_on_stack(stack_size, run_draw, &work);
+    if (wi_guard(run_draw, &work) != 0) return give_up(pdf);
     if (work.result != WI_PDF_OK) return work.result;
     cairo_surface_flush(pdf->surface);
     *pixels = cairo_image_surface_get_data(pdf->surface);

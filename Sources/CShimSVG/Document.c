@@ -1,10 +1,22 @@
 #include "Internal.h"
-#include "CShimSystem.h"
+#include "CShimGuard.h"
 #include <stdlib.h>
 
-wi_svg *wi_svg_create(void) { return calloc(1, sizeof(wi_svg)); }
+wi_svg *wi_svg_create(void) {
+    wi_svg *svg = calloc(1, sizeof(wi_svg));
+    if (svg != NULL) svg->cancellable = g_cancellable_new();
+    return svg;
+}
+
+void wi_svg_cancel(wi_svg *svg) { g_cancellable_cancel(svg->cancellable); }
 
 void wi_svg_destroy(wi_svg *svg) {
+    if (svg->cancellable != NULL) g_object_unref(svg->cancellable);
+    if (svg->is_broken) {
+        svg->handle = NULL;
+        /* Somebody may have kept a reference. The pixels go all the same. */
+        if (svg->surface != NULL) cairo_surface_finish(svg->surface);
+    }
     if (svg->surface != NULL) cairo_surface_destroy(svg->surface);
     if (svg->handle != NULL) g_object_unref(svg->handle);
     free(svg->inflated);
@@ -56,7 +68,7 @@ static void measure(RsvgHandle *handle, wi_svg_size *size) {
     size->height = pixels(has_height, height);
 }
 
-static void *open_document(void *context) {
+static void open_document(void *context) {
     opening *work = context;
     wi_svg *svg = work->svg;
     GError *error = NULL;
@@ -70,14 +82,18 @@ static void *open_document(void *context) {
         work->result = wi_svg_fail(svg, WI_SVG_CORRUPT, error);
     }
     g_object_unref(stream);
-    return NULL;
 }
 
-int wi_svg_open(wi_svg *svg, const uint8_t *bytes, size_t count, size_t stack, wi_svg_size *size) {
+/* The library has thrown something, and what it was about is in a state that nobody knows. */
+static int give_up(wi_svg *svg) {
+    svg->is_broken = 1;
+    return WI_SVG_BROKEN;
+}
+
+int wi_svg_open(wi_svg *svg, const uint8_t *bytes, size_t count, wi_svg_size *size) {
     opening work = {svg, bytes, count, size, WI_SVG_NO_MEMORY};
     if (svg->handle != NULL || count > G_MAXSSIZE) return WI_SVG_CORRUPT;
-    wi_run_on_stack(stack, open_document, &work);
-    return work.result;
+    return wi_guard(open_document, &work) == 0 ? work.result : give_up(svg);
 }
 
 typedef struct {
@@ -86,7 +102,7 @@ typedef struct {
     int result;
 } drawing_work;
 
-static void *draw_document(void *context) {
+static void draw_document(void *context) {
     drawing_work *work = context;
     wi_svg *svg = work->svg;
     const wi_svg_drawing *drawing = work->drawing;
@@ -97,24 +113,26 @@ static void *draw_document(void *context) {
     cairo_scale(canvas, drawing->x_scale, drawing->y_scale);
     wi_svg_bitmaps_begin(drawing->bitmap_pixels);
     gboolean is_drawn = rsvg_handle_render_document(svg->handle, canvas, &viewport, &error);
-    wi_svg_bitmaps_end();
     if (!is_drawn) {
         work->result = wi_svg_fail(svg, WI_SVG_LIMIT, error);
     } else {
         work->result = cairo_status(canvas) == CAIRO_STATUS_SUCCESS ? WI_SVG_OK : WI_SVG_NO_MEMORY;
     }
     cairo_destroy(canvas);
-    return NULL;
 }
 
-int wi_svg_draw(
-    wi_svg *svg, const wi_svg_drawing *drawing, size_t stack, const uint8_t **pixels, size_t *bytes_per_row) {
+int wi_svg_draw(wi_svg *svg, const wi_svg_drawing *drawing, const uint8_t **pixels, size_t *bytes_per_row) {
     drawing_work work = {svg, drawing, WI_SVG_NO_MEMORY};
     if (svg->handle == NULL || svg->surface != NULL) return WI_SVG_CORRUPT;
     svg->surface = cairo_image_surface_create(
         CAIRO_FORMAT_ARGB32, (int)drawing->canvas_width, (int)drawing->canvas_height);
     if (cairo_surface_status(svg->surface) != CAIRO_STATUS_SUCCESS) return WI_SVG_NO_MEMORY;
-    wi_run_on_stack(stack, draw_document, &work);
+    if (rsvg_handle_set_cancellable_for_rendering != NULL) {
+        rsvg_handle_set_cancellable_for_rendering(svg->handle, svg->cancellable);
+    }
+    int is_thrown = wi_guard(draw_document, &work) != 0;
+    wi_svg_bitmaps_end();
+    if (is_thrown) return give_up(svg);
     if (work.result != WI_SVG_OK) return work.result;
     cairo_surface_flush(svg->surface);
     *pixels = cairo_image_surface_get_data(svg->surface);

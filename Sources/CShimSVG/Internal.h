@@ -6,6 +6,9 @@ struct wi_svg {
     RsvgHandle *handle;
     cairo_surface_t *surface;
     uint8_t *inflated;
+    GCancellable *cancellable;
+    /// Whether librsvg has thrown something: then its objects are lost.
+    int is_broken;
     char message[256];
 };
 

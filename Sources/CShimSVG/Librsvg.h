@@ -41,6 +41,8 @@ void rsvg_handle_get_intrinsic_dimensions(
 gboolean rsvg_handle_get_intrinsic_size_in_pixels(RsvgHandle *handle, double *width, double *height);
 gboolean rsvg_handle_render_document(
     RsvgHandle *handle, cairo_t *canvas, const RsvgRectangle *viewport, GError **error);
+/// Since librsvg 2.59; NULL in older ones.
+__attribute__((weak)) void rsvg_handle_set_cancellable_for_rendering(RsvgHandle *handle, GCancellable *cancellable);
 
 typedef struct _GdkPixbufLoader GdkPixbufLoader;
 typedef struct _GdkPixbufFormat GdkPixbufFormat;

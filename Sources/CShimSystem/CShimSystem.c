@@ -47,14 +47,13 @@ int wi_current_processor(void) {
     return processor < 0 ? 0 : processor;
 }
 
-int wi_run_on_stack(size_t stack, void *(*work)(void *), void *context) {
+int wi_start_on_stack(size_t stack, void *(*work)(void *), void *context) {
     pthread_attr_t attributes;
     pthread_t thread;
     if (pthread_attr_init(&attributes) != 0) return -1;
     int result = pthread_attr_setstacksize(&attributes, stack);
+    if (result == 0) result = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     if (result == 0) result = pthread_create(&thread, &attributes, work, context);
     pthread_attr_destroy(&attributes);
-    if (result != 0) return -1;
-    pthread_join(thread, NULL);
-    return 0;
+    return result == 0 ? 0 : -1;
 }

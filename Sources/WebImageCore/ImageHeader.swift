@@ -31,6 +31,8 @@ public struct ImageHeader: Hashable, Sendable {
     public var loopCount: Int?
     /// True for a picture of shapes (SVG, PDF), which is drawn sharp at any size; ``size`` is its natural one.
     public var isVector = false
+    /// What drawing a vector picture takes beside its pixels, from above. Default: nothing.
+    public var drawingMemory = DrawingMemory()
     /// Smaller sizes that the file has the same picture in, each drawn for it (icons); a decoder gives one of them when its
     /// plan names it.
     public var otherSizes: [PixelSize] = []
@@ -61,4 +63,24 @@ public enum ColorModel: Hashable, Sendable {
     case rgb
     /// Cyan, magenta, yellow and black.
     case cmyk
+}
+
+/// The memory that a library takes for drawing a vector picture, beside that of the pixels it gives.
+public struct DrawingMemory: Hashable, Sendable {
+    /// Bytes for each pixel of the drawing.
+    public var bytesPerPixel: Double
+    /// Bytes that do not depend on how large it is drawn.
+    public var fixed: ByteCount
+
+    public init(bytesPerPixel: Double = 0, fixed: ByteCount = .zero) {
+        self.bytesPerPixel = bytesPerPixel
+        self.fixed = fixed
+    }
+
+    /// What a drawing of so many pixels takes.
+    public func bytes(at size: PixelSize) -> ByteCount {
+        let pixels = Double(size.pixelCount ?? .max)
+        let total = bytesPerPixel * pixels + Double(fixed.bytes)
+        return ByteCount(total < 0x1p62 ? Int(total) : 1 << 62)
+    }
 }

@@ -54,7 +54,7 @@ struct LongListTests {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         close(ends[0])
-        let process = try bench.start([command, "--input-list", "list.txt"], output: ends[1])
+        let process = try bench.start([command, "--concurrency", "6", "--input-list", "list.txt"], output: ends[1])
         close(ends[1])
         #expect(await bench.end(of: process) == 0)
         // The six that ran when the first line was lost, and those that had been begun since.

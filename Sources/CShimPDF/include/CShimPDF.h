@@ -4,7 +4,7 @@
 
 /* poppler-glib, which speaks GObject and GError: here with an opaque handle and integer codes. */
 
-enum { WI_PDF_OK, WI_PDF_NO_MEMORY, WI_PDF_CORRUPT, WI_PDF_ENCRYPTED };
+enum { WI_PDF_OK, WI_PDF_NO_MEMORY, WI_PDF_CORRUPT, WI_PDF_ENCRYPTED, WI_PDF_BROKEN };
 
 typedef struct wi_pdf wi_pdf;
 
@@ -18,8 +18,13 @@ typedef struct {
 wi_pdf *_Nullable wi_pdf_create(void);
 void wi_pdf_destroy(wi_pdf *_Nonnull pdf);
 
-/// What went wrong last; valid until the next call.
+/// What went wrong last; WI_PDF_BROKEN means that poppler gave up, and the handle can only be destroyed.
+/// The message is valid until the next call.
 const char *_Nonnull wi_pdf_message(const wi_pdf *_Nonnull pdf);
+
+/// Unpacks a stream of the filter FlateDecode, or as much of it as there is and as goes into `most` bytes.
+size_t wi_pdf_inflate(
+    const uint8_t *_Nonnull bytes, size_t count, uint8_t *_Nonnull output, size_t most);
 
 /// Reads a document, whose bytes must stay, and its first page's size in points, turned as the page says.
 int wi_pdf_open(

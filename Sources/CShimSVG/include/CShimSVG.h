@@ -5,7 +5,7 @@
 /* librsvg, which speaks GObject, signals and GError: here with an opaque handle and integer codes. Nothing outside of
    the document is ever loaded: it has no base address, so that librsvg allows `data:` only. */
 
-enum { WI_SVG_OK, WI_SVG_NO_MEMORY, WI_SVG_CORRUPT, WI_SVG_TRUNCATED, WI_SVG_LIMIT };
+enum { WI_SVG_OK, WI_SVG_NO_MEMORY, WI_SVG_CORRUPT, WI_SVG_TRUNCATED, WI_SVG_LIMIT, WI_SVG_BROKEN };
 
 typedef struct wi_svg wi_svg;
 
@@ -29,6 +29,9 @@ typedef struct {
 wi_svg *_Nullable wi_svg_create(void);
 void wi_svg_destroy(wi_svg *_Nonnull svg);
 
+/// Ends a drawing soon, from any thread; librsvg before 2.59 draws on.
+void wi_svg_cancel(wi_svg *_Nonnull svg);
+
 /// What went wrong last; valid until the next call.
 const char *_Nonnull wi_svg_message(const wi_svg *_Nonnull svg);
 
@@ -37,13 +40,13 @@ int wi_svg_inflate(
     wi_svg *_Nonnull svg, const uint8_t *_Nullable bytes, size_t count, size_t most,
     const uint8_t *_Nullable *_Nonnull output, size_t *_Nonnull output_count);
 
-/// Reads a document, which may go away afterwards, on a thread with a stack of `stack` bytes: librsvg calls itself once
-/// for each level of a document.
-int wi_svg_open(
-    wi_svg *_Nonnull svg, const uint8_t *_Nonnull bytes, size_t count, size_t stack, wi_svg_size *_Nonnull size);
+/// Reads a document, which may go away afterwards. librsvg calls itself once for each level of a document: the thread's
+/// stack must be deep enough.
+/// WI_SVG_BROKEN from here on means that librsvg gave up; the handle can only be destroyed.
+int wi_svg_open(wi_svg *_Nonnull svg, const uint8_t *_Nonnull bytes, size_t count, wi_svg_size *_Nonnull size);
 
 /// Draws it onto a transparent canvas. `pixels` are premultiplied, alpha in the topmost byte of a word, then red, green
 /// and blue; they belong to `svg`.
 int wi_svg_draw(
-    wi_svg *_Nonnull svg, const wi_svg_drawing *_Nonnull drawing, size_t stack,
-    const uint8_t *_Nullable *_Nonnull pixels, size_t *_Nonnull bytes_per_row);
+    wi_svg *_Nonnull svg, const wi_svg_drawing *_Nonnull drawing, const uint8_t *_Nullable *_Nonnull pixels,
+    size_t *_Nonnull bytes_per_row);

@@ -87,12 +87,13 @@ struct DecodeGroup {
         // of the younger formats theirs beside ours.
         let keepsAll = header.isProgressive || !rowFormats.contains(header.format)
         var memory = keepsAll ? stored * (pixelBytes + 2) : min(header.size.width, most) * pixelBytes * 64
-        // The natural size of a vector picture costs nothing; its canvas is as large as the result.
+        // The natural size of a vector picture costs nothing; what it is drawn at does.
         if header.isVector { memory = 0 }
         for job in jobs {
             let plan = job.request.resizePlan(for: header, orientation: header.orientation)
+            if header.isVector { memory += min(header.drawingMemory.bytes(at: plan.outputStored).bytes, most) }
             let pixels = min(plan.outputStored.pixelCount ?? most, most, max(job.request.limits.pixels, 0))
-            memory += pixels * pixelBytes * (header.orientation == .up && !header.isVector ? 1 : 2)
+            memory += pixels * pixelBytes * (header.orientation == .up ? 1 : 2)
         }
         return memory
     }

@@ -17,7 +17,9 @@
         public func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {
-            VectorDecoder(.pdf, options, plan: plan) { (bytes, _) throws(WebImageError) in try PDFDocument(bytes) }
+            VectorDecoder(.pdf, options, plan: plan) { (bytes, options) throws(WebImageError) in
+                try PDFDocument(bytes, options)
+            }
         }
     }
 #endif

@@ -17,7 +17,7 @@
     /// Collects a document and draws it once it is all there.
     final class VectorDecoder: CollectingDecoder {
         /// - Throws: why it cannot be read.
-        typealias Open = (UnsafeRawBufferPointer, DecodeOptions) throws(WebImageError) -> any VectorDocument
+        typealias Open = (CollectedBytes, DecodeOptions) throws(WebImageError) -> any VectorDocument
 
         private let options: DecodeOptions
         private let bytes: CollectedBytes
@@ -54,7 +54,7 @@
             guard bytes.count > 0 else {
                 throw WebImageError(.truncatedData, "there is no data", format: format)
             }
-            let document = try open(bytes.all, options)
+            let document = try open(bytes, options)
             let header = document.header
             self.header = header
             let plan = try planner?(header)

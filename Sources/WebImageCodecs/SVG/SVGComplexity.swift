@@ -13,15 +13,11 @@
         private static let leastStack = 8 << 20
         /// With which the stack has 1 GiB, of which is used what is needed.
         private static let mostLevels = 32_768
-        /// What the layers within each other may take: 20 of 12 megapixels.
-        private static let mostLayerMemory = 1 << 30
 
         /// The stack that the document needs at most.
         let stackSize: Int
         /// Whether all of the root element is there.
         let isWhole: Bool
-        /// How many canvases lie upon each other, as far as no references lead to more.
-        private let layers: Int
 
         /// - Throws: `limitExceeded` for more levels than allowed; `unsupportedFeature` for what would hide them:
         ///   documents within this one, unusual encodings.
@@ -41,19 +37,6 @@
             }
             stackSize = Self.leastStack + levels * Self.stackPerLevel
             isWhole = scanner.isWhole
-            layers = scanner.hasStyles ? scanner.depth : scanner.layers
-        }
-
-        /// Refuses a canvas that cannot be had once more for each layer.
-        ///
-        /// - Throws: `limitExceeded`.
-        func check(canvas: PixelSize) throws(WebImageError) {
-            let pixels = canvas.pixelCount ?? .max
-            guard pixels <= Self.mostLayerMemory / 4 / max(layers, 1) || layers <= 3 else {
-                throw WebImageError(
-                    .limitExceeded, "\(layers) layers within each other do not fit into memory at \(canvas)",
-                    format: .svg)
-            }
         }
     }
 

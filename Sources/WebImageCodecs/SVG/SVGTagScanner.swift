@@ -7,13 +7,7 @@
     struct SVGTagScanner {
         private(set) var elements = 0
         private(set) var depth = 0
-        /// The most elements within each other that have an opacity, a mask or a filter, each of which takes a canvas.
-        private(set) var layers = 0
-        /// Whether a style sheet may give any element such a property.
-        private(set) var hasStyles = false
-        /// Of each element that is open, whether it has such a property.
-        private var open: [Bool] = []
-        private var openLayers = 0
+        private var openElements = 0
         /// Whether something that was begun does not end.
         private var isCut = false
         private var cursor: XMLCursor
@@ -21,7 +15,7 @@
         init(_ text: UnsafeRawBufferPointer) { cursor = XMLCursor(text) }
 
         /// Whether all of the root element is there.
-        var isWhole: Bool { elements > 0 && open.isEmpty && !isCut }
+        var isWhole: Bool { elements > 0 && openElements == 0 && !isCut }
 
         /// - Throws: `unsupportedFeature` for documents in this one, and encodings that may hide elements.
         mutating func scan() throws(WebImageError) {
@@ -34,19 +28,15 @@
                 } else if cursor.skips("?") {
                     let from = cursor.at
                     note(isWhole: cursor.pass("?>"))
-                    let instruction = UnsafeRawBufferPointer(rebasing: cursor.text[from..<cursor.at])
-                    if instruction.starts(with: "xml-stylesheet".utf8) { hasStyles = true }
-                    try checkEncoding(instruction)
+                    try checkEncoding(UnsafeRawBufferPointer(rebasing: cursor.text[from..<cursor.at]))
                 } else if cursor.skips("!DOCTYPE") {
                     // Its declarations follow as if they stood alone.
                     note(isWhole: cursor.passTag(endingAt: "["))
                 } else if cursor.skips("!") {
                     note(isWhole: cursor.passTag())
-                    // A default may give any element such a property.
-                    hasStyles = true
                 } else if cursor.skips("/") {
                     note(isWhole: cursor.passTag())
-                    if open.popLast() == true { openLayers -= 1 }
+                    openElements = max(openElements - 1, 0)
                 } else {
                     note(isWhole: cursor.passTag())
                     try note(element: UnsafeRawBufferPointer(rebasing: cursor.text[start..<cursor.at]))
@@ -59,23 +49,14 @@
         }
 
         private mutating func note(element: UnsafeRawBufferPointer) throws(WebImageError) {
-            let tag = XMLCursor(element)
-            let isLayer = Self.layerProperties.contains { tag.find($0, in: element.indices) != nil }
             elements += 1
-            depth = max(depth, open.count + 1)
-            layers = max(layers, openLayers + (isLayer ? 1 : 0))
+            depth = max(depth, openElements + 1)
             let name = element.dropFirst().prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "/") }
             // Maybe with a prefix.
-            if name.suffix(5).elementsEqual("style".utf8) { hasStyles = true }
             if name.suffix(7).elementsEqual("include".utf8) { try checkInclusion(element) }
             guard element.count < 2 || element[element.count - 2] != UInt8(ascii: "/") else { return }
-            open.append(isLayer)
-            if isLayer { openLayers += 1 }
+            openElements += 1
         }
-
-        private static let layerProperties: [StaticString] = [
-            "opacity", "mask", "filter", "mix-blend", "isolation", "&",
-        ]
 
         /// librsvg reads XInclude's documents, also those in `data:` URLs, where nobody would have seen their elements.
         private func checkInclusion(_ element: UnsafeRawBufferPointer) throws(WebImageError) {

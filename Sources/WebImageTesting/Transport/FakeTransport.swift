@@ -38,6 +38,8 @@ public final class FakeTransport: HTTPTransport {
 
     private let script = Guarded(Script())
     private let books = Observed(Books())
+    /// How often each URL was asked for, also by requests whose answer is still being made.
+    private let started = Guarded<[String: Int]>([:])
     private let thread: ThreadPool?
 
     public init(_ delivery: Delivery = .ownThread) {
@@ -92,14 +94,18 @@ public final class FakeTransport: HTTPTransport {
     // MARK: - HTTPTransport
 
     public func start(_ request: TransportRequest, receiver: any TransportReceiver) -> any TransportTransfer {
-        let (earlier, number) = books.change { books in
+        let earlier = started.withLock { started in
+            defer { started[request.url, default: 0] += 1 }
+            return started[request.url] ?? 0
+        }
+        // Before it is counted: a test that waits for the request may then change what the answer was made of.
+        let answer = answer(to: request, earlier: earlier)
+        let number = books.change { books in
             books.requests.append(request)
             books.running += 1
-            let earlier = books.counts[request.url] ?? 0
-            books.counts[request.url] = earlier + 1
-            return (earlier, books.requests.count)
+            books.counts[request.url, default: 0] += 1
+            return books.requests.count
         }
-        let answer = answer(to: request, earlier: earlier)
         let delivery = FakeDelivery(answer, hasBody: request.method != .head, isFirst: number == 1)
         let transfer = FakeTransfer(delivery, receiver: receiver, thread: thread) {
             [weak self] transfer, wasCancelled in

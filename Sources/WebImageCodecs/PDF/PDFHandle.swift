@@ -1,0 +1,92 @@
+#if PDF
+    import CShimPDF
+    import WebImageCore
+
+    /// poppler's own objects for one file.
+    final class PDFHandle: @unchecked Sendable {
+        // Sendable: a call that was left goes on with it, and then nobody else uses it any more.
+        struct Page: Sendable {
+            var width = 0.0
+            var height = 0.0
+            /// How many there are.
+            var count: UInt32 = 0
+        }
+
+        /// poppler calls itself for what is nested; it limits that to some hundred levels, which this is ample for.
+        static let stackSize = 64 << 20
+
+        private let pdf: OpaquePointer
+        /// poppler reads it all the time.
+        private let file: CollectedBytes
+        private let isWhole: Bool
+
+        init(_ file: CollectedBytes) throws(WebImageError) {
+            guard let pdf = wi_pdf_create() else { throw Self.noMemory }
+            self.pdf = pdf
+            self.file = file
+            // A PDF ends with this mark, near the end at least (ISO 32000-1, 7.5.5).
+            let (mark, tail) = (Array("%%EOF".utf8), file.all.suffix(1024))
+            isWhole = tail.indices.contains { tail[$0...].starts(with: mark) }
+        }
+
+        deinit { wi_pdf_destroy(pdf) }
+
+        /// - Throws: `corruptData`, `truncatedData`, `unsupportedFeature`, and what the thread throws.
+        func open(_ thread: VectorThread) throws(WebImageError) -> Page {
+            struct Answer: Sendable {
+                var result: Int32
+                var page: Page
+            }
+            let answer = try thread.run {
+                var page = Page()
+                let bytes = self.file.all
+                let base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+                let result = base.map {
+                    wi_pdf_open(self.pdf, $0, bytes.count, &page.width, &page.height, &page.count)
+                }
+                return Answer(result: result ?? Int32(WI_PDF_NO_MEMORY), page: page)
+            }
+            try check(answer.result)
+            return answer.page
+        }
+
+        /// The canvas, which lives as long as this.
+        ///
+        /// - Throws: `limitExceeded`, `corruptData`, and what the thread throws.
+        func draw(
+            _ drawing: wi_pdf_drawing, _ thread: VectorThread
+        ) throws(WebImageError) -> (pixels: UnsafePointer<UInt8>, bytesPerRow: Int) {
+            struct Answer: @unchecked Sendable {
+                // Sendable: nobody has the pixels yet.
+                var result: Int32
+                var pixels: UnsafePointer<UInt8>?
+                var bytesPerRow: Int
+            }
+            let answer = try thread.run {
+                var drawing = drawing
+                var pixels: UnsafePointer<UInt8>?
+                var bytesPerRow = 0
+                let result = wi_pdf_draw(self.pdf, &drawing, &pixels, &bytesPerRow)
+                return Answer(result: result, pixels: pixels, bytesPerRow: bytesPerRow)
+            }
+            try check(answer.result)
+            guard let pixels = answer.pixels else { throw Self.noMemory }
+            return (pixels, answer.bytesPerRow)
+        }
+
+        private func check(_ result: Int32) throws(WebImageError) {
+            switch Int(result) {
+            case WI_PDF_OK: return
+            case WI_PDF_NO_MEMORY: throw Self.noMemory
+            case WI_PDF_ENCRYPTED: throw WebImageError(.unsupportedFeature, "the PDF is encrypted", format: .pdf)
+            default:
+                let message = "poppler: \(String(cString: wi_pdf_message(pdf)))"
+                throw WebImageError(isWhole ? .corruptData : .truncatedData, message, format: .pdf)
+            }
+        }
+
+        private static var noMemory: WebImageError {
+            WebImageError(.limitExceeded, "there is no memory to draw the page", format: .pdf)
+        }
+    }
+#endif

@@ -1,0 +1,109 @@
+#if PDF
+    import CShimPDF
+
+    /// The streams of a PDF in the order in which they stand in it (ISO 32000-1, 7.3.8).
+    struct PDFStreams {
+        /// A stream and the dictionary before it.
+        struct Stream {
+            let dictionary: UnsafeRawBufferPointer
+            let data: UnsafeRawBufferPointer
+
+            var isImage: Bool { has("/Image") && has("/Width") }
+
+            /// Whether a page may consist of it: what is no font, no table and no bitmap.
+            var isContent: Bool {
+                !isImage && !Self.others.contains { has($0) }
+            }
+
+            private static let others: [StaticString] = [
+                "/Length1", "/XRef", "/ObjStm", "/Metadata", "/Type1C", "/CIDFontType0C",
+            ]
+
+            /// Of a bitmap.
+            var pixels: Int {
+                let pixels = number("/Width").multipliedReportingOverflow(by: number("/Height"))
+                return pixels.overflow ? .max : pixels.partialValue
+            }
+
+            /// Its bytes as they are before packing, at most so many.
+            func withContent<Result>(most: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+                guard has("/FlateDecode") || has("/Fl "), let base = data.baseAddress else {
+                    return body(UnsafeRawBufferPointer(rebasing: data.prefix(most)))
+                }
+                let output = UnsafeMutableRawBufferPointer.allocate(byteCount: max(most, 1), alignment: 16)
+                defer { output.deallocate() }
+                let count = output.assumingMemoryBound(to: UInt8.self).baseAddress.map {
+                    wi_pdf_inflate(base.assumingMemoryBound(to: UInt8.self), data.count, $0, most)
+                }
+                return body(UnsafeRawBufferPointer(rebasing: output[..<(count ?? 0)]))
+            }
+
+            private func has(_ name: StaticString) -> Bool { find(name) != nil }
+
+            private func find(_ name: StaticString) -> Int? { PDFStreams.find(name, in: dictionary, from: 0) }
+
+            /// The number behind a name; 0 when there is none, or it stands elsewhere in the file.
+            private func number(_ name: StaticString) -> Int {
+                guard var at = find(name) else { return 0 }
+                at += name.utf8CodeUnitCount
+                while at < dictionary.count, dictionary[at] <= 0x20 { at += 1 }
+                var value = 0
+                while at < dictionary.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= dictionary[at], value < 1 << 40 {
+                    value = value * 10 + Int(dictionary[at] - 48)
+                    at += 1
+                }
+                return value
+            }
+        }
+
+        /// Longer dictionaries are rare, and only their end is looked at.
+        private static let mostOfDictionary = 4096
+
+        private let file: UnsafeRawBufferPointer
+        private var at = 0
+
+        init(_ file: UnsafeRawBufferPointer) { self.file = file }
+
+        mutating func next() -> Stream? {
+            while let mark = Self.find("stream", in: file, from: at) {
+                var start = mark + 6
+                let isEnd = mark >= 3 && file[mark - 1] == UInt8(ascii: "d")
+                at = start
+                guard !isEnd, start < file.count, file[start] == 0x0D || file[start] == 0x0A else { continue }
+                start += file[start] == 0x0D && start + 1 < file.count && file[start + 1] == 0x0A ? 2 : 1
+                let end = Self.find("endstream", in: file, from: start) ?? file.count
+                at = end
+                return Stream(dictionary: dictionary(before: mark), data: slice(start, end))
+            }
+            return nil
+        }
+
+        /// What stands between the number of the object and its stream.
+        private func dictionary(before mark: Int) -> UnsafeRawBufferPointer {
+            let least = max(mark - Self.mostOfDictionary, 0)
+            var start = mark
+            while start > least {
+                let next = slice(start, min(start + 3, mark))
+                if file[start] == UInt8(ascii: "o"), Self.find("obj", in: next, from: 0) == 0 { break }
+                start -= 1
+            }
+            return slice(start, mark)
+        }
+
+        private func slice(_ from: Int, _ to: Int) -> UnsafeRawBufferPointer {
+            UnsafeRawBufferPointer(rebasing: file[min(from, to)..<to])
+        }
+
+        static func find(_ mark: StaticString, in text: UnsafeRawBufferPointer, from: Int) -> Int? {
+            let (first, count) = (mark.utf8Start[0], mark.utf8CodeUnitCount)
+            var index = from
+            outer: while index <= text.count - count {
+                defer { index += 1 }
+                guard text[index] == first else { continue }
+                for offset in 1..<count where text[index + offset] != mark.utf8Start[offset] { continue outer }
+                return index
+            }
+            return nil
+        }
+    }
+#endif

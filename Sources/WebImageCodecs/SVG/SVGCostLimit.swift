@@ -1,0 +1,88 @@
+#if SVG
+    import WebImageCore
+
+    /// What a document may cost, held against its limits before librsvg sees it.
+    struct SVGCostLimit {
+        /// How much librsvg may hold at once with the canvas: what all running decodes may take together, but for what the
+        /// libraries need for themselves.
+        private static let mostMemory = Double(464 << 20)
+        /// What is added up is more than what most drawings cost. So many times the time limit may be expected, and ends
+        /// then when the time is up.
+        private static let timeMargin = 10.0
+        /// Larger fonts end the process: Pango counts in 1024ths of a unit.
+        private static let largestFont = 100_000.0
+        /// Pixels of all bitmaps together. librsvg holds each until the end, and for a moment twice.
+        private static let mostBitmapPixels = 40 << 20
+        /// What librsvg keeps of a document: 1200 bytes for each element, and its attributes.
+        private static let bytesPerElement = 1400
+        private static let bytesPerByte = 12
+
+        let survey: SVGSurvey
+        private let format: ImageFormat
+        private let limits: DecodeLimits
+        private let documentBytes: Double
+
+        /// - Throws: `limitExceeded` for a document that is too large whatever the canvas is, `unsupportedFeature` for one
+        ///   that hides what it consists of.
+        init(
+            of text: UnsafeRawBufferPointer, as format: ImageFormat, _ options: DecodeOptions
+        ) throws(WebImageError) {
+            survey = try SVGSurvey(of: text, checkpoint: options.checkpoint)
+            self.format = format
+            limits = options.limits
+            documentBytes = Double(survey.elements.count * Self.bytesPerElement + text.count * Self.bytesPerByte)
+            try check(
+                SVGEstimate(survey, size: PixelSize(width: 1, height: 1), scale: 1), PixelSize(width: 1, height: 1))
+        }
+
+        /// How many pixels the bitmaps in the document may have.
+        var bitmapPixels: UInt64 { UInt64(min(max(limits.pixels, 0), Self.mostBitmapPixels)) }
+
+        /// - Parameters:
+        ///   - width: of the document, in its own units.
+        /// - Throws: `limitExceeded` for a drawing that takes too much memory or time.
+        func check(_ canvas: VectorCanvas, width: Double, height: Double) throws(WebImageError) {
+            let scale = max(abs(canvas.xScale), abs(canvas.yScale)) * viewScale(width, height)
+            try check(SVGEstimate(survey, size: canvas.size, scale: scale), canvas.size)
+        }
+
+        /// What drawing takes beside the canvas, told by its natural size.
+        func drawingMemory(at size: PixelSize, width: Double, height: Double) -> DrawingMemory {
+            let pixels = Double(size.pixelCount ?? .max)
+            let estimate = SVGEstimate(survey, size: size, scale: viewScale(width, height))
+            let bitmaps = survey.hasBitmaps ? Double(Self.mostBitmapPixels) : 0
+            let fixed = min(documentBytes + bitmaps, Self.mostMemory)
+            // With the canvas that the library draws on. More than what is allowed is refused anyway.
+            return DrawingMemory(
+                bytesPerPixel: 4 + min(estimate.memory, Self.mostMemory) / pixels, fixed: ByteCount(Int(fixed)))
+        }
+
+        private func viewScale(_ width: Double, _ height: Double) -> Double {
+            SVGScale.most(viewBox: survey.viewBox, width: width, height: height)
+        }
+
+        private func check(_ estimate: SVGEstimate, _ size: PixelSize) throws(WebImageError) {
+            guard estimate.fontSize <= Self.largestFont else {
+                throw error("its fonts are larger than \(Int(Self.largestFont)) units")
+            }
+            let canvas = Double(size.pixelCount ?? .max) * 4
+            // The canvas alone is a matter of `DecodeLimits.pixels`.
+            let extra = estimate.memory + documentBytes
+            guard documentBytes <= Self.mostMemory, estimate.memory <= 0 || extra + canvas <= Self.mostMemory else {
+                let bytes = ByteCount(Int(min(extra + canvas, 0x1p60)))
+                let most = ByteCount(Int(Self.mostMemory))
+                throw error("drawing it at \(size) takes up to \(bytes), more than \(most); ask for a smaller size")
+            }
+            let seconds = estimate.nanoseconds / 1e9
+            guard seconds <= limits.time / .seconds(1) * Self.timeMargin else {
+                let time = "\(Int(min(seconds, 1e12))) seconds"
+                throw error(
+                    "drawing it at \(size) takes up to \(time); ask for a smaller size, or raise DecodeLimits.time")
+            }
+        }
+
+        private func error(_ message: String) -> WebImageError {
+            WebImageError(.limitExceeded, "the document is too complex: \(message)", format: format)
+        }
+    }
+#endif

@@ -1,0 +1,98 @@
+#if SVG
+    import CShimSVG
+    import WebImageCore
+
+    /// librsvg's own objects for one document.
+    final class SVGHandle: @unchecked Sendable {
+        // Sendable: a call that was left goes on with it, and then nobody else uses it any more.
+        private let svg: OpaquePointer
+        private let format: ImageFormat
+
+        init(_ format: ImageFormat) throws(WebImageError) {
+            guard let svg = wi_svg_create() else { throw Self.noMemory(format) }
+            self.svg = svg
+            self.format = format
+        }
+
+        deinit { wi_svg_destroy(svg) }
+
+        /// What is packed in a file; lives as long as this.
+        ///
+        /// - Throws: `limitExceeded` when it is longer than `most`, `truncatedData`, `corruptData`.
+        func unpacked(_ bytes: UnsafeRawBufferPointer, most: Int) throws(WebImageError) -> UnsafeRawBufferPointer {
+            var output: UnsafePointer<UInt8>?
+            var count = 0
+            let result = wi_svg_inflate(
+                svg, bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count, most, &output, &count)
+            switch Int(result) {
+            case WI_SVG_LIMIT:
+                let message = "\(bytes.count) bytes unpack to more than \(most); is this a bomb?"
+                throw WebImageError(.limitExceeded, message, format: format)
+            case WI_SVG_TRUNCATED:
+                throw WebImageError(.truncatedData, "the packed document ends early", format: format)
+            default: try check(result)
+            }
+            return UnsafeRawBufferPointer(start: output, count: count)
+        }
+
+        /// - Throws: `truncatedData` for an incomplete document that librsvg refuses, `corruptData` for a whole one; what the
+        ///   thread throws.
+        func open(_ text: SVGSource, _ thread: VectorThread, isWhole: Bool) throws(WebImageError) -> wi_svg_size {
+            struct Answer: Sendable {
+                var result: Int32
+                var size: wi_svg_size
+            }
+            let answer = try thread.run {
+                var size = wi_svg_size()
+                let base = text.bytes.assumingMemoryBound(to: UInt8.self).baseAddress
+                let result = base.map { wi_svg_open(self.svg, $0, text.bytes.count, &size) } ?? Int32(WI_SVG_CORRUPT)
+                return Answer(result: result, size: size)
+            }
+            // The library has one failure for damage and for what is missing.
+            if Int(answer.result) == WI_SVG_CORRUPT, !isWhole {
+                throw WebImageError(.truncatedData, "the document ends early", format: format)
+            }
+            try check(answer.result)
+            return answer.size
+        }
+
+        /// The canvas, which lives as long as this.
+        ///
+        /// - Throws: `limitExceeded`, `corruptData`, and what the thread throws.
+        func draw(
+            _ drawing: wi_svg_drawing, _ thread: VectorThread
+        ) throws(WebImageError) -> (pixels: UnsafePointer<UInt8>, bytesPerRow: Int) {
+            struct Answer: @unchecked Sendable {
+                // Sendable: nobody has the pixels yet.
+                var result: Int32
+                var pixels: UnsafePointer<UInt8>?
+                var bytesPerRow: Int
+            }
+            let answer = try thread.run(cancel: { wi_svg_cancel(svg) }) {
+                var drawing = drawing
+                var pixels: UnsafePointer<UInt8>?
+                var bytesPerRow = 0
+                let result = wi_svg_draw(self.svg, &drawing, &pixels, &bytesPerRow)
+                return Answer(result: result, pixels: pixels, bytesPerRow: bytesPerRow)
+            }
+            try check(answer.result)
+            guard let pixels = answer.pixels else { throw Self.noMemory(format) }
+            return (pixels, answer.bytesPerRow)
+        }
+
+        private func check(_ result: Int32) throws(WebImageError) {
+            guard Int(result) != WI_SVG_OK else { return }
+            let message = "librsvg: \(String(cString: wi_svg_message(svg)))"
+            switch Int(result) {
+            case WI_SVG_NO_MEMORY: throw Self.noMemory(format)
+            case WI_SVG_LIMIT: throw WebImageError(.limitExceeded, message, format: format)
+            case WI_SVG_BROKEN: throw WebImageError(.corruptData, "librsvg gave up", format: format)
+            default: throw WebImageError(.corruptData, message, format: format)
+            }
+        }
+
+        private static func noMemory(_ format: ImageFormat) -> WebImageError {
+            WebImageError(.limitExceeded, "there is no memory to draw the picture", format: format)
+        }
+    }
+#endif

@@ -1,0 +1,201 @@
+#if SVG
+    import WebImageCore
+
+    /// What the style sheets in a document may say about an element.
+    ///
+    /// Of a selector only its last part counts, and of that one name, so that a rule holds here for at least the
+    /// elements that it holds for in librsvg.
+    struct SVGStyleSheet {
+        typealias Declaration = (name: String, value: String)
+
+        /// What an element must be called, so that a rule may hold for it.
+        private enum Subject: Hashable {
+            case any
+            case type(String)
+            case kind(String)
+            case id(String)
+        }
+
+        /// All that is said of what is called so.
+        private var rules: [Subject: SVGTraits] = [:]
+        /// Parts of selectors: each costs something for each element.
+        private(set) var selectorParts = 0
+
+        /// - Throws: `unsupportedFeature` for style sheets in `data:` URLs, which nobody would have seen.
+        init(of document: UnsafeRawBufferPointer) throws(WebImageError) {
+            var markup = SVGMarkup(document)
+            // Within how many elements below and including a style sheet.
+            var level = 0
+            var sheet = ""
+            while let part = markup.next() {
+                switch part {
+                case .start(let text, let isEmpty):
+                    if level == 0, SVGTag(text).name != "style" { continue }
+                    if !isEmpty { level += 1 }
+                case .end:
+                    guard level > 0 else { continue }
+                    level -= 1
+                    if level == 0 {
+                        try read(sheet)
+                        sheet = ""
+                    }
+                case .text(let text): if level > 0 { sheet += SVGTag.decoded(text) }
+                case .data(let text): if level > 0 { sheet += String(decoding: text, as: UTF8.self) }
+                case .instruction(let text):
+                    guard text.starts(with: "xml-stylesheet".utf8) else { continue }
+                    try Self.refuseHidden(SVGTag.decoded(text))
+                case .declaration: break
+                }
+            }
+        }
+
+        var isEmpty: Bool { rules.isEmpty }
+
+        /// Adds all that may hold for an element to what it says itself.
+        func add(to traits: inout SVGTraits, name: String, id: String?, classes: String?) {
+            if rules.isEmpty { return }
+            func add(_ subject: Subject) { if let rule = rules[subject] { traits.add(rule) } }
+            add(.any)
+            add(.type(name.lowercased()))
+            if let id { add(.id(id)) }
+            for one in classes?.split(whereSeparator: \.isWhitespace) ?? [] { add(.kind(String(one))) }
+        }
+
+        private static func refuseHidden(_ text: String) throws(WebImageError) {
+            guard !text.lowercased().contains("data:") else {
+                throw WebImageError(.unsupportedFeature, "style sheets in data: URLs are not read", format: .svg)
+            }
+        }
+
+        private mutating func read(_ text: String) throws(WebImageError) {
+            var prelude = ""
+            var reader = CSSReader(text)
+            while let (piece, end) = reader.piece() {
+                if piece.contains("@import") { try Self.refuseHidden(piece) }
+                switch end {
+                case "{":
+                    // The rules within a block such as `@media` count as if they stood alone.
+                    prelude = piece.first { !$0.isWhitespace } == "@" ? "" : piece
+                case "}":
+                    try add(prelude, piece)
+                    prelude = ""
+                default:
+                    // The end of a declaration.
+                    try add(prelude, piece)
+                }
+            }
+        }
+
+        private mutating func add(_ prelude: String, _ declaration: String) throws(WebImageError) {
+            guard !prelude.isEmpty, let declaration = CSSReader.declaration(declaration) else { return }
+            guard SVGTraits.properties.contains(declaration.name) else { return }
+            var traits = SVGTraits()
+            traits.read(declaration.name, declaration.value)
+            for selector in prelude.split(separator: ",") {
+                selectorParts += selector.split { " >+~".contains($0) }.count
+                let subject = Self.subject(of: selector)
+                rules[subject, default: SVGTraits()].add(traits)
+                guard rules[subject]?.references ?? 0 <= Self.mostReferences else {
+                    throw WebImageError(
+                        .limitExceeded, "too many rules of style hold for the same elements", format: .svg)
+                }
+            }
+        }
+
+        /// Each of which would count for each element that is called so.
+        private static let mostReferences = 256
+
+        private static func subject(of selector: Substring) -> Subject {
+            // What follows a colon or stands in brackets only narrows it.
+            let last = selector.split { " >+~\n\t\r\u{C}".contains($0) }.last ?? ""
+            guard
+                !last.unicodeScalars.contains(where: { "()[]".unicodeScalars.contains($0) || $0 == CSSReader.disguised }
+                )
+            else { return .any }
+            let plain = last.prefix { $0 != ":" }
+            for (mark, make) in [("#", Subject.id), (".", Subject.kind)] {
+                let parts = plain.split(separator: mark, omittingEmptySubsequences: false)
+                guard parts.count > 1 else { continue }
+                return make(String(parts[1].prefix { $0 != "#" && $0 != "." }))
+            }
+            // Maybe with a prefix of a namespace.
+            let name = plain.split(separator: "|").last ?? ""
+            return name.isEmpty || name == "*" ? .any : .type(name.lowercased())
+        }
+    }
+
+    /// Cuts a style sheet, or the text of a `style` attribute, into pieces.
+    struct CSSReader {
+        /// Stands where a character was escaped that would have been taken for something else.
+        static let disguised: Unicode.Scalar = "\u{FFFD}"
+
+        private var rest: Substring.UnicodeScalarView
+
+        init(_ text: String) { rest = Substring(text).unicodeScalars }
+
+        /// What stands before the next `{`, `}` or `;` that is outside of quotes and parentheses, without comments and
+        /// with its escapes resolved; and that mark, or a space at the end.
+        mutating func piece() -> (text: String, end: Unicode.Scalar)? {
+            guard !rest.isEmpty else { return nil }
+            var text = String.UnicodeScalarView()
+            var quote: Unicode.Scalar?
+            var parentheses = 0
+            while let scalar = rest.popFirst() {
+                if scalar == "\\" {
+                    text.append(escaped())
+                } else if let open = quote {
+                    // A string ends with its line at the latest.
+                    if scalar == open || scalar == "\n" { quote = nil }
+                    text.append(scalar)
+                } else if scalar == "/", rest.first == "*" {
+                    skipComment()
+                } else {
+                    switch scalar {
+                    case "\"", "'": quote = scalar
+                    case "(": parentheses += 1
+                    case ")": parentheses = max(parentheses - 1, 0)
+                    case "{", "}": return (String(text), scalar)
+                    case ";": if parentheses == 0 { return (String(text), scalar) }
+                    default: break
+                    }
+                    text.append(scalar)
+                }
+            }
+            return (String(text), " ")
+        }
+
+        /// Name and value of a declaration, without a mark of importance.
+        static func declaration(_ text: String) -> SVGStyleSheet.Declaration? {
+            guard let colon = text.firstIndex(of: ":") else { return nil }
+            let name = text[..<colon].filter { !$0.isWhitespace }.lowercased()
+            return (name, String(text[text.index(after: colon)...]))
+        }
+
+        private mutating func skipComment() {
+            rest.removeFirst()
+            var last: Unicode.Scalar?
+            while let scalar = rest.popFirst() {
+                if last == "*", scalar == "/" { return }
+                last = scalar
+            }
+        }
+
+        /// CSS Syntax 3, section 4.3.7.
+        private mutating func escaped() -> Unicode.Scalar {
+            var code = UInt32(0)
+            var digits = 0
+            while digits < 6, let first = rest.first, let digit = Character(first).hexDigitValue, first.isASCII {
+                code = code << 4 | UInt32(digit)
+                digits += 1
+                rest.removeFirst()
+            }
+            let scalar = digits == 0 ? rest.popFirst() : Unicode.Scalar(code)
+            if digits > 0, let first = rest.first, first.properties.isWhitespace { rest.removeFirst() }
+            // A mark that is escaped is no mark.
+            guard let scalar, scalar.properties.isAlphabetic || "0123456789-_".unicodeScalars.contains(scalar) else {
+                return Self.disguised
+            }
+            return scalar
+        }
+    }
+#endif

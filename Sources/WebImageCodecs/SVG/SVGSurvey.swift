@@ -1,0 +1,159 @@
+#if SVG
+    import WebImageCore
+
+    /// The elements of a document with what makes them cost something: the tree that ``SVGCost`` adds up.
+    struct SVGSurvey {
+        enum Kind: UInt8 {
+            /// Draws its children.
+            case container
+            case shape, text, image, use
+            /// Drawn only where something refers to it.
+            case clip, definition, filter, marker, mask, pattern, symbol
+            case primitive
+        }
+
+        struct Element {
+            let kind: Kind
+            var firstChild: Int32 = -1
+            var lastChild: Int32 = -1
+            var nextSibling: Int32 = -1
+            /// Where its traits stand; -1 when it has none.
+            var traits: Int32 = -1
+            /// Where its outline stands; -1 when it has none.
+            var outline: Int32 = -1
+        }
+
+        private(set) var elements: [Element] = []
+        private(set) var traits: [SVGTraits] = []
+        private(set) var outlines: [SVGOutline] = []
+        /// The elements that go by a name; an error in the document may give one to several.
+        private(set) var targets: [String: [Int32]] = [:]
+        /// The root element's viewBox, if it has one.
+        private(set) var viewBox: [Double] = []
+        /// Whether bitmaps stand in the document.
+        private(set) var hasBitmaps = false
+        /// Where the names of attributes begin that librsvg is not to see.
+        private(set) var hidden: [Int] = []
+        private let sheet: SVGStyleSheet
+        private let start: UnsafeRawPointer?
+        /// What document types say of elements that say nothing themselves.
+        private var defaults: [String: [SVGStyleSheet.Declaration]] = [:]
+        private var open: [Int32] = []
+        private var openTexts = 0
+
+        /// - Throws: `limitExceeded` for numbers that librsvg ends the process with, `unsupportedFeature` for style sheets
+        ///   that cannot be seen.
+        /// - Parameter checkpoint: asked now and then; what it throws ends this.
+        init(
+            of document: UnsafeRawBufferPointer, checkpoint: (() throws(WebImageError) -> Void)? = nil
+        ) throws(WebImageError) {
+            sheet = try SVGStyleSheet(of: document)
+            start = document.baseAddress
+            var markup = SVGMarkup(document)
+            while let part = markup.next() {
+                switch part {
+                case .start(let text, let isEmpty):
+                    if elements.count % 4096 == 4095 { try checkpoint?() }
+                    try add(text, isEmpty: isEmpty)
+                case .end:
+                    if let last = open.popLast(), elements[Int(last)].kind == .text { openTexts -= 1 }
+                case .text(let text), .data(let text): addText(text.count)
+                case .declaration(let text): readDefault(text)
+                case .instruction: break
+                }
+            }
+        }
+
+        /// The largest font that is said, in units of the document; what grows by others is not looked at.
+        var largestFont: Double {
+            traits.reduce(16) { max($0, $1.fontSize) } * traits.reduce(1) { max($0, $1.fontGrowth) }
+        }
+
+        /// Rules times elements: what it costs to find out which rule holds for which element.
+        var styleMatches: Double { Double(sheet.selectorParts) * Double(elements.count) }
+
+        private static let kinds: [String: Kind] = [
+            "path": .shape, "rect": .shape, "circle": .shape, "ellipse": .shape, "line": .shape, "polyline": .shape,
+            "polygon": .shape, "text": .text, "image": .image, "use": .use, "clipPath": .clip, "defs": .definition,
+            "linearGradient": .definition, "radialGradient": .definition, "style": .definition, "title": .definition,
+            "desc": .definition, "metadata": .definition, "script": .definition, "filter": .filter, "marker": .marker,
+            "mask": .mask, "pattern": .pattern, "symbol": .symbol,
+        ]
+
+        private mutating func add(_ text: UnsafeRawBufferPointer, isEmpty: Bool) throws(WebImageError) {
+            var tag = SVGTag(text)
+            let name = tag.name
+            var reader = SVGElementReader(name, isRoot: elements.isEmpty)
+            for (attribute, value) in defaults[name] ?? [] { try reader.read(attribute, value) }
+            while let attribute = tag.next() {
+                if attribute.name == Self.hiddenName { hide(text, attribute.place) }
+                try reader.read(attribute.name, attribute.value)
+            }
+            reader.finish(sheet, parent: open.last.flatMap { traits(of: elements[Int($0)]) })
+            append(reader, kind: Self.kinds[name] ?? (reader.traits.primitive != nil ? .primitive : .container))
+            guard !isEmpty else { return }
+            open.append(Int32(elements.count - 1))
+            if elements[elements.count - 1].kind == .text { openTexts += 1 }
+        }
+
+        /// Characters are shapes too: an outline is some times as long as the font is large.
+        private mutating func addText(_ count: Int) {
+            guard openTexts > 0, let last = open.last.map({ Int($0) }) else { return }
+            if elements[last].outline < 0 {
+                elements[last].outline = Int32(outlines.count)
+                outlines.append(SVGOutline(points: 0, length: 0, side: 0))
+            }
+            outlines[Int(elements[last].outline)].characters += count
+        }
+
+        private mutating func append(_ reader: SVGElementReader, kind: Kind) {
+            let number = Int32(elements.count)
+            var element = Element(kind: kind)
+            if reader.hasTraits {
+                element.traits = Int32(traits.count)
+                traits.append(reader.traits)
+            }
+            if let outline = reader.outline {
+                element.outline = Int32(outlines.count)
+                outlines.append(outline)
+            }
+            if elements.isEmpty { viewBox = reader.viewBox }
+            elements.append(element)
+            if reader.hasBitmap { hasBitmaps = true }
+            if let id = reader.id { targets[id, default: []].append(number) }
+            guard let parent = open.last.map({ Int($0) }) else { return }
+            if elements[parent].lastChild >= 0 {
+                elements[Int(elements[parent].lastChild)].nextSibling = number
+            } else {
+                elements[parent].firstChild = number
+            }
+            elements[parent].lastChild = number
+        }
+
+        func traits(of element: Element) -> SVGTraits? { element.traits < 0 ? nil : traits[Int(element.traits)] }
+
+        /// librsvg scales the canvas by it, to any size. Browsers ignore it, as the standard allows.
+        private static let hiddenName = "kernelUnitLength"
+
+        private mutating func hide(_ text: UnsafeRawBufferPointer, _ place: Int) {
+            guard let start, let from = text.baseAddress else { return }
+            hidden.append(from - start + place)
+        }
+
+        /// `!ATTLIST element attribute CDATA 'value'>`, as ``SVGDocumentType`` writes it.
+        private mutating func readDefault(_ text: UnsafeRawBufferPointer) {
+            var cursor = XMLCursor(text)
+            guard cursor.skips("!ATTLIST") else { return }
+            cursor.skipSpace()
+            let element = SVGTag.local(cursor.name())
+            cursor.skipSpace()
+            let attribute = SVGTag.local(cursor.name())
+            if attribute == Self.hiddenName { hide(text, cursor.at - attribute.utf8.count) }
+            cursor.skipSpace()
+            _ = cursor.name()
+            cursor.skipSpace()
+            guard let value = cursor.literal() else { return }
+            defaults[element, default: []].append((attribute, SVGTag.decoded(value)))
+        }
+    }
+#endif

@@ -1,0 +1,165 @@
+#if SVG
+    import WebImageCore
+
+    /// What makes an element cost more than its own shape: read from its attributes and the style sheets.
+    struct SVGTraits {
+        /// What a filter primitive costs.
+        struct Primitive {
+            /// Nanoseconds for each pixel of the canvas, as measured with librsvg 2.54.
+            var time = 0.0
+            /// For `feMorphology`: how far it looks to both sides, in units of its own.
+            var window: (x: Double, y: Double)?
+            /// Canvases that it holds while it works.
+            var canvases = 2.0
+            /// Under which name its result is kept until the filter ends.
+            var result: String?
+        }
+
+        /// How large a pattern's tile is.
+        struct Tile {
+            var width = 0.0
+            var height = 0.0
+            /// Whether that is a part of what is painted with it, and not in units of its own.
+            var isRelative = true
+            /// Whether it is a part of the canvas.
+            var isOfCanvas = false
+        }
+
+        /// Whether nothing was said.
+        var isPlain = true
+        /// The properties that are the parent's.
+        private var inherited: Set<String> = []
+        var hasOpacity = false
+        var filters: [String] = []
+        /// Of functions such as `blur(2px)`.
+        var filterTime = 0.0
+        var masks: [String] = []
+        var clips: [String] = []
+        var paints: [String] = []
+        var markers: [String] = []
+        /// Of `use`, `feImage`, and of patterns that take their contents from others.
+        var links: [String] = []
+        /// The shortest period of dashes.
+        var dashes: Double?
+        var strokeWidth = 0.0
+        var hasRoundCorners = false
+        /// How much its contents are stretched at most.
+        var scale = 1.0
+        /// Times the size of the fonts around it, and a size of its own.
+        var fontGrowth = 1.0
+        var fontSize = 0.0
+        var primitive: Primitive?
+        /// Whether what a filter's primitives say is a part of what is filtered.
+        var hasRelativePrimitives = false
+        var tile: Tile?
+
+        /// Whether it is drawn on a canvas of its own.
+        var isLayer: Bool {
+            hasOpacity || !filters.isEmpty || filterTime > 0 || !masks.isEmpty || !clips.isEmpty
+        }
+
+        /// What is read as an attribute, in a `style` attribute and in style sheets.
+        static let properties: Set<String> = [
+            "opacity", "filter", "mask", "clip-path", "mix-blend-mode", "isolation", "fill", "stroke", "marker",
+            "marker-start", "marker-mid", "marker-end", "stroke-dasharray", "stroke-width", "stroke-linejoin",
+            "stroke-linecap", "font-size", "font", "transform",
+        ]
+
+        /// Takes what is said of a property. What is said twice counts twice: which of it holds does not matter here.
+        mutating func read(_ name: String, _ value: String) {
+            isPlain = false
+            if value.contains("inherit") { inherited.insert(name) }
+            switch name {
+            case "opacity": if (SVGLength(value)?.value ?? 0) < 1 { hasOpacity = true }
+            case "mix-blend-mode", "isolation":
+                if !["normal", "auto"].contains(value.filter { !$0.isWhitespace }) { hasOpacity = true }
+            case "filter":
+                Self.add(value, to: &filters)
+                readFilterFunctions(value)
+            case "mask": Self.add(value, to: &masks)
+            case "clip-path": Self.add(value, to: &clips)
+            case "fill", "stroke": Self.add(value, to: &paints)
+            case "marker", "marker-start", "marker-mid", "marker-end": Self.add(value, to: &markers)
+            case "stroke-dasharray":
+                let numbers = SVGNumbers.all(in: value)
+                if !numbers.isEmpty { dashes = min(dashes ?? .infinity, numbers.reduce(0) { $0 + abs($1) }) }
+            case "stroke-width": strokeWidth = max(strokeWidth, abs(SVGLength(value)?.value ?? 0))
+            case "stroke-linejoin", "stroke-linecap": if value.contains("round") { hasRoundCorners = true }
+            case "font-size": readFontSize(value[...])
+            case "font": for word in value.split(whereSeparator: { " /".contains($0) }) { readFontSize(word) }
+            case "transform": scale *= SVGScale.most(of: value)
+            default: break
+            }
+        }
+
+        /// How many other elements it refers to.
+        var references: Int {
+            filters.count + masks.count + clips.count + paints.count + markers.count + links.count
+        }
+
+        /// Adds what is said elsewhere of the same element.
+        mutating func add(_ other: SVGTraits) {
+            isPlain = isPlain && other.isPlain
+            inherited.formUnion(other.inherited)
+            hasOpacity = hasOpacity || other.hasOpacity
+            for (path, names) in [
+                (\SVGTraits.filters, other.filters), (\.masks, other.masks), (\.clips, other.clips),
+                (\.paints, other.paints), (\.markers, other.markers),
+            ] {
+                for name in names where !self[keyPath: path].contains(name) { self[keyPath: path].append(name) }
+            }
+            filterTime = max(filterTime, other.filterTime)
+            if let period = other.dashes { dashes = min(dashes ?? .infinity, period) }
+            strokeWidth = max(strokeWidth, other.strokeWidth)
+            hasRoundCorners = hasRoundCorners || other.hasRoundCorners
+            scale *= max(other.scale, 1)
+            fontGrowth = max(fontGrowth, other.fontGrowth)
+            fontSize = max(fontSize, other.fontSize)
+        }
+
+        /// Takes what it says that the parent says; all other properties are inherited, or do not matter here.
+        mutating func inherit(_ parent: SVGTraits) {
+            if inherited.contains("filter") {
+                filters += parent.filters
+                filterTime = max(filterTime, parent.filterTime)
+            }
+            if inherited.contains("mask") { masks += parent.masks }
+            if inherited.contains("clip-path") { clips += parent.clips }
+        }
+
+        private mutating func readFontSize(_ text: Substring) {
+            guard let size = SVGLength(String(text)) else { return }
+            if size.isRelative {
+                fontGrowth = max(fontGrowth, abs(size.value))
+            } else {
+                fontSize = max(fontSize, abs(size.value))
+            }
+        }
+
+        private mutating func readFilterFunctions(_ value: String) {
+            for part in value.split(separator: ")") {
+                let name = part.prefix { $0 != "(" }.filter { $0.isLetter || $0 == "-" }.lowercased()
+                if part.contains("("), name != "url" { filterTime += Self.functionTimes[name] ?? 100 }
+            }
+        }
+
+        private static let functionTimes = ["blur": 250.0, "drop-shadow": 500]
+
+        /// Adds what is referred to in the document itself.
+        static func add(_ value: String, to names: inout [String]) {
+            // Most values are colours.
+            guard value.utf8.contains(UInt8(ascii: "#")), value.contains("url") else { return }
+            for part in value.split(separator: "(").dropFirst() {
+                let url = part.prefix { $0 != ")" }.filter { !"\"'".contains($0) }
+                if let name = fragment(of: url), !names.contains(name) { names.append(name) }
+            }
+        }
+
+        /// What stands behind the `#` of a URL; nil for one that leads outside, which is never loaded.
+        static func fragment(of url: some StringProtocol) -> String? {
+            guard let hash = url.firstIndex(of: "#"), url[..<hash].allSatisfy(\.isWhitespace) else { return nil }
+            let name = url[url.index(after: hash)...]
+            return String(name.reversed().drop { $0.isWhitespace }.reversed())
+        }
+    }
+#endif
