@@ -70,8 +70,15 @@ extension DiskCache {
             }
             if Self.isYoung(status, now) {
                 young.append(shard)
-            } else if let status = reconcile(shard, looksAtKnown: looksAtKnown), !Self.isYoung(status, now) {
-                stamps[shard] = IndexStamp(status)
+                continue
+            }
+            var holdsTemporaries = false
+            let settled = reconcile(shard, looksAtKnown: looksAtKnown, &holdsTemporaries)
+            if holdsTemporaries {
+                // Whoever writes there may be killed: the next cache must list the directory to see what is left.
+                young.append(shard)
+            } else if let settled, !Self.isYoung(settled, now) {
+                stamps[shard] = IndexStamp(settled)
             }
         }
         return (stamps, young)

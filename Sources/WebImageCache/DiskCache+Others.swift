@@ -172,9 +172,15 @@ extension DiskCache {
     /// - Returns: the directory as it was before it was listed; nil when it is not there or cannot be read.
     @discardableResult
     func reconcile(_ shard: Int, looksAtKnown: Bool = true) -> FileStatus? {
+        var holdsTemporaries = false
+        return reconcile(shard, looksAtKnown: looksAtKnown, &holdsTemporaries)
+    }
+
+    /// - Parameter holdsTemporaries: set when somebody writes an entry there, or was ended while writing one.
+    func reconcile(_ shard: Int, looksAtKnown: Bool, _ holdsTemporaries: inout Bool) -> FileStatus? {
         guard (try? checkDirectory()) != nil else { return nil }
         let directory = layout.shardDirectory(shard)
-        return stripes[shard & 15].lock.withLock { _ in
+        return stripes[shard & 15].lock.withLock { _ -> FileStatus? in
             var status: FileStatus?
             do throws(FileFault) {
                 status = try files.status(at: directory)
@@ -188,6 +194,7 @@ extension DiskCache {
             var found: [(EntryID, FileStatus)] = []
             if status != nil {
                 let isListed: Void? = try? files.list(directory) { name, status in
+                    if name.first == UInt8(ascii: ".") { holdsTemporaries = true }
                     guard let id = EntryID(name: name), id.shard == shard else { return }
                     if !looksAtKnown, known.contains(id) {
                         there.insert(id)

@@ -50,6 +50,7 @@ import WebImageTesting
         bench.manager.load(patient) { late.take($0) }
         await bench.transport.waitForHits(url, 1)
         clock.advance(by: .seconds(3))
+        await #expect(throws: WebImageError.self) { try await early.finished().get() }
         #expect(early.failures == [.deadlineExceeded: 1])
         gate.open()
         _ = try await late.finished().get()
