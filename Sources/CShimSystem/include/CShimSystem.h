@@ -34,6 +34,9 @@ void wi_free(void *_Nullable memory);
 /// Has the allocator give freed memory back to the system soon, for the whole process.
 void wi_return_memory_early(void);
 
+/// Gives free memory back to the system, where the C library keeps it. May take some milliseconds.
+void wi_return_free_memory(void);
+
 /// Runs `work` on a thread of its own with a stack of so many bytes, without waiting for it; memory is taken for the part
 /// of the stack that is used only. Returns -1, and does not run it, when there is no such thread to be had.
 int wi_start_on_stack(size_t stack, void *_Nullable (*_Nonnull work)(void *_Nullable), void *_Nullable context);
