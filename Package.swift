@@ -125,6 +125,7 @@ let package = Package(
             [
                 "WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs", "WebImageCache",
                 "WebImageDownload", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
             ]),
         room(
             "WebImageCommands",

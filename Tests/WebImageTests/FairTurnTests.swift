@@ -45,16 +45,22 @@ import WebImageTesting
         #expect(await eventually { bench.manager.loader.admission.used == 0 })
     }
 
-    /// Encodes once queued behind all decodes that were there before.
-    @Test func anEncodeGoesBeforeDecodesThatHaveNotBegun() async throws {
+    /// One thread for decoding, which a picture holds.
+    private func heldBench(_ ledger: Ledger) async throws -> (TestBench, HoldingTransformer) {
         let bench = TestBench { $0.decodeThreads = 1 }
         let holding = HoldingTransformer()
         bench.answer(url, with: try Fixture.jpeg(16, 16))
         var first = ImageRequest(url)
         first.transformers = [holding]
-        let ledger = Ledger()
         bench.manager.load(first) { ledger.take($0) }
         await holding.begun.opened()
+        return (bench, holding)
+    }
+
+    /// Encodes once queued behind all decodes that were there before.
+    @Test func anEncodeGoesBeforeDecodesThatHaveNotBegun() async throws {
+        let ledger = Ledger()
+        let (bench, holding) = try await heldBench(ledger)
         for number in 0..<5 {
             let request = ImageRequest(data: try Fixture.jpeg(16, 16), name: "\(number)")
             bench.manager.load(request) { ledger.take($0) }
@@ -72,14 +78,8 @@ import WebImageTesting
     }
 
     @Test func anEncodeThatIsCancelledWhileItWaitsIsNotDone() async throws {
-        let bench = TestBench { $0.decodeThreads = 1 }
-        let holding = HoldingTransformer()
-        bench.answer(url, with: try Fixture.jpeg(16, 16))
-        var first = ImageRequest(url)
-        first.transformers = [holding]
         let ledger = Ledger()
-        bench.manager.load(first) { ledger.take($0) }
-        await holding.begun.opened()
+        let (bench, holding) = try await heldBench(ledger)
         let manager = bench.manager
         let encode = Task { () -> WebImageError.Code? in
             do throws(WebImageError) {

@@ -194,7 +194,7 @@ final class Loader: Sendable {
     }
 
     /// Tells those who wait for it that nothing runs any more.
-    private func noteIdle() {
+    func noteIdle() {
         for answer in table.withLock({ $0.takeIdle() }) { answer.give(.success(())) }
     }
 
@@ -222,6 +222,13 @@ final class Loader: Sendable {
             return token.hasEnded
         }
         if isLate { action.cancel() }
+    }
+
+    /// What brings a picture's colours to sRGB; nil when nothing has to be done, or can be.
+    func converter(for header: ImageHeader, _ request: ImageRequest) -> ColorConverter? {
+        guard request.convertsToSRGB, let colors = header.colors, colors != .described(.sRGB) else { return nil }
+        let layout: PixelLayout = request.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
+        return converters.converter(for: colors, layout: layout)
     }
 
     private func abandon(_ job: BytesJob) {
@@ -290,146 +297,5 @@ extension Loader {
         }
         if answerWithData(job, bytes) { return }
         DecodeSession(loader: self, job: job, bytes: bytes).start()
-    }
-}
-
-// MARK: - What sessions ask and tell
-
-extension Loader {
-    /// Hands every pixel job that no session has taken on to the one that asks.
-    func takeUnplanned(_ job: BytesJob) -> [PixelJob] { table.withLock { $0.takeUnplanned(job) } }
-
-    /// Tells everyone who looks at the way, and whose picture no session makes yet, how far the bytes are.
-    func tellUnplanned(_ job: BytesJob, _ progress: LoadProgress) {
-        let deliveries = table.withLock { _ in job.unplanned.flatMap(\.watchers) }
-        for delivery in deliveries { delivery.post(.progress(progress)) }
-    }
-
-    /// Tells those who wait for `job` and look at the way, not only at the end.
-    func tell(_ job: PixelJob, _ event: ImageEvent) {
-        guard job.isWatched.load(ordering: .relaxed) else { return }
-        let deliveries = table.withLock { _ in job.watchers }
-        for delivery in deliveries { delivery.post(event) }
-    }
-
-    /// What brings a picture's colours to sRGB; nil when nothing has to be done, or can be.
-    func converter(for header: ImageHeader, _ request: ImageRequest) -> ColorConverter? {
-        guard request.convertsToSRGB, let colors = header.colors, colors != .described(.sRGB) else { return nil }
-        let layout: PixelLayout = request.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
-        return converters.converter(for: colors, layout: layout)
-    }
-
-    /// Ends a pixel job: everyone who waits gets the same picture or error. A success is told on a thread that may block.
-    ///
-    /// - Parameter isProvisional: the origin is to be asked behind the picture. Those who look at the way then wait for
-    ///   what it says; where there are none, it is asked for the caches' sake.
-    func finish(_ job: PixelJob, _ result: Result<ImageResponse, WebImageError>, isProvisional: Bool = false) {
-        var isProvisional = isProvisional
-        if case .failure = result { isProvisional = false }
-        let (ended, staying, log) = table.withLock { table -> ([LoadTable.Ended], [LoadTable.Ended], ByteLog?) in
-            let (ended, staying) = table.finish(job, keeping: isProvisional ? .watchers : .nobody)
-            return (ended, staying, job.bytes.opened?.log.latest)
-        }
-        tell(ended, result, log: log, job.bytes)
-        guard isProvisional, let response = try? result.get() else { return }
-        if staying.isEmpty, !ended.isEmpty { return askBehind(job.request) }
-        var request = job.request
-        request.cachePolicy = .revalidate
-        for caller in staying { goOn(caller, request, response, log) }
-    }
-
-    /// Ends a pixel job; whoever waits for it waits for what another policy brings.
-    func goOn(_ job: PixelJob, with policy: CachePolicy) {
-        var request = job.request
-        request.cachePolicy = policy
-        let (_, staying) = table.withLock { $0.finish(job, keeping: .everyone) }
-        for caller in staying { goOn(caller.token, request, caller.delivery) }
-        noteIdle()
-    }
-
-    /// Asks the origin about what the caches gave out, for their sake.
-    func askBehind(_ given: ImageRequest) {
-        var request = given
-        request.cachePolicy = .revalidate
-        request.priority = .low
-        request.includesData = false
-        start(LoadToken(loader: self, request: request, isWatching: false), request, .nobody)
-    }
-
-    /// Shows what the caches had to one who stays, who then waits for what the origin says.
-    private func goOn(_ caller: LoadTable.Ended, _ request: ImageRequest, _ response: ImageResponse, _ log: ByteLog?) {
-        var shown = Result<ImageResponse, WebImageError>.success(response)
-        if caller.token.includesData { shown = shown.withData(of: log) }
-        if case .success(let response) = shown {
-            caller.delivery.post(.cached(response.seen(by: caller.token, now: clock.now)))
-        }
-        goOn(caller.token, request, caller.delivery)
-    }
-
-    func finishAll(of job: BytesJob, _ result: Result<ImageResponse, WebImageError>) {
-        tell(table.withLock { $0.finishAll(of: job) }, result, log: nil)
-    }
-
-    /// - Parameter stored: the job whose original some may wait for.
-    private func tell(
-        _ ended: [LoadTable.Ended], _ result: Result<ImageResponse, WebImageError>, log: ByteLog?,
-        _ stored: BytesJob? = nil
-    ) {
-        guard !ended.isEmpty else { return }
-        let now = clock.now
-        var withData: Result<ImageResponse, WebImageError>?
-        for end in ended {
-            var own = result
-            if end.token.includesData {
-                own = withData ?? result.withData(of: log)
-                withData = own
-            }
-            own = own.map { $0.seen(by: end.token, now: now) }
-            if end.token.waitsForStore {
-                originals.whenStored { [own] in
-                    guard let end = self.table.withLock({ $0.endStoring(end.token) }) else { return }
-                    end.timeout?.cancel()
-                    var own = own
-                    if let outcome = stored?.storing.withLock({ $0 }) { own = own.map { $0.stored(outcome) } }
-                    end.delivery.post(.finished(own))
-                }
-            } else {
-                end.timeout?.cancel()
-                end.delivery.post(.finished(own))
-            }
-        }
-        observer.finished(result, waiters: ended.count)
-        noteIdle()
-    }
-}
-
-extension Result<ImageResponse, WebImageError> {
-    /// The answer for those who asked for the original's bytes too.
-    fileprivate func withData(of log: ByteLog?) -> Self {
-        guard let log, case .success(var response) = self else { return self }
-        do throws(WebImageError) {
-            response.data = try log.collect()
-            return .success(response)
-        } catch {
-            return .failure(error)
-        }
-    }
-}
-
-extension ImageResponse {
-    fileprivate func stored(_ outcome: Result<Duration, WebImageError>) -> ImageResponse {
-        var response = self
-        switch outcome {
-        case .success(let time): response.timings.store = time
-        case .failure(let error): response.storeError = error
-        }
-        return response
-    }
-
-    /// The answer as one of several callers gets it: with its own waiting time.
-    fileprivate func seen(by token: LoadToken, now: Duration) -> ImageResponse {
-        var response = self
-        response.timings.total = now - token.started
-        return response
     }
 }

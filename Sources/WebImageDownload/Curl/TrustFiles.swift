@@ -25,9 +25,17 @@ struct TrustFiles {
         systemBundle = candidates.first { access($0, R_OK) == 0 }
     }
 
+    /// How many different sets of authorities there may be. Each keeps its file as long as the transport: libcurl takes
+    /// connections and parsed stores for equal by that name, so no name may ever stand for another set.
+    static let most = 64
+
     /// The name of a file with the system's authorities and `pem`.
     mutating func combinedBundle(with pem: [UInt8]) throws(WebImageError) -> String {
         if let file = combined[pem] { return Self.name(of: file) }
+        guard combined.count < Self.most else {
+            throw WebImageError(
+                .tlsFailed, "one transport takes up to \(Self.most) different sets of certificates to trust")
+        }
         let file = wi_curl_memory_file("webimage-trust")
         guard file >= 0 else { throw Self.failure }
         var bytes = systemBundle.flatMap(Self.contents) ?? []

@@ -1,15 +1,17 @@
-import Logging
+package import Logging
 import Synchronization
 import WebImageSystem
 
 /// Takes down what is logged.
-final class LogBook: Sendable {
+package final class LogBook: Sendable {
     private let written = Guarded<[String]>([])
 
     /// Level, message and metadata of each.
-    var lines: [String] { written.withLock { $0 } }
+    package var lines: [String] { written.withLock { $0 } }
 
-    var logger: Logger { Logger(label: "test") { _ in Handler(book: self) } }
+    package init() {}
+
+    package var logger: Logger { Logger(label: "test") { _ in Handler(book: self) } }
 
     private struct Handler: LogHandler {
         let book: LogBook

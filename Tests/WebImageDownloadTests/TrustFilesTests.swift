@@ -1,0 +1,26 @@
+import Glibc
+import Testing
+import WebImageCore
+
+@testable import WebImageDownload
+
+/// The files that hold which authorities to trust.
+@Suite struct TrustFilesTests {
+    @Test func eachSetHasAFileOfItsOwnUpToALimit() throws {
+        // An empty one for the system's: the copies are to be small.
+        var files = TrustFiles(bundle: "/dev/null")
+        defer { files.closeAll() }
+        var names: Set<String> = []
+        for number in 0..<TrustFiles.most { names.insert(try files.combinedBundle(with: Array("\(number)".utf8))) }
+        #expect(names.count == TrustFiles.most)
+        let error = #expect(throws: WebImageError.self) { try files.combinedBundle(with: Array("one more".utf8)) }
+        #expect(error?.code == .tlsFailed)
+        // Those that are known go on being told, each with what it is.
+        let known = try files.combinedBundle(with: Array("7".utf8))
+        #expect(names.contains(known))
+        let file = open(known, O_RDONLY)
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        #expect(pread(file, &bytes, 16, 0) == 2 && bytes.starts(with: Array("\n7".utf8)))
+    }
+}
