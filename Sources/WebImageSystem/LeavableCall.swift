@@ -1,6 +1,13 @@
 import CShimSystem
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A long call of a library that cannot be interrupted: it runs on a thread of its own, and its caller can leave it.
 ///
@@ -20,7 +27,7 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
 
     private let body: @Sendable () -> Result
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let ended = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let ended = MonotonicCondition()
     // Unchecked for the reason told in ThreadPool.
     @exclusivity(unchecked) private var result: Result?
     @exclusivity(unchecked) private var isLeft = false
@@ -28,15 +35,12 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
     private init(_ body: @escaping @Sendable () -> Result) {
         self.body = body
         mutex.initialize(to: pthread_mutex_t())
-        ended.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
-        makeMonotonicCondition(ended)
     }
 
     deinit {
-        pthread_cond_destroy(ended)
+        ended.destroy()
         pthread_mutex_destroy(mutex)
-        ended.deallocate()
         mutex.deallocate()
     }
 
@@ -71,8 +75,7 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
         defer { pthread_mutex_unlock(mutex) }
         while true {
             if let result { return .ended(result) }
-            var soon = monotonicNow(plus: .milliseconds(20))
-            guard pthread_cond_timedwait(ended, mutex, &soon) != 0, result == nil else { continue }
+            guard !ended.wait(mutex, atMost: .milliseconds(20)), result == nil else { continue }
             pthread_mutex_unlock(mutex)
             let isEnough = leaves()
             pthread_mutex_lock(mutex)
@@ -90,7 +93,7 @@ extension LeavableCall: RunningCall {
         pthread_mutex_lock(mutex)
         self.result = result
         if isLeft { LeftCalls.add(-1) }
-        pthread_cond_signal(ended)
+        ended.signal()
         pthread_mutex_unlock(mutex)
     }
 }
