@@ -1,5 +1,6 @@
 #include "CBench.h"
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -23,6 +24,8 @@ extern void *__libc_memalign(size_t, size_t);
 static _Thread_local uint64_t allocations;
 
 uint64_t cb_malloc_count(void) { return allocations; }
+
+void cb_print_by_lines(void) { setvbuf(stdout, NULL, _IOLBF, 0); }
 
 void *malloc(size_t count) {
     allocations++;

@@ -63,26 +63,3 @@ enum CrowdBench {
         }
     }
 }
-
-/// What the kernel says of the process's resident memory (Linux).
-private enum Resident {
-    static var now: Double { field("VmRSS:") }
-    /// The most since ``forgetPeak()``.
-    static var peak: Double { field("VmHWM:") }
-
-    static func forgetPeak() {
-        guard let file = fopen("/proc/self/clear_refs", "w") else { return }
-        fputs("5", file)
-        fclose(file)
-    }
-
-    /// In MiB.
-    private static func field(_ name: String) -> Double {
-        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
-            let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) })
-        else { return 0 }
-        return line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap { Double($0) }.map {
-            $0 / 1024
-        } ?? 0
-    }
-}

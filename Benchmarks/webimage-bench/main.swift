@@ -1,6 +1,12 @@
 // Benchmarks: each claim beside what it is measured against, in one run, as ratios. Names choose some of them.
-let known = ["formats", "warm", "memory", "eviction", "cold", "overlap", "cache", "share", "download", "crowd"]
+import CBench
+
+let known = [
+    "formats", "warm", "memory", "eviction", "cold", "overlap", "cache", "share", "download", "crowd", "documents",
+]
 let arguments = Array(CommandLine.arguments.dropFirst())
+
+cb_print_by_lines()
 
 switch (arguments.first, arguments.count) {
 case ("draw", 2): try PeerWork.draw(into: arguments[1])
@@ -9,6 +15,8 @@ case ("work", 5):
 case ("cache-work", 5):
     try CacheWork.run(
         arguments[1], size: Int(arguments[2]) ?? 0, count: Int(arguments[3]) ?? 0, directory: arguments[4])
+case ("document", 2): await DocumentBench.draw(Int(arguments[1]) ?? 0)
+case ("beside-documents", 1): try await DocumentBench.drawBesideTwo()
 case ("share-write", 3): try ShareBench.write(arguments[1], seconds: Double(arguments[2]) ?? 1)
 default:
     for name in arguments.isEmpty ? known : arguments {
@@ -22,6 +30,7 @@ default:
         case "overlap": try await OverlapBench.run()
         case "cache": try CacheBench.run()
         case "crowd": try await CrowdBench.run()
+        case "documents": try await DocumentBench.run()
         case "share": try ShareBench.run()
         case "download": try await DownloadBench.run()
         default: print("there are \(known.joined(separator: ", "))")

@@ -23,3 +23,9 @@ void wi_return_memory_early(void) {
     mallopt(M_ARENA_MAX, 1);
 #endif
 }
+
+void wi_return_free_memory(void) {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}

@@ -11,11 +11,11 @@ extension ImageManager {
     /// - Throws: any code of ``WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8] {
         if let data = request.inlineData { return data }
-        let request = await loader.prepared(loader.completed(request))
-        let (bytes, receiver) = try await bytes(for: request)
+        let (request, key) = try await prepared(request)
+        let (bytes, receiver) = try await bytes(for: request, key)
         defer { receiver.leave() }
         do throws(WebImageError) {
-            return try await data(of: bytes, request, receiver)
+            return try await data(of: bytes, request, key, receiver)
         } catch {
             guard bytes.standIn(for: error, now: loader.clock.wallTime) != nil else { throw error }
             var entry = request
@@ -26,7 +26,7 @@ extension ImageManager {
     }
 
     private func data(
-        of bytes: OpenedBytes, _ request: ImageRequest, _ receiver: BytesReceiver
+        of bytes: OpenedBytes, _ request: ImageRequest, _ key: BytesKey, _ receiver: BytesReceiver
     ) async throws(WebImageError) -> [UInt8] {
         let answer = CancellableAnswer<ByteChunk>()
         receiver.whenLate { answer.give(.failure($0)) }
@@ -37,17 +37,19 @@ extension ImageManager {
                 answer.give(Result { () throws(WebImageError) in try log.contiguous() })
             }
         }
-        return try await settling(bytes, request) { () async throws(WebImageError) in try await answer.value().array }
+        return try await settling(bytes, request, key) { () async throws(WebImageError) in
+            try await answer.value().array
+        }
     }
 
     /// What a picture's file says of itself, from as few of its first bytes as tell it.
     ///
     /// - Throws: what a load of it would throw.
     public func details(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
-        let request = await loader.prepared(loader.completed(request))
-        let (bytes, receiver) = try await bytes(for: request)
+        let (request, key) = try await prepared(request)
+        let (bytes, receiver) = try await bytes(for: request, key)
         defer { receiver.leave() }
-        return try await settling(bytes, request) { [loader] () async throws(WebImageError) in
+        return try await settling(bytes, request, key) { [loader] () async throws(WebImageError) in
             let probe = HeaderProbe(
                 log: bytes.log, source: bytes.source, request: request, loader: loader)
             receiver.whenLate { probe.end($0) }
@@ -55,28 +57,37 @@ extension ImageManager {
         }
     }
 
+    /// The request as it is asked now, and what it asks for.
+    private func prepared(_ given: ImageRequest) async throws(WebImageError) -> (ImageRequest, BytesKey) {
+        let settings = downloader.snapshot
+        let request = await loader.prepared(loader.completed(given, by: settings), by: settings)
+        return (request, try BytesKey(request, by: settings))
+    }
+
     /// Remembers how it went with the origin, if that was asked.
     private func settling<Value: Sendable>(
-        _ bytes: OpenedBytes, _ request: ImageRequest, _ work: () async throws(WebImageError) -> Value
+        _ bytes: OpenedBytes, _ request: ImageRequest, _ key: BytesKey, _ work: () async throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
-        let key = bytes.source == .network ? try? BytesKey(request) : nil
+        let asksOrigin = bytes.source == .network
         do throws(WebImageError) {
             let value = try await work()
-            if let key { loader.settle(key, failure: nil) }
+            if asksOrigin { loader.settle(key, failure: nil) }
             return value
         } catch {
-            if let key { loader.settle(key, failure: error, of: request) }
+            if asksOrigin { loader.settle(key, failure: error, of: request) }
             throw error
         }
     }
 
     /// The bytes, as they come, by the policy of a request that was prepared.
-    private func bytes(for request: ImageRequest) async throws(WebImageError) -> (OpenedBytes, BytesReceiver) {
+    private func bytes(
+        for request: ImageRequest, _ key: BytesKey
+    ) async throws(WebImageError) -> (OpenedBytes, BytesReceiver) {
         guard loader.table.withLock({ $0.beginLook() }) else { throw LoadTable.shutDownError.at(request.place) }
         defer { loader.endLook() }
         let receiver = BytesReceiver(priority: request.priority, finishesWhenDrained: request.finishesWhenDrained)
         if let timeout = request.timeout { receiver.arm(timeout, loader.clock, for: request) }
-        BytesSearch(loader: loader, request: request, key: try BytesKey(request), seeker: receiver).start()
+        BytesSearch(loader: loader, request: request, key: key, seeker: receiver).start()
         do throws(WebImageError) {
             let bytes = try await receiver.answer.value()
             if bytes.isProvisional { loader.askBehind(request) }

@@ -194,8 +194,8 @@ public final class ImageManager: Sendable {
     /// Ends the manager's work in order: takes nothing new (`shutDown`), ends the loads that wait for the network unless
     /// they are marked ``ImageRequest/finishesWhenDrained``, lets the rest come to their end for as long as `limit`, writes
     /// everything to disk, removes what is too old there
-    /// (``WebImageCache/DiskCacheConfiguration/removesExpiredWhenDrained``), and shuts down. A cancelled task does not wait
-    /// for loads.
+    /// (``WebImageCache/DiskCacheConfiguration/removesExpiredWhenDrained``), shuts down, and gives free memory back to the
+    /// system. A cancelled task does not wait for loads.
     public func drain(within limit: Duration) async {
         let end = loader.clock.now + limit
         loader.takeNothingNew()
@@ -213,6 +213,17 @@ public final class ImageManager: Sendable {
             loader.observer.cacheFailed(error)
         }
         shutDown()
+        await returnFreeMemory()
+    }
+
+    /// What the loads have left behind: a program that goes on has it back.
+    private func returnFreeMemory() async {
+        await withCheckedContinuation { continuation in
+            loader.ioExecutor.run(.low) {
+                ProcessMemory.returnFree()
+                continuation.resume()
+            }
+        }
     }
 
     /// Ends every load with `shutDown`, for good. What was answered is still stored: see ``finishStores()``.

@@ -11,18 +11,22 @@ public struct DecodeLimits: Hashable, Sendable {
     public var bytes: ByteCount
     /// How long one decode may take, looked at between rows and pieces. Default 30 s.
     public var time: Duration
+    /// How long a drawing (SVG, PDF) may take of that, since nothing can be looked at while it is drawn. Default 8 s.
+    public var drawingTime: Duration
     /// Bytes of one piece of metadata (an ICC profile, EXIF, XMP); a longer one is ignored. Default 4 MiB.
     public var metadata: ByteCount
 
     public init(
         pixels: Int = 128 << 20, animationPixels: Int = 1 << 30, frames: Int = 10_000,
-        bytes: ByteCount = .mebibytes(64), time: Duration = .seconds(30), metadata: ByteCount = .mebibytes(4)
+        bytes: ByteCount = .mebibytes(64), time: Duration = .seconds(30),
+        drawingTime: Duration = .seconds(8), metadata: ByteCount = .mebibytes(4)
     ) {
         self.pixels = pixels
         self.animationPixels = animationPixels
         self.frames = frames
         self.bytes = bytes
         self.time = time
+        self.drawingTime = drawingTime
         self.metadata = metadata
     }
 

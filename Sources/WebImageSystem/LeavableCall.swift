@@ -11,8 +11,8 @@ import Synchronization
 
 /// A long call of a library that cannot be interrupted: it runs on a thread of its own, and its caller can leave it.
 ///
-/// What is left goes on until it ends by itself, with all that the call holds. So that they do not add up, there are
-/// never more than ``LeftCalls/most`` of them in the process: while there are as many, none is begun.
+/// What is left goes on until it ends by itself, with all that the call holds. So that they do not add up, none is begun
+/// while there are as many as ``LeftCalls`` allow.
 package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
     // Sendable: everything mutable is guarded by `mutex`; a condition variable needs a pthread mutex.
     package enum Outcome {
@@ -26,13 +26,15 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
     }
 
     private let body: @Sendable () -> Result
+    private let left: LeftCalls
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let ended = MonotonicCondition()
     // Unchecked for the reason told in ThreadPool.
     @exclusivity(unchecked) private var result: Result?
     @exclusivity(unchecked) private var isLeft = false
 
-    private init(_ body: @escaping @Sendable () -> Result) {
+    private init(_ left: LeftCalls, _ body: @escaping @Sendable () -> Result) {
+        self.left = left
         self.body = body
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
@@ -47,13 +49,15 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
     /// Blocks until `body` has ended or is left.
     ///
     /// - Parameters:
+    ///   - left: where it is counted if it is left.
     ///   - stackSize: of its thread, in bytes; memory is taken for the part that is used.
     ///   - leaves: asked every 20 milliseconds whether to leave it.
     package static func run(
-        stackSize: Int, leaves: () -> Bool, _ body: @escaping @Sendable () -> Result
+        among left: LeftCalls = .ofProcess, stackSize: Int, leaves: () -> Bool,
+        _ body: @escaping @Sendable () -> Result
     ) -> Outcome {
-        guard LeftCalls.hasRoom else { return .refused }
-        let call = LeavableCall(body)
+        guard left.hasRoom else { return .refused }
+        let call = LeavableCall(left, body)
         let context = Unmanaged.passRetained(Begun(call)).toOpaque()
         let hasBegun = wi_start_on_stack(
             stackSize,
@@ -81,7 +85,7 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
             pthread_mutex_lock(mutex)
             guard isEnough, result == nil else { continue }
             isLeft = true
-            LeftCalls.add(1)
+            left.add(1)
             return .left
         }
     }
@@ -92,7 +96,7 @@ extension LeavableCall: RunningCall {
         let result = body()
         pthread_mutex_lock(mutex)
         self.result = result
-        if isLeft { LeftCalls.add(-1) }
+        if isLeft { left.add(-1) }
         ended.signal()
         pthread_mutex_unlock(mutex)
     }
@@ -108,15 +112,18 @@ private final class Begun {
     init(_ call: any RunningCall) { self.call = call }
 }
 
-/// How many calls in the process were left and still run.
-package enum LeftCalls {
-    /// Each holds a thread that burns, and the memory of its drawing.
-    package static let most = 2
+/// How many calls were left and still run, and how many there may be.
+package final class LeftCalls: Sendable {
+    /// Two: each holds a thread that burns, and the memory of its drawing.
+    package static let ofProcess = LeftCalls(most: 2)
 
-    private static let count = Guarded(0)
+    package let most: Int
+    private let count = Guarded(0)
 
-    package static var hasRoom: Bool { count.withLock { $0 < most } }
-    package static var current: Int { count.withLock { $0 } }
+    package init(most: Int) { self.most = most }
 
-    fileprivate static func add(_ change: Int) { count.withLock { $0 += change } }
+    package var hasRoom: Bool { current < most }
+    package var current: Int { count.withLock { $0 } }
+
+    fileprivate func add(_ change: Int) { count.withLock { $0 += change } }
 }

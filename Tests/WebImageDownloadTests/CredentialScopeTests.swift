@@ -62,7 +62,7 @@ import WebImageTesting
             request.tls = own
             let downloader = ImageDownloader(
                 configuration: .with { $0.tls = configured }, transport: FakeTransport())
-            return downloader.cacheRequest(for: try ResolvedRequest(request)).credentialScope
+            return downloader.snapshot.cacheRequest(for: try ResolvedRequest(request)).credentialScope
         }
         let (first, second) = (try scope(certificate([1]), nil), try scope(certificate([2]), nil))
         #expect(first != nil && first != second)

@@ -24,6 +24,35 @@ import WebImageTesting
         #expect(rig.downloader.counters == DownloadCounters(started: 1, joined: 200, running: 0, waiting: 0))
     }
 
+    @Test func thoseWhoBeganWithOtherSettingsShareNothing() async throws {
+        let rig = try Rig()
+        let gate = Gate()
+        rig.server.serve("/a", .bytes(body, contentType: "image/png").with(.hold(gate, at: .byte(10_000))))
+        let request = try ResolvedRequest(DownloadRequest(url: rig.server.url("/a")))
+        let before = rig.downloader.snapshot
+        rig.downloader[field: .userAgent] = "other"
+        let late = rig.downloader.download(request)
+        let early = [0, 1].map { _ in rig.downloader.download(request, by: before) }
+        let another = rig.downloader.download(request)
+        #expect(another.wasJoined && early.allSatisfy { !$0.wasJoined })
+        await rig.server.waitForHeld("/a", 3)
+        gate.open()
+        for download in early + [late, another] { #expect(await rig.fetch(download) == (body, "complete")) }
+        #expect(rig.server.requests("/a").filter { $0.header("user-agent") == "other" }.count == 1)
+        #expect(rig.downloader.counters.running == 0)
+    }
+
+    @Test func limitsThatChangeEndNoJoining() async throws {
+        let rig = try Rig()
+        rig.server.serve("/a", .bytes(body, contentType: "image/png").with(.stall(at: .byte(10_000))))
+        let request = try ResolvedRequest(DownloadRequest(url: rig.server.url("/a")))
+        let (before, first) = (rig.downloader.snapshot, rig.downloader.download(request))
+        rig.downloader.setLimits(maxConcurrent: 7, maxConcurrentPerHost: 3)
+        #expect(rig.downloader.snapshot == before && rig.downloader.configuration.maxConcurrent == 7)
+        let joined = [rig.downloader.download(request), rig.downloader.download(request, by: before)]
+        #expect(joined.allSatisfy { $0.wasJoined && $0.log === first.log })
+    }
+
     @Test func whoeverLeavesTheOthersGetTheirBytes() async throws {
         let rig = try Rig()
         let gate = Gate()

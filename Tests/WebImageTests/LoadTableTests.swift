@@ -23,7 +23,7 @@ import WebImageTesting
                 var request = ImageRequest("http://table.test/\(random.below(3))")
                 request.size = TargetSize(width: 1 + random.below(4))
                 request.priority = LoadPriority.allCases[random.below(3)]
-                let key = try PixelKey(request)
+                let key = try PixelKey(request, by: loader.downloader.snapshot)
                 let token = LoadToken(loader: loader, request: request, isWatching: random.below(2) == 0)
                 let hadBytes = table.bytesJobs[key.bytes]
                 let joined = table.join(token, request, key)
@@ -85,7 +85,9 @@ import WebImageTesting
         #expect(ended.count == waiting.count && table.pixelJobs.isEmpty && table.bytesJobs.isEmpty)
         let request = ImageRequest("http://table.test/0")
         let token = LoadToken(loader: loader, request: request, isWatching: false)
-        guard case .refused(let error) = table.join(token, request, try PixelKey(request)) else {
+        guard
+            case .refused(let error) = table.join(token, request, try PixelKey(request, by: loader.downloader.snapshot))
+        else {
             Issue.record("a table that was shut down takes nobody")
             return
         }

@@ -171,6 +171,42 @@ import WebImageTesting
         #expect(bench.transport.requests.map(\.netrcFile) == ["/nowhere/netrc", nil, nil])
     }
 
+    /// L6: what is looked for, what is sent and under which name the answer is kept belong together, whatever is set meanwhile.
+    @Test func aLoadGoesByTheSettingsItBeganWith() async throws {
+        let table = try Table(try #require(ApartCase.all.first { $0.name == "a provider of the downloader's" }))
+        let (asked, goesOn) = (Gate(), Gate())
+        let session = table.session(.anna)
+        let bench = table.bench(session)
+        func login(_ asker: Asker) {
+            session.asker = asker
+            table.one.login(bench.manager, session)
+        }
+        var request = table.one.request(session)
+        // Holds the load between its beginning and its transfer.
+        request.requestModifier = RequestModifier(name: "holds") { given in
+            asked.open()
+            await goesOn.opened()
+            return given
+        }
+        let ledgers = [Ledger(), Ledger()]
+        bench.manager.load(request) { ledgers[0].take($0) }
+        await asked.opened()
+        login(.otto)
+        bench.manager.load(request) { ledgers[1].take($0) }
+        goesOn.open()
+        for (asker, ledger) in zip(Asker.allCases, ledgers) {
+            #expect(try await ledger.finished().get().image.size.width == asker.side, "\(asker)")
+        }
+        for asker in [Asker.anna, .otto, .anna] {
+            login(asker)
+            for _ in 0..<2 {
+                #expect(try await bench.manager.image(for: request).image.size.width == asker.side, "\(asker)")
+                await bench.manager.finishStores()
+                bench.manager.memoryCache.removeAll()
+            }
+        }
+    }
+
     /// L9: what is no header stands apart from headers of that name, and a loader of the request's is part of the key.
     @Test func noHeaderStandsForWhatIsNone() throws {
         let url = "http://pictures.test/a"
@@ -190,7 +226,9 @@ import WebImageTesting
         // The manager's loader of a scheme is what such a URL means.
         let bench = TestBench { $0.download.loaders = [OneLoader(name: "x")] }
         let usual = ImageRequest("one:1")
-        #expect(bench.manager.loader.completed(usual).originalKey == usual.originalKey)
+        #expect(
+            bench.manager.loader.completed(usual, by: bench.manager.downloader.snapshot).originalKey
+                == usual.originalKey)
     }
 
     private struct OneLoader: ImageLoader {

@@ -28,6 +28,9 @@ long cb_peak_kibibytes(void);
 /// The CPU time of the process in nanoseconds.
 uint64_t cb_process_cpu_nanoseconds(void);
 
+/// From now on each line that is printed is there at once, also in a pipe or a file.
+void cb_print_by_lines(void);
+
 /// Downloads `url` so many times with libcurl alone, so many at once; returns the bytes of all bodies.
 long cb_download(const char *_Nonnull url, int count, int concurrent, int asks_like_the_downloader);
 

@@ -93,6 +93,9 @@ void wi_free(void *_Nullable memory);
 /// Has the allocator give freed memory back to the system soon, for the whole process.
 void wi_return_memory_early(void);
 
+/// Gives free memory back to the system, where the C library keeps it. May take some milliseconds.
+void wi_return_free_memory(void);
+
 /// How many bytes of memory the machine has; 0 where the system does not tell.
 int64_t wi_machine_memory(void);
 

@@ -172,7 +172,7 @@ struct BytesSearch: Sendable {
         let begin = loader.clock.now
         let resolved = exchange.map { key.download.adding($0.fields) } ?? key.download
         let download = loader.downloader.download(
-            resolved, priority: seeker.priority, finishesWhenDrained: seeker.finishesWhenDrained)
+            resolved, by: key.settings, priority: seeker.priority, finishesWhenDrained: seeker.finishesWhenDrained)
         guard seeker.follow(download) else { return download.cancel() }
         var opened = OpenedBytes(
             log: download.log, source: exchange == nil ? .file : .network, download: download, time: begin)

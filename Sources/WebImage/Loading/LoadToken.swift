@@ -1,4 +1,5 @@
 public import WebImageCore
+import WebImageDownload
 
 /// One caller's part in a load. Dropping it changes nothing: the load goes on until it ends or is cancelled.
 public final class LoadToken: @unchecked Sendable {
@@ -20,6 +21,8 @@ public final class LoadToken: @unchecked Sendable {
     /// Whether it looks at the way, not only at the end.
     let isWatching: Bool
     let started: Duration
+    /// What the load goes by from its beginning to its end, whatever is changed meanwhile.
+    let settings: ConfigurationSnapshot
 
     // Guarded by the loader's lock:
     var delivery: Delivery?
@@ -44,6 +47,7 @@ public final class LoadToken: @unchecked Sendable {
         finishesWhenDrained = request.finishesWhenDrained
         currentPriority = request.priority
         started = loader.clock.now
+        settings = loader.downloader.snapshot
     }
 
     /// Leaves the load: this caller's last event is `cancelled`, at once. The last one to leave ends the transfer.

@@ -7,9 +7,9 @@ extension Loader {
     /// What the policy and the rules of HTTP say of an entry, or of there being none.
     func decision(_ key: BytesKey, _ stored: StoredResponse?) -> CacheDecision {
         // Another request may have taken what this one would refuse.
-        let stored = stored.flatMap { downloader.accepts($0, for: key.download) ? $0 : nil }
+        let stored = stored.flatMap { key.settings.accepts($0, for: key.download) ? $0 : nil }
         return rules.decide(
-            key.policy.mode, downloader.cacheRequest(for: key.download), stored: stored, now: clock.wallTime)
+            key.policy.mode, key.settings.cacheRequest(for: key.download), stored: stored, now: clock.wallTime)
     }
 
     /// Remembers a failure, or forgets one.

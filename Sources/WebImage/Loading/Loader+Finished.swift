@@ -16,7 +16,7 @@ extension Loader {
     /// - Returns: false when there is nothing to look at: the caller goes on.
     func lookForFinished(_ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery) -> Bool {
         guard request.cachePolicy.trustsMemory, !request.isPlain, !request.includesData,
-            let cache = front(request.caching), let key = try? BytesKey(request)
+            let cache = front(request.caching), let key = try? BytesKey(request, by: token.settings)
         else { return false }
         let isWelcome = table.withLock { table in
             if token.hasEnded || !table.beginLook() { return false }
@@ -51,7 +51,7 @@ extension Loader {
         do throws(WebImageError) {
             guard let found = try await cache.finished(request) else { return nil }
             if found.source == .memory {
-                guard isFor(request, found.image, settings.number) else { return nil }
+                guard isFor(request, found.image, by: key.settings) else { return nil }
                 return ImageResponse(image: found.image, source: .memory)
             }
             guard let metadata = found.metadata else { return nil }

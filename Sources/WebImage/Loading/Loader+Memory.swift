@@ -23,21 +23,23 @@ extension Loader {
 
     /// A request that takes other answers than most, or for whom nothing but what is sent says who asks, looks for itself.
     private func isGood(_ image: Image, for request: ImageRequest) -> Bool {
-        let settings = settings.number
-        return request.isUsual && image.storage.isJudged(under: settings) || isFor(request, image, settings)
+        request.isUsual && image.storage.isJudged(under: settings.number)
+            || isFor(request, image, by: downloader.snapshot)
     }
 
     /// Whether a picture is what the request brings now: who asks and what `Vary` names may have changed with the
     /// downloader's configuration, the jar's cookies or what a modifier sets.
-    func isFor(_ request: ImageRequest, _ image: Image, _ settings: Int) -> Bool {
+    func isFor(_ request: ImageRequest, _ image: Image, by settings: ConfigurationSnapshot) -> Bool {
         // One that no answer brought was put there by hand.
         if image.storage.origin == nil { return request.takesUsualAnswers }
         guard let record = image.storage.origin as? AnswerRecord,
-            let download = try? preparedAtOnce(completed(request)).download.get()
+            let download = try? preparedAtOnce(completed(request, by: settings), by: settings).download.get()
         else { return false }
-        let (asked, response) = (downloader.cacheRequest(for: download), record.response)
-        guard rules.isFor(asked, response), downloader.accepts(response, for: download) else { return false }
-        if request.isUsual, asked.isSteady || rules.isForAll(response) { image.storage.judge(under: settings) }
+        let (asked, response) = (settings.cacheRequest(for: download), record.response)
+        guard rules.isFor(asked, response), settings.accepts(response, for: download) else { return false }
+        if request.isUsual, asked.isSteady || rules.isForAll(response) {
+            image.storage.judge(under: settings.number)
+        }
         return true
     }
 
@@ -51,8 +53,9 @@ extension Loader {
 
     /// The picture when memory has it and HTTP says that it is fresh.
     func freshImage(for request: ImageRequest) -> Image? {
-        let memory = memory(request.caching)
-        guard memory.contains(request.variantKey), let key = try? BytesKey(preparedAtOnce(request)),
+        let (memory, settings) = (memory(request.caching), downloader.snapshot)
+        guard memory.contains(request.variantKey),
+            let key = try? BytesKey(preparedAtOnce(request, by: settings), by: settings),
             let image = memory.image(for: request.variantKey), let record = image.storage.origin as? AnswerRecord,
             case .serve = decision(key, record.response)
         else { return nil }

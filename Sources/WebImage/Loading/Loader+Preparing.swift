@@ -8,22 +8,24 @@ import WebImageDownload
 extension Loader {
     /// The request as it is asked now, as far as that can be told at once. Where a modifier must be waited for, it stays as it
     /// is: then only what is good for everybody is good for it.
-    func preparedAtOnce(_ request: ImageRequest) -> ImageRequest {
-        guard case .done(let prepared) = preparation(of: request) else { return request }
+    func preparedAtOnce(_ request: ImageRequest, by settings: ConfigurationSnapshot) -> ImageRequest {
+        guard case .done(let prepared) = preparation(of: request, by: settings) else { return request }
         return request.prepared(prepared)
     }
 
     /// The request as it is asked now.
-    func prepared(_ request: ImageRequest) async -> ImageRequest {
-        guard let download = try? request.download.get(), let prepared = await downloader.prepare(download) else {
-            return request
-        }
+    func prepared(_ request: ImageRequest, by settings: ConfigurationSnapshot) async -> ImageRequest {
+        guard let download = try? request.download.get(),
+            let prepared = await downloader.prepare(download, by: settings)
+        else { return request }
         return request.prepared(prepared)
     }
 
-    func preparation(of request: ImageRequest) -> ImageDownloader.Preparation {
+    func preparation(
+        of request: ImageRequest, by settings: ConfigurationSnapshot
+    ) -> ImageDownloader.Preparation {
         guard let download = try? request.download.get(), download.isFromWeb else { return .notNeeded }
-        return downloader.preparation(of: download)
+        return settings.preparation(of: download)
     }
 
     /// Waits for the request's modifier before anything else; the load then begins.
@@ -38,7 +40,7 @@ extension Loader {
         guard isWelcome else { return goOn(token, request, delivery) }
         arm(request, of: token)
         let look = Task {
-            let prepared = await self.prepared(request)
+            let prepared = await self.prepared(request, by: token.settings)
             self.begin(token, prepared, delivery)
             self.endLook()
         }

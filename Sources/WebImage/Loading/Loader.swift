@@ -68,9 +68,9 @@ final class Loader: Sendable {
     func start(
         _ token: LoadToken, _ given: ImageRequest, _ delivery: LoadToken.Delivery, asksMemory: Bool = true
     ) {
-        let usual = completed(given)
+        let usual = completed(given, by: token.settings)
         var request = usual
-        switch preparation(of: usual) {
+        switch preparation(of: usual, by: token.settings) {
         case .notNeeded: break
         case .done(let prepared): request = usual.prepared(prepared)
         case .takesTime: return beginPrepared(token, usual, delivery)
@@ -103,9 +103,9 @@ final class Loader: Sendable {
 
     /// The request as it is loaded: with what the manager says where it says nothing, and with the loader that takes its URL,
     /// where there is one that does (row X-04).
-    func completed(_ given: ImageRequest) -> ImageRequest {
+    func completed(_ given: ImageRequest, by settings: ConfigurationSnapshot) -> ImageRequest {
         var request = defaults.applied(to: given)
-        guard request.loader == nil, request.inlineData == nil, let loader = downloader.loader(for: request.url) else {
+        guard request.loader == nil, request.inlineData == nil, let loader = settings.loader(for: request.url) else {
             return request
         }
         request[\.download].loader = loader
@@ -130,14 +130,13 @@ final class Loader: Sendable {
     private func join(
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) -> LoadTable.Joined {
-        var key: PixelKey
-        do throws(WebImageError) { key = try PixelKey(request) } catch {
+        let key: PixelKey
+        do throws(WebImageError) { key = try PixelKey(request, by: token.settings) } catch {
             table.withLock { _ in token.hasEnded = true }
             return .refused(error)
         }
         let removals = removals(request.caching)
-        key.bytes.settings = settings.number
-        let (joined, marked) = table.withLock { [key] table -> (LoadTable.Joined, Download?) in
+        let (joined, marked) = table.withLock { table -> (LoadTable.Joined, Download?) in
             if token.hasEnded { return (.refused(token.leftWith ?? .cancelled), nil) }
             let joined = table.join(token, request, key, removals: removals)
             token.look = nil

@@ -17,11 +17,12 @@ struct BytesKey: Hashable, Sendable {
     let caching: CacheUse
     /// One who would be refused must not decide for one who would not.
     let retriesFailed: Bool
-    /// What runs under other settings of the downloader may bring another answer; see ``SettingsCounter``.
-    var settings = 0
+    /// What is loaded by other settings of the downloader may bring another answer.
+    let settings: ConfigurationSnapshot
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
-    init(_ request: ImageRequest) throws(WebImageError) {
+    init(_ request: ImageRequest, by settings: ConfigurationSnapshot) throws(WebImageError) {
+        self.settings = settings
         download = try request.download.get()
         originalKey = request.originalKey
         policy = request.cachePolicy
@@ -42,14 +43,14 @@ struct BytesKey: Hashable, Sendable {
 
 /// Which pixels a load needs: those that share a key share one decode.
 struct PixelKey: Hashable, Sendable {
-    var bytes: BytesKey
+    let bytes: BytesKey
     let variantKey: CacheKey
     /// Whole pictures are the same with and without it; those that wait for a cut one get other answers.
     let allowsPartial: Bool
 
     /// - Throws: as ``BytesKey``.
-    init(_ request: ImageRequest) throws(WebImageError) {
-        bytes = try BytesKey(request)
+    init(_ request: ImageRequest, by settings: ConfigurationSnapshot) throws(WebImageError) {
+        bytes = try BytesKey(request, by: settings)
         variantKey = request.variantKey
         allowsPartial = request.allowsPartial
     }

@@ -28,7 +28,7 @@ final class ResumableFetch: Sendable {
     init?(_ loader: Loader, _ key: BytesKey, _ exchange: CacheExchange, _ seeker: any BytesSeeker) {
         // What a decryptor made of the bytes is not what the origin would go on with.
         guard let partials = loader.partials, key.policy.mode.stores, key.caching.storesOriginal,
-            !loader.downloader.decrypts(key.download)
+            !key.settings.decrypts(key.download)
         else { return nil }
         self.loader = loader
         self.key = key
@@ -38,7 +38,7 @@ final class ResumableFetch: Sendable {
         rules.keptFields = loader.rules.keptFields
         self.rules = rules
         copy = PartialCopy(key.originalKey, store: partials, executor: loader.ioExecutor)
-        let request = loader.downloader.cacheRequest(for: key.download)
+        let request = key.settings.cacheRequest(for: key.download)
         state = Guarded(State(body: ResumableBody(request, mode: key.policy.mode, rules: rules)))
     }
 
@@ -62,7 +62,8 @@ final class ResumableFetch: Sendable {
         fields.append(contentsOf: range)
         let begin = loader.clock.now
         let download = loader.downloader.download(
-            key.download.adding(fields), priority: seeker.priority, finishesWhenDrained: seeker.finishesWhenDrained)
+            key.download.adding(fields), by: key.settings, priority: seeker.priority,
+            finishesWhenDrained: seeker.finishesWhenDrained)
         guard seeker.follow(download) else {
             download.cancel()
             return end(.failed(.cancelled), download.log)
@@ -134,7 +135,7 @@ final class ResumableFetch: Sendable {
     }
 
     private func forgetBody() {
-        let request = loader.downloader.cacheRequest(for: key.download)
+        let request = key.settings.cacheRequest(for: key.download)
         state.withLock { $0 = State(body: ResumableBody(request, mode: key.policy.mode, rules: rules)) }
     }
 

@@ -77,7 +77,10 @@ package final class MemoryPressureWatcher: Sendable {
             (state.gauge.level(of: reading), state.alarm != nil, state.isStopped)
         }
         guard !isStopped else { return }
-        if level > .none { onPressure(level) }
+        if level > .none {
+            onPressure(level)
+            ProcessMemory.returnFree()
+        }
         if level > .none {
             schedule(after: Self.repeatInterval)
         } else if !hasAlarm {

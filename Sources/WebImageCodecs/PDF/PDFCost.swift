@@ -2,8 +2,8 @@
     import CShimPDF
     import WebImageCore
 
-    /// What drawing a PDF holds in memory, as far as its streams tell: the largest bitmap, the longest path, and how many
-    /// states are saved within each other.
+    /// What drawing a PDF holds in memory, as far as its streams tell: the largest bitmap, the longest path with its
+    /// dashes, and how many states are saved within each other.
     ///
     /// All streams of the file are looked at where they stand, whatever refers to them. What is packed by other filters
     /// than FlateDecode is not seen.
@@ -19,6 +19,7 @@
             static let pixel = 4
             static let point = 160
             static let savedState = 1600
+            static let dash = 100.0
         }
 
         /// Bytes.
@@ -29,6 +30,8 @@
             var streams = PDFStreams(file)
             var unpacked = 0
             var (saved, points, pixels) = (0, 0, 0)
+            // Forms are drawn with the dashes of those that draw them.
+            var (length, dash) = (0.0, Double.infinity)
             while let stream = streams.next() {
                 try options.checkpoint?()
                 if stream.isImage {
@@ -48,6 +51,8 @@
                 // A stream may be drawn from within others.
                 saved += content.saved
                 points = max(points, content.points)
+                length = max(length, content.length)
+                dash = min(dash, content.dash)
             }
             guard saved <= Self.mostSaved else {
                 throw Self.error("it saves \(saved) states within each other, more than \(Self.mostSaved)")
@@ -55,6 +60,9 @@
             let bitmap = pixels.multipliedReportingOverflow(by: Weight.pixel)
             memory = bitmap.overflow ? .max / 4 : min(bitmap.partialValue, .max / 4)
             memory += points * Weight.point + saved * Weight.savedState
+            if length > 0, dash.isFinite {
+                memory += Int(min(length / max(dash, .leastNormalMagnitude) * Weight.dash, 0x1p50))
+            }
             try check(PixelSize(width: 1, height: 1))
         }
 
@@ -71,40 +79,5 @@
         private static func error(_ message: String) -> WebImageError {
             WebImageError(.limitExceeded, "the PDF is too complex: \(message)", format: .pdf)
         }
-    }
-
-    /// The operators of a page's content (ISO 32000-1, 7.8), as far as they hold memory.
-    struct PDFOperators {
-        /// How many states are saved at once, at most.
-        private(set) var saved = 0
-        /// Of the longest path.
-        private(set) var points = 0
-
-        init(_ content: UnsafeRawBufferPointer) {
-            var (open, path) = (0, 0)
-            var at = 0
-            while at < content.count {
-                let start = at
-                while at < content.count, Self.isLetter(content[at]) { at += 1 }
-                switch (at - start, at > start ? content[start] : 0) {
-                case (1, UInt8(ascii: "q")):
-                    open += 1
-                    saved = max(saved, open)
-                case (1, UInt8(ascii: "Q")): open = max(open - 1, 0)
-                case (1, UInt8(ascii: "m")), (1, UInt8(ascii: "l")): path += 1
-                // A curve is drawn as several lines.
-                case (1, UInt8(ascii: "c")), (1, UInt8(ascii: "v")), (1, UInt8(ascii: "y")): path += 8
-                case (2, UInt8(ascii: "r")) where content[start + 1] == UInt8(ascii: "e"): path += 4
-                case (1, UInt8(ascii: "S")), (1, UInt8(ascii: "s")), (1, UInt8(ascii: "f")), (1, UInt8(ascii: "F")),
-                    (1, UInt8(ascii: "B")), (1, UInt8(ascii: "b")), (1, UInt8(ascii: "n")):
-                    path = 0
-                default: break
-                }
-                points = max(points, path)
-                if at == start { at += 1 }
-            }
-        }
-
-        private static func isLetter(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 }
     }
 #endif

@@ -9,14 +9,16 @@
         let options: DecodeOptions
         /// Of each thread, in bytes.
         let stackSize: Int
-        /// When all of them together have had the time that a decode may take.
+        /// Of all of them together.
+        private let limit: Duration
         private let deadline: ContinuousClock.Instant
 
         init(_ format: ImageFormat, _ options: DecodeOptions, stackSize: Int) {
             self.format = format
             self.options = options
             self.stackSize = stackSize
-            deadline = .now + options.limits.time
+            limit = min(options.limits.time, options.limits.drawingTime)
+            deadline = .now + limit
         }
 
         /// - Parameters:
@@ -45,7 +47,7 @@
             case .left: throw reason ?? timeIsUp
             case .refused:
                 throw WebImageError(
-                    .decoderUnavailable, "\(LeftCalls.most) drawings that took too long are still not done",
+                    .decoderUnavailable, "\(LeftCalls.ofProcess.most) drawings that took too long are still not done",
                     format: format)
             case .noThread:
                 throw WebImageError(.decoderUnavailable, "there is no thread for the drawing", format: format)
@@ -63,8 +65,30 @@
 
         private var timeIsUp: WebImageError {
             WebImageError(
-                .limitExceeded, "drawing took longer than \(options.limits.time); raise DecodeLimits.time to allow it",
+                .limitExceeded, "drawing took longer than \(limit); raise DecodeLimits.drawingTime to allow it",
                 format: format)
+        }
+    }
+
+    extension VectorThread {
+        /// What a library has drawn: a canvas that belongs to the document.
+        struct Drawing: @unchecked Sendable {
+            // Sendable: nobody else has the pixels yet.
+            /// As the library tells how it went.
+            var result: Int32 = 0
+            var pixels: UnsafePointer<UInt8>?
+            var bytesPerRow = 0
+        }
+
+        /// ``run(cancel:_:)`` for a call that draws: it fills in what it is given.
+        func draw(
+            cancel: () -> Void = {}, _ body: @escaping @Sendable (inout Drawing) -> Void
+        ) throws(WebImageError) -> Drawing {
+            try run(cancel: cancel) {
+                var drawing = Drawing()
+                body(&drawing)
+                return drawing
+            }
         }
     }
 #endif

@@ -95,7 +95,10 @@
                 child = next.nextSibling
             }
             addShape(element, survey, canvas)
-            guard let traits = survey.traits(of: element) else { return }
+            // A filter costs what its primitives do, whether or not anything is said of itself.
+            guard let traits = survey.traits(of: element) ?? (element.kind == .filter ? SVGTraits() : nil) else {
+                return
+            }
             func total(_ names: [String]) -> SVGCost {
                 var sum = SVGCost()
                 for name in names { for target in targets(name) { sum += known(target) } }

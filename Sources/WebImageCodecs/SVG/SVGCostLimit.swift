@@ -6,8 +6,8 @@
         /// How much librsvg may hold at once with the canvas: what all running decodes may take together, but for what the
         /// libraries need for themselves.
         private static let mostMemory = Double(464 << 20)
-        /// What is added up is more than what most drawings cost. So many times the time limit may be expected, and ends
-        /// then when the time is up.
+        /// What is added up is more than what most drawings cost. So many times the time limit may be expected; a drawing that
+        /// does take longer than the limit is left when its time is up.
         private static let timeMargin = 10.0
         /// Larger fonts end the process: Pango counts in 1024ths of a unit.
         private static let largestFont = 100_000.0
@@ -74,10 +74,10 @@
                 throw error("drawing it at \(size) takes up to \(bytes), more than \(most); ask for a smaller size")
             }
             let seconds = estimate.nanoseconds / 1e9
-            guard seconds <= limits.time / .seconds(1) * Self.timeMargin else {
+            guard seconds <= limits.drawingTime / .seconds(1) * Self.timeMargin else {
                 let time = "\(Int(min(seconds, 1e12))) seconds"
                 throw error(
-                    "drawing it at \(size) takes up to \(time); ask for a smaller size, or raise DecodeLimits.time")
+                    "drawing it at \(size) may take \(time); ask for a smaller size, or raise DecodeLimits.drawingTime")
             }
         }
 

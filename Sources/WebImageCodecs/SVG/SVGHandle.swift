@@ -62,22 +62,13 @@
         func draw(
             _ drawing: wi_svg_drawing, _ thread: VectorThread
         ) throws(WebImageError) -> (pixels: UnsafePointer<UInt8>, bytesPerRow: Int) {
-            struct Answer: @unchecked Sendable {
-                // Sendable: nobody has the pixels yet.
-                var result: Int32
-                var pixels: UnsafePointer<UInt8>?
-                var bytesPerRow: Int
-            }
-            let answer = try thread.run(cancel: { wi_svg_cancel(svg) }) {
+            let drawn = try thread.draw(cancel: { wi_svg_cancel(svg) }) { drawn in
                 var drawing = drawing
-                var pixels: UnsafePointer<UInt8>?
-                var bytesPerRow = 0
-                let result = wi_svg_draw(self.svg, &drawing, &pixels, &bytesPerRow)
-                return Answer(result: result, pixels: pixels, bytesPerRow: bytesPerRow)
+                drawn.result = wi_svg_draw(self.svg, &drawing, &drawn.pixels, &drawn.bytesPerRow)
             }
-            try check(answer.result)
-            guard let pixels = answer.pixels else { throw Self.noMemory(format) }
-            return (pixels, answer.bytesPerRow)
+            try check(drawn.result)
+            guard let pixels = drawn.pixels else { throw Self.noMemory(format) }
+            return (pixels, drawn.bytesPerRow)
         }
 
         private func check(_ result: Int32) throws(WebImageError) {

@@ -93,9 +93,11 @@ package struct CacheExchange: Sendable {
     }
 
     /// A whole new answer that may not be kept says that the old one is not true any more; so does one that says that
-    /// there is none. One that is kept takes the place of the old one.
+    /// there is none, and a change that went well (RFC 9111 section 4.4). One that is kept takes the place of the old one.
     private func makesStoredUntrue(_ head: ResponseHead, _ storing: StoredResponse?) -> Bool {
-        guard mode.stores, request.isPlainGet, storing == nil else { return false }
+        guard mode.stores, storing == nil else { return false }
+        if request.changesSomething { return (200..<400).contains(head.status) }
+        guard request.isPlainGet else { return false }
         return head.status == 404 || head.status == 410 || (200..<300).contains(head.status)
     }
 

@@ -61,6 +61,9 @@ package struct CacheRequest: Sendable {
     /// answer is the caller's business, not ours.
     var isPlainGet: Bool { method == .get && !isPartial && !isConditional }
 
+    /// Whether its method is none of the safe ones (RFC 9110 section 9.2.1).
+    var changesSomething: Bool { ![HTTPRequest.Method.get, .head, .options, .trace].contains(method) }
+
     var isPartial: Bool { fields[.range] != nil }
 
     private var isConditional: Bool {

@@ -61,19 +61,4 @@ extension HTTPCacheRules {
         }
         return merged
     }
-
-    /// The URLs whose entries are no longer true once a request with an unsafe method went well (section 4.4): its own,
-    /// and those that the answer names, of the same origin only.
-    package func invalidated(by request: CacheRequest, url: String, _ head: ResponseHead) -> [String] {
-        let isSafe = [HTTPRequest.Method.get, .head, .options, .trace].contains(request.method)
-        guard !isSafe, (200..<400).contains(head.status), let base = try? WebURL(url) else { return [] }
-        var urls = [base.text]
-        for name in [HTTPField.Name.location, .contentLocation] {
-            guard let reference = head[name], let other = try? base.resolving(reference), other.origin == base.origin,
-                !urls.contains(other.text)
-            else { continue }
-            urls.append(other.text)
-        }
-        return urls
-    }
 }

@@ -75,12 +75,16 @@ final class DownloadCenter: TransferOwner {
 
     // MARK: Joining and leaving
 
-    func download(_ resolved: ResolvedRequest, priority: LoadPriority, finishesWhenDrained: Bool = false) -> Download {
+    /// - Parameter given: what the load began with; nil: what there is now. Those that began with another one share nothing.
+    func download(
+        _ resolved: ResolvedRequest, by given: ConfigurationSnapshot? = nil, priority: LoadPriority,
+        finishesWhenDrained: Bool = false
+    ) -> Download {
         let isMarked = finishesWhenDrained || resolved.request.finishesWhenDrained
         let (joined, startable, started, snapshot) = state.withLock { state in
-            let joined = join(resolved, priority, isMarked, &state)
+            let joined = join(resolved, given, priority, isMarked, &state)
             // What has become urgent may have a slot that was kept free for such.
-            return (joined, joined == nil ? [] : state.startable(), state.started, state.snapshot)
+            return (joined, joined == nil ? [] : state.startable(), state.started, given ?? state.snapshot)
         }
         begin(startable)
         if let joined { return joined }
@@ -93,14 +97,17 @@ final class DownloadCenter: TransferOwner {
         typealias Outcome = (download: Download, isNew: Bool, startsAtOnce: Bool, startable: [any Transfer])
         let outcome = state.withLock { state -> Outcome in
             if state.started != started || state.isShutDown || state.isEnding,
-                let joined = join(resolved, priority, isMarked, &state)
+                let joined = join(resolved, snapshot, priority, isMarked, &state)
             {
                 return (joined, false, false, state.startable())
             }
             guard resolved.isLocal || state.queue.hasRoom(for: resolved, priority) else {
                 return (Download(failed: Self.queueFullError.at(resolved.source.shown)), false, false, [])
             }
-            let download = insert(transfer, log, resolved, priority, isMarked, &state)
+            let entry = TransferEntry(
+                transfer: transfer, log: log, request: resolved, priority: priority, finishesWhenDrained: isMarked)
+            insert(entry, mayBeJoined: snapshot == state.snapshot, &state)
+            let download = Download(of: entry, in: self, priority: priority, wasJoined: false)
             let startsAtOnce = takeSlot(for: transfer, resolved, priority, &state)
             return (download, true, startsAtOnce, startsAtOnce ? [] : state.startable())
         }
@@ -129,12 +136,13 @@ final class DownloadCenter: TransferOwner {
 
     /// A share in the transfer that runs already; nil when there is none.
     private func join(
-        _ resolved: ResolvedRequest, _ priority: LoadPriority, _ isMarked: Bool, _ state: inout State
+        _ resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot?, _ priority: LoadPriority, _ isMarked: Bool,
+        _ state: inout State
     ) -> Download? {
         if state.isShutDown || state.isEnding && !isMarked {
             return Download(failed: Self.shutDownError.at(resolved.source.shown))
         }
-        guard let entry = state.table[resolved] else { return nil }
+        guard snapshot == nil || snapshot == state.snapshot, let entry = state.table[resolved] else { return nil }
         state.joined += 1
         entry.add(priority)
         if isMarked { entry.finishesWhenDrained = true }
@@ -142,16 +150,11 @@ final class DownloadCenter: TransferOwner {
         return Download(of: entry, in: self, priority: priority, wasJoined: true)
     }
 
-    private func insert(
-        _ transfer: any Transfer, _ log: ByteLog, _ resolved: ResolvedRequest, _ priority: LoadPriority,
-        _ isMarked: Bool, _ state: inout State
-    ) -> Download {
-        let entry = TransferEntry(
-            transfer: transfer, log: log, request: resolved, priority: priority, finishesWhenDrained: isMarked)
+    private func insert(_ entry: TransferEntry, mayBeJoined: Bool, _ state: inout State) {
         state.entries[entry.id] = entry
-        state.table[resolved] = entry
+        entry.isInTable = mayBeJoined
+        if mayBeJoined { state.table[entry.request] = entry }
         state.started += 1
-        return Download(of: entry, in: self, priority: priority, wasJoined: false)
     }
 
     /// True when a new transfer may begin; one that may not yet is queued. Files and `data:` URLs need no slot.
@@ -316,12 +319,13 @@ final class DownloadCenter: TransferOwner {
 
     /// - Parameter changesWhatIsSent: whether another answer may come from now on: nobody joins what runs then.
     func changeConfiguration(changesWhatIsSent: Bool = true, _ change: (inout DownloadConfiguration) -> Void) {
-        defer { if changesWhatIsSent { settings.count() } }
         begin(
             state.withLock { state in
                 var configuration = state.snapshot.configuration
                 change(&configuration)
-                state.snapshot = ConfigurationSnapshot(configuration)
+                let number = state.snapshot.number + (changesWhatIsSent ? 1 : 0)
+                state.snapshot = ConfigurationSnapshot(configuration, number: number)
+                settings.set(number)
                 state.queue.set(configuration.queueLimits, configuration.queueOrder)
                 state.circuits.policy = configuration.circuit
                 if changesWhatIsSent { for entry in Array(state.table.values) { state.untable(entry) } }

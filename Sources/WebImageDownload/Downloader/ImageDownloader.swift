@@ -44,17 +44,18 @@ public final class ImageDownloader: Sendable {
 
     /// The same for a request that was resolved before.
     ///
-    /// - Parameter finishesWhenDrained: as if the request said so.
+    /// - Parameters:
+    ///   - snapshot: what it goes by; nil: ``snapshot``.
+    ///   - finishesWhenDrained: as if the request said so.
     package func download(
-        _ request: ResolvedRequest, priority: LoadPriority = .normal, finishesWhenDrained: Bool = false
+        _ request: ResolvedRequest, by snapshot: ConfigurationSnapshot? = nil, priority: LoadPriority = .normal,
+        finishesWhenDrained: Bool = false
     ) -> Download {
-        center.download(request, priority: priority, finishesWhenDrained: finishesWhenDrained)
+        center.download(request, by: snapshot, priority: priority, finishesWhenDrained: finishesWhenDrained)
     }
 
-    /// Who takes a URL that the downloader does not know.
-    package func loader(for url: String) -> (any ImageLoader)? {
-        center.snapshot.configuration.loaders.last { $0.canLoad(url) }
-    }
+    /// What a load that begins now goes by.
+    package var snapshot: ConfigurationSnapshot { center.snapshot }
 
     /// Makes one log of the beginning of a body, which an earlier transfer kept, and of the rest, which comes now.
     ///
@@ -67,22 +68,6 @@ public final class ImageDownloader: Sendable {
         whenBegun: @escaping @Sendable (ByteLog?) -> Void
     ) {
         center.makeLog(of: beginning, continuedBy: download, head, whenBegun: whenBegun)
-    }
-
-    /// Whether an answer that was stored is one that the request takes now: by its status and its type.
-    package func accepts(_ stored: StoredResponse, for request: ResolvedRequest) -> Bool {
-        // Of other sources neither is looked at.
-        guard request.web != nil else { return true }
-        let configuration = center.snapshot.configuration
-        let statuses = request.request.acceptableStatuses ?? configuration.acceptableStatuses
-        guard statuses.contains(stored.status) else { return false }
-        let types = request.request.acceptableContentTypes ?? configuration.acceptableContentTypes
-        return types?.contains(stored["content-type"]) ?? true
-    }
-
-    /// Whether a decryptor stands between the bytes that come and those that are read.
-    package func decrypts(_ request: ResolvedRequest) -> Bool {
-        request.request.decryptor != nil || center.snapshot.configuration.decryptor != nil
     }
 
     // MARK: Configuration

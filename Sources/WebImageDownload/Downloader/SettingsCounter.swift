@@ -10,5 +10,6 @@ package final class SettingsCounter: Sendable {
     /// How many there were.
     package var number: Int { changes.load(ordering: .acquiring) }
 
-    func count() { changes.add(1, ordering: .releasing) }
+    /// - Parameter number: never less than before.
+    func set(_ number: Int) { changes.store(number, ordering: .releasing) }
 }

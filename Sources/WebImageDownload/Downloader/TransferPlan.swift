@@ -1,42 +1,6 @@
 import HTTPTypes
 import WebImageCore
 
-/// What all downloads that begin before the next change of the configuration have in common, held by one reference.
-final class ConfigurationSnapshot: Sendable {
-    let configuration: DownloadConfiguration
-    /// A request as the configuration says, for those that say nothing else: they share what they have in common.
-    let usualRequest: TransportRequest
-    let logSettings: ByteLog.Settings
-    let bodyLimit: ByteCount
-    let decryptor: BodyDecryptor?
-    /// Those of the configuration's secret fields that a server of pictures gets to see.
-    let secretNames: [HTTPField.Name]
-
-    init(_ configuration: DownloadConfiguration) {
-        self.configuration = configuration
-        usualRequest = TransportRequest(
-            url: "", tls: configuration.tls, proxy: configuration.proxy, allowsHTTP2: configuration.allowsHTTP2,
-            addressPolicy: configuration.addressPolicy, mayRepeat: configuration.retry.retries > 0)
-        var settings = ByteLog.Settings()
-        settings.memoryLimit = configuration.memoryPerTransfer.bytes
-        settings.directory = configuration.temporaryDirectory
-        logSettings = settings
-        bodyLimit = configuration.bodyLimit
-        decryptor = configuration.decryptor
-        secretNames = configuration.secretFields.filter { $0 != .proxyAuthorization }
-            .sorted { $0.canonicalName < $1.canonicalName }
-    }
-
-    /// The fields of a request before anybody changes them.
-    func fields(of request: borrowing DownloadRequest) -> HTTPFields {
-        var fields = configuration.fields
-        if request.fields.isEmpty { return fields }
-        for field in request.fields { fields[field.name] = nil }
-        fields.append(contentsOf: request.fields)
-        return fields
-    }
-}
-
 /// How one download is done: its request, and for what that leaves open the configuration of the moment it began.
 struct TransferPlan: Sendable {
     let url: WebURL

@@ -1,0 +1,100 @@
+import HTTPTypes
+import WebImageCore
+import WebImageSystem
+
+/// Who asks, and with what; which answers are taken.
+extension ConfigurationSnapshot {
+    /// What is to be found out before a cache is asked for a request, or another load joined: what its modifier sets, which
+    /// cookies the jar has.
+    package func preparation(of request: ResolvedRequest) -> ImageDownloader.Preparation {
+        guard let preparation = RequestPreparation(request, self) else { return .notNeeded }
+        return preparation.atOnce().map { .done($0) } ?? .takesTime
+    }
+
+    /// What the rules of HTTP caching must know of a request: all that is sent with it.
+    ///
+    /// Of one whose modifier was not asked yet (``preparation(of:)``) that is not known.
+    package func cacheRequest(for resolved: ResolvedRequest) -> CacheRequest {
+        let request = resolved.request
+        let given = fields(of: request)
+        let modifier = resolved.web == nil ? nil : request.requestModifier ?? configuration.requestModifier
+        let outgoing = request.prepared?.outgoing
+        var scope = AskerScope(declared: request.credentialScope)
+        scope.secretFields = secretNames
+        if scope.declared == nil {
+            if let own = resolved.credentialScope { scope.parts.append(own) }
+            // Whoever says that he is somebody must know what that one knows.
+            if let secret = resolved.key.credentials ?? request.credentialProvider?.secret {
+                scope.parts.append("knows:" + CredentialScope.digest(secret.password.utf8))
+            }
+            scope.parts += configuration.scopeParts(of: resolved)
+            if let file = request.netrcFile {
+                scope.parts.append("netrc:" + CredentialScope.digest(NetrcMark.text(of: file).utf8))
+            }
+            if let modifier {
+                scope.parts.append("ask:" + CredentialScope.digest(modifier.name.utf8))
+                scope.ofModifier = modifier.credentialScope
+                // Those that are not the modifier's still count.
+                if scope.ofModifier != nil { scope.parts += scope.secretFields.compactMap { given[$0] } }
+            }
+        }
+        let target = outgoing.flatMap { outgoing in resolved.web?.text == outgoing.url ? nil : outgoing.url }
+        return CacheRequest(
+            method: outgoing?.method ?? request.method, fields: outgoing?.fields ?? given, scope: scope, target: target,
+            knowsFields: modifier == nil || outgoing != nil,
+            isSteady: modifier == nil && !resolved.dependsOnMore,
+            cookies: cookies(of: resolved, configuration.cookieJar))
+    }
+
+    /// Who takes a URL that the downloader does not know.
+    package func loader(for url: String) -> (any ImageLoader)? {
+        configuration.loaders.last { $0.canLoad(url) }
+    }
+
+    /// Whether an answer that was stored is one that the request takes now: by its status and its type.
+    package func accepts(_ stored: StoredResponse, for request: ResolvedRequest) -> Bool {
+        // Of other sources neither is looked at.
+        guard request.web != nil else { return true }
+        let statuses = request.request.acceptableStatuses ?? configuration.acceptableStatuses
+        guard statuses.contains(stored.status) else { return false }
+        let types = request.request.acceptableContentTypes ?? configuration.acceptableContentTypes
+        return types?.contains(stored["content-type"]) ?? true
+    }
+
+    /// Whether a decryptor stands between the bytes that come and those that are read.
+    package func decrypts(_ request: ResolvedRequest) -> Bool {
+        request.request.decryptor != nil || configuration.decryptor != nil
+    }
+
+    private func cookies(
+        of resolved: ResolvedRequest, _ jar: any CookieJar
+    ) -> (@Sendable (_ place: String) -> String?)? {
+        guard resolved.request.handlesCookies, let url = resolved.web?.text else { return nil }
+        let prepared = resolved.request.prepared
+        return { place in
+            if !place.isEmpty { return jar.cookies(for: place) }
+            return prepared.map(\.cookies) ?? jar.cookies(for: url)
+        }
+    }
+}
+
+extension DownloadConfiguration {
+    /// What the provider, the certificate and the hooks of all requests say of who asks.
+    func scopeParts(of resolved: ResolvedRequest) -> [String] {
+        let request = resolved.request
+        var parts: [String] = []
+        let speaksForItself =
+            resolved.key.credentials != nil || request.credentialProvider != nil || request.netrcFile != nil
+            || (!request.fields.isEmpty && request.fields[.authorization] != nil)
+        if !speaksForItself, let credentialProvider { parts.append(CredentialScope.of(credentialProvider)) }
+        if request.tls == nil, let certificate = tls.clientCertificate { parts.append(CredentialScope.of(certificate)) }
+        // Of a request's own hooks the key knows.
+        if request.responseModifier == nil, let name = responseModifier?.name {
+            parts.append("answer:" + CredentialScope.digest(name.utf8))
+        }
+        if request.decryptor == nil, let name = decryptor?.name {
+            parts.append("decrypt:" + CredentialScope.digest(name.utf8))
+        }
+        return parts
+    }
+}
