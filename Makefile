@@ -1,5 +1,6 @@
 # Everything that one does with this project. `make demo` and `make test` set the machine up themselves.
-TRAITS := --traits AllFormats
+# The formats whose libraries are there, asked for when they have been installed.
+TRAITS = $(addprefix --traits ,$(shell scripts/install-libraries --traits))
 SWIFT_TEST := scripts/run-tests
 
 # What `make fuzz` fuzzes, and for how long; what `make soak` gives each target.

@@ -1,18 +1,30 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let swiftSettings: [SwiftSetting] = [
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    .treatAllWarnings(as: .error),
-]
-let cSettings: [CSetting] = [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
+// To try on Linux what other systems get in the place of what only Linux has.
+let isPortable = Context.environment["WEBIMAGE_PORTABLE"] != nil
+
+let swiftSettings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+    ] + (isPortable ? [.define("WI_PORTABLE")] : [])
+let cSettings: [CSetting] =
+    [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
+    + (isPortable ? [.define("WI_PORTABLE")] : [])
 
 /// A system library: found by pkg-config, installed by `scripts/install-libraries`.
-func system(_ name: String, _ pkgConfig: String?, apt: String) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+///
+/// - Parameter onMac: the same for macOS, where Homebrew's libraries lie in folders that only pkg-config knows, also those
+///   that are linked by name below.
+func system(_ name: String, _ pkgConfig: String?, onMac: String? = nil, apt: String, brew: String) -> Target {
+    #if os(macOS)
+        let pkgConfig = onMac ?? pkgConfig
+    #endif
+    return .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt]), .brew([brew])])
 }
 
 func room(_ name: String, _ dependencies: [Target.Dependency], path: String? = nil) -> Target {
@@ -31,6 +43,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let package = Package(
     name: "WebImage",
+    // The first with Synchronization. Linux needs no entry.
+    platforms: [.macOS(.v15)],
     products: [
         .library(name: "WebImage", targets: ["WebImage"]),
         .library(name: "WebImageTesting", targets: ["WebImageTesting"]),
@@ -55,21 +69,23 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [
-        system("CSysJPEG", "libjpeg", apt: "libjpeg-dev"),
-        system("CSysPNG", "libpng", apt: "libpng-dev"),
-        system("CSysLCMS2", "lcms2", apt: "liblcms2-dev"),
-        system("CSysCurl", "libcurl", apt: "libcurl4-openssl-dev"),
-        system("CSysXXHash", "libxxhash", apt: "libxxhash-dev"),
-        system("CSysCrypto", "libcrypto", apt: "libssl-dev"),
-        system("CSysWebP", "libwebp libwebpmux", apt: "libwebp-dev"),
+        system("CSysJPEG", "libjpeg", apt: "libjpeg-dev", brew: "jpeg-turbo"),
+        system("CSysPNG", "libpng", apt: "libpng-dev", brew: "libpng"),
+        system("CSysLCMS2", "lcms2", apt: "liblcms2-dev", brew: "little-cms2"),
+        system("CSysCurl", "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
+        system("CSysXXHash", "libxxhash", apt: "libxxhash-dev", brew: "xxhash"),
+        system("CSysCrypto", "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
+        system("CSysWebP", "libwebp libwebpmux", apt: "libwebp-dev", brew: "webp"),
         // Without pkg-config: their .pc files hold flags that SwiftPM warns of and that nobody needs.
-        system("CSysAVIF", nil, apt: "libavif-dev"),
-        system("CSysHEIF", nil, apt: "libheif-dev"),
-        system("CSysJXL", nil, apt: "libjxl-dev"),
-        system("CSysTIFF", "libtiff-4", apt: "libtiff-dev"),
+        system("CSysAVIF", nil, onMac: "libavif", apt: "libavif-dev", brew: "libavif"),
+        system("CSysHEIF", nil, onMac: "libheif libde265", apt: "libheif-dev", brew: "libheif"),
+        system("CSysJXL", nil, onMac: "libjxl", apt: "libjxl-dev", brew: "jpeg-xl"),
+        system("CSysTIFF", "libtiff-4", apt: "libtiff-dev", brew: "libtiff"),
         // librsvg's and gdk-pixbuf's own .pc files hold such flags, too: CShimSVG does without their headers.
-        system("CSysCairo", "cairo gobject-2.0", apt: "librsvg2-dev"),
-        system("CSysPoppler", "poppler-glib", apt: "libpoppler-glib-dev"),
+        system(
+            "CSysCairo", "cairo gobject-2.0", onMac: "cairo gobject-2.0 librsvg-2.0 gdk-pixbuf-2.0",
+            apt: "librsvg2-dev", brew: "librsvg"),
+        system("CSysPoppler", "poppler-glib", apt: "libpoppler-glib-dev", brew: "poppler"),
 
         shim("CPixels"),
         shim("CShimSystem"),
@@ -80,7 +96,7 @@ let package = Package(
         shim("CShimGuard"),
         shim("CShimSVG", ["CSysCairo", "CShimGuard"], libraries: ["rsvg-2", "gdk_pixbuf-2.0", "gio-2.0"]),
         shim("CShimPDF", ["CSysPoppler", "CShimGuard"]),
-        shim("CShimCurl", ["CSysCurl"]),
+        shim("CShimCurl", ["CSysCurl", "CShimSystem"]),
 
         room("WebImageCore", ["CShimSystem"]),
         room("WebImageSystem", ["WebImageCore", "CShimSystem"]),
@@ -124,7 +140,7 @@ let package = Package(
             "WebImageTesting",
             [
                 "WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs", "WebImageCache",
-                "WebImageDownload", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "WebImageDownload", "CShimSystem", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         room(
@@ -164,7 +180,7 @@ let package = Package(
             ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting", "kill-worker"]),
         .target(
             name: "CHeldLookup", path: "Tests/CHeldLookup", cSettings: cSettings,
-            linkerSettings: [.linkedLibrary("dl")]),
+            linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
         tests(
             "WebImageDownloadTests",
             [

@@ -2,7 +2,19 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
+long cb_peak_kibibytes(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+#ifdef __APPLE__
+    return usage.ru_maxrss / 1024;
+#else
+    return usage.ru_maxrss;
+#endif
+}
+
+#if defined(__GLIBC__)
 /* glibc keeps the true ones under these names for programs that stand in front of malloc. */
 extern void *__libc_malloc(size_t);
 extern void *__libc_calloc(size_t, size_t);
@@ -48,3 +60,6 @@ int posix_memalign(void **memory, size_t alignment, size_t count) {
     *memory = block;
     return 0;
 }
+#else
+uint64_t cb_malloc_count(void) { return 0; }
+#endif

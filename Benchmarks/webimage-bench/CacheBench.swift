@@ -1,8 +1,15 @@
-import Glibc
 import Synchronization
 import WebImageCache
 import WebImageCore
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The disk cache beside the bare calls that it is made of, in one run.
 ///

@@ -1,7 +1,15 @@
-import Glibc
+import CBench
 import WebImageCache
 import WebImageCore
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// One cell of the comparison of disk caches, in the manner of the peers' workers: PHASE SIZE N DIR, a line of JSON.
 enum CacheWork {
@@ -49,14 +57,12 @@ enum CacheWork {
             end = (Time.now, Time.processCPU)
             notes = ", \"left\": \(cache.usage.count)"
         }
-        var usage = rusage()
-        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         print(
             """
             {"store": "own", "phase": "\(phase)", "size": \(size), "n": \(count), \
             "total_ms": \((end.0 - begin.0) * 1e3), "us_op": \((end.0 - begin.0) / Double(count) * 1e6), \
             "cpu_us_op": \((end.1 - begin.1) / Double(count) * 1e6), \
-            "rss_mb": \(Double(usage.ru_maxrss) / 1024), "disk_mb": \(Double(cache.usage.bytes.bytes) / 1e6)\(notes)}
+            "rss_mb": \(Double(cb_peak_kibibytes()) / 1024), "disk_mb": \(Double(cache.usage.bytes.bytes) / 1e6)\(notes)}
             """)
     }
 }

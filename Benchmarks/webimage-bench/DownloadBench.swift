@@ -1,10 +1,17 @@
 import CBench
-import Glibc
 import Synchronization
 import WebImageCore
 import WebImageDownload
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// 10 KB bodies from nginx, 64 at once: the downloader beside a bare loop over libcurl, by CPU; and what many downloads
 /// leave behind.

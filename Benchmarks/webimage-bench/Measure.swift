@@ -1,6 +1,14 @@
 import CBench
 import Foundation
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// Sums and medians of what was measured.
 enum Measure {
     /// CPU that this thread has used, in nanoseconds.
@@ -10,12 +18,7 @@ enum Measure {
     static var processCPUNanoseconds: UInt64 { cb_process_cpu_nanoseconds() }
 
     /// CPU that the process has used, in microseconds.
-    static var processCPU: Double {
-        var usage = rusage()
-        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        func micros(_ time: timeval) -> Double { Double(time.tv_sec) * 1e6 + Double(time.tv_usec) }
-        return micros(usage.ru_utime) + micros(usage.ru_stime)
-    }
+    static var processCPU: Double { Double(processCPUNanoseconds) / 1e3 }
 
     static func median(_ values: [Double]) -> Double {
         let sorted = values.sorted()

@@ -1,10 +1,17 @@
 import CBench
-import Glibc
 import WebImage
 import WebImageCore
 import WebImageProcessing
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// What `make bench-peers` asks of this program: pictures to measure with, and our side of each measurement.
 enum PeerWork {
@@ -150,7 +157,7 @@ enum PeerWork {
             bytes.withUnsafeBytes { bytes in
                 var rest = bytes[...]
                 while !rest.isEmpty {
-                    let count = Glibc.write(1, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                    let count = writeSome(UnsafeRawBufferPointer(rebasing: rest))
                     guard count > 0 else { return }
                     rest = rest.dropFirst(count)
                 }
@@ -159,11 +166,7 @@ enum PeerWork {
     }
 
     /// In KiB.
-    private static var peakMemory: Int {
-        var usage = rusage()
-        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        return usage.ru_maxrss
-    }
+    private static var peakMemory: Int { cb_peak_kibibytes() }
 
     private static func write(_ bytes: [UInt8], to path: String) throws {
         let files = PosixFileSystem()
@@ -181,3 +184,6 @@ enum PeerWork {
         return bytes
     }
 }
+
+/// The system's call, which methods of its name hide.
+private func writeSome(_ bytes: UnsafeRawBufferPointer) -> Int { write(1, bytes.baseAddress, bytes.count) }

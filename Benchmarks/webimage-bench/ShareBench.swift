@@ -1,8 +1,16 @@
-import Glibc
 import Synchronization
 import WebImageCache
 import WebImageCore
 import WebImageSystem
+import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// What a directory of 100 000 entries costs others: two processes, of which one stores all the time while the other
 /// opens the cache, joins, looks at everything and lets entries go; and what an hour of hits writes.
@@ -30,13 +38,8 @@ enum ShareBench {
     // MARK: - Two processes
 
     private static func openBesideAWriter(_ path: String, _ note: String) throws {
-        var writer = pid_t()
-        let words = [CommandLine.arguments[0], "share-write", path, "6"]
-        let arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        guard posix_spawn(&writer, "/proc/self/exe", nil, nil, arguments, environ) == 0 else {
-            throw WebImageError(.cannotWrite, "no second process can be started")
-        }
+        let writer = try PeerProcess.spawn(
+            ["/proc/self/exe", "share-write", path, "6"], input: 0, output: 1, errors: 2)
         // It has opened the cache and writes.
         sleep(2)
         let files = WatchedFileSystem()

@@ -1,5 +1,12 @@
-import Glibc
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// libFuzzer's own main function, without the main.
 @_silgen_name("LLVMFuzzerRunDriver")

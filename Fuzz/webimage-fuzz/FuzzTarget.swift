@@ -1,7 +1,14 @@
-import Glibc
 import WebImageCodecs
 import WebImageCore
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// What is fuzzed: sniffing, metadata, the rules of HTTP, or the decoder of a format.
 struct FuzzTarget {

@@ -8,7 +8,10 @@
 #endif
 #endif
 
-#if defined(__x86_64__) && !defined(WI_NO_CLONES)
+// Tells which libc it is: the linker of musl and that of macOS know no resolvers.
+#include <stdlib.h>
+
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(WI_NO_CLONES)
 #define WI_CLONES __attribute__((target_clones("avx2", "default")))
 #define WI_CLONES_FMA __attribute__((target_clones("arch=x86-64-v3", "default")))
 #else

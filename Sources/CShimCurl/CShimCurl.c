@@ -5,7 +5,11 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/mman.h>
+#include "CShimSystem.h"
+#if __has_include(<xlocale.h>)
+/* Where macOS has locales of their own. */
+#include <xlocale.h>
+#endif
 
 _Static_assert(WI_CURL_PAUSE == CURL_WRITEFUNC_PAUSE, "the pause value changed");
 
@@ -58,7 +62,7 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
         if (address_text(&address->addr, text, sizeof text) != 0) return CURL_SOCKET_BAD;
         if (!hooks->address(text, hooks->context)) return CURL_SOCKET_BAD;
     }
-    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    return wi_socket(address->family, address->socktype, address->protocol);
 }
 
 static int before_request(void *context, char *remote, char *local, int remote_port, int local_port) {
@@ -150,5 +154,3 @@ void wi_curl_mask_sigpipe(void) {
     sigaddset(&signals, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
 }
-
-int wi_curl_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }

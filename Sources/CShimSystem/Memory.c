@@ -2,10 +2,16 @@
 
 // Tells which libc it is.
 #include <stdlib.h>
+#include <unistd.h>
 
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
+
+int64_t wi_machine_memory(void) {
+    int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? pages * size : 0;
+}
 
 void *wi_allocate(size_t count) { return malloc(count); }
 

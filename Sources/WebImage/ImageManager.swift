@@ -92,7 +92,7 @@ public final class ImageManager: Sendable {
     ) {
         self.init(
             configuration, coders: coders, transport: transport, clock: SystemClock.shared, files: PosixFileSystem(),
-            memoryPressure: configuration.answersMemoryPressure ? LinuxMemoryPressure() : nil)
+            memoryPressure: configuration.answersMemoryPressure ? SystemMemory.pressure : nil)
     }
 
     package init(

@@ -1,5 +1,12 @@
-import Glibc
 import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 // A cache removes files by itself. In a directory that somebody else made, or can change, those may be anybody's files: a
 // link leads anywhere, and a name can be put in the place of another between a look and a removal.

@@ -1,8 +1,15 @@
-import Glibc
 import Logging
 import Synchronization
 import WebImageCore
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 // Most of what a small hit costs beyond the read of its bytes is the walk along the path to its file. The directory is
 // held open, so that the walk starts there.

@@ -1,8 +1,15 @@
-import Glibc
 import Logging
 import Synchronization
 package import WebImageCore
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// What ``DiskCache/moveEntries(from:namespace:)`` did.
 public struct DiskMove: Hashable, Sendable {

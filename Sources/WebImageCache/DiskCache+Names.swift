@@ -1,8 +1,15 @@
-import Glibc
 import Logging
 import Synchronization
 import WebImageCore
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 // Where several caches write to one directory, an entry's file may be another one than this cache knows. What is taken
 // from the disk is then first given a name that nobody else uses, so that its blocks are counted once, by whoever took it.

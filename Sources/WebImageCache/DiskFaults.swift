@@ -1,5 +1,12 @@
-import Glibc
 import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 extension FileFault {
     /// There is no such file or directory.

@@ -31,29 +31,29 @@ struct DiskTotal: Hashable {
 
     /// Nil for what is no such file; it is written anew then.
     static func read(_ file: Int32, _ files: any FileSystem) throws(FileFault) -> DiskTotal? {
-        var words: [5 of UInt64] = [0, 0, 0, 0, 0]
+        var words = [UInt64](repeating: 0, count: 5)
         var fault: FileFault?
         var count = 0
-        withUnsafeMutableBytes(of: &words) { bytes in
+        words.withUnsafeMutableBytes { bytes in
             do throws(FileFault) { count = try files.readAll(file, into: bytes, at: 0) } catch { fault = error }
         }
         if let fault { throw fault }
         let total = DiskTotal(
             bytes: Int64(bitPattern: words[1].littleEndian), headroom: Int64(bitPattern: words[2].littleEndian),
             recounts: words[3].littleEndian)
-        guard count == MemoryLayout.size(ofValue: words), words[0].littleEndian == magic,
+        guard count == words.count * 8, words[0].littleEndian == magic,
             words[4].littleEndian == total.checksum, total.headroom >= 0
         else { return nil }
         return total
     }
 
     func write(to file: Int32, _ files: any FileSystem) throws(FileFault) {
-        let words: [5 of UInt64] = [
+        let words: [UInt64] = [
             Self.magic.littleEndian, UInt64(bitPattern: bytes).littleEndian,
             UInt64(bitPattern: headroom).littleEndian, recounts.littleEndian, checksum.littleEndian,
         ]
         var fault: FileFault?
-        withUnsafeBytes(of: words) { bytes in
+        words.withUnsafeBytes { bytes in
             do throws(FileFault) { try files.writeAll(file, bytes, at: 0) } catch { fault = error }
         }
         if let fault { throw fault }

@@ -100,7 +100,7 @@ struct DiskChanges {
 
 /// A bit for each of the 256 directories.
 private struct ShardSet {
-    private var bits: [4 of UInt64] = [0, 0, 0, 0]
+    private var bits: SIMD4<UInt64> = .zero
 
     var isEmpty: Bool { bits[0] | bits[1] | bits[2] | bits[3] == 0 }
     var shards: [Int] { (0..<256).filter { bits[$0 >> 6] >> ($0 & 63) & 1 == 1 } }

@@ -1,5 +1,12 @@
-import Glibc
 import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// An entry's trailer as it stands in the file, with its fields in order: what a hit needs is found without decoding the
 /// rest, which costs more than the read of a small picture.

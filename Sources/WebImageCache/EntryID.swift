@@ -48,7 +48,7 @@ struct EntryID: Hashable, Sendable {
 
     init?(name: UnsafeRawBufferPointer) {
         guard name.count == Self.nameLength else { return nil }
-        var (words, word, place): ([4 of UInt64], UInt64, Int) = ([0, 0, 0, 0], 0, 0)
+        var (words, word, place): (SIMD4<UInt64>, UInt64, Int) = (.zero, 0, 0)
         for character in name {
             let digit: UInt8
             switch character {

@@ -1,5 +1,12 @@
-import Glibc
 import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The files of the index: one for each 16 of the 256 directories, in a folder of their own. A file for each directory
 /// would take more room than the entries of a small cache.

@@ -1,6 +1,13 @@
 import Foundation
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Standard output and error, whole lines at a time.
 enum Console {
@@ -38,7 +45,7 @@ enum Console {
         bytes.withUnsafeBytes { bytes in
             var done = 0
             while done < bytes.count {
-                let count = Glibc.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+                let count = writeSome(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
                 if count >= 0 {
                     done += count
                 } else if errno == EAGAIN {
@@ -98,4 +105,9 @@ enum Console {
         }
         return String(shown) + (head.count > most ? "…" : "")
     }
+}
+
+/// The system's call, which the method of that name hides.
+private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
 }

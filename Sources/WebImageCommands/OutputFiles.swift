@@ -1,6 +1,13 @@
 import Foundation
-import Glibc
 import WebImage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Writes an output so that it is there whole or not at all.
 enum OutputFiles {

@@ -1,6 +1,13 @@
 import CPixels
-import Glibc
 import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Tables from stored values to linear light and back, by sRGB's curve (IEC 61966-2-1), which Display P3 has as well.
 struct LinearLight: Sendable {

@@ -1,4 +1,10 @@
-import Glibc
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// How the pixels around a place are weighted to make the pixel there.
 public enum ResampleFilter: String, Hashable, Sendable, Codable, CaseIterable {

@@ -2,6 +2,10 @@ import WebImageCore
 
 #if canImport(Glibc)
     import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
 #endif
 
 /// Brings high dynamic range (PQ and HLG, ITU-R BT.2100) to sRGB.

@@ -1,4 +1,10 @@
-import Glibc
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The answer to one wait of a thread that blocks until it is there. The first one given counts.
 package final class BlockingAnswer<Value: Sendable>: @unchecked Sendable {

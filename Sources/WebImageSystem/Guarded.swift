@@ -1,5 +1,11 @@
 #if TSAN
-    import Glibc
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #else
+        import Darwin
+    #endif
 
     /// `Mutex` where ThreadSanitizer can see it: the lock of libswiftSynchronization is not instrumented on Linux, so
     /// that every access it guards is reported as a race. Same interface over a pthread mutex.

@@ -1,6 +1,13 @@
 import CShimSystem
-import Glibc
 import Synchronization
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A long call of a library that cannot be interrupted: it runs on a thread of its own, and its caller can leave it.
 ///
@@ -21,7 +28,7 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
     private let body: @Sendable () -> Result
     private let left: LeftCalls
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let ended = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let ended = MonotonicCondition()
     // Unchecked for the reason told in ThreadPool.
     @exclusivity(unchecked) private var result: Result?
     @exclusivity(unchecked) private var isLeft = false
@@ -30,15 +37,12 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
         self.left = left
         self.body = body
         mutex.initialize(to: pthread_mutex_t())
-        ended.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
-        makeMonotonicCondition(ended)
     }
 
     deinit {
-        pthread_cond_destroy(ended)
+        ended.destroy()
         pthread_mutex_destroy(mutex)
-        ended.deallocate()
         mutex.deallocate()
     }
 
@@ -75,8 +79,7 @@ package final class LeavableCall<Result: Sendable>: @unchecked Sendable {
         defer { pthread_mutex_unlock(mutex) }
         while true {
             if let result { return .ended(result) }
-            var soon = monotonicNow(plus: .milliseconds(20))
-            guard pthread_cond_timedwait(ended, mutex, &soon) != 0, result == nil else { continue }
+            guard !ended.wait(mutex, atMost: .milliseconds(20)), result == nil else { continue }
             pthread_mutex_unlock(mutex)
             let isEnough = leaves()
             pthread_mutex_lock(mutex)
@@ -94,7 +97,7 @@ extension LeavableCall: RunningCall {
         pthread_mutex_lock(mutex)
         self.result = result
         if isLeft { left.add(-1) }
-        pthread_cond_signal(ended)
+        ended.signal()
         pthread_mutex_unlock(mutex)
     }
 }

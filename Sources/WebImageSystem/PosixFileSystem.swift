@@ -1,6 +1,13 @@
 import CShimSystem
-import Glibc
 package import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The real file system.
 package struct PosixFileSystem: FileSystem {
@@ -22,67 +29,61 @@ package struct PosixFileSystem: FileSystem {
     }
 
     package func openDirectory(_ path: String) throws(FileFault) -> Int32 {
-        try check("open", path) { Glibc.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+        try check("open", path) { openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
     }
 
     package func openTemporary(in directory: String) throws(FileFault) -> Int32 {
         try check("open", directory) { wi_open_temporary(directory) }
     }
 
-    package func close(_ file: Int32) { _ = Glibc.close(file) }
+    package func close(_ file: Int32) { _ = closeFile(file) }
 
     package func read(
         _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
     ) throws(FileFault) -> Int {
-        try check("read", "") { pread(file, buffer.baseAddress, buffer.count, Int(offset)) }
+        try check("read", "") { pread(file, buffer.baseAddress, buffer.count, off_t(offset)) }
     }
 
     package func write(
         _ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64
     ) throws(FileFault) -> Int {
-        try check("write", "") { pwrite(file, bytes.baseAddress, bytes.count, Int(offset)) }
+        try check("write", "") { pwrite(file, bytes.baseAddress, bytes.count, off_t(offset)) }
     }
 
     package func writeAll(
         _ file: Int32, _ head: UnsafeRawBufferPointer, _ tail: UnsafeRawBufferPointer, at offset: Int64
     ) throws(FileFault) {
-        let parts: [2 of iovec] = [piece(head), piece(tail)]
         let done = try check("write", "") {
-            parts.span.withUnsafeBufferPointer { pwritev(file, $0.baseAddress, 2, Int(offset)) }
+            wi_write_both(file, head.baseAddress, head.count, tail.baseAddress, tail.count, offset)
         }
         let (inHead, inTail) = (min(done, head.count), max(done - head.count, 0))
         try writeAll(file, UnsafeRawBufferPointer(rebasing: head[inHead...]), at: offset + Int64(inHead))
         try writeAll(file, UnsafeRawBufferPointer(rebasing: tail[inTail...]), at: offset + Int64(head.count + inTail))
     }
 
-    private func piece(_ bytes: UnsafeRawBufferPointer) -> iovec {
-        // Read only, whatever C's type says.
-        iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
-    }
-
     package func truncate(_ file: Int32, to length: Int64) throws(FileFault) {
-        _ = try check("ftruncate", "") { ftruncate(file, Int(length)) }
+        _ = try check("ftruncate", "") { ftruncate(file, off_t(length)) }
     }
 
     package func sync(_ file: Int32) throws(FileFault) {
-        _ = try check("fdatasync", "") { fdatasync(file) }
+        _ = try check("fdatasync", "") { wi_sync(file) }
     }
 
     package func status(of file: Int32) throws(FileFault) -> FileStatus {
-        var status = stat()
-        _ = try check("fstat", "") { fstat(file, &status) }
+        var status = wi_status()
+        _ = try check("fstat", "") { wi_status_of(file, &status) }
         return FileStatus(status)
     }
 
     package func status(at path: FilePath) throws(FileFault) -> FileStatus {
-        var status = stat()
-        _ = try check("stat", path) { fstatat(path.start, path.name, &status, 0) }
+        var status = wi_status()
+        _ = try check("stat", path) { wi_status_at(path.start, path.name, 0, &status) }
         return FileStatus(status)
     }
 
     package func linkStatus(at path: String) throws(FileFault) -> FileStatus {
-        var status = stat()
-        _ = try check("lstat", path) { lstat(path, &status) }
+        var status = wi_status()
+        _ = try check("lstat", path) { wi_status_at(AT_FDCWD, path, 1, &status) }
         return FileStatus(status)
     }
 
@@ -95,11 +96,11 @@ package struct PosixFileSystem: FileSystem {
     }
 
     package func remove(_ path: FilePath) throws(FileFault) {
-        _ = try check("unlink", path) { unlinkat(path.start, path.name, 0) }
+        _ = try check("unlink", path) { wi_remove(path.start, path.name) }
     }
 
     package func removeDirectory(_ path: String) throws(FileFault) {
-        _ = try check("rmdir", path) { Glibc.rmdir(path) }
+        _ = try check("rmdir", path) { rmdir(path) }
     }
 
     package func makeDirectory(_ path: FilePath) throws(FileFault) {
@@ -132,8 +133,8 @@ package struct PosixFileSystem: FileSystem {
                     let bytes = UnsafeRawBufferPointer(start: name, count: strlen(name))
                     if bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8) { return }
                     body(bytes) {
-                        var status = stat()
-                        return fstatat(dirfd(stream), name, &status, 0) == 0 ? FileStatus(status) : nil
+                        var status = wi_status()
+                        return wi_status_at(dirfd(stream), name, 0, &status) == 0 ? FileStatus(status) : nil
                     }
                 }
             }
@@ -152,7 +153,7 @@ package struct PosixFileSystem: FileSystem {
             _ = try check("utimensat", path) { utimensat(AT_FDCWD, path, nil, 0) }
             return
         }
-        let times = [timespec(tv_sec: Int(time), tv_nsec: 0), timespec(tv_sec: Int(time), tv_nsec: 0)]
+        let times = [timespec(tv_sec: time_t(time), tv_nsec: 0), timespec(tv_sec: time_t(time), tv_nsec: 0)]
         _ = try check("utimensat", path) { utimensat(AT_FDCWD, path, times, 0) }
     }
 
@@ -201,18 +202,21 @@ package struct PosixFileSystem: FileSystem {
     }
 }
 
+/// The system's call, which the method of that name hides.
+private func closeFile(_ file: Int32) -> Int32 { close(file) }
+
 extension FilePath {
     fileprivate var start: Int32 { directory?.file ?? AT_FDCWD }
 }
 
 extension FileStatus {
-    fileprivate init(_ status: stat) {
+    fileprivate init(_ status: wi_status) {
+        let kind = status.mode & UInt32(S_IFMT)
         self.init(
-            size: Int64(status.st_size), allocated: Int64(status.st_blocks) * 512,
-            isDirectory: status.st_mode & S_IFMT == S_IFDIR, isRegularFile: status.st_mode & S_IFMT == S_IFREG,
-            inode: UInt64(status.st_ino), modified: Int64(status.st_mtim.tv_sec),
-            accessed: Int64(status.st_atim.tv_sec),
-            modifiedNanoseconds: Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec),
-            isLink: status.st_mode & S_IFMT == S_IFLNK, owner: status.st_uid, permissions: status.st_mode & 0o7777)
+            size: status.size, allocated: status.blocks * 512, isDirectory: kind == UInt32(S_IFDIR),
+            isRegularFile: kind == UInt32(S_IFREG), inode: status.inode, modified: status.modified,
+            accessed: status.accessed,
+            modifiedNanoseconds: status.modified * 1_000_000_000 + status.modified_nanoseconds,
+            isLink: kind == UInt32(S_IFLNK), owner: status.owner, permissions: status.mode & 0o7777)
     }
 }

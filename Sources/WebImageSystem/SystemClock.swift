@@ -1,5 +1,12 @@
-import Glibc
 package import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The machine's monotonic clock. One thread, started with the first action, waits for the earliest of them.
 package final class SystemClock: LoadClock, @unchecked Sendable {
@@ -18,7 +25,7 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
     }
 
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let earlier = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let earlier = MonotonicCondition()
     // Unchecked for the reason told in ThreadPool.
     @exclusivity(unchecked) private var heap = TimeHeap<Entry>()
     @exclusivity(unchecked) private var cancelled = 0
@@ -26,15 +33,12 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
 
     package init() {
         mutex.initialize(to: pthread_mutex_t())
-        earlier.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
-        makeMonotonicCondition(earlier)
     }
 
     deinit {
-        pthread_cond_destroy(earlier)
+        earlier.destroy()
         pthread_mutex_destroy(mutex)
-        earlier.deallocate()
         mutex.deallocate()
     }
 
@@ -54,7 +58,7 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
         heap.insert(entry, at: time)
         let start = !isRunning
         isRunning = true
-        if isEarliest { pthread_cond_signal(earlier) }
+        if isEarliest { earlier.signal() }
         pthread_mutex_unlock(mutex)
         // Where the system has no thread left, the next action tries again.
         if start, !startThread(named: "wi-clock", { self.serve() }) {
@@ -92,8 +96,7 @@ package final class SystemClock: LoadClock, @unchecked Sendable {
         while let next = heap.earliest {
             let wait = next - now
             if wait > .zero {
-                var deadline = monotonicNow(plus: wait)
-                pthread_cond_timedwait(earlier, mutex, &deadline)
+                earlier.wait(mutex, atMost: wait)
                 continue
             }
             guard let entry = heap.removeEarliest() else { continue }

@@ -1,5 +1,12 @@
-import Glibc
 package import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The system's error numbers in words.
 package enum SystemErrorText {

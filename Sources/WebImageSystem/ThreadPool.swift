@@ -1,6 +1,13 @@
 import CShimSystem
-import Glibc
 package import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A bounded set of threads for work that burns or blocks: threads start when there is work for them and end after ten
 /// idle seconds. In which order work begins, ``WorkQueue`` says.
@@ -18,7 +25,7 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
     package let width: Int
     private let name: String
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private let workArrived = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private let workArrived = MonotonicCondition()
     private let startThread: ThreadStarter
     // Unchecked: the optimiser loses the end of an access across the unlocking, and the check then reports a conflict
     // that is none. The mutex is what makes accesses exclusive.
@@ -33,15 +40,12 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         self.width = width
         self.startThread = startThread
         mutex.initialize(to: pthread_mutex_t())
-        workArrived.initialize(to: pthread_cond_t())
         pthread_mutex_init(mutex, nil)
-        makeMonotonicCondition(workArrived)
     }
 
     deinit {
-        pthread_cond_destroy(workArrived)
+        workArrived.destroy()
         pthread_mutex_destroy(mutex)
-        workArrived.deallocate()
         mutex.deallocate()
     }
 
@@ -82,7 +86,7 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
             queues.woken += 1
         }
         if start { queues.threads += 1 }
-        if wake { pthread_cond_signal(workArrived) }
+        if wake { workArrived.signal() }
         pthread_mutex_unlock(mutex)
         if start, !startThread(name, { self.serve() }) { goOnWithoutThread() }
     }
@@ -112,8 +116,7 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
                 continue
             }
             queues.idle += 1
-            var deadline = monotonicNow(plus: .seconds(10))
-            let hasTimedOut = pthread_cond_timedwait(workArrived, mutex, &deadline) != 0
+            let hasTimedOut = !workArrived.wait(mutex, atMost: .seconds(10))
             // Also a thread that wakes by itself, or too late, leaves the counts as true as they were.
             if queues.woken > 0 { queues.woken -= 1 } else { queues.idle -= 1 }
             if hasTimedOut, queues.waiting.isEmpty { break }
@@ -167,14 +170,9 @@ package func startThread(named name: String, _ body: @escaping @Sendable () -> V
             self.body = body
         }
     }
-    var attributes = pthread_attr_t()
-    pthread_attr_init(&attributes)
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    defer { pthread_attr_destroy(&attributes) }
-    var thread = pthread_t()
     let start = Unmanaged.passRetained(Start(name: name, body: body))
-    let result = pthread_create(
-        &thread, &attributes,
+    let hasStarted = wi_start_on_stack(
+        0,
         { context in
             guard let context else { return nil }
             let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
@@ -182,27 +180,6 @@ package func startThread(named name: String, _ body: @escaping @Sendable () -> V
             start.body()
             return nil
         }, start.toOpaque())
-    if result != 0 { start.release() }
-    return result == 0
-}
-
-func makeMonotonicCondition(_ condition: UnsafeMutablePointer<pthread_cond_t>) {
-    var attributes = pthread_condattr_t()
-    pthread_condattr_init(&attributes)
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
-    pthread_cond_init(condition, &attributes)
-    pthread_condattr_destroy(&attributes)
-}
-
-func monotonicNow(plus delay: Duration = .zero) -> timespec {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    let (seconds, attoseconds) = delay.components
-    time.tv_sec += Int(seconds)
-    time.tv_nsec += Int(attoseconds / 1_000_000_000)
-    if time.tv_nsec >= 1_000_000_000 {
-        time.tv_sec += 1
-        time.tv_nsec -= 1_000_000_000
-    }
-    return time
+    if hasStarted != 0 { start.release() }
+    return hasStarted == 0
 }

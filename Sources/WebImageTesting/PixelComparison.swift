@@ -1,5 +1,12 @@
-import Glibc
 public import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// How far two pictures of the same size and layout are from each other.
 ///

@@ -1,6 +1,13 @@
-import Glibc
 import WebImageCore
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A folder of plain files that goes with the value.
 package final class ScratchFolder: Sendable {

@@ -1,9 +1,16 @@
-import Glibc
 import Testing
 import WebImageCache
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Random walks against the plainest model: a dictionary, and an array of names by last use.
 struct DiskCacheWalkTests {

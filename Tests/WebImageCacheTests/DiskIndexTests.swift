@@ -1,9 +1,16 @@
-import Glibc
 import Testing
 import WebImageCache
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The index that is written down is a cache of the directory: it saves work and is never believed against it.
 struct DiskIndexTests {

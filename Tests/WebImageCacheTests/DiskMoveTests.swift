@@ -1,9 +1,16 @@
-import Glibc
 import Testing
 import WebImageCache
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A cache directory that gets another place.
 @Suite struct DiskMoveTests {

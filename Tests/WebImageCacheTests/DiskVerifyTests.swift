@@ -1,10 +1,17 @@
-import Glibc
 import Synchronization
 import Testing
 import WebImageCache
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A look at everything says what it could not see, and takes nothing that is somebody's.
 struct DiskVerifyTests {

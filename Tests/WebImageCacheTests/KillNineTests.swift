@@ -1,9 +1,16 @@
-import Glibc
 import Testing
 import WebImageCache
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A process that writes into a cache is killed, again and again, over the same directory.
 struct KillNineTests {
@@ -101,11 +108,11 @@ private struct KillWorker {
     /// Returns when it stands still.
     func stop() {
         var status: Int32 = 0
-        Glibc.kill(process, SIGSTOP)
+        send(SIGSTOP, to: process)
         waitpid(process, &status, WUNTRACED)
     }
 
-    func goOn() { _ = Glibc.kill(process, SIGCONT) }
+    func goOn() { send(SIGCONT, to: process) }
 
     init(directory: String, seed: UInt64) throws {
         versionDirectory = directory + "/default/v1"
@@ -113,12 +120,7 @@ private struct KillWorker {
         defer { free(tests) }
         let folder = String(cString: tests).split(separator: "/").dropLast().map { "/" + $0 }.joined()
         let words = ["\(folder)/kill-worker", directory, "\(seed)"]
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var number: pid_t = 0
-        let result = posix_spawn(&number, words[0], nil, nil, &arguments, environ)
-        guard result == 0 else { throw WebImageError(.fileNotFound, "the worker does not start: error \(result)") }
-        process = number
+        process = try PeerProcess.spawn(words, input: 0, output: 1, errors: 2)
     }
 
     /// Watches until the worker has joined those who write to the directory, and for some turns more, a tenth of a second at most.
@@ -147,7 +149,7 @@ private struct KillWorker {
 
     /// - Returns: whether it was the signal that ended it.
     func kill() -> Bool {
-        _ = Glibc.kill(process, SIGKILL)
+        send(SIGKILL, to: process)
         var status: Int32 = 0
         while waitpid(process, &status, 0) == -1 && errno == EINTR {}
         return status & 0x7F == SIGKILL
@@ -158,3 +160,6 @@ private struct KillWorker {
         temporaryFiles(in: versionDirectory).count { $0.name.hasPrefix(".\(process)-") }
     }
 }
+
+/// The system's call, which methods of its name hide.
+func send(_ signal: Int32, to process: pid_t) { _ = kill(process, signal) }

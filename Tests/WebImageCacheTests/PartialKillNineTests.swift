@@ -1,8 +1,15 @@
-import Glibc
 import Testing
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Two processes keep beginnings of bodies in one directory, and are killed, again and again.
 @Suite struct PartialKillNineTests {
@@ -47,11 +54,7 @@ import WebImageTesting
         defer { free(tests) }
         let folder = String(cString: tests).split(separator: "/").dropLast().map { "/" + $0 }.joined()
         let words = ["\(folder)/kill-worker", directory, "\(seed)", "partial"]
-        var arguments = words.map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var number: pid_t = 0
-        try #require(posix_spawn(&number, words[0], nil, nil, &arguments, environ) == 0)
-        return number
+        return try PeerProcess.spawn(words, input: 0, output: 1, errors: 2)
     }
 
     private func isRunning(_ process: pid_t) -> Bool {
@@ -62,7 +65,7 @@ import WebImageTesting
     }
 
     private func kill(_ process: pid_t) -> Bool {
-        _ = Glibc.kill(process, SIGKILL)
+        send(SIGKILL, to: process)
         var status: Int32 = 0
         while waitpid(process, &status, 0) == -1 && errno == EINTR {}
         return status & 0x7F == SIGKILL

@@ -1,6 +1,13 @@
-import Glibc
 import Testing
 import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A real file system of a few MiB in memory, which goes with the value. Only root may make one.
 final class SmallDisk {
@@ -11,13 +18,25 @@ final class SmallDisk {
         scratch = try Scratch()
         path = scratch.path + "/disk"
         mkdir(path, 0o700)
-        guard mount("tmpfs", path, "tmpfs", 0, "size=\(mebibytes)m") == 0 else {
+        guard Self.mountMemory(path, "size=\(mebibytes)m") else {
             throw WebImageError(.cannotWrite, "a small disk cannot be mounted: error \(errno)", location: path)
         }
     }
 
-    deinit { umount2(path, Int32(MNT_DETACH)) }
+    deinit { Self.unmount(path) }
 
-    /// Not for others than root, and not in every container.
+    #if os(Linux)
+        private static func mountMemory(_ path: String, _ options: String) -> Bool {
+            mount("tmpfs", path, "tmpfs", 0, options) == 0
+        }
+
+        private static func unmount(_ path: String) { umount2(path, Int32(MNT_DETACH)) }
+    #else
+        private static func mountMemory(_ path: String, _ options: String) -> Bool { false }
+
+        private static func unmount(_ path: String) {}
+    #endif
+
+    /// Not for others than root, not in every container, and on Linux alone.
     static var isToBeHad: Bool { (try? SmallDisk(mebibytes: 1)) != nil }
 }

@@ -1,10 +1,17 @@
-import Glibc
 import Synchronization
 import Testing
 import WebImageCache
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Keeps work until the test runs it, on the test's thread.
 final class HeldExecutor: WorkExecutor {

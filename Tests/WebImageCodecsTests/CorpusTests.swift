@@ -1,8 +1,15 @@
-import Glibc
 import Testing
 import WebImageCodecs
 import WebImageCore
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 @Suite(.enabled(if: Corpus.isThere)) struct CorpusTests {
     @Test(arguments: Corpus.rows.filter { $0.isOurs && $0.expected == "ok" })

@@ -1,7 +1,14 @@
-import Glibc
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Runs the built command as a user would: another process, with a folder, a cache and an origin of its own.
 final class CommandBench: Sendable {
@@ -79,27 +86,17 @@ final class CommandBench: Sendable {
         if let libraries = getenv("LD_LIBRARY_PATH") {
             environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
         }
-        // Spawning in another directory is not in POSIX; env does it.
-        var words =
-            (["/usr/bin/env", "-C", folder, program ?? "\(binaries)/webimage"] + arguments).map { strdup($0) } + [nil]
-        var variables = environment.map { strdup($0) } + [nil]
-        defer { for text in words + variables { free(text) } }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
         let writing = O_WRONLY | O_CREAT | O_TRUNC
-        for (number, file, mode) in [(0, ".stdin", O_RDONLY), (1, ".stdout", writing), (2, ".stderr", writing)] {
-            if let terminal {
-                posix_spawn_file_actions_addopen(&actions, Int32(number), terminal, O_RDWR | O_NOCTTY, 0)
-            } else {
-                posix_spawn_file_actions_addopen(&actions, Int32(number), path(file), mode, 0o600)
-            }
+        let files = try [(".stdin", O_RDONLY), (".stdout", writing), (".stderr", writing)].map { file, mode in
+            let number = open(terminal ?? path(file), (terminal == nil ? mode : O_RDWR | O_NOCTTY) | O_CLOEXEC, 0o600)
+            guard number >= 0 else { throw WebImageError(.fileNotFound, "\(terminal ?? file): error \(errno)") }
+            return number
         }
-        if let output { posix_spawn_file_actions_adddup2(&actions, output, 1) }
-        var process: pid_t = 0
-        let result = posix_spawn(&process, "/usr/bin/env", &actions, nil, &words, &variables)
-        guard result == 0 else { throw WebImageError(.fileNotFound, "the command does not start: error \(result)") }
-        return process
+        defer { for file in files { close(file) } }
+        // Spawning in another directory is not in POSIX; env does it.
+        return try PeerProcess.spawn(
+            ["/usr/bin/env", "-i", "-C", folder] + environment + [program ?? "\(binaries)/webimage"] + arguments,
+            input: files[0], output: output ?? files[1], errors: files[2])
     }
 }
 

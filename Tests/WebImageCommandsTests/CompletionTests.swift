@@ -1,6 +1,13 @@
-import Glibc
 import Testing
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// What shells offer when somebody presses Tab.
 struct CompletionTests {

@@ -1,6 +1,13 @@
-import Glibc
 import WebImageCore
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Waits for a file to appear in a folder, by what the system tells of it.
 final class FileArrival: Sendable {

@@ -1,9 +1,16 @@
-import Glibc
 import Testing
 import WebImage
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// What HTTP says about keeping and asking again, from one process to the next, over real sockets.
 struct HTTPCacheCommandTests {

@@ -1,8 +1,15 @@
-import Glibc
 import Testing
 import WebImage
 import WebImageCore
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 @testable import WebImageCommands
 

@@ -1,8 +1,15 @@
-import Glibc
 import Synchronization
 import Testing
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Calls that nothing can interrupt, and who leaves them.
 @Suite struct LeavableCallTests {

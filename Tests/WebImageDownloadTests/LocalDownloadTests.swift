@@ -1,9 +1,16 @@
-import Glibc
 import HTTPTypes
 import Testing
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 @testable import WebImageDownload
 

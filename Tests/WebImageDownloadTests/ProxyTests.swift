@@ -1,7 +1,14 @@
-import Glibc
 import Testing
 import WebImageCore
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 @testable import WebImageDownload
 

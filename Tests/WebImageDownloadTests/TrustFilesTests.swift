@@ -1,8 +1,15 @@
-import Glibc
 import Testing
 import WebImageCore
 
 @testable import WebImageDownload
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The files that hold which authorities to trust.
 @Suite struct TrustFilesTests {

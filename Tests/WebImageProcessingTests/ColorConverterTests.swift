@@ -1,8 +1,15 @@
-import Glibc
 import Testing
 import WebImageCore
 import WebImageProcessing
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 @Suite struct ColorConverterTests {
     private func linear(_ value: Double) -> Double {

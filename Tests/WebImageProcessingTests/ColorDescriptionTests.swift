@@ -1,7 +1,14 @@
-import Glibc
 import Testing
 import WebImageCore
 import WebImageProcessing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Colours that are said by code points or by a calibration, not by a profile.
 @Suite struct ColorDescriptionTests {

@@ -1,6 +1,13 @@
-import Glibc
 import WebImageCore
 import WebImageProcessing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The resampler as one would write it on a blackboard: every weight of every pixel, in floating point, nothing skipped.
 struct ResampleReference {

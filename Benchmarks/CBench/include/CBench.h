@@ -23,6 +23,8 @@ uint64_t cb_checksum(const uint8_t *_Nonnull pixels, size_t count);
 uint64_t cb_malloc_count(void);
 /// The CPU time of this thread in nanoseconds.
 uint64_t cb_thread_cpu_nanoseconds(void);
+/// The most memory that the process had so far, in KiB.
+long cb_peak_kibibytes(void);
 /// The CPU time of the process in nanoseconds.
 uint64_t cb_process_cpu_nanoseconds(void);
 

@@ -1,6 +1,13 @@
 #if TIFF
     import CSysTIFF
-    import Glibc
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #else
+        import Darwin
+    #endif
 
     extension BareLibrary {
         static func decodeTIFF(_ bytes: [UInt8]) throws -> Int {

@@ -1,5 +1,12 @@
-import Glibc
 import WebImageCache
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Hit ratios of eviction policies on traces, by the orders that the cache runs. Bar: on every trace at least LRU's less
 /// 5 points. Prints the table of the documentation's page on eviction.

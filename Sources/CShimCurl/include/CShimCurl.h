@@ -53,6 +53,3 @@ char *_Nullable wi_curl_ascii_host(const char *_Nonnull host);
 
 /// Keeps SIGPIPE from the calling thread: OpenSSL writes to sockets without MSG_NOSIGNAL.
 void wi_curl_mask_sigpipe(void);
-
-/// A file in memory that other parts of the process can open by name as /proc/self/fd/N. -1 and errno on failure.
-int wi_curl_memory_file(const char *_Nonnull name);

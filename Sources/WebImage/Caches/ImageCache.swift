@@ -73,7 +73,7 @@ public final class ImageCache: ImageCaching {
     public convenience init(configuration: Configuration = Configuration()) {
         self.init(
             configuration, clock: SystemClock.shared, files: PosixFileSystem(),
-            memoryPressure: configuration.answersMemoryPressure ? LinuxMemoryPressure() : nil)
+            memoryPressure: configuration.answersMemoryPressure ? SystemMemory.pressure : nil)
     }
 
     package convenience init(

@@ -1,10 +1,6 @@
 package import WebImageCore
-import WebImageSystem
 
 extension MemoryBudget {
-    /// What the kernel says of this process, read once; 1 GiB where it says nothing.
-    public static let ofThisProcess = MemoryBudget(root: "", files: PosixFileSystem())
-
     /// Reads `/proc/meminfo`, `/proc/self/cgroup` and the control groups' limits below `root`: `memory.max` and
     /// `memory.high` of version 2, `memory.limit_in_bytes` of version 1, of the process's own group and of all above it.
     package init(root: String, files: any FileSystem) {

@@ -7,6 +7,9 @@ public struct MemoryBudget: Hashable, Sendable {
 
     public init(available: ByteCount) { self.available = available }
 
+    /// What the kernel says of this process, read once; 1 GiB where it says nothing.
+    public static let ofThisProcess = SystemMemory.budget
+
     /// A fifth of what is available, at most 512 MiB.
     public var cacheCost: ByteCount { min(ByteCount(available.bytes / 5), .mebibytes(512)) }
 }

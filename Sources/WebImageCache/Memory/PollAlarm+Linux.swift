@@ -1,6 +1,13 @@
-import Glibc
 import Synchronization
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Waits in poll(2) for PSI triggers and for changes of `memory.events`.
 package final class PollAlarm: MemoryPressureAlarm {
@@ -20,15 +27,13 @@ package final class PollAlarm: MemoryPressureAlarm {
         let stall = stalls.lazy.compactMap(Self.openTrigger).first
         let watched =
             events.map { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }.filter { $0 >= 0 } + [stall].compactMap(\.self)
-        var ends: [Int32] = [-1, -1]
-        guard stall != nil, pipe(&ends) == 0 else {
+        guard stall != nil, let stop = PipeEnds() else {
             // Without a trigger only a limit's event would wake us: too late for a machine without limits.
             for file in watched { close(file) }
             return nil
         }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        descriptors = Guarded([ends[0]] + watched)
-        stopEnd = Guarded(ends[1])
+        descriptors = Guarded([stop.reading] + watched)
+        stopEnd = Guarded(stop.writing)
     }
 
     deinit {

@@ -1,7 +1,14 @@
 import Foundation
-import Glibc
 import WebImageCore
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// What is known of the place that pictures are drawn to. A value, so that every kind of terminal can be tested.
 struct Terminal: Sendable {

@@ -1,4 +1,10 @@
-import Glibc
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Tells one state of a `.netrc` from the next. It is read anew each time: such files are short, and what they were changed to a
 /// moment ago counts.

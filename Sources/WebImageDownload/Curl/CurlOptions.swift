@@ -1,7 +1,14 @@
 import CShimCurl
-import Glibc
 import HTTPTypes
 import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// What libcurl is told about a transfer. Its timers, redirects, retries and limits stay off: they are ours.
 struct CurlOptions {

@@ -1,8 +1,15 @@
 import CShimCurl
-import Glibc
 import HTTPTypes
 import Synchronization
 import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// One request in libcurl. `isCancelled` may be set by anyone; all else belongs to the loop's thread.
 final class CurlTransfer: TransportTransfer, @unchecked Sendable {

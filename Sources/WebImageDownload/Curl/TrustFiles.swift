@@ -1,7 +1,13 @@
-import CShimCurl
-import Glibc
 import WebImageCore
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Where the certificate authorities are. libcurl only caches the parsed store when it comes from one file (a new TLS
 /// connection costs 25 ms otherwise), so trust is always a file: the system's bundle, or one in memory that also holds
@@ -14,9 +20,13 @@ struct TrustFiles {
         "/usr/local/share/certs/ca-root-nss.crt",
     ]
 
+    /// How many different sets of authorities there may be. Each keeps its file as long as the transport: libcurl takes
+    /// connections and parsed stores for equal by that name, so no name may ever stand for another set.
+    static let most = 64
+
     /// The system's bundle, or nil when none of the usual places has one.
     let systemBundle: String?
-    private var combined: [[UInt8]: Int32] = [:]
+    private var combined: [[UInt8]: MemoryFile] = [:]
 
     /// - Parameter bundle: a file to take for the system's. `SSL_CERT_FILE` comes next, as with OpenSSL's own programs.
     init(bundle: String? = nil) {
@@ -25,44 +35,28 @@ struct TrustFiles {
         systemBundle = candidates.first { access($0, R_OK) == 0 }
     }
 
-    /// How many different sets of authorities there may be. Each keeps its file as long as the transport: libcurl takes
-    /// connections and parsed stores for equal by that name, so no name may ever stand for another set.
-    static let most = 64
-
     /// The name of a file with the system's authorities and `pem`.
     mutating func combinedBundle(with pem: [UInt8]) throws(WebImageError) -> String {
-        if let file = combined[pem] { return Self.name(of: file) }
+        if let file = combined[pem] { return file.name }
         guard combined.count < Self.most else {
             throw WebImageError(
                 .tlsFailed, "one transport takes up to \(Self.most) different sets of certificates to trust")
         }
-        let file = wi_curl_memory_file("webimage-trust")
-        guard file >= 0 else { throw Self.failure }
         var bytes = systemBundle.flatMap(Self.contents) ?? []
         bytes.append(UInt8(ascii: "\n"))
         bytes += pem
-        var done = 0
-        while done < bytes.count {
-            let written = bytes[done...].withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else {
-                close(file)
-                throw Self.failure
-            }
-            done += written
+        do throws(FileFault) {
+            let file = try MemoryFile(bytes)
+            combined[pem] = file
+            return file.name
+        } catch {
+            let reason = SystemErrorText.of(error.errorNumber)
+            throw WebImageError(.tlsFailed, "there is no room for the certificates to trust (\(reason))")
         }
-        combined[pem] = file
-        return Self.name(of: file)
     }
 
     func closeAll() {
-        for file in combined.values { close(file) }
-    }
-
-    private static func name(of file: Int32) -> String { "/proc/self/fd/\(file)" }
-
-    private static var failure: WebImageError {
-        WebImageError(.tlsFailed, "there is no room for the certificates to trust (\(SystemErrorText.of(errno)))")
+        for file in combined.values { file.remove() }
     }
 
     private static func contents(of path: String) -> [UInt8]? {

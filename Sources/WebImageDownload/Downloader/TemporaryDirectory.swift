@@ -1,4 +1,10 @@
-import Glibc
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// `$TMPDIR` when it is set, else `/tmp`.
 func defaultTemporaryDirectory() -> String {

@@ -1,5 +1,12 @@
-import Glibc
 public import HTTPTypes
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Status and header fields of an answer.
 public struct ResponseHead: Sendable {

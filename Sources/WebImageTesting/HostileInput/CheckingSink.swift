@@ -1,5 +1,12 @@
-import Glibc
 import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A sink that writes down what a decoder must not do: a second beginning, rows out of order or outside the picture,
 /// a picture over the limit.

@@ -1,5 +1,12 @@
-import Glibc
 package import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The picture corpus, which lies beside the project or where `WEBIMAGE_CORPUS` says; tests with it are left out when
 /// it is not there.

@@ -1,6 +1,14 @@
-import Glibc
+import CShimSystem
 import Synchronization
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A door that starts closed and is opened once; who waits at it goes on then. Any thread may use it.
 public final class Gate: Sendable {
@@ -11,14 +19,11 @@ public final class Gate: Sendable {
 
     private let state = Guarded(State())
     /// A pipe whose writing end closes when the gate opens, so that a thread can wait for it and a socket at once.
-    private let pipe: (reading: Int32, writing: Int32)
+    private let pipe: PipeEnds
 
     public init() {
-        var ends: [Int32] = [-1, -1]
-        let result = Glibc.pipe(&ends)
-        precondition(result == 0, "the system gives no more pipes (error \(errno))")
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        pipe = (ends[0], ends[1])
+        guard let pipe = PipeEnds() else { preconditionFailure("the system gives no more pipes (error \(errno))") }
+        self.pipe = pipe
     }
 
     deinit {
@@ -83,8 +88,7 @@ enum SocketEvent {
 /// Waits until the other end of `socket` is gone, `gate` is open or the clock reads `deadline`, whichever is first.
 /// Bytes that arrive meanwhile stay where they are.
 func waitForEvents(on socket: LoopbackSocket?, or gate: Gate?, until deadline: Duration?) -> SocketEvent {
-    // POLLRDHUP, which is a macro that Swift does not see: the other end has finished sending.
-    let finishedSending = Int16(0x2000)
+    let finishedSending = wi_poll_finished_sending()
     while true {
         var timeout: Int32 = -1
         if let deadline {

@@ -1,5 +1,13 @@
-import Glibc
+import CShimSystem
 package import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A TCP socket on 127.0.0.1. A bare descriptor: whoever makes one closes it.
 package struct LoopbackSocket: Sendable {
@@ -10,8 +18,8 @@ package struct LoopbackSocket: Sendable {
         let socket = try make()
         var yes: Int32 = 1
         setsockopt(socket.descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        guard withAddress(port, { Glibc.bind(socket.descriptor, $0, $1) }) == 0,
-            Glibc.listen(socket.descriptor, backlog) == 0
+        guard withAddress(port, { bind(socket.descriptor, $0, $1) }) == 0,
+            listen(socket.descriptor, backlog) == 0
         else {
             let number = errno
             socket.close()
@@ -24,7 +32,7 @@ package struct LoopbackSocket: Sendable {
     package static func connecting(to port: UInt16, waits: Bool = true) throws(WebImageError) -> LoopbackSocket {
         let socket = try make()
         if !waits { socket.stopBlocking() }
-        let result = withAddress(port) { Glibc.connect(socket.descriptor, $0, $1) }
+        let result = withAddress(port) { connect(socket.descriptor, $0, $1) }
         guard result == 0 || (!waits && errno == EINPROGRESS) else {
             let number = errno
             socket.close()
@@ -34,8 +42,7 @@ package struct LoopbackSocket: Sendable {
     }
 
     private static func make() throws(WebImageError) -> LoopbackSocket {
-        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        let descriptor = Glibc.socket(AF_INET, kind, 0)
+        let descriptor = wi_stream_socket()
         guard descriptor >= 0 else {
             throw WebImageError(.connectionRefused, "the system gives no more sockets (error \(errno))")
         }
@@ -69,10 +76,9 @@ package struct LoopbackSocket: Sendable {
     /// The next connection, or nil when the listener was shut down.
     package func accept() -> LoopbackSocket? {
         while true {
-            let accepted = Glibc.accept(descriptor, nil, nil)
+            let accepted = wi_accept(descriptor)
             if accepted >= 0 {
                 let socket = LoopbackSocket(descriptor: accepted)
-                _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
                 var yes: Int32 = 1
                 setsockopt(accepted, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
                 return socket
@@ -91,7 +97,7 @@ package struct LoopbackSocket: Sendable {
         var done = 0
         while done < bytes.count {
             let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-            let count = Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+            let count = wi_send(descriptor, rest.baseAddress, rest.count)
             if count >= 0 {
                 done += count
             } else if errno != EINTR {
@@ -118,12 +124,12 @@ package struct LoopbackSocket: Sendable {
     }
 
     /// Ends both directions, which wakes every thread that waits on the socket.
-    package func shutdown() { _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
+    package func shutdown() { _ = endSocket(descriptor, Int32(SHUT_RDWR)) }
 
     /// Says that nothing more comes from here; the other end reads an orderly end.
-    package func finishSending() { _ = Glibc.shutdown(descriptor, Int32(SHUT_WR)) }
+    package func finishSending() { _ = endSocket(descriptor, Int32(SHUT_WR)) }
 
-    package func close() { _ = Glibc.close(descriptor) }
+    package func close() { _ = closeSocket(descriptor) }
 
     /// Closes so that the other end gets RST (no linger time, RFC 9293 section 3.5.2).
     package func reset() {
@@ -143,3 +149,7 @@ extension LoopbackSocket {
         return watched.revents & Int16(POLLERR | POLLHUP) == 0
     }
 }
+
+// The system's calls, which the methods of those names hide.
+private func closeSocket(_ descriptor: Int32) -> Int32 { close(descriptor) }
+private func endSocket(_ descriptor: Int32, _ how: Int32) -> Int32 { shutdown(descriptor, how) }

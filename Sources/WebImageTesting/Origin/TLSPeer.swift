@@ -1,5 +1,12 @@
-import Glibc
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The other end of one TLS connection, byte by byte, for peers that speak another protocol than HTTP/1: `openssl
 /// s_server` does the TLS, a test reads and writes what is inside. It serves one connection and stops when it goes out
@@ -15,23 +22,21 @@ package final class TLSPeer: Sendable {
     ///   - protocolName: what is agreed on by ALPN: `h2`.
     package init(as server: NginxServer, protocolName: String) throws {
         port = try OriginServer.closedPort()
-        var (toPeer, fromPeer) = ([Int32](repeating: -1, count: 2), [Int32](repeating: -1, count: 2))
-        guard pipe(&toPeer) == 0, pipe(&fromPeer) == 0 else { throw FailedToStart() }
-        for end in toPeer + fromPeer { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        defer { for end in [toPeer[0], fromPeer[1]] { close(end) } }
-        (input, output) = (toPeer[1], fromPeer[0])
+        guard let toPeer = PipeEnds(), let fromPeer = PipeEnds() else { throw FailedToStart() }
+        defer { for end in [toPeer.reading, fromPeer.writing] { close(end) } }
+        (input, output) = (toPeer.writing, fromPeer.reading)
         process = try PeerProcess(
             [
                 server.openssl, "s_server", "-quiet", "-accept", "127.0.0.1:\(port)", "-naccept", "1", "-alpn",
                 protocolName, "-cert", server.path(of: "server.pem"), "-key", server.path(of: "server.key"),
-            ], input: toPeer[0], output: fromPeer[1])
+            ], input: toPeer.reading, output: fromPeer.writing)
         try PeerProcess.waitForListener(on: port)
     }
 
     private struct FailedToStart: Error {}
 
     deinit {
-        process.kill()
+        process.end()
         close(input)
         close(output)
     }
@@ -56,5 +61,5 @@ package final class TLSPeer: Sendable {
     }
 
     /// Closes the connection without a word.
-    package func hangUp() { process.kill() }
+    package func hangUp() { process.end() }
 }

@@ -1,5 +1,12 @@
-import Glibc
 import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Draws edges without steps onto RGBA pixels (straight alpha). What lies outside is left out.
 struct Canvas {

@@ -1,5 +1,12 @@
-import Glibc
 public import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 extension SamplePictures {
     /// A test card: an arrow that points up, a different colour in each corner (red and green above, blue and yellow

@@ -1,5 +1,12 @@
-import Glibc
 public import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Pictures that the project draws itself, the same every time, at any size. Drawing costs CPU: keep it off Swift's
 /// cooperative pool for large sizes.

@@ -1,9 +1,16 @@
 #if JXL
-    import Glibc
     import Testing
     import WebImageCodecs
     import WebImageCore
     import WebImageTesting
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #else
+        import Darwin
+    #endif
 
     @Suite(.enabled(if: Corpus.isThere)) struct JXLCorpusTests {
         private static let rows = Corpus.rows.filter { $0.format == "jxl" }

@@ -1,4 +1,10 @@
-import Glibc
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// The bytes of this process that are in memory now; 0 where that cannot be told.
 func residentMemory() -> Int {

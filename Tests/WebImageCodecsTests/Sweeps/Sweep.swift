@@ -1,8 +1,15 @@
-import Glibc
 import Testing
 import WebImageCodecs
 import WebImageCore
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// How much damage is done to one file.
 struct SweepPlan: Sendable {

@@ -1,8 +1,15 @@
-import Glibc
 import Testing
 import WebImageCodecs
 import WebImageCore
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// Damaged files of every format that the registry reads: the answer is a picture, a part of one, or a typed error.
 @Suite struct SweepTests {

@@ -1,9 +1,16 @@
 #if SVG
-    import Glibc
     import Testing
     import WebImageCodecs
     import WebImageCore
     import WebImageTesting
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #else
+        import Darwin
+    #endif
 
     @Suite struct SVGSafetyTests {
         private static let red = "<rect width='8' height='8' fill='red'/>"

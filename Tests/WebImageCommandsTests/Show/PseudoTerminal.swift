@@ -1,7 +1,14 @@
-import Glibc
 import Synchronization
 import WebImageCore
 import WebImageSystem
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 /// A terminal whose other end the test holds.
 final class PseudoTerminal: Sendable {
@@ -64,7 +71,7 @@ final class PseudoTerminal: Sendable {
                 var output: [UInt8] = []
                 var piece = [UInt8](repeating: 0, count: 4096)
                 while !output.suffix(end.utf8.count).elementsEqual(end.utf8) {
-                    let count = Glibc.read(leader, &piece, piece.count)
+                    let count = readSome(leader, &piece, piece.count)
                     if count < 0, errno == EINTR { continue }
                     guard count > 0 else { break }
                     output += piece.prefix(count)
@@ -85,3 +92,6 @@ final class PseudoTerminal: Sendable {
         return CommandRun(code: code, output: Array(await output.dropLast(Self.mark.utf8.count)), errors: "")
     }
 }
+
+/// The system's call, which the method of that name hides.
+private func readSome(_ file: Int32, _ bytes: UnsafeMutableRawPointer, _ count: Int) -> Int { read(file, bytes, count) }

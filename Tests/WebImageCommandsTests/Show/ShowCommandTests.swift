@@ -1,10 +1,17 @@
 import Foundation
-import Glibc
 import Testing
 import WebImage
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
 
 @testable import WebImageCommands
 

@@ -1,0 +1,66 @@
+/* What only Linux has. Other systems' ways to the same: Portable.c. */
+#define _GNU_SOURCE
+#include "CShimSystem.h"
+
+#if WI_IS_LINUX
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "Internal.h"
+
+void wi_name_thread(const char *name) {
+    char cut[16] = {0};
+    strncpy(cut, name, sizeof cut - 1);
+    pthread_setname_np(pthread_self(), cut);
+}
+
+int wi_processor_count(void) {
+    cpu_set_t mask;
+    if (sched_getaffinity(0, sizeof mask, &mask) == 0 && CPU_COUNT(&mask) > 0) return CPU_COUNT(&mask);
+    return wi_online_processors();
+}
+
+int wi_current_processor(void) {
+    int processor = sched_getcpu();
+    return processor < 0 ? 0 : processor;
+}
+
+int wi_open_nameless(const char *directory) { return open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); }
+
+/* RENAME_EXCHANGE; musl has neither the name nor the function. */
+int wi_exchange_names(int one_directory, const char *one, int other_directory, const char *other) {
+    return (int)syscall(SYS_renameat2, one_directory, one, other_directory, other, 2u);
+}
+
+int wi_sync(int file) { return fdatasync(file); }
+
+int wi_memory_file(char *name, size_t capacity) {
+    int file = memfd_create("webimage", MFD_CLOEXEC);
+    if (file >= 0) snprintf(name, capacity, "/proc/self/fd/%d", file);
+    return file;
+}
+
+void wi_remove_memory_file(int file, const char *name) {
+    (void)name;
+    close(file);
+}
+
+void wi_wish_for_large_pages(void *start, size_t count) { madvise(start, count, MADV_HUGEPAGE); }
+
+int wi_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
+int wi_socket(int family, int type, int protocol) { return socket(family, type | SOCK_CLOEXEC, protocol); }
+
+int wi_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }
+
+long wi_send(int socket, const void *bytes, size_t count) { return send(socket, bytes, count, MSG_NOSIGNAL); }
+
+short wi_poll_finished_sending(void) { return POLLRDHUP; }
+#endif

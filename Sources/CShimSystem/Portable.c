@@ -1,0 +1,108 @@
+/* What Linux.c does, in the words of POSIX; in Apple's where POSIX has none. Never compiled on a Mac yet. On Linux it can
+   be built and tested with WEBIMAGE_PORTABLE set in the environment, which Package.swift reads. */
+#define _GNU_SOURCE
+#include "CShimSystem.h"
+
+#if !WI_IS_LINUX
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include "Internal.h"
+
+void wi_name_thread(const char *name) {
+#ifdef __APPLE__
+    pthread_setname_np(name);
+#else
+    (void)name;
+#endif
+}
+
+int wi_processor_count(void) { return wi_online_processors(); }
+
+int wi_current_processor(void) {
+    /* The thread instead, by the address of what the system knows of it: threads are spread over the numbers as well. */
+    return (int)(((uint64_t)(uintptr_t)pthread_self() * 0x9E3779B97F4A7C15) >> 48);
+}
+
+int wi_open_nameless(const char *directory) {
+    (void)directory;
+    errno = EOPNOTSUPP;
+    return -1;
+}
+
+int wi_exchange_names(int one_directory, const char *one, int other_directory, const char *other) {
+#ifdef __APPLE__
+    return renameatx_np(one_directory, one, other_directory, other, RENAME_SWAP);
+#else
+    (void)one_directory, (void)one, (void)other_directory, (void)other;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+int wi_sync(int file) { return fsync(file); }
+
+int wi_memory_file(char *name, size_t capacity) {
+    const char *directory = getenv("TMPDIR");
+    if (!directory || !*directory) directory = "/tmp";
+    if (snprintf(name, capacity, "%s/webimage-XXXXXX", directory) >= (int)capacity) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return mkostemp(name, O_CLOEXEC);
+}
+
+void wi_remove_memory_file(int file, const char *name) {
+    close(file);
+    unlink(name);
+}
+
+void wi_wish_for_large_pages(void *start, size_t count) { (void)start, (void)count; }
+
+/* A child that another thread starts between the two calls inherits the file: nothing better is to be had. */
+static int kept_from_children(int file) {
+    if (file >= 0) fcntl(file, F_SETFD, FD_CLOEXEC);
+    return file;
+}
+
+int wi_pipe(int ends[2]) {
+    if (pipe(ends) != 0) return -1;
+    kept_from_children(ends[0]);
+    kept_from_children(ends[1]);
+    return 0;
+}
+
+static int quiet(int socket) {
+#ifdef SO_NOSIGPIPE
+    int yes = 1;
+    if (socket >= 0) setsockopt(socket, SOL_SOCKET, SO_NOSIGPIPE, &yes, sizeof yes);
+#endif
+    return kept_from_children(socket);
+}
+
+int wi_socket(int family, int type, int protocol) { return quiet(socket(family, type, protocol)); }
+
+int wi_accept(int listener) { return quiet(accept(listener, NULL, NULL)); }
+
+long wi_send(int socket, const void *bytes, size_t count) {
+#ifdef SO_NOSIGPIPE
+    return send(socket, bytes, count, 0);
+#else
+    return send(socket, bytes, count, MSG_NOSIGNAL);
+#endif
+}
+
+/* Where the system reports a half-closed connection only so. */
+short wi_poll_finished_sending(void) {
+#ifdef POLLRDHUP
+    return POLLRDHUP;
+#else
+    return POLLHUP;
+#endif
+}
+#endif

@@ -1,0 +1,29 @@
+#if os(Linux) && !WI_PORTABLE
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #else
+        import Darwin
+    #endif
+
+    /// Who waits for connections on this machine, by the kernel's table: a connection, to try it, could be the only one that
+    /// a program takes.
+    enum Listeners {
+        static func isOne(on port: Int) -> Bool {
+            guard let table = fopen("/proc/net/tcp", "r") else { return false }
+            defer { fclose(table) }
+            var line = [CChar](repeating: 0, count: 256)
+            let digits = String(port, radix: 16, uppercase: true)
+            let wanted = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits + " 00000000:0000 0A"
+            while fgets(&line, Int32(line.count), table) != nil {
+                if String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).contains(
+                    wanted)
+                {
+                    return true
+                }
+            }
+            return false
+        }
+    }
+#endif
