@@ -1,17 +1,20 @@
 /// A binary heap whose elements can be found, moved and removed by their identity; the one that comes first is on top.
 /// Every change costs O(log n).
-package struct IndexedHeap<ID: Hashable, Rank: Comparable> {
-    private var nodes: [(id: ID, rank: Rank)] = []
-    private var positions: [ID: Int] = [:]
+///
+/// Public, in a module that no product offers: the compiler specializes and inlines in other modules only what is public
+/// (Swift 6.3), and unspecialized every call asks for the metadata of its tuples.
+public struct IndexedHeap<ID: Hashable, Rank: Comparable> {
+    @usableFromInline var nodes: [(id: ID, rank: Rank)] = []
+    @usableFromInline var positions: [ID: Int] = [:]
 
-    package init() {}
+    @inlinable public init() {}
 
-    package var count: Int { nodes.count }
-    package var isEmpty: Bool { nodes.isEmpty }
-    package var first: (id: ID, rank: Rank)? { nodes.first }
+    @inlinable public var count: Int { nodes.count }
+    @inlinable public var isEmpty: Bool { nodes.isEmpty }
+    @inlinable public var first: (id: ID, rank: Rank)? { nodes.first }
 
     /// Puts `id` in, or moves it to its new place.
-    package mutating func set(_ id: ID, to rank: Rank) {
+    @inlinable public mutating func set(_ id: ID, to rank: Rank) {
         if let position = positions[id] {
             nodes[position].rank = rank
             settle(position)
@@ -22,8 +25,8 @@ package struct IndexedHeap<ID: Hashable, Rank: Comparable> {
         }
     }
 
-    @discardableResult
-    package mutating func remove(_ id: ID) -> Bool {
+    @inlinable @discardableResult
+    public mutating func remove(_ id: ID) -> Bool {
         guard let position = positions.removeValue(forKey: id) else { return false }
         let last = nodes.removeLast()
         if position < nodes.count {
@@ -34,13 +37,13 @@ package struct IndexedHeap<ID: Hashable, Rank: Comparable> {
         return true
     }
 
-    package mutating func popFirst() -> ID? {
+    @inlinable public mutating func popFirst() -> ID? {
         guard let id = nodes.first?.id else { return nil }
         remove(id)
         return id
     }
 
-    private mutating func settle(_ start: Int) {
+    @inlinable mutating func settle(_ start: Int) {
         var position = start
         while position > 0, nodes[position].rank < nodes[(position - 1) / 2].rank {
             swap(position, (position - 1) / 2)
@@ -57,7 +60,7 @@ package struct IndexedHeap<ID: Hashable, Rank: Comparable> {
         }
     }
 
-    private mutating func swap(_ left: Int, _ right: Int) {
+    @inlinable mutating func swap(_ left: Int, _ right: Int) {
         nodes.swapAt(left, right)
         positions[nodes[left].id] = left
         positions[nodes[right].id] = right
