@@ -86,7 +86,8 @@ enum DocumentBench {
         var ends: [String] = []
         for task in tasks {
             do { ends.append("\(try await task.value.image.size)") } catch {
-                ends.append("\((error as? WebImageError)?.code.description ?? "untyped")")
+                let error = error as? WebImageError
+                ends.append("\((error?.cause as? WebImageError ?? error)?.code.description ?? "untyped")")
             }
         }
         finish("\(time) s for \(image.image.size); the two ended as \(ends)")

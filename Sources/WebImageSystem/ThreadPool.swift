@@ -96,33 +96,37 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
     private func goOnWithoutThread() {
         pthread_mutex_lock(mutex)
         queues.threads -= 1
-        while queues.threads == 0, let work = queues.waiting.next() {
-            pthread_mutex_unlock(mutex)
-            work()
-            pthread_mutex_lock(mutex)
-        }
         pthread_mutex_unlock(mutex)
+        while let work = nextWithoutThread() { work() }
     }
 
-    /// One thread's life. `idle` counts the threads that wait and were not told of work: `add` takes one off when it
-    /// signals, so that a burst wakes as many threads as there is work.
-    private func serve() {
+    private func nextWithoutThread() -> (@Sendable () -> Void)? {
         pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return queues.threads == 0 ? queues.waiting.next() : nil
+    }
+
+    /// One thread's life. What a piece of work holds is let go of outside the lock: that may add work in its turn.
+    private func serve() {
+        while let work = nextOrWait() { work() }
+    }
+
+    /// Waits for work; nil when there was none for long, and the thread ends. `idle` counts the threads that wait and were
+    /// not told of work: `add` takes one off when it signals, so that a burst wakes as many threads as there is work.
+    private func nextOrWait() -> (@Sendable () -> Void)? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
         while true {
-            if let work = queues.waiting.next() {
-                pthread_mutex_unlock(mutex)
-                work()
-                pthread_mutex_lock(mutex)
-                continue
-            }
+            if let work = queues.waiting.next() { return work }
             queues.idle += 1
             let hasTimedOut = !workArrived.wait(mutex, atMost: .seconds(10))
             // Also a thread that wakes by itself, or too late, leaves the counts as true as they were.
             if queues.woken > 0 { queues.woken -= 1 } else { queues.idle -= 1 }
-            if hasTimedOut, queues.waiting.isEmpty { break }
+            if hasTimedOut, queues.waiting.isEmpty {
+                queues.threads -= 1
+                return nil
+            }
         }
-        queues.threads -= 1
-        pthread_mutex_unlock(mutex)
     }
 }
 

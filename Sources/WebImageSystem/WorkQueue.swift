@@ -3,54 +3,44 @@ import WebImageCore
 /// What waits for a thread, ranked: the more urgent first; among equals, what completes something before what begins
 /// something; then in order. Work that is passed over too often goes first for once, so that none waits for ever.
 ///
-/// A pure value that allocates one node for each piece of work. Every call costs O(1), but for
-/// ``setPriority(_:of:)``, which costs the number of the owner's waiting pieces.
+/// A pure value; nothing is allocated for a piece of work. Every call costs O(1), but for ``setPriority(_:of:)``, which
+/// costs the number of the owner's waiting pieces.
 struct WorkQueue {
-    /// One piece of work, in a doubly linked list.
-    final class Node {
-        let body: @Sendable () -> Void
-        let owner: ObjectIdentifier?
-        let completes: Bool
-        fileprivate var list: Int
-        fileprivate var next: Node?
-        fileprivate unowned(unsafe) var previous: Node?
-        // Unsafe: the list's links hold each node that comes before another one.
-
-        fileprivate init(body: @escaping @Sendable () -> Void, owner: ObjectIdentifier?, completes: Bool, list: Int) {
-            self.body = body
-            self.owner = owner
-            self.completes = completes
-            self.list = list
-        }
+    /// One piece of work, or a free place. Two doubly linked lists go through it: those that wait with the same rank, and
+    /// those of the same owner. A link of -1 leads nowhere.
+    private struct Place {
+        var body: (@Sendable () -> Void)?
+        var owner: ObjectIdentifier?
+        var completes = false
+        var list = 0
+        var next = -1
+        var previous = -1
+        var nextOfOwner = -1
+        var previousOfOwner = -1
     }
 
     private struct List {
-        var first: Node?
-        var last: Node?
+        var first = -1
+        var last = -1
         /// How often work of other lists was taken while this one had some.
         var passedOver = 0
 
-        mutating func append(_ node: Node) {
-            node.previous = last
-            if let last { last.next = node } else { first = node }
-            last = node
-        }
-
-        mutating func remove(_ node: Node) {
-            if let previous = node.previous { previous.next = node.next } else { first = node.next }
-            if let next = node.next { next.previous = node.previous } else { last = node.previous }
-            node.next = nil
-            node.previous = nil
-            if first == nil { passedOver = 0 }
-        }
+        var isEmpty: Bool { first < 0 }
     }
 
     /// So often may work be passed over by more urgent work.
     static let patience = 8
 
+    /// So many places are kept while nothing waits.
+    private static let keptPlaces = 1024
+
     /// Two for each priority; the last one goes first.
     private var lists = [List](repeating: List(), count: 2 * LoadPriority.allCases.count)
-    private var owned: [ObjectIdentifier: [Node]] = [:]
+    private var places: [Place] = []
+    /// The first free place; the others follow by ``Place/next``.
+    private var free = -1
+    /// The newest piece of each owner; the others follow.
+    private var owned: [ObjectIdentifier: Int] = [:]
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
@@ -62,49 +52,98 @@ struct WorkQueue {
     mutating func append(
         _ priority: LoadPriority, owner: ObjectIdentifier?, completes: Bool, _ body: @escaping @Sendable () -> Void
     ) {
-        let list = Self.list(priority, completes: completes)
-        let node = Node(body: body, owner: owner, completes: completes, list: list)
-        lists[list].append(node)
-        if let owner { owned[owner, default: []].append(node) }
+        var place = Place(body: body, owner: owner, completes: completes)
+        if let owner { place.nextOfOwner = owned[owner] ?? -1 }
+        let index = takePlace(for: place)
+        if let owner {
+            if place.nextOfOwner >= 0 { places[place.nextOfOwner].previousOfOwner = index }
+            owned[owner] = index
+        }
+        link(index, Self.list(priority, completes: completes))
         count += 1
     }
 
     mutating func next() -> (@Sendable () -> Void)? {
         guard count > 0 else { return nil }
         var chosen: Int?
-        for index in lists.indices.reversed() where lists[index].first != nil {
+        for index in lists.indices.reversed() where !lists[index].isEmpty {
             if lists[index].passedOver >= Self.patience {
                 chosen = index
                 break
             }
             if chosen == nil { chosen = index }
         }
-        guard let chosen, let node = lists[chosen].first else { return nil }
-        for index in lists.indices where index != chosen && lists[index].first != nil { lists[index].passedOver += 1 }
+        guard let chosen else { return nil }
+        for index in lists.indices where index != chosen && !lists[index].isEmpty { lists[index].passedOver += 1 }
         lists[chosen].passedOver = 0
-        lists[chosen].remove(node)
-        forget(node)
+        let index = lists[chosen].first
+        unlink(index)
+        leaveOwner(index)
         count -= 1
-        return node.body
+        return freePlace(index)
     }
 
     /// Ranks the waiting work of `owner` anew.
     mutating func setPriority(_ priority: LoadPriority, of owner: ObjectIdentifier) {
-        for node in owned[owner] ?? [] {
-            let list = Self.list(priority, completes: node.completes)
-            if list == node.list { continue }
-            lists[node.list].remove(node)
-            node.list = list
-            lists[list].append(node)
+        // From the oldest: their order is kept.
+        guard var index = owned[owner] else { return }
+        while places[index].nextOfOwner >= 0 { index = places[index].nextOfOwner }
+        while index >= 0 {
+            let list = Self.list(priority, completes: places[index].completes)
+            if list != places[index].list {
+                unlink(index)
+                link(index, list)
+            }
+            index = places[index].previousOfOwner
         }
     }
 
-    private mutating func forget(_ node: Node) {
-        guard let owner = node.owner, let index = owned.index(forKey: owner) else { return }
-        if owned.values[index].count == 1 {
-            owned.remove(at: index)
+    private mutating func takePlace(for place: Place) -> Int {
+        guard free >= 0 else {
+            places.append(place)
+            return places.count - 1
+        }
+        let index = free
+        free = places[index].next
+        places[index] = place
+        return index
+    }
+
+    private mutating func freePlace(_ index: Int) -> (@Sendable () -> Void)? {
+        let body = places[index].body
+        if count == 0, places.count > Self.keptPlaces {
+            places = []
+            free = -1
         } else {
-            owned.values[index].removeAll { $0 === node }
+            places[index] = Place(next: free)
+            free = index
+        }
+        return body
+    }
+
+    private mutating func link(_ index: Int, _ list: Int) {
+        let last = lists[list].last
+        places[index].list = list
+        (places[index].previous, places[index].next) = (last, -1)
+        if last >= 0 { places[last].next = index } else { lists[list].first = index }
+        lists[list].last = index
+    }
+
+    private mutating func unlink(_ index: Int) {
+        let (list, previous, next) = (places[index].list, places[index].previous, places[index].next)
+        if previous >= 0 { places[previous].next = next } else { lists[list].first = next }
+        if next >= 0 { places[next].previous = previous } else { lists[list].last = previous }
+        if lists[list].isEmpty { lists[list].passedOver = 0 }
+    }
+
+    private mutating func leaveOwner(_ index: Int) {
+        guard let owner = places[index].owner else { return }
+        let (previous, next) = (places[index].previousOfOwner, places[index].nextOfOwner)
+        if next >= 0 { places[next].previousOfOwner = previous }
+        if previous >= 0 {
+            places[previous].nextOfOwner = next
+        } else {
+            owned[owner] = next < 0 ? nil : next
         }
     }
 }

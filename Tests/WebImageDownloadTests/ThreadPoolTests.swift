@@ -80,4 +80,22 @@ import WebImageTesting
         pool.run(.normal, note("two"))
         #expect(order.all == ["one", "two"])
     }
+
+    /// What a piece of work alone holds ends with it, and may ask for more work: never under the pool's lock.
+    @Test(.timeLimit(.minutes(1))) func whatEndsWithAPieceOfWorkMayAddWork() async {
+        final class Leaver: Sendable {
+            let end: @Sendable () -> Void
+            init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+            deinit { end() }
+        }
+        func work(_ done: Gate) -> @Sendable () -> Void {
+            let leaver = Leaver { [pool] in pool.run(.normal) { done.open() } }
+            return { withExtendedLifetime(leaver) {} }
+        }
+        for _ in 0..<20 {
+            let done = Gate()
+            pool.run(.normal, work(done))
+            await done.opened()
+        }
+    }
 }

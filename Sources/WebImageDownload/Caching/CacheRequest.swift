@@ -43,9 +43,13 @@ package struct CacheRequest: Sendable {
 
     private static let pragma = HTTPField.Name("Pragma")
 
-    /// The same request as it was really sent.
-    func sent(as hop: SentHop) -> CacheRequest {
-        CacheRequest(method: method, fields: hop.fields, scope: scope, target: hop.target, cookies: cookies)
+    /// The same request as it was really sent. What it says of caching stays.
+    func sent(as hop: SentHop) -> CacheRequest { CacheRequest(self, sentAs: hop) }
+
+    private init(_ request: CacheRequest, sentAs hop: SentHop) {
+        (method, scope, control, cookies) = (request.method, request.scope, request.control, request.cookies)
+        fields = hop.fields
+        credentialScope = scope.text(sending: fields, to: hop.target)
     }
 
     /// Whether it can be told who asks.

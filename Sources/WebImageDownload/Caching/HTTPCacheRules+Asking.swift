@@ -59,17 +59,20 @@ extension HTTPCacheRules {
     ///
     /// - Returns: false when nobody could tell later: it is not to be kept.
     func bind(_ stored: inout StoredResponse, to request: CacheRequest, _ arrival: CacheExchange.Arrival) -> Bool {
-        // Where redirects lead may vary as well.
         var names: Set<String> = []
-        for value in arrival.redirects.map({ $0[.vary] }) + [stored["vary"]] {
-            guard case .fields(let some) = VaryRule(value) else { return false }
-            names.formUnion(some)
+        guard addVaryNames(of: stored["vary"], to: &names) else { return false }
+        // Where redirects lead may vary as well.
+        for redirect in arrival.redirects {
+            guard addVaryNames(of: redirect[.vary], to: &names) else { return false }
         }
         let asked = arrival.hops.first.map { request.sent(as: $0) } ?? request
-        let decisive = stored.control.isPublic ? names : names.union(asked.secretNames)
-        for hop in arrival.hops.dropFirst() {
+        if arrival.hops.count > 1 {
+            let decisive = stored.control.isPublic ? names : names.union(asked.secretNames)
             for name in decisive.compactMap({ HTTPField.Name($0) }) {
-                if let value = hop.fields[name], value != asked.fields[name] { return false }
+                let value = asked.fields[name]
+                for hop in arrival.hops.dropFirst() {
+                    if let later = hop.fields[name], later != value { return false }
+                }
             }
         }
         stored.vary = names.sorted().map { .init(name: $0, value: varyDigest($0, asked)) }
@@ -77,6 +80,14 @@ extension HTTPCacheRules {
         if request.cookies != nil {
             stored.cookies = arrival.hops.map { .init(name: $0.place, value: cookieDigest($0.cookies)) }
         }
+        return true
+    }
+
+    /// False when nobody can tell what the answer varies by.
+    private func addVaryNames(of value: String?, to names: inout Set<String>) -> Bool {
+        guard let value else { return true }
+        guard case .fields(let some) = VaryRule(value) else { return false }
+        names.formUnion(some)
         return true
     }
 }

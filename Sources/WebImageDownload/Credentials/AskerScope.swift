@@ -2,12 +2,14 @@ import HTTPTypes
 
 /// How it follows from a request who asks: what an answer is bound to, unless it is public.
 struct AskerScope: Sendable {
+    private static let usualSecrets: [HTTPField.Name] = [.authorization, .cookie]
+
     /// Says it whatever is sent; nil: it follows from the rest.
     var declared: String?
     /// What is known before anything is sent: user, provider, certificate, the modifier's name.
     var parts: [String] = []
     /// The fields whose values say who asks.
-    var secretFields: [HTTPField.Name] = [.authorization, .cookie]
+    var secretFields = Self.usualSecrets
     /// For whom a modifier says that it speaks: neither the secrets that it sets nor where it sends the request count then.
     var ofModifier: String?
 

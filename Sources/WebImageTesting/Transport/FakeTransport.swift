@@ -94,10 +94,7 @@ public final class FakeTransport: HTTPTransport {
     // MARK: - HTTPTransport
 
     public func start(_ request: TransportRequest, receiver: any TransportReceiver) -> any TransportTransfer {
-        let earlier = started.withLock { started in
-            defer { started[request.url, default: 0] += 1 }
-            return started[request.url] ?? 0
-        }
+        let earlier = started.withLock { Self.next(of: &$0[request.url, default: 0]) }
         // Before it is counted: a test that waits for the request may then change what the answer was made of.
         let answer = answer(to: request, earlier: earlier)
         let number = books.change { books in
@@ -125,6 +122,11 @@ public final class FakeTransport: HTTPTransport {
             return Array(script.transfers.values)
         }
         for transfer in transfers { transfer.end(Self.wasShutDown) }
+    }
+
+    private static func next(of number: inout Int) -> Int {
+        defer { number += 1 }
+        return number
     }
 
     private func answer(to request: TransportRequest, earlier: Int) -> FakeAnswer {
