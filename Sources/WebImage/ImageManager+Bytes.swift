@@ -50,8 +50,7 @@ extension ImageManager {
         let (bytes, receiver) = try await bytes(for: request, key)
         defer { receiver.leave() }
         return try await settling(bytes, request, key) { [loader] () async throws(WebImageError) in
-            let probe = HeaderProbe(
-                log: bytes.log, source: bytes.source, request: request, loader: loader)
+            let probe = HeaderProbe(bytes.log, bytes.source, for: request, by: loader.decoding)
             receiver.whenLate { probe.end($0) }
             return try await probe.details()
         }

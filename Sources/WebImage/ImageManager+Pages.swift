@@ -29,7 +29,7 @@ extension ImageManager {
         _ priority: LoadPriority = .normal, _ work: @escaping @Sendable () throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
         let answer = CancellableAnswer<Value>()
-        loader.decodeExecutor.complete(priority) {
+        loader.decoding.executor.complete(priority) {
             if !answer.isGiven { answer.give(Result(catching: work)) }
         }
         return try await answer.value()

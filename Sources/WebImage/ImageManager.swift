@@ -115,18 +115,20 @@ public final class ImageManager: Sendable {
         if let partials { ioExecutor.run(.low) { partials.prepare() } }
         self.coders = coders
         failedURLs = FailedURLs(policy: configuration.failedURLs, clock: clock)
+        let decoding = DecodeService(
+            coders: coders, clock: clock,
+            executor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
+            width: configuration.decodeThreads, memory: configuration.decodeMemory,
+            inputMemory: configuration.download.memoryForAll, limits: configuration.limits)
         loader = Loader(
             LoaderParts(
                 memory: memoryCache, disk: diskCache, downloader: downloader, failedURLs: failedURLs,
-                partials: partials, coders: coders, clock: clock,
-                decodeExecutor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
-                decodeThreads: configuration.decodeThreads,
-                ioExecutor: ioExecutor, decodeMemory: configuration.decodeMemory,
+                partials: partials, decoding: decoding, ioExecutor: ioExecutor,
                 observer: LoadObserver(logger: configuration.logger), serializer: configuration.cacheSerializer,
                 keptFields: configuration.keptFields,
                 defaults: LoadDefaults(limits: configuration.limits, timeout: configuration.timeout)))
         cache = ImageCache(
-            memory: memoryCache, disk: diskCache, partials: partials, decoding: loader,
+            memory: memoryCache, disk: diskCache, partials: partials, decoding: decoding, executor: ioExecutor,
             encoding: configuration.cacheEncoding, serializer: configuration.cacheSerializer)
         loader.ownFront.withLock { $0.cache = cache }
         pressure?.start()
@@ -276,12 +278,8 @@ struct LoaderParts {
     let downloader: ImageDownloader
     let failedURLs: FailedURLs
     let partials: PartialStore?
-    let coders: CoderRegistry
-    let clock: any LoadClock
-    let decodeExecutor: any WorkExecutor
-    let decodeThreads: Int
+    let decoding: DecodeService
     let ioExecutor: any WorkExecutor
-    let decodeMemory: ByteCount
     let observer: LoadObserver
     var serializer: CacheSerializer?
     var keptFields = KeptFields.standard

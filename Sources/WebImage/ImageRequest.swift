@@ -15,14 +15,13 @@ import WebImageDownload
 /// hashing; a copy costs one reference count.
 public struct ImageRequest: Sendable {
     private var storage: ImageRequestStorage
-    var fields: ImageRequestFields { storage.fields }
 
     /// - Parameters:
     ///   - url: text of an absolute `http`, `https`, `file` or `data` URL, or a path. It is checked when it is loaded.
     ///   - size: the size to decode to; nil: the size that the picture has.
     public init(_ url: String, size: TargetSize? = nil) {
         var fields = ImageRequestFields(url: url)
-        fields.size = size
+        fields.recipe.size = size
         storage = ImageRequestStorage(fields)
     }
 
@@ -58,33 +57,33 @@ public struct ImageRequest: Sendable {
 extension ImageRequest {
     /// The size to decode to, in display orientation. Default nil: the size that the picture has.
     public var size: TargetSize? {
-        get { storage.fields.size }
-        set { self[\.size] = newValue }
+        get { storage.fields.recipe.size }
+        set { self[\.recipe.size] = newValue }
     }
 
     /// Whether the orientation tag is applied to the pixels (the default) or left in `image.info.orientation`.
     public var appliesOrientation: Bool {
-        get { storage.fields.appliesOrientation }
-        set { self[\.appliesOrientation] = newValue }
+        get { storage.fields.recipe.appliesOrientation }
+        set { self[\.recipe.appliesOrientation] = newValue }
     }
 
     /// Keeps 16 bits a channel where the picture has them. Default false: 8 bits.
     public var keepsBitDepth: Bool {
-        get { storage.fields.keepsBitDepth }
-        set { self[\.keepsBitDepth] = newValue }
+        get { storage.fields.recipe.keepsBitDepth }
+        set { self[\.recipe.keepsBitDepth] = newValue }
     }
 
     /// Whether pixels with an ICC profile are converted to sRGB. Default true.
     public var convertsToSRGB: Bool {
-        get { storage.fields.convertsToSRGB }
-        set { self[\.convertsToSRGB] = newValue }
+        get { storage.fields.recipe.convertsToSRGB }
+        set { self[\.recipe.convertsToSRGB] = newValue }
     }
 
     /// The most that the decoded bitmap may take; a larger picture is decoded smaller. Takes the place of ``size``.
     /// Default nil: no limit.
     public var bitmapLimit: ByteCount? {
-        get { storage.fields.bitmapLimit }
-        set { self[\.bitmapLimit] = newValue }
+        get { storage.fields.recipe.bitmapLimit }
+        set { self[\.recipe.bitmapLimit] = newValue }
     }
 
     /// Whether another size of the picture will do that memory has already. Default ``SizePrecision/exact``.
@@ -96,55 +95,55 @@ extension ImageRequest {
     /// Whether a picture is scaled by the light of its pixels rather than by their stored values. Fine detail then keeps its
     /// brightness; it takes longer, since no codec can help. Default false, as in browsers and other loaders.
     public var scalesInLinearLight: Bool {
-        get { storage.fields.scalesInLinearLight }
-        set { self[\.scalesInLinearLight] = newValue }
+        get { storage.fields.recipe.scalesInLinearLight }
+        set { self[\.recipe.scalesInLinearLight] = newValue }
     }
 
     /// Makes a still of an animation's first frame: `image.animation` is then nil. Default false.
     public var firstFrameOnly: Bool {
-        get { storage.fields.firstFrameOnly }
-        set { self[\.firstFrameOnly] = newValue }
+        get { storage.fields.recipe.firstFrameOnly }
+        set { self[\.recipe.firstFrameOnly] = newValue }
     }
 
     /// Decodes an animation's frames before the load ends, as many as ``WebImageCore/ImageAnimation/bufferLimit`` has room
     /// for, in place of when they are shown. Default false. Of a picture that memory has, see
     /// ``WebImageCore/ImageAnimation/preload()``.
     public var preloadsFrames: Bool {
-        get { storage.fields.preloadsFrames }
-        set { self[\.preloadsFrames] = newValue }
+        get { storage.fields.recipe.preloadsFrames }
+        set { self[\.recipe.preloadsFrames] = newValue }
     }
 
     /// Which page of a file of several pages is wanted, 0 for the first (TIFF); `image.info.header.frameCount` tells how
     /// many there are. Default 0. A load fails with `unsupportedFeature` where there is no such page.
     public var page: Int {
-        get { storage.fields.page }
-        set { self[\.page] = newValue }
+        get { storage.fields.recipe.page }
+        set { self[\.recipe.page] = newValue }
     }
 
     /// Applied in order after decoding, to each frame of an animation too. Default none.
     public var transformers: [any ImageTransformer] {
-        get { storage.fields.transformers }
-        set { self[\.transformers] = newValue }
+        get { storage.fields.recipe.transformers }
+        set { self[\.recipe.transformers] = newValue }
     }
 
     /// Decodes this picture in place of the registered coders. Default nil.
     public var coder: (any ImageCoder)? {
-        get { storage.fields.coder }
-        set { self[\.coder] = newValue }
+        get { storage.fields.recipe.coder }
+        set { self[\.recipe.coder] = newValue }
     }
 
     /// The format of bytes whose content does not tell one: that of a registered coder, for files without a signature (row
     /// C-13). Content that does tell counts more. Default nil: such bytes are `unknownFormat`.
     public var formatHint: ImageFormat? {
-        get { storage.fields.formatHint }
-        set { self[\.formatHint] = newValue }
+        get { storage.fields.recipe.formatHint }
+        set { self[\.recipe.formatHint] = newValue }
     }
 
     /// Whether a picture that is cut short counts as a result (with `info.isPartial`). Default false: the load fails,
     /// and the part that there is comes as the events' last preview.
     public var allowsPartial: Bool {
-        get { storage.fields.allowsPartial }
-        set { self[\.allowsPartial] = newValue }
+        get { storage.fields.recipe.allowsPartial }
+        set { self[\.recipe.allowsPartial] = newValue }
     }
 
     /// Whether ``ImageResponse/data`` is wanted. Default false. With true the bytes are looked for even where memory has the
@@ -157,8 +156,8 @@ extension ImageRequest {
     /// What the decode may cost. Default: the manager's (``ImageManager/Configuration/limits``); until one is set it reads as
     /// ``DecodeLimits/default``, and changing one limit of it sets all.
     public var limits: DecodeLimits {
-        get { storage.fields.limits ?? .default }
-        set { self[\.limits] = newValue }
+        get { storage.fields.recipe.limits }
+        set { self[\.recipe.ownLimits] = newValue }
     }
 }
 
@@ -229,12 +228,14 @@ extension ImageRequest {
     /// Nil: the manager's own is asked.
     var ownMemory: MemoryCache? { storage.fields.caching.cache?.memoryCache }
     /// Nil: the manager's count.
-    var ownLimits: DecodeLimits? { storage.fields.limits }
+    var ownLimits: DecodeLimits? { storage.fields.recipe.ownLimits }
+    /// What is made of the bytes.
+    var recipe: PictureRecipe { storage.fields.recipe }
 
     /// The same with other limits, which no key depends on: nothing is parsed or hashed anew.
     func with(limits: DecodeLimits, timeout: Duration?) -> ImageRequest {
         var fields = storage.fields
-        fields.limits = limits
+        fields.recipe.ownLimits = limits
         fields.timeout = timeout
         var request = self
         request.storage = ImageRequestStorage(fields, keysOf: storage)

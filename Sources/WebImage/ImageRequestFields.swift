@@ -5,24 +5,11 @@ import WebImageDownload
 /// All that a request says.
 struct ImageRequestFields: Sendable {
     let url: String
-    var size: TargetSize?
-    var appliesOrientation = true
-    var keepsBitDepth = false
-    var convertsToSRGB = true
-    var bitmapLimit: ByteCount?
+    /// What is made of the bytes.
+    var recipe = PictureRecipe()
     var sizePrecision = SizePrecision.exact
-    var scalesInLinearLight = false
-    var firstFrameOnly = false
-    var preloadsFrames = false
-    var page = 0
-    var transformers: [any ImageTransformer] = []
-    var coder: (any ImageCoder)?
-    var formatHint: ImageFormat?
-    var allowsPartial = false
     var includesData = false
     var retriesFailed = false
-    /// Nil: the manager's.
-    var limits: DecodeLimits?
     var cachePolicy = CachePolicy.cacheFirst
     var caching = CacheUse()
     var cacheSerializer: CacheSerializer?
@@ -66,7 +53,7 @@ final class ImageRequestStorage: Sendable {
             isSteady = true
             originalKey = CacheKey(fields.cacheKey ?? fields.url)
         }
-        variantKey = originalKey.variant(VariantDescription.text(for: fields))
+        variantKey = originalKey.variant(VariantDescription.text(for: fields.recipe))
     }
 
     /// - Parameter other: of a request that differs in nothing that keys and download depend on.

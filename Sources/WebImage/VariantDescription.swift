@@ -10,23 +10,23 @@ enum VariantDescription {
     static let coderGeneration = 2
 
     /// - Parameter tellsSize: false for what all sizes of a picture have in common.
-    static func text(for request: ImageRequestFields, tellsSize: Bool = true) -> String {
+    static func text(for recipe: PictureRecipe, tellsSize: Bool = true) -> String {
         var text = field("g", "\(coderGeneration)")
-        if tellsSize, let size = request.size {
+        if tellsSize, let size = recipe.size {
             text += field("s", "\(size.width ?? 0)x\(size.height ?? 0)")
             if size.fit != .contain { text += field("f", size.fit.rawValue) }
             if size.upscale { text += field("u", "1") }
         }
-        if !request.appliesOrientation { text += field("o", "keep") }
-        if request.keepsBitDepth { text += field("d", "16") }
-        if !request.convertsToSRGB { text += field("c", "keep") }
-        if request.scalesInLinearLight { text += field("l", "1") }
-        if let limit = request.bitmapLimit { text += field("b", "\(limit.bytes)") }
-        if request.firstFrameOnly { text += field("1", "1") }
-        if request.page != 0 { text += field("p", "\(request.page)") }
-        if let coder = request.coder { text += field("k", coder.key) }
-        if let format = request.formatHint { text += field("h", format.rawValue) }
-        for transformer in request.transformers { text += field("t", transformer.key) }
+        if !recipe.appliesOrientation { text += field("o", "keep") }
+        if recipe.keepsBitDepth { text += field("d", "16") }
+        if !recipe.convertsToSRGB { text += field("c", "keep") }
+        if recipe.scalesInLinearLight { text += field("l", "1") }
+        if let limit = recipe.bitmapLimit { text += field("b", "\(limit.bytes)") }
+        if recipe.firstFrameOnly { text += field("1", "1") }
+        if recipe.page != 0 { text += field("p", "\(recipe.page)") }
+        if let coder = recipe.coder { text += field("k", coder.key) }
+        if let format = recipe.formatHint { text += field("h", format.rawValue) }
+        for transformer in recipe.transformers { text += field("t", transformer.key) }
         return text
     }
 

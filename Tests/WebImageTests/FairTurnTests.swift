@@ -42,7 +42,7 @@ import WebImageTesting
         holding.gate.open()
         _ = try await late.finished().get()
         #expect(bench.transport.hits(url) == 1)
-        #expect(await eventually { bench.manager.loader.admission.used == 0 })
+        #expect(await eventually { bench.manager.loader.decoding.memory.used == 0 })
     }
 
     /// One thread for decoding, which a picture holds.
@@ -68,7 +68,7 @@ import WebImageTesting
         let manager = bench.manager
         // What encodes run on, told when it runs.
         let loadsBefore = Task { try await manager.onDecodeExecutor { ledger.finishedCount } }
-        let pool = try #require(bench.manager.loader.decodeExecutor as? ThreadPool)
+        let pool = try #require(bench.manager.loader.decoding.executor as? ThreadPool)
         // The five, and the encode.
         #expect(await eventually { pool.waitingCount == 6 })
         holding.gate.open()
@@ -87,7 +87,7 @@ import WebImageTesting
                 return nil
             } catch { return error.code }
         }
-        let pool = try #require(bench.manager.loader.decodeExecutor as? ThreadPool)
+        let pool = try #require(bench.manager.loader.decoding.executor as? ThreadPool)
         #expect(await eventually { pool.waitingCount == 1 })
         encode.cancel()
         // The thread is still held: the answer does not wait for it.
@@ -127,13 +127,13 @@ import WebImageTesting
         }
         let loader = bench.manager.loader
         // One is being decoded, two more fit into the memory; the others wait without their bytes.
-        #expect(await eventually { loader.bodies.waitingCount == count - 3 })
-        #expect(loader.bodies.used <= bench.manager.downloader.configuration.memoryForAll.bytes)
+        #expect(await eventually { loader.decoding.inputMemory.waitingCount == count - 3 })
+        #expect(loader.decoding.inputMemory.used <= bench.manager.downloader.configuration.memoryForAll.bytes)
         holding.gate.open()
         _ = await ledger.finished(count - 1)
         _ = try await held.finished().get()
         #expect(ledger.failures.isEmpty && ledger.responses.allSatisfy { $0.source == .disk })
-        #expect(await eventually { loader.bodies.used == 0 })
+        #expect(await eventually { loader.decoding.inputMemory.used == 0 })
     }
 
     /// It once stored what came, past the serializer, when its manager was gone.

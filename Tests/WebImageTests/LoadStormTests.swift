@@ -18,7 +18,7 @@ import WebImageTesting
         weak let downloader = storm.manager?.downloader
         #expect(storm.books.allSatisfy { $0.isFair }, "a caller without one last event")
         #expect(storm.manager?.runningLoads == 0)
-        #expect(await eventually { storm.manager?.loader.admission.used == 0 }, "memory was not given back")
+        #expect(await eventually { storm.manager?.loader.decoding.memory.used == 0 }, "memory was not given back")
         #expect(await eventually { storm.manager?.downloader.counters.running == 0 })
         storm.letGo()
         #expect(await eventually { storm.livingRequests == 0 }, "a job or a session lives on")
@@ -144,7 +144,7 @@ import WebImageTesting
         _ = await staying.finished(48)
         _ = await leaving.finished(12)
         #expect(staying.failures.isEmpty && leaving.finishedCount == 12)
-        #expect(await eventually { manager.loader.admission.used == 0 })
+        #expect(await eventually { manager.loader.decoding.memory.used == 0 })
     }
 
     @Test func anOrientationBehindThePixelsCountsForTheSize() async throws {

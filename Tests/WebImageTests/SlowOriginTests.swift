@@ -122,7 +122,7 @@ import WebImageTesting
             #expect(slow.failures == [.cancelled: test.count])
             end.open()
         }
-        #expect(await eventually { bench.manager.loader.admission.used == 0 && bench.manager.runningLoads == 0 })
+        #expect(await eventually { bench.manager.loader.decoding.memory.used == 0 && bench.manager.runningLoads == 0 })
     }
 
     private func fillDisk() async throws {

@@ -1,6 +1,7 @@
 import Synchronization
 import WebImageCache
 import WebImageCore
+import WebImageDownload
 import WebImageSystem
 
 /// Makes pictures of what is on disk: each once, whoever asks. The last one to leave ends the work.
@@ -27,10 +28,10 @@ final class CacheReads: Sendable {
         }
     }
 
-    private typealias Answer = CancellableAnswer<CachedImage?>
-    private typealias BlockedAnswer = BlockingAnswer<Result<CachedImage?, WebImageError>>
+    typealias Answer = CancellableAnswer<CachedImage?>
+    typealias BlockedAnswer = BlockingAnswer<Result<CachedImage?, WebImageError>>
 
-    private final class Read: @unchecked Sendable {
+    final class Read: @unchecked Sendable {
         // Sendable: what changes is guarded by the lock of its owner; the rest is constant.
         let key: Key
         let request: ImageRequest
@@ -43,7 +44,6 @@ final class CacheReads: Sendable {
         let isAbandoned = Atomic(false)
         /// The highest of all that asked.
         var priority: LoadPriority
-        var decode: LoadToken?
         /// What its bytes take of the memory for originals.
         var lease: AdmissionLease?
 
@@ -66,13 +66,15 @@ final class CacheReads: Sendable {
 
     private let memory: MemoryCache
     private let disk: DiskCache
-    private let loader: Loader
+    private let executor: any WorkExecutor
+    private let decoding: DecodeService
     private let state = Guarded(State())
 
-    init(memory: MemoryCache, disk: DiskCache, loader: Loader) {
+    init(memory: MemoryCache, disk: DiskCache, executor: any WorkExecutor, decoding: DecodeService) {
         self.memory = memory
         self.disk = disk
-        self.loader = loader
+        self.executor = executor
+        self.decoding = decoding
     }
 
     /// Pictures that are being made.
@@ -84,7 +86,7 @@ final class CacheReads: Sendable {
         let answer = Answer()
         let key = Key(request, asksMemory: asksMemory, isFinished: isFinished)
         let (read, isNew) = join(answer, request, key, promotes: promotes)
-        if isNew { loader.ioExecutor.run(request.priority, for: read) { self.begin(read) } }
+        if isNew { executor.run(request.priority, for: read) { self.begin(read) } }
         do throws(WebImageError) {
             return try await answer.value()
         } catch {
@@ -116,7 +118,7 @@ final class CacheReads: Sendable {
     // MARK: - Who waits
 
     private func join(_ answer: Answer, _ request: ImageRequest, _ key: Key, promotes: Bool) -> (Read, isNew: Bool) {
-        let (read, isNew, raised) = state.withLock { state -> (Read, Bool, LoadToken??) in
+        let (read, isNew, isUrgent) = state.withLock { state -> (Read, Bool, Bool) in
             let known = state.open[key]
             let read = known ?? Read(key, request)
             read.waiting.append(answer)
@@ -124,32 +126,39 @@ final class CacheReads: Sendable {
             guard known == nil else {
                 let isUrgent = request.priority > read.priority
                 read.priority = max(read.priority, request.priority)
-                return (read, false, isUrgent ? .some(read.decode) : nil)
+                return (read, false, isUrgent)
             }
             state.open[key] = read
             state.running[ObjectIdentifier(read)] = read
-            return (read, true, nil)
+            return (read, true, false)
         }
-        if let decode = raised {
-            loader.ioExecutor.setPriority(request.priority, of: read)
-            loader.bodies.setPriority(request.priority, of: read)
-            decode?.setPriority(request.priority)
-        }
+        if isUrgent { updatePriority(of: read) }
         return (read, isNew)
     }
 
     private func leave(_ read: Read, _ answer: Answer) {
-        let decode = state.withLock { state -> LoadToken? in
+        state.withLock { state in
             read.waiting.removeAll { $0 === answer }
-            guard read.waiting.isEmpty else { return nil }
+            guard read.waiting.isEmpty else { return }
             read.isAbandoned.store(true, ordering: .relaxed)
             state.close(read)
             state.running[ObjectIdentifier(read)] = nil
-            return read.decode
         }
-        decode?.cancel()
-        loader.bodies.noteLeft()
+        decoding.noteLeft()
     }
+
+    /// Ranks anew what a read waits for.
+    private func updatePriority(of read: Read) {
+        while true {
+            let priority = priority(of: read)
+            executor.setPriority(priority, of: read)
+            decoding.setPriority(priority, of: read)
+            // Two threads may set what they read in the wrong order; who comes last sees that.
+            if self.priority(of: read) == priority { return }
+        }
+    }
+
+    func priority(of read: Read) -> LoadPriority { state.withLock { _ in read.priority } }
 
     // MARK: - The work
 
@@ -162,14 +171,14 @@ final class CacheReads: Sendable {
         // One that blocks its caller is not made to wait for others.
         let length = read.blocked == nil ? disk.entryLength(for: read.request, onlyFinished: read.key.isFinished) : 0
         if length == 0 { return look(read) }
-        let bodies = loader.bodies
+        let bodies = decoding.inputMemory
         let isNow = bodies.take(
             length, read.request.priority, for: read, isWanted: { !read.isAbandoned.load(ordering: .relaxed) },
             orLater: { isAdmitted in
                 // Where it is not, nobody waits any more.
                 guard isAdmitted else { return }
                 read.lease = AdmissionLease(bodies, length)
-                self.loader.ioExecutor.run(read.request.priority, for: read) { self.look(read) }
+                self.executor.run(read.request.priority, for: read) { self.look(read) }
             })
         guard isNow else { return }
         read.lease = AdmissionLease(bodies, length)
@@ -182,38 +191,14 @@ final class CacheReads: Sendable {
             guard let (entry, isFinished) = try disk.entry(for: request, onlyFinished: read.key.isFinished) else {
                 return end(read, .success(nil))
             }
-            decode(entry, read, isFinished ? request.reading(finished: entry.body) : request.reading(entry.body))
+            let client = EntryDecode(reads: self, read: read, entry: entry, isFinished: isFinished, by: decoding)
+            DecodeSession(ByteLog(bytes: entry.body), for: client, by: decoding).start()
         } catch {
             end(read, .failure(error))
         }
     }
 
-    private func decode(_ entry: DiskEntry, _ read: Read, _ request: ImageRequest) {
-        var request = request
-        request.priority = state.withLock { _ in read.priority }
-        let token = LoadToken(loader: loader, request: request, isWatching: false)
-        let (isWanted, priority) = state.withLock { _ in
-            read.decode = token
-            return (!read.isAbandoned.load(ordering: .relaxed), read.priority)
-        }
-        guard isWanted else { return }
-        // Somebody more urgent may have come in between.
-        defer { token.setPriority(priority) }
-        let callback = EventCallback { event in
-            guard case .finished(let result) = event else { return }
-            self.end(
-                read,
-                result.map { response in
-                    CachedImage(
-                        image: response.image.with(origin: entry.metadata.answerRecord), source: .disk,
-                        data: read.key.includesData ? entry.body : nil,
-                        metadata: entry.metadata)
-                })
-        }
-        loader.start(token, request, .callback(callback), asksMemory: false)
-    }
-
-    private func end(_ read: Read, _ result: Result<CachedImage?, WebImageError>) {
+    func end(_ read: Read, _ result: Result<CachedImage?, WebImageError>) {
         let waiting = state.withLock { state -> [Answer] in
             if case .success(let found?) = result, found.source == .disk, read.promotes, !read.isOutdated,
                 !found.image.info.isPartial, !memory.contains(read.key.variant)

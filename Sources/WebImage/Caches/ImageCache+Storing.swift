@@ -58,7 +58,7 @@ extension ImageCache {
 
     private func keep(_ image: Image, _ request: ImageRequest, _ options: CacheStoreOptions) {
         let lifetime = options.metadata.expiresAt.map { end -> Duration in
-            .seconds(max(end.subtractingReportingOverflow(loader.clock.wallTime).partialValue, 0))
+            .seconds(max(end.subtractingReportingOverflow(decoding.clock.wallTime).partialValue, 0))
         }
         memoryCache.keep(image, for: request.variantKey, lifetime: lifetime)
     }
@@ -69,13 +69,13 @@ extension ImageCache {
     ) async throws(WebImageError) -> [UInt8]? {
         let serializer = options.serializer ?? serializer
         if let data, serializer == nil { return data }
-        let (encoding, coders) = (encoding, loader.coders)
+        let (encoding, coders) = (encoding, decoding.coders)
         return try await run(
             { () throws(WebImageError) -> [UInt8]? in
                 if let serializer { return try serializer.bytes(image, data, request) }
                 let choice = encoding.choice(for: image, coders)
                 return try coders.encode(image, as: choice.format, choice.options)
-            }, on: loader.decodeExecutor, request.priority)
+            }, on: decoding.executor, request.priority)
     }
 
     /// Hands bytes over to the disk cache, which finds them from then on, and waits until they are written.

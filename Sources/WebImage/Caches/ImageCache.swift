@@ -59,7 +59,9 @@ public final class ImageCache: ImageCaching {
     public let memoryCache: MemoryCache
     /// nil for a cache that is only in memory.
     public let diskCache: DiskCache?
-    let loader: Loader
+    let decoding: DecodeService
+    /// Reads and writes files.
+    let executor: any WorkExecutor
     let encoding: CacheEncoding
     let serializer: CacheSerializer?
     /// Beginnings of bodies, which lie beside the entries; nil without a disk.
@@ -95,17 +97,11 @@ public final class ImageCache: ImageCaching {
             limits: configuration.memoryLimits, policy: configuration.evictionPolicy, remembersHeld: true, clock: clock)
         let disk = configuration.disk.map { DiskCache($0, executor: fileExecutor, clock: clock, files: files) }
         let partials = configuration.disk.map { PartialStore($0, of: disk, clock: clock, files: files) }
-        // Decodes what it is given: it has no caches and no network.
-        let decoding = LoaderParts(
-            memory: MemoryCache(limits: .init(cost: 0)), disk: nil,
-            downloader: ImageDownloader(
-                configuration: DownloadConfiguration(), transport: NoTransport(), clock: clock, executor: fileExecutor,
-                files: files),
-            failedURLs: FailedURLs(clock: clock), partials: nil, coders: configuration.coders, clock: clock,
-            decodeExecutor: decodeExecutor, decodeThreads: configuration.decodeThreads, ioExecutor: fileExecutor,
-            decodeMemory: configuration.decodeMemory, observer: LoadObserver(logger: configuration.logger))
+        let decoding = DecodeService(
+            coders: configuration.coders, clock: clock, executor: decodeExecutor, width: configuration.decodeThreads,
+            memory: configuration.decodeMemory, inputMemory: DownloadConfiguration().memoryForAll)
         self.init(
-            memory: memory, disk: disk, partials: partials, decoding: Loader(decoding),
+            memory: memory, disk: disk, partials: partials, decoding: decoding, executor: fileExecutor,
             encoding: configuration.encoding, serializer: configuration.serializer,
             pressure: memoryPressure.map { source in
                 MemoryPressureWatcher(source: source, clock: clock) { [weak memory] in memory?.trim(for: $0) }
@@ -114,19 +110,22 @@ public final class ImageCache: ImageCaching {
 
     /// A cache of parts that somebody has already, such as a manager.
     ///
-    /// - Parameter loader: decodes and encodes, on its executors and within its memory; its own caches are not asked.
+    /// - Parameters:
+    ///   - decoding: decodes and encodes.
+    ///   - executor: for files.
     init(
-        memory: MemoryCache, disk: DiskCache?, partials: PartialStore?, decoding loader: Loader,
-        encoding: CacheEncoding = .automatic, serializer: CacheSerializer? = nil,
+        memory: MemoryCache, disk: DiskCache?, partials: PartialStore?, decoding: DecodeService,
+        executor: any WorkExecutor, encoding: CacheEncoding = .automatic, serializer: CacheSerializer? = nil,
         pressure: MemoryPressureWatcher? = nil
     ) {
         memoryCache = memory
         diskCache = disk
         self.partials = partials
-        self.loader = loader
+        self.decoding = decoding
+        self.executor = executor
         self.encoding = encoding
         self.serializer = serializer
-        reads = disk.map { CacheReads(memory: memory, disk: $0, loader: loader) }
+        reads = disk.map { CacheReads(memory: memory, disk: $0, executor: executor, decoding: decoding) }
         self.pressure = pressure
         pressure?.start()
     }
@@ -180,7 +179,7 @@ public final class ImageCache: ImageCaching {
     func onFileThread<Value: Sendable>(
         _ priority: LoadPriority, _ work: @escaping @Sendable () throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
-        try await run(work, on: loader.ioExecutor, priority)
+        try await run(work, on: executor, priority)
     }
 
     /// Runs `work` on an executor. A task that is cancelled before does without it.
@@ -196,20 +195,4 @@ public final class ImageCache: ImageCaching {
         }
         return try await answer.value()
     }
-}
-
-/// Refuses everything: what a cache does not have it does not fetch.
-private struct NoTransport: HTTPTransport {
-    private final class Refused: TransportTransfer {
-        func cancel() {}
-        func pause() {}
-        func resume() {}
-    }
-
-    func start(_ request: TransportRequest, receiver: any TransportReceiver) -> any TransportTransfer {
-        receiver.didFinish(.failure(WebImageError(.cacheMiss, "a cache loads nothing from the network")))
-        return Refused()
-    }
-
-    func shutDown() {}
 }

@@ -16,7 +16,7 @@ extension ImageRequest {
 
     /// What a request that wants the picture as it is adds to the original key.
     private static let plainVariant =
-        "\(CacheKey.variantSeparator)\(VariantDescription.text(for: ImageRequestFields(url: "")))"
+        "\(CacheKey.variantSeparator)\(VariantDescription.text(for: PictureRecipe()))"
 
     /// Whether it wants the picture as its original has it.
     var isPlain: Bool {
@@ -29,32 +29,9 @@ extension ImageRequest {
 
     /// A request for the same pixels that has the original's bytes with it.
     package func reading(_ original: [UInt8]) -> ImageRequest {
-        var request = reading(finished: original)
-        request.size = size
-        request.bitmapLimit = bitmapLimit
-        request.scalesInLinearLight = scalesInLinearLight
-        request.page = page
-        request.transformers = transformers
-        request.coder = coder
-        request.formatHint = formatHint
-        return request
-    }
-
-    /// A request for the same pixels that has bytes with it in which all is done already: sizes and transformers are not
-    /// applied again.
-    func reading(finished bytes: [UInt8]) -> ImageRequest {
-        var request = ImageRequest(data: bytes, name: cacheKey ?? place)
-        request.appliesOrientation = appliesOrientation
-        request.keepsBitDepth = keepsBitDepth
-        request.convertsToSRGB = convertsToSRGB
-        request.firstFrameOnly = firstFrameOnly
-        if let ownLimits { request.limits = ownLimits }
-        request.allowsPartial = allowsPartial
+        var request = ImageRequest(data: original, name: cacheKey ?? place)
+        request[\.recipe] = recipe
         request.priority = priority
-        if bytes.withUnsafeBytes({ ImageFormat(sniffing: $0) }) == nil {
-            request.coder = coder
-            request.formatHint = formatHint
-        }
         return request
     }
 }

@@ -67,7 +67,7 @@ struct BytesSearch: Sendable {
     private func withRoom(in disk: DiskCache, _ goOn: @escaping @Sendable (AdmissionLease?) -> Void) {
         let length = disk.fileLength(of: key.originalKey)
         if length == 0 { return goOn(nil) }
-        let bodies = loader.bodies
+        let bodies = loader.decoding.inputMemory
         let isNow = bodies.take(
             length, seeker.priority, for: seeker.owner, isWanted: { !seeker.isAbandoned },
             orLater: { isAdmitted in
@@ -82,7 +82,7 @@ struct BytesSearch: Sendable {
     private func read(_ disk: DiskCache, _ lease: AdmissionLease?) -> Entry? {
         do throws(WebImageError) {
             guard let entry = try disk.read(key.originalKey) else { return nil }
-            return Entry(entry, lease, loader.bodies)
+            return Entry(entry, lease, loader.decoding.inputMemory)
         } catch {
             loader.observer.cacheFailed(error)
             return nil
@@ -246,9 +246,19 @@ struct OpenedBytes: Sendable {
     mutating func follow() -> Bool {
         let latest = log.latest
         if latest === log { return false }
-        log = latest
-        wholeHead = nil
+        self = following(latest)
         return true
+    }
+
+    /// The same where a decode has come to: the bytes of `latest`, which may be another body than the one that began to
+    /// come.
+    func following(_ latest: ByteLog) -> OpenedBytes {
+        var bytes = self
+        if latest !== log {
+            bytes.log = latest
+            bytes.wholeHead = nil
+        }
+        return bytes
     }
 
     /// Of the origin's answer, now or when it was stored; nil for what never had one.

@@ -121,7 +121,7 @@ struct LoadTable {
         job.remove(token)
         if job.tokens.isEmpty {
             remove(job)
-            job.isAbandoned.store(true, ordering: .relaxed)
+            job.abandon()
             left.abandonsPixels = true
         }
         if job.bytes.pixelJobs.isEmpty {
@@ -222,7 +222,7 @@ struct LoadTable {
     mutating func shutDown() -> (ended: [Ended], bytesJobs: [BytesJob]) {
         isShutDown = true
         let abandoned = Array(bytesJobs.values)
-        for job in pixelJobs.values { job.isAbandoned.store(true, ordering: .relaxed) }
+        for job in pixelJobs.values { job.abandon() }
         return (abandoned.flatMap { finishAll(of: $0) }, abandoned)
     }
 

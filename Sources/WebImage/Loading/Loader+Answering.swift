@@ -1,8 +1,6 @@
 import Synchronization
-import WebImageCodecs
 import WebImageCore
 import WebImageDownload
-import WebImageProcessing
 import WebImageSystem
 
 /// How sessions end what is waited for, and how those who wait are told.
@@ -18,7 +16,7 @@ extension Loader {
 
     /// Tells those who wait for `job` and look at the way, not only at the end.
     func tell(_ job: PixelJob, _ event: ImageEvent) {
-        guard job.isWatched.load(ordering: .relaxed) else { return }
+        guard job.isWatched else { return }
         let deliveries = table.withLock { _ in job.watchers }
         for delivery in deliveries { delivery.post(event) }
     }

@@ -88,7 +88,7 @@ extension Loader {
         guard let plain, let serializer = serializer(for: plain.request) else {
             return announced.store(log, told: job.wasStored)
         }
-        decodeExecutor.run(.low) { [self] in
+        decoding.executor.run(.low) { [self] in
             do throws(WebImageError) {
                 guard let bytes = try serializer.bytes(plain.image, try log.collect(), plain.request) else {
                     return announced.withdraw()

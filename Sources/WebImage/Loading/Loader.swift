@@ -1,9 +1,7 @@
 import Synchronization
 import WebImageCache
-import WebImageCodecs
 import WebImageCore
 import WebImageDownload
-import WebImageProcessing
 import WebImageSystem
 
 /// Carries loads from request to answer: asks memory, joins what runs, opens bytes, starts sessions, answers everyone
@@ -13,19 +11,9 @@ final class Loader: Sendable {
     let disk: DiskCache?
     let downloader: ImageDownloader
     let settings: SettingsCounter
-    let coders: CoderRegistry
+    let decoding: DecodeService
     let clock: any LoadClock
-    let decodeExecutor: any WorkExecutor
     let ioExecutor: any WorkExecutor
-    /// Threads of vector pictures alone: what draws them cannot be interrupted, and may be told to take as long as it likes.
-    let vectorExecutor: any WorkExecutor
-    /// The memory of running decodes.
-    let admission: Admission
-    /// The memory of originals that were read from disk and are not decoded yet.
-    let bodies: Admission
-    /// Turns of decodes that cannot be interrupted: one thread is always left for the others.
-    let longTurns: Admission
-    let vectorTurns: Admission
     let originals: OriginalStore
     let failedURLs: FailedURLs
     /// Beginnings of bodies; nil without a disk cache.
@@ -38,24 +26,16 @@ final class Loader: Sendable {
     /// What is finished on disk, unless a request has a cache of its own; its owner is the manager.
     let ownFront = Guarded(WeakCache())
     let table = Guarded(LoadTable())
-    private let converters = ColorConverterCache()
 
     init(_ parts: LoaderParts) {
         memory = parts.memory
         disk = parts.disk
         downloader = parts.downloader
         settings = parts.downloader.settings
-        coders = parts.coders
-        clock = parts.clock
-        decodeExecutor = parts.decodeExecutor
+        decoding = parts.decoding
+        clock = parts.decoding.clock
         ioExecutor = parts.ioExecutor
-        let longWidth = max(1, parts.decodeThreads - 1)
-        vectorExecutor = ThreadPool(name: "wi-vector", width: longWidth)
-        admission = Admission(budget: parts.decodeMemory.bytes)
-        bodies = Admission(budget: parts.downloader.configuration.memoryForAll.bytes)
-        longTurns = Admission(budget: longWidth)
-        vectorTurns = Admission(budget: longWidth)
-        originals = OriginalStore(executor: parts.ioExecutor, clock: parts.clock, observer: parts.observer)
+        originals = OriginalStore(executor: parts.ioExecutor, clock: clock, observer: parts.observer)
         failedURLs = parts.failedURLs
         partials = parts.partials
         observer = parts.observer
@@ -120,7 +100,7 @@ final class Loader: Sendable {
         case .startsSession(let job, let bytes):
             observer.joined()
             updatePriority(of: job)
-            DecodeSession(loader: self, job: job, bytes: bytes).start()
+            decode(bytes, for: job)
         case .waiting(let urgent):
             observer.joined()
             if let urgent { updatePriority(of: urgent) }
@@ -162,7 +142,7 @@ final class Loader: Sendable {
         left.timeout?.cancel()
         left.look?.cancel()
         if let abandoned = left.abandoned { abandon(abandoned) }
-        if left.abandonsPixels { for admission in admissions { admission.noteLeft() } }
+        if left.abandonsPixels { decoding.noteLeft() }
         if let relaxed = left.relaxed { updatePriority(of: relaxed) }
         left.delivery.post(.finished(.failure(error)))
         noteIdle()
@@ -224,27 +204,18 @@ final class Loader: Sendable {
         if isLate { action.cancel() }
     }
 
-    /// What brings a picture's colours to sRGB; nil when nothing has to be done, or can be.
-    func converter(for header: ImageHeader, _ request: ImageRequest) -> ColorConverter? {
-        guard request.convertsToSRGB, let colors = header.colors, colors != .described(.sRGB) else { return nil }
-        let layout: PixelLayout = request.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
-        return converters.converter(for: colors, layout: layout)
-    }
-
     private func abandon(_ job: BytesJob) {
         job.isAbandoned.store(true, ordering: .relaxed)
         table.withLock { _ in job.download }?.cancel()
     }
-
-    private var admissions: [Admission] { [admission, bodies, longTurns, vectorTurns] }
 
     /// Ranks anew whatever of a job waits: its transfer, its work on the executors, its asks for memory and turns.
     private func updatePriority(of job: BytesJob) {
         while true {
             let (download, priority) = table.withLock { _ in (job.download, job.priority) }
             download?.setPriority(priority)
-            for executor in [ioExecutor, decodeExecutor, vectorExecutor] { executor.setPriority(priority, of: job) }
-            for admission in admissions { admission.setPriority(priority, of: job) }
+            ioExecutor.setPriority(priority, of: job)
+            decoding.setPriority(priority, of: job)
             // Two threads may set what they read in the wrong order; who comes last sees that.
             if table.withLock({ _ in job.priority == priority }) { return }
         }
@@ -296,6 +267,6 @@ extension Loader {
             return
         }
         if answerWithData(job, bytes) { return }
-        DecodeSession(loader: self, job: job, bytes: bytes).start()
+        decode(bytes, for: job)
     }
 }

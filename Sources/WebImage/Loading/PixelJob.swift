@@ -60,15 +60,14 @@ struct PixelKey: Hashable, Sendable {
 
 /// Pixels that someone waits for.
 final class PixelJob: @unchecked Sendable {
-    // Sendable: `tokens` is guarded by the loader's lock; `isAbandoned` is atomic; the rest is constant.
+    // Sendable: `tokens` is guarded by the loader's lock; the flags are atomic; the rest is constant.
     let key: PixelKey
     let request: ImageRequest
     let bytes: BytesJob
     var tokens: [LoadToken] = []
-    /// Set when nobody waits any more, so that a running decode stops at its next row.
-    let isAbandoned = Atomic(false)
-    /// Set once a caller looks at the way; read without the lock, since most loads have none.
-    let isWatched = Atomic(false)
+    private let abandoned = Atomic(false)
+    /// Read without the lock, since most loads have no caller who looks at the way.
+    private let watched = Atomic(false)
 
     init(key: PixelKey, request: ImageRequest, bytes: BytesJob) {
         self.key = key
@@ -83,7 +82,7 @@ final class PixelJob: @unchecked Sendable {
         bytes.priorities.add(token.currentPriority)
         if token.finishesWhenDrained { bytes.finishesWhenDrained.store(true, ordering: .relaxed) }
         if token.isWatching {
-            isWatched.store(true, ordering: .relaxed)
+            watched.store(true, ordering: .relaxed)
             bytes.isWatched.store(true, ordering: .relaxed)
         }
     }
@@ -105,6 +104,9 @@ final class PixelJob: @unchecked Sendable {
         tokens = []
     }
 
+    /// A running decode stops at its next row.
+    func abandon() { abandoned.store(true, ordering: .relaxed) }
+
     /// Whether somebody wants the original's bytes too, which memory does not have.
     var wantsData: Bool { tokens.contains(where: \.includesData) }
 
@@ -112,6 +114,13 @@ final class PixelJob: @unchecked Sendable {
     var watchers: [LoadToken.Delivery] {
         tokens.compactMap { $0.isWatching ? $0.delivery : nil }
     }
+}
+
+extension PixelJob: PictureOrder {
+    var recipe: PictureRecipe { request.recipe }
+    var place: String { request.place }
+    var isAbandoned: Bool { abandoned.load(ordering: .relaxed) }
+    var isWatched: Bool { watched.load(ordering: .relaxed) }
 }
 
 /// How many callers there are of each priority.

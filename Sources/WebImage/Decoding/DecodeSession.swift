@@ -8,17 +8,17 @@ import WebImageDownload
 /// It holds a thread of the decode executor only while there are bytes to decode: when the log has no more, it asks to
 /// be told and leaves. The first session of some bytes also plans: once the header is known it takes on the pictures
 /// that want its scale, and starts sessions for those that want another.
-final class DecodeSession: @unchecked Sendable {
+final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
-    let loader: Loader
-    let job: BytesJob
-    private(set) var bytes: OpenedBytes
+    let service: DecodeService
+    let client: Client
+    private(set) var log: ByteLog
     /// What this session makes: what another session's plan left to it, or its own plan.
-    private(set) var group: DecodeGroup?
+    private(set) var group: DecodeGroup<Client.Order>?
     /// The pictures to make when the body was replaced before it could be planned how.
-    private var unplanned: [PixelJob]?
+    private var unplanned: [Client.Order]?
     var decoder: (any ImageDecoder)?
-    var targets: [DecodeTarget] = []
+    var targets: [PictureInMaking<Client.Order>] = []
     private(set) var header: ImageHeader?
     var offset = 0
     /// How far the animations among the targets have read.
@@ -40,13 +40,12 @@ final class DecodeSession: @unchecked Sendable {
     var meter: DecodeMeter
     var previews = PreviewPace()
 
-    init(loader: Loader, job: BytesJob, bytes: OpenedBytes, group: DecodeGroup? = nil) {
-        self.loader = loader
-        self.job = job
-        self.bytes = bytes
-        _ = self.bytes.follow()
+    init(_ log: ByteLog, for client: Client, by service: DecodeService, group: DecodeGroup<Client.Order>? = nil) {
+        self.service = service
+        self.client = client
+        self.log = log.latest
         self.group = group
-        meter = DecodeMeter(limit: job.request.limits.time)
+        meter = DecodeMeter(limit: client.recipe.limits.time)
     }
 
     deinit {
@@ -56,23 +55,23 @@ final class DecodeSession: @unchecked Sendable {
 
     func start() {
         // Nothing to decode yet: do not occupy a thread to find that out.
-        bytes.log.whenReadable(after: offset) { self.resume() }
+        log.whenReadable(after: offset) { self.resume() }
     }
 
     /// Decodes what there is, until there is no more or the picture is done.
     func run() {
         takeUp()
-        if waitsForEnd, bytes.log.end == nil {
+        if waitsForEnd, log.end == nil {
             showProgress()
             return waitForBytes()
         }
-        meter.begin(at: loader.clock.now)
+        meter.begin(at: service.clock.now)
         do {
             while true {
-                switch bytes.log.read(at: offset) {
+                switch log.read(at: offset) {
                 case .wait:
                     if previews.isOwed, !isComplete { showPreview() }
-                    meter.end(at: loader.clock.now)
+                    meter.end(at: service.clock.now)
                     return waitForBytes()
                 case .chunk(let chunk):
                     offset = chunk.range.upperBound
@@ -85,7 +84,7 @@ final class DecodeSession: @unchecked Sendable {
                         showPreview()
                     }
                 case .end(let end):
-                    if bytes.follow() {
+                    if follow() {
                         beginAnew()
                     } else if try finish(end) {
                         return
@@ -93,9 +92,9 @@ final class DecodeSession: @unchecked Sendable {
                 }
             }
         } catch {
-            meter.end(at: loader.clock.now)
+            meter.end(at: service.clock.now)
             if waitsForMemory { return waitForMemory() }
-            if bytes.follow() {
+            if follow() {
                 beginAnew()
                 return start()
             }
@@ -107,9 +106,6 @@ final class DecodeSession: @unchecked Sendable {
 // MARK: - Bytes in
 
 extension DecodeSession {
-    /// How much is pushed at once, so that a cancel is seen soon and the decoder's own buffer stays small.
-    private static let pieceLength = 128 << 10
-
     private func push(_ chunk: ByteChunk) throws {
         if turn == .needed { return }
         guard decoder == nil else { return try chunk.withUnsafeBytes { bytes in try push(bytes) } }
@@ -132,11 +128,11 @@ extension DecodeSession {
 
     /// Gives animations all bytes so far, from the first on: they begin when the header is known.
     private func feedAnimations() throws(WebImageError) {
-        while animationOffset < offset, targets.contains(where: { $0.frames != nil }) {
+        while animationOffset < offset, targets.contains(where: { $0.target.frames != nil }) {
             try checkpoint()
-            guard case .chunk(let chunk) = bytes.log.read(at: animationOffset) else { return }
+            guard case .chunk(let chunk) = log.read(at: animationOffset) else { return }
             animationOffset = chunk.range.upperBound
-            for target in targets { try target.frames?.push(chunk) }
+            for made in targets { try made.target.frames?.push(chunk) }
         }
     }
 
@@ -151,7 +147,8 @@ extension DecodeSession {
         var rest = bytes[...]
         while !rest.isEmpty, !isComplete {
             try checkpoint()
-            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.pieceLength))
+            // So that a cancel is seen soon and the decoder's own buffer stays small.
+            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(128 << 10))
             rest = rest.dropFirst(piece.count)
             if case .complete = try decoder.push(piece) { isComplete = true }
         }
@@ -170,14 +167,15 @@ extension DecodeSession {
             prefix = []
             return false
         }
-        guard job.request.page == 0 || coder.readsPages else {
+        guard client.recipe.page == 0 || coder.readsPages else {
             throw WebImageError(
-                .unsupportedFeature, "there is no page \(job.request.page + 1): only TIFFs have pages", format: format)
+                .unsupportedFeature, "there is no page \(client.recipe.page + 1): only TIFFs have pages", format: format
+            )
         }
         var options = DecodeOptions(
-            limits: job.request.limits, keepsBitDepth: job.request.keepsBitDepth,
+            limits: client.recipe.limits, keepsBitDepth: client.recipe.keepsBitDepth,
             checkpoint: { [unowned self] () throws(WebImageError) in try self.checkpoint() })
-        options.page = job.request.page
+        options.page = client.recipe.page
         decoder = try coder.makeDecoder(options) { [unowned self] header throws(WebImageError) in
             try self.plan(header, coder)
         }
@@ -186,20 +184,20 @@ extension DecodeSession {
 
     private func chooseCoder(for format: ImageFormat?) throws(WebImageError) -> any ImageCoder {
         if let group { return group.coder }
-        return try loader.coder(for: format, prefix: prefix, request: job.request)
+        return try service.coder(for: format, prefix: prefix, client.recipe)
     }
 
     /// Whether nobody waits any more for what it makes.
     var isAbandoned: Bool {
-        if !targets.isEmpty { return targets.allSatisfy(\.isAbandoned) }
-        guard let knownJobs else { return job.isAbandoned.load(ordering: .relaxed) }
-        return knownJobs.allSatisfy { $0.isAbandoned.load(ordering: .relaxed) }
+        if !targets.isEmpty { return targets.allSatisfy(\.order.isAbandoned) }
+        guard let knownOrders else { return client.isAbandoned }
+        return knownOrders.allSatisfy(\.isAbandoned)
     }
 
     /// Ends the decode when nobody waits for it, or when it has taken too long.
     private func checkpoint() throws(WebImageError) {
         if isAbandoned { throw .cancelled }
-        try meter.check(at: loader.clock.now)
+        try meter.check(at: service.clock.now)
     }
 }
 
@@ -211,15 +209,15 @@ extension DecodeSession {
         let group = group ?? takeGroup(header, coder)
         self.group = group
         if admitted == nil {
-            guard loader.admission.take(group.memory, job.priority) else {
+            guard service.memory.take(group.memory, client.priority) else {
                 waitsForMemory = true
                 throw WebImageError(.limitExceeded, "the decode waits for memory")
             }
             admitted = group.memory
         }
-        targets = group.makeTargets(header: header, orientation: orientation ?? header.orientation, loader: loader)
+        targets = makeTargets(group, header)
         guard !targets.isEmpty else { throw .cancelled }
-        let sinks = targets.map(\.sink)
+        let sinks = targets.map(\.target.sink)
         return DecodePlan(
             scaleDenominator: group.scale.denominator, raster: group.scale.raster, size: group.scale.size,
             sink: sinks.count == 1 ? sinks[0] : FanOutSink(sinks))
@@ -227,23 +225,51 @@ extension DecodeSession {
 
     /// Takes on the pictures that wait for a session, keeps those that want the first one's scale, and starts sessions
     /// for the others.
-    private func takeGroup(_ header: ImageHeader, _ coder: any ImageCoder) -> DecodeGroup {
-        let groups = DecodeGroup.grouping(takeJobs(), header: header, coder: coder)
+    private func takeGroup(_ header: ImageHeader, _ coder: any ImageCoder) -> DecodeGroup<Client.Order> {
+        let groups = DecodeGroup.grouping(takeOrders(), header: header, coder: coder)
         for other in groups.dropFirst() {
-            DecodeSession(loader: loader, job: job, bytes: bytes, group: other).start()
+            DecodeSession(log, for: client, by: service, group: other).start()
         }
-        return groups.first ?? DecodeGroup(coder: coder, jobs: [], header: header)
+        return groups.first ?? DecodeGroup(coder: coder, orders: [], header: header)
+    }
+
+    /// What is to be made for those who still wait. Who asks for more pixels than allowed is told so; the others do not
+    /// suffer from it.
+    private func makeTargets(
+        _ group: DecodeGroup<Client.Order>, _ header: ImageHeader
+    ) -> [PictureInMaking<Client.Order>] {
+        var targets: [PictureInMaking<Client.Order>] = []
+        for order in group.orders where !order.isAbandoned {
+            do throws(WebImageError) {
+                let target = try group.makeTarget(
+                    order, header: header, orientation: orientation ?? header.orientation, service: service)
+                targets.append(PictureInMaking(order: order, target: target))
+            } catch {
+                client.refuse([order], error.endingALoad(of: order.place))
+            }
+        }
+        return targets
     }
 
     /// The pictures that it has to make, planned or not.
-    private func takeJobs() -> [PixelJob] { knownJobs ?? loader.takeUnplanned(job) }
+    private func takeOrders() -> [Client.Order] { knownOrders ?? client.takeOrders() }
 
     /// Those that nobody else will take on.
-    var knownJobs: [PixelJob]? { group?.jobs ?? unplanned }
+    var knownOrders: [Client.Order]? { group?.orders ?? unplanned }
+
+    /// Goes on where the body is now: the origin may have another one than the one that began to come.
+    ///
+    /// - Returns: whether what was read so far is of no use.
+    private func follow() -> Bool {
+        let latest = log.latest
+        if latest === log { return false }
+        log = latest
+        return true
+    }
 
     /// The body was replaced: all that was made of the first one is of no use, and the plan neither.
     private func beginAnew() {
-        unplanned = knownJobs
+        unplanned = knownOrders
         group = nil
         header = nil
         orientation = nil
@@ -270,8 +296,9 @@ extension DecodeSession {
     private func finish(_ end: ByteLog.End) throws -> Bool {
         // A transfer that ends because nobody waits any more is not worth a picture.
         try checkpoint()
-        if case .failed(let error) = end, let stored = bytes.standIn(for: error, now: loader.clock.wallTime) {
-            standIn(stored, for: error)
+        if case .failed(let error) = end, client.standsIn(for: error, takeOrders) {
+            meter.end(at: service.clock.now)
+            letGo()
             return true
         }
         if decoder == nil, turn != .needed {
@@ -284,13 +311,15 @@ extension DecodeSession {
         do {
             if !isComplete { try decoder?.finish() }
             try feedAnimations()
-            for target in targets { try target.frames?.finish() }
+            for made in targets { try made.target.frames?.finish() }
         } catch {
-            guard error.code == .truncatedData, targets.contains(where: \.hasRows) else { throw failure ?? error }
+            guard error.code == .truncatedData, targets.contains(where: \.target.hasRows) else {
+                throw failure ?? error
+            }
             failure = failure ?? error
         }
         if restartsForLateOrientation() { return false }
-        meter.end(at: loader.clock.now)
+        meter.end(at: service.clock.now)
         answer(failure)
         return true
     }
@@ -308,50 +337,24 @@ extension DecodeSession {
     }
 
     private func answer(_ failure: WebImageError?) {
-        let plan = bytes.storePlan
-        let answer = DecodeAnswer(
-            loader: loader, bytes: bytes, job: job, header: decoder?.header ?? header, failure: failure,
-            decodeTime: meter.spent, plan: plan)
-        let original = failure == nil ? loader.announceOriginal(of: job, plan, bytes.log, header) : nil
-        settle(failure)
-        if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
-        let (loader, job, log) = (loader, job, bytes.log)
         let made = targets
+        let header = decoder?.header ?? header
+        let delivery = client.deliver(log, header, failure: failure)
+        let answer = DecodeAnswer(
+            service: service, client: client, delivery: delivery, header: header, failure: failure,
+            decodeTime: meter.spent)
         // The memory stays taken until the last picture is made.
         let share = handOver()
-        answer.send(made) { outcome in
+        answer.send(made) { isWhole in
             share.giveBack()
-            guard let original else { return }
-            if outcome.isWhole { return loader.store(original, log, of: job, plain: outcome.plain) }
-            job.isStored.store(false, ordering: .relaxed)
-            original.withdraw()
+            delivery.end(isWhole: isWhole)
         }
-    }
-
-    /// Ends every picture that this session was to make with what the caches have of it.
-    private func standIn(_ stored: StoredResponse, for error: WebImageError) {
-        meter.end(at: loader.clock.now)
-        let jobs = takeJobs()
-        loader.standIn(stored, for: error, jobs, of: job)
-        letGo()
     }
 
     /// Ends every picture that this session was to make.
     func fail(_ error: WebImageError) {
-        let jobs = takeJobs()
-        let error = error.endingALoad(of: job.request.place)
-        settle(error)
-        let result = Result<ImageResponse, WebImageError>.failure(error)
-        for job in jobs { loader.finish(job, result) }
+        client.fail(takeOrders(), error.endingALoad(of: client.place))
         letGo()
-    }
-
-    /// Says once for all sessions how it went with the origin.
-    private func settle(_ failure: WebImageError?) {
-        // Whoever left says nothing about the origin.
-        guard bytes.source == .network, failure?.code != .cancelled, !job.isSettled.exchange(true, ordering: .relaxed)
-        else { return }
-        loader.settle(job.key, failure: failure?.endingALoad(of: job.request.place), of: job.request)
     }
 
     private func letGo() {
@@ -359,4 +362,10 @@ extension DecodeSession {
         decoder = nil
         giveBack()
     }
+}
+
+/// An order, and what is made for it.
+struct PictureInMaking<Order: PictureOrder> {
+    let order: Order
+    let target: DecodeTarget
 }

@@ -6,11 +6,11 @@ import WebImageDownload
 /// What a session waits for: bytes, memory, a turn. It holds no thread meanwhile, and no memory that others need.
 extension DecodeSession {
     func resume() {
-        executor.run(job.priority, for: job) { self.run() }
+        executor.run(client.priority, for: client.owner) { self.run() }
     }
 
     /// Vector pictures have threads of their own: what draws them may take as long as it likes.
-    private var executor: any WorkExecutor { turn == .takenForVectors ? loader.vectorExecutor : loader.decodeExecutor }
+    private var executor: any WorkExecutor { turn == .takenForVectors ? service.vectorExecutor : service.executor }
 
     /// Goes on when there are more bytes, or when it is time for a preview that came too soon after the last one:
     /// whichever is first.
@@ -18,21 +18,21 @@ extension DecodeSession {
         layDown()
         if waitsForEnd, !isComplete {
             // Whoever looks is still told how far the bytes are.
-            if job.isWatched.load(ordering: .relaxed) {
-                bytes.log.whenReadable(after: bytes.log.receivedCount) { self.resume() }
+            if client.isWatched {
+                log.whenReadable(after: log.receivedCount) { self.resume() }
             } else {
-                bytes.log.whenEnded { self.resume() }
+                log.whenEnded { self.resume() }
             }
             return
         }
         let place = isComplete ? Int.max : offset
         guard previews.isOwed, !isComplete else {
-            bytes.log.whenReadable(after: place) { self.resume() }
+            log.whenReadable(after: place) { self.resume() }
             return
         }
         let hasResumed = OnceFlag()
-        bytes.log.whenReadable(after: place) { if hasResumed.raise() { self.resume() } }
-        _ = loader.clock.schedule(at: previews.next) { if hasResumed.raise() { self.resume() } }
+        log.whenReadable(after: place) { if hasResumed.raise() { self.resume() } }
+        _ = service.clock.schedule(at: previews.next) { if hasResumed.raise() { self.resume() } }
     }
 
     /// Lets others have the memory while there is nothing to decode.
@@ -42,7 +42,7 @@ extension DecodeSession {
         decoder = nil
         targets = []
         admitted = nil
-        parked = loader.admission.park(memory, job.priority, held)
+        parked = service.memory.park(memory, client.priority, held)
     }
 
     /// Goes on with what was laid down. Where somebody else needed the memory it begins anew once all bytes are there: so it
@@ -50,7 +50,7 @@ extension DecodeSession {
     func takeUp() {
         guard let parked else { return }
         self.parked = nil
-        guard let share = loader.admission.unpark(parked), let held = share.content as? HeldDecode else {
+        guard let share = service.memory.unpark(parked), let held = share.content as? HeldDecode<Client.Order> else {
             waitsForEnd = true
             return restart()
         }
@@ -63,12 +63,12 @@ extension DecodeSession {
     func waitForMemory() {
         waitsForMemory = false
         restart()
-        guard bytes.log.end != nil else {
+        guard log.end != nil else {
             waitsForEnd = true
             return waitForBytes()
         }
         let memory = group?.memory ?? 0
-        let isNow = loader.admission.take(memory, job.priority, for: job, isWanted: { !self.isAbandoned }) {
+        let isNow = service.memory.take(memory, client.priority, for: client.owner, isWanted: { !self.isAbandoned }) {
             isAdmitted in
             self.resume(admitted: isAdmitted ? memory : nil)
         }
@@ -80,12 +80,12 @@ extension DecodeSession {
     /// - Returns: false when the turn is there already, and this thread is one that may do it.
     func waitForTurn() -> Bool {
         restart()
-        meter.end(at: loader.clock.now)
+        meter.end(at: service.clock.now)
         let (turns, taken) =
-            needsVectorTurn ? (loader.vectorTurns, LongDecodeTurn.takenForVectors) : (loader.longTurns, .taken)
+            needsVectorTurn ? (service.vectorTurns, LongDecodeTurn.takenForVectors) : (service.longTurns, .taken)
         let answer = OnceFlag()
         let isNow = turns.take(
-            1, job.priority, for: job, isWanted: { !self.isAbandoned && !answer.isRaised },
+            1, client.priority, for: client.owner, isWanted: { !self.isAbandoned && !answer.isRaised },
             orLater: { isAdmitted in
                 if answer.raise() {
                     self.resume(with: isAdmitted ? taken : .needed)
@@ -102,7 +102,7 @@ extension DecodeSession {
             return true
         }
         turn = taken
-        meter.begin(at: loader.clock.now)
+        meter.begin(at: service.clock.now)
         return false
     }
 
@@ -110,12 +110,12 @@ extension DecodeSession {
     /// of them may take: they are stuck in their libraries, and nobody knows for how long.
     private func giveUp(_ answer: OnceFlag, whenNoneEndsOf turns: Admission) {
         let given = turns.givenCount
-        _ = loader.clock.schedule(at: loader.clock.now + job.request.limits.time) { [weak self] in
+        _ = service.clock.schedule(at: service.clock.now + client.recipe.limits.time) { [weak self] in
             guard let self, !answer.isRaised else { return }
             if turns.givenCount != given { return giveUp(answer, whenNoneEndsOf: turns) }
             guard answer.raise() else { return }
             turns.noteLeft()
-            loader.decodeExecutor.run(job.priority) {
+            service.executor.run(client.priority) {
                 self.fail(
                     WebImageError(
                         .decoderUnavailable,
@@ -131,7 +131,7 @@ extension DecodeSession {
     }
 
     private func resume(admitted: Int?) {
-        executor.run(job.priority, for: job) {
+        executor.run(client.priority, for: client.owner) {
             self.admitted = admitted
             self.run()
         }
@@ -147,33 +147,33 @@ extension DecodeSession {
             targets = []
             decoder = nil
         }
-        return HeldShare(loader: loader, memory: admitted, turn: turn)
+        return HeldShare(service: service, memory: admitted, turn: turn)
     }
 }
 
 /// What a session has taken from the budgets.
 struct HeldShare: Sendable {
-    let loader: Loader
+    let service: DecodeService
     let memory: Int?
     let turn: LongDecodeTurn
 
     func giveBack() {
-        if let memory { loader.admission.give(memory) }
+        if let memory { service.memory.give(memory) }
         switch turn {
-        case .taken: loader.longTurns.give(1)
-        case .takenForVectors: loader.vectorTurns.give(1)
+        case .taken: service.longTurns.give(1)
+        case .takenForVectors: service.vectorTurns.give(1)
         case .notNeeded, .needed: break
         }
     }
 }
 
 /// What a decode has made so far, while it waits for bytes.
-private final class HeldDecode: @unchecked Sendable {
+private final class HeldDecode<Order: PictureOrder>: @unchecked Sendable {
     // Sendable: nobody touches it while it is laid down; whoever takes it up, or releases it, is the only one to have it.
     let decoder: (any ImageDecoder)?
-    let targets: [DecodeTarget]
+    let targets: [PictureInMaking<Order>]
 
-    init(decoder: (any ImageDecoder)?, targets: [DecodeTarget]) {
+    init(decoder: (any ImageDecoder)?, targets: [PictureInMaking<Order>]) {
         self.decoder = decoder
         self.targets = targets
     }

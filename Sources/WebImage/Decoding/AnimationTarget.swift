@@ -48,17 +48,17 @@ final class AnimationTarget {
     }
 }
 
-/// What a request makes of a composited frame.
+/// What a recipe makes of a composited frame.
 struct FrameStyle: Sendable {
     /// Its orientation is the picture's, also where the file tells it late.
     let plan: ResizePlan
     let converter: ColorConverter?
     let header: LatestHeader
-    let request: ImageRequest
+    let recipe: PictureRecipe
 
     /// Before transformers.
     var frameSize: PixelSize {
-        request.appliesOrientation ? plan.outputDisplay : plan.outputStored
+        recipe.appliesOrientation ? plan.outputDisplay : plan.outputStored
     }
 
     /// - Throws: `limitExceeded`, and `transformFailed` when a transformer does.
@@ -68,20 +68,20 @@ struct FrameStyle: Sendable {
         if !plan.isIdentity {
             pixels = try Resampler.resample(
                 frame, alpha: alpha, crop: plan.crop, to: plan.outputStored,
-                inLinearLight: request.scalesInLinearLight)
+                inLinearLight: recipe.scalesInLinearLight)
         }
         if let converter, converter.layout == pixels.layout { converter.convert(pixels) }
         let orientation = plan.orientation
-        let turns = request.appliesOrientation && orientation != .up
+        let turns = recipe.appliesOrientation && orientation != .up
         if turns { pixels = try pixels.oriented(by: orientation) }
         let header = self.header.value
         let isConverted = converter?.layout == pixels.layout
         let colors = isConverted ? (profile: nil, description: nil) : header.colorsOfPixels
         let info = Image.Info(
-            header: header, alpha: alpha, orientation: request.appliesOrientation ? .up : orientation,
+            header: header, alpha: alpha, orientation: recipe.appliesOrientation ? .up : orientation,
             iccProfile: colors.profile, colorDescription: colors.description,
             metadata: turns ? header.metadata.turned(by: orientation) : nil)
-        return try request.transformed(Image(pixels: pixels, info: info))
+        return try recipe.transformed(Image(pixels: pixels, info: info))
     }
 }
 
@@ -94,21 +94,4 @@ final class LatestHeader: Sendable {
     var value: ImageHeader { header.withLock { $0 } }
 
     func set(_ header: ImageHeader) { self.header.withLock { $0 = header } }
-}
-
-extension ImageRequest {
-    /// What the request's transformers make of a picture.
-    ///
-    /// - Throws: `transformFailed`.
-    func transformed(_ image: Image) throws(WebImageError) -> Image {
-        var image = image
-        for transformer in transformers {
-            do throws(WebImageError) {
-                image = try transformer.transform(image)
-            } catch {
-                throw WebImageError(.transformFailed, "the transformer \(transformer.key) failed", cause: error)
-            }
-        }
-        return image
-    }
 }

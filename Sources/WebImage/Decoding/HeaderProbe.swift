@@ -9,20 +9,22 @@ final class HeaderProbe: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
     private var log: ByteLog
     private let source: ImageSource
-    private let request: ImageRequest
+    private let place: String
+    private let priority: LoadPriority
     private let executor: any WorkExecutor
     private let makeProbe: () -> ImageProbe
     private var probe: ImageProbe
     private var offset = 0
     private let result = CancellableAnswer<ImageDetails>()
 
-    init(log: ByteLog, source: ImageSource, request: ImageRequest, loader: Loader) {
+    init(_ log: ByteLog, _ source: ImageSource, for request: ImageRequest, by service: DecodeService) {
         self.log = log
         self.source = source
-        self.request = request
-        executor = loader.decodeExecutor
-        let registry = request.coder.map { CoderRegistry([$0]) } ?? loader.coders
-        makeProbe = { ImageProbe(DecodeOptions(limits: request.limits), registry: registry) }
+        (place, priority) = (request.place, request.priority)
+        executor = service.executor
+        let recipe = request.recipe
+        let registry = recipe.coder.map { CoderRegistry([$0]) } ?? service.coders
+        makeProbe = { ImageProbe(DecodeOptions(limits: recipe.limits), registry: registry) }
         probe = makeProbe()
     }
 
@@ -33,10 +35,10 @@ final class HeaderProbe: @unchecked Sendable {
     }
 
     /// Ends the look with an error, unless it has ended.
-    func end(_ error: WebImageError) { result.give(.failure(error.endingALoad(of: request.place))) }
+    func end(_ error: WebImageError) { result.give(.failure(error.endingALoad(of: place))) }
 
     private func resumeWhenReadable() {
-        log.whenReadable(after: offset) { self.executor.run(self.request.priority) { self.run() } }
+        log.whenReadable(after: offset) { self.executor.run(self.priority) { self.run() } }
     }
 
     private func run() {
@@ -73,22 +75,5 @@ final class HeaderProbe: @unchecked Sendable {
     private func answer(_ header: ImageHeader) {
         let length = log.expectedLength ?? (log.end == nil ? nil : log.receivedCount)
         result.give(.success(ImageDetails(header: header, byteCount: length.map { ByteCount($0) }, source: source)))
-    }
-}
-
-extension Loader {
-    /// Who decodes a picture that begins with `prefix`: the request's own coder, or a registered one. What the bytes say
-    /// counts more than the request's hint.
-    func coder(
-        for format: ImageFormat?, prefix: [UInt8], request: ImageRequest
-    ) throws(WebImageError) -> any ImageCoder {
-        if let coder = request.coder { return coder }
-        // Array's own method rethrows without a type.
-        let found = prefix.withUnsafeBytes { bytes -> Result<any ImageCoder, WebImageError> in
-            do throws(WebImageError) {
-                return .success(try coders.coder(for: format ?? request.formatHint, prefix: bytes))
-            } catch { return .failure(error) }
-        }
-        return try found.get()
     }
 }

@@ -1,9 +1,8 @@
-import Synchronization
 import WebImageCodecs
 import WebImageCore
 import WebImageProcessing
 
-/// One picture in the making: takes the decoder's rows and turns them into what its request wants.
+/// One picture in the making: takes the decoder's rows and turns them into what its recipe wants.
 final class DecodeTarget {
     /// Keeps the rows as they are, or scales them.
     private enum Rows {
@@ -11,7 +10,7 @@ final class DecodeTarget {
         case scaled(Resampler)
     }
 
-    let job: PixelJob
+    let recipe: PictureRecipe
     private let plan: ResizePlan
     private let scaleDenominator: Int
     /// What the decoder planned by; at the end it may know more.
@@ -24,9 +23,10 @@ final class DecodeTarget {
     private var hasShownFirstFrame = false
 
     init(
-        job: PixelJob, plan: ResizePlan, scaleDenominator: Int, header: ImageHeader, converter: ColorConverter?
+        _ recipe: PictureRecipe, plan: ResizePlan, scaleDenominator: Int, header: ImageHeader,
+        converter: ColorConverter?
     ) {
-        self.job = job
+        self.recipe = recipe
         self.plan = plan
         self.scaleDenominator = scaleDenominator
         self.header = header
@@ -38,7 +38,7 @@ final class DecodeTarget {
             if let converter { sink = ConvertingSink(whole, converter) } else { sink = whole }
         } else {
             let scaled = Resampler(
-                plan, scaleDenominator: scaleDenominator, inLinearLight: job.request.scalesInLinearLight)
+                plan, scaleDenominator: scaleDenominator, inLinearLight: recipe.scalesInLinearLight)
             rows = .scaled(scaled)
             sink = scaled
         }
@@ -46,12 +46,10 @@ final class DecodeTarget {
 
     /// Sees to it that the other frames are found too, where the file may have some and they are wanted.
     func beginAnimation(_ coder: any ImageCoder, executor: any WorkExecutor) {
-        guard header.frameCount != 1, !job.request.firstFrameOnly else { return }
-        let style = FrameStyle(plan: plan, converter: converter, header: LatestHeader(header), request: job.request)
-        frames = AnimationTarget(coder, header.format, style, limits: job.request.limits, executor: executor)
+        guard header.frameCount != 1, !recipe.firstFrameOnly else { return }
+        let style = FrameStyle(plan: plan, converter: converter, header: LatestHeader(header), recipe: recipe)
+        frames = AnimationTarget(coder, header.format, style, limits: recipe.limits, executor: executor)
     }
-
-    var isAbandoned: Bool { job.isAbandoned.load(ordering: .relaxed) }
 
     /// Whether any row of the result is there.
     var hasRows: Bool {
@@ -82,7 +80,7 @@ final class DecodeTarget {
         if case .scaled = rows { convert(copy) }
         guard
             let image = try? finished(copy, format.alpha, isPartial: false, orientation: plan.orientation),
-            let whole = try? job.request.transformed(image)
+            let whole = try? recipe.transformed(image)
         else { return nil }
         return whole.with(animation: frames.animation(first: whole))
     }
@@ -104,7 +102,7 @@ final class DecodeTarget {
             } else {
                 try? Resampler.resample(
                     pixels, alpha: alpha, crop: plan.crop(dividedBy: scaleDenominator), to: plan.outputStored,
-                    inLinearLight: job.request.scalesInLinearLight)
+                    inLinearLight: recipe.scalesInLinearLight)
             }
         guard let sized else { return nil }
         convert(sized)
@@ -154,13 +152,13 @@ final class DecodeTarget {
     private func finished(
         _ buffer: PixelBuffer, _ alpha: AlphaMode, isPartial: Bool, orientation: Orientation
     ) throws(WebImageError) -> Image {
-        let applies = job.request.appliesOrientation && orientation != .up
+        let applies = recipe.appliesOrientation && orientation != .up
         let upright = applies ? try buffer.oriented(by: orientation) : buffer
         let isConverted = converter?.layout == buffer.layout
         let colors = isConverted ? (profile: nil, description: nil) : header.colorsOfPixels
         let info = Image.Info(
             header: header, alpha: isPartial && rowsDone < buffer.size.height ? .straight : alpha,
-            orientation: job.request.appliesOrientation ? .up : orientation,
+            orientation: recipe.appliesOrientation ? .up : orientation,
             iccProfile: colors.profile, colorDescription: colors.description,
             metadata: applies ? header.metadata.turned(by: orientation) : nil, isPartial: isPartial)
         return Image(pixels: upright, info: info)

@@ -1,0 +1,51 @@
+import Synchronization
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+
+/// The decode of one entry, for those who wait for a read.
+struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
+    let reads: CacheReads
+    let read: CacheReads.Read
+    let entry: DiskEntry
+    let recipe: PictureRecipe
+    let place: String
+
+    /// - Parameter isFinished: whether all is done already in the picture that the entry has.
+    init(reads: CacheReads, read: CacheReads.Read, entry: DiskEntry, isFinished: Bool, by service: DecodeService) {
+        self.reads = reads
+        self.read = read
+        self.entry = entry
+        var recipe = read.request.recipe
+        if isFinished { recipe = recipe.ofFinished(entry.body.withUnsafeBytes { ImageFormat(sniffing: $0) }) }
+        recipe.ownLimits = recipe.ownLimits ?? service.limits
+        self.recipe = recipe
+        place = read.request.cacheKey ?? read.request.place
+    }
+
+    var owner: AnyObject { read }
+    var priority: LoadPriority { reads.priority(of: read) }
+    var isAbandoned: Bool { read.isAbandoned.load(ordering: .relaxed) }
+    var isWatched: Bool { false }
+    var showsPreviews: Bool { false }
+
+    func takeOrders() -> [EntryDecode] { [self] }
+    func tell(_ progress: LoadProgress, to orders: [EntryDecode]?) {}
+    func showPreview(_ image: Image, of order: EntryDecode) {}
+    func standsIn(for error: WebImageError, _ orders: () -> [EntryDecode]) -> Bool { false }
+    func refuse(_ orders: [EntryDecode], _ error: WebImageError) { fail(orders, error) }
+    func fail(_ orders: [EntryDecode], _ error: WebImageError) { reads.end(read, .failure(error)) }
+    func deliver(_ log: ByteLog, _ header: ImageHeader?, failure: WebImageError?) -> EntryDecode { self }
+
+    func finish(_ order: EntryDecode, _ result: Result<DecodedPicture, WebImageError>) {
+        reads.end(
+            read,
+            result.map { picture in
+                CachedImage(
+                    image: picture.image.with(origin: entry.metadata.answerRecord), source: .disk,
+                    data: read.key.includesData ? entry.body : nil, metadata: entry.metadata)
+            })
+    }
+
+    func end(isWhole: Bool) {}
+}

@@ -1,0 +1,109 @@
+import WebImageCodecs
+import WebImageCore
+import WebImageProcessing
+
+/// What a decoder is told to give.
+struct DecodeScale: Hashable {
+    var denominator = 1
+    /// For vector pictures: what is drawn at which size.
+    var raster: VectorRaster?
+    /// Which of the sizes that the file has the picture in; nil: the header's.
+    var size: PixelSize?
+}
+
+/// The pictures that one decode can make: those that want the same scale of the same original.
+struct DecodeGroup<Order: PictureOrder> {
+    let coder: any ImageCoder
+    let scale: DecodeScale
+    let orders: [Order]
+    /// What the decode will hold in memory, estimated from above.
+    let memory: Int
+
+    init(coder: any ImageCoder, scale: DecodeScale = DecodeScale(), orders: [Order], header: ImageHeader) {
+        self.coder = coder
+        self.scale = scale
+        self.orders = orders
+        memory = Self.memory(for: orders.map(\.recipe), header: header)
+    }
+
+    /// Sorts pictures by the scale that is best for each; the first one's group comes first.
+    static func grouping(_ orders: [Order], header: ImageHeader, coder: any ImageCoder) -> [DecodeGroup] {
+        let allowed = coder.scaleDenominators(for: header)
+        var scales: [DecodeScale] = []
+        var members: [DecodeScale: [Order]] = [:]
+        for order in orders {
+            let recipe = order.recipe
+            let plan = recipe.resizePlan(for: header, orientation: header.orientation)
+            var scale = DecodeScale()
+            if header.isVector {
+                scale.raster = VectorRaster(part: plan.crop, size: plan.outputStored)
+            } else if let size = plan.source(among: header.otherSizes) {
+                scale.size = size
+            } else if !plan.isIdentity, !recipe.scalesInLinearLight {
+                // What a codec scales is averaged as it is stored.
+                scale.denominator = plan.scaleDenominator(from: allowed, margin: coder.scalingMargin)
+            }
+            if members[scale] == nil { scales.append(scale) }
+            members[scale, default: []].append(order)
+        }
+        return scales.map { scale in
+            DecodeGroup(coder: coder, scale: scale, orders: members[scale] ?? [], header: header)
+        }
+    }
+
+    /// What is to be made of an order.
+    ///
+    /// - Throws: `limitExceeded` when it asks for more pixels than it allows.
+    func makeTarget(
+        _ order: Order, header: ImageHeader, orientation: Orientation, service: DecodeService
+    ) throws(WebImageError) -> DecodeTarget {
+        let recipe = order.recipe
+        var plan = recipe.resizePlan(for: header, orientation: orientation)
+        try recipe.limits.check(plan.outputStored, of: header.format)
+        // A vector picture's rows come as they are to be.
+        if scale.raster != nil { plan = ResizePlan(stored: plan.outputStored, orientation: orientation) }
+        if let size = scale.size { plan = ResizePlan(plan, from: size) }
+        let target = DecodeTarget(
+            recipe, plan: plan, scaleDenominator: scale.denominator, header: header,
+            converter: service.converter(for: header, recipe))
+        target.beginAnimation(coder, executor: service.executor)
+        return target
+    }
+
+    private static func memory(for recipes: [PictureRecipe], header: ImageHeader) -> Int {
+        // Formats whose decoders hold some rows only.
+        let rowFormats: Set<ImageFormat> = [.jpeg, .png, .apng, .gif, .qoi, .pnm]
+        // A size that an order only hopes for must not overflow the sum: makeTarget refuses it, whatever this says.
+        let most = 1 << 40
+        let stored = min(header.size.pixelCount ?? most, most)
+        let pixelBytes = recipes.first?.keepsBitDepth == true && header.bitDepth > 8 ? 8 : 4
+        // A progressive JPEG keeps 2 bytes for each coefficient, an interlaced PNG the whole picture, and the libraries
+        // of the younger formats theirs beside ours.
+        let keepsAll = header.isProgressive || !rowFormats.contains(header.format)
+        var memory = keepsAll ? stored * (pixelBytes + 2) : min(header.size.width, most) * pixelBytes * 64
+        // The natural size of a vector picture costs nothing; what it is drawn at does.
+        if header.isVector { memory = 0 }
+        for recipe in recipes {
+            let plan = recipe.resizePlan(for: header, orientation: header.orientation)
+            if header.isVector { memory += min(header.drawingMemory.bytes(at: plan.outputStored).bytes, most) }
+            let pixels = min(plan.outputStored.pixelCount ?? most, most, max(recipe.limits.pixels, 0))
+            memory += pixels * pixelBytes * (header.orientation == .up ? 1 : 2)
+        }
+        return memory
+    }
+}
+
+extension PictureRecipe {
+    /// What part of a picture is scaled to which size.
+    func resizePlan(for header: ImageHeader, orientation: Orientation) -> ResizePlan {
+        if let bitmapLimit {
+            let layout: PixelLayout = keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
+            return ResizePlan(
+                stored: header.size, orientation: orientation, byteLimit: bitmapLimit,
+                bytesPerPixel: layout.bytesPerPixel)
+        }
+        var target = size
+        if header.isVector { target?.upscale = true }
+        return ResizePlan(stored: header.size, orientation: orientation, target: target)
+    }
+}

@@ -1,0 +1,80 @@
+import WebImageCodecs
+import WebImageCore
+import WebImageDownload
+import WebImageProcessing
+import WebImageSystem
+
+/// What all decodes of a manager or a cache share: threads, memory, turns, coders and colour converters. Any thread may
+/// use it.
+final class DecodeService: Sendable {
+    let coders: CoderRegistry
+    let clock: any LoadClock
+    /// Decodes, encodes and transforms.
+    let executor: any WorkExecutor
+    /// Threads of vector pictures alone: what draws them cannot be interrupted, and may be told to take as long as it likes.
+    let vectorExecutor: any WorkExecutor
+    /// The memory of running decodes.
+    let memory: Admission
+    /// The memory of originals that were read from disk and are not decoded yet.
+    let inputMemory: Admission
+    /// Turns of decodes that cannot be interrupted: one thread is always left for the others.
+    let longTurns: Admission
+    let vectorTurns: Admission
+    /// What decoding may cost where a recipe does not say it.
+    let limits: DecodeLimits
+    private let converters = ColorConverterCache()
+
+    /// - Parameters:
+    ///   - executor: `width` threads.
+    ///   - memory: what running decodes may hold together.
+    ///   - inputMemory: what originals that wait for a decoder may hold together.
+    init(
+        coders: CoderRegistry, clock: any LoadClock, executor: any WorkExecutor, width: Int, memory: ByteCount,
+        inputMemory: ByteCount, limits: DecodeLimits = .default
+    ) {
+        self.coders = coders
+        self.clock = clock
+        self.executor = executor
+        self.limits = limits
+        let longWidth = max(1, width - 1)
+        vectorExecutor = ThreadPool(name: "wi-vector", width: longWidth)
+        self.memory = Admission(budget: memory.bytes)
+        self.inputMemory = Admission(budget: inputMemory.bytes)
+        longTurns = Admission(budget: longWidth)
+        vectorTurns = Admission(budget: longWidth)
+    }
+
+    private var admissions: [Admission] { [memory, inputMemory, longTurns, vectorTurns] }
+
+    /// Ranks anew what `owner` waits for here.
+    func setPriority(_ priority: LoadPriority, of owner: AnyObject) {
+        executor.setPriority(priority, of: owner)
+        vectorExecutor.setPriority(priority, of: owner)
+        for admission in admissions { admission.setPriority(priority, of: owner) }
+    }
+
+    /// Somebody may not want any more what waits here.
+    func noteLeft() { for admission in admissions { admission.noteLeft() } }
+
+    /// Who decodes a picture that begins with `prefix`: the recipe's own coder, or a registered one. What the bytes say
+    /// counts more than the recipe's hint.
+    func coder(
+        for format: ImageFormat?, prefix: [UInt8], _ recipe: PictureRecipe
+    ) throws(WebImageError) -> any ImageCoder {
+        if let coder = recipe.coder { return coder }
+        // Array's own method rethrows without a type.
+        let found = prefix.withUnsafeBytes { bytes -> Result<any ImageCoder, WebImageError> in
+            do throws(WebImageError) {
+                return .success(try coders.coder(for: format ?? recipe.formatHint, prefix: bytes))
+            } catch { return .failure(error) }
+        }
+        return try found.get()
+    }
+
+    /// What brings a picture's colours to sRGB; nil when nothing has to be done, or can be.
+    func converter(for header: ImageHeader, _ recipe: PictureRecipe) -> ColorConverter? {
+        guard recipe.convertsToSRGB, let colors = header.colors, colors != .described(.sRGB) else { return nil }
+        let layout: PixelLayout = recipe.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
+        return converters.converter(for: colors, layout: layout)
+    }
+}

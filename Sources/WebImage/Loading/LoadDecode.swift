@@ -1,0 +1,135 @@
+import Synchronization
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+
+extension Loader {
+    func decode(_ bytes: OpenedBytes, for job: BytesJob) {
+        DecodeSession(bytes.log, for: LoadDecode(loader: self, job: job, opened: bytes), by: decoding).start()
+    }
+}
+
+/// The decode of a load's bytes, for all who wait for pictures of them.
+struct LoadDecode: DecodeClient {
+    let loader: Loader
+    let job: BytesJob
+    let opened: OpenedBytes
+
+    var recipe: PictureRecipe { job.request.recipe }
+    var place: String { job.request.place }
+    var owner: AnyObject { job }
+    var priority: LoadPriority { job.priority }
+    var isAbandoned: Bool { job.isAbandoned.load(ordering: .relaxed) }
+    var isWatched: Bool { job.isWatched.load(ordering: .relaxed) }
+    var showsPreviews: Bool { opened.source != .disk }
+
+    func takeOrders() -> [PixelJob] { loader.takeUnplanned(job) }
+
+    func tell(_ progress: LoadProgress, to orders: [PixelJob]?) {
+        guard let orders else { return loader.tellUnplanned(job, progress) }
+        for order in orders { loader.tell(order, .progress(progress)) }
+    }
+
+    func showPreview(_ image: Image, of order: PixelJob) { loader.tell(order, .preview(image)) }
+
+    func standsIn(for error: WebImageError, _ orders: () -> [PixelJob]) -> Bool {
+        guard let stored = opened.standIn(for: error, now: loader.clock.wallTime) else { return false }
+        loader.standIn(stored, for: error, orders(), of: job)
+        return true
+    }
+
+    func refuse(_ orders: [PixelJob], _ error: WebImageError) {
+        for order in orders { loader.finish(order, .failure(error)) }
+    }
+
+    func fail(_ orders: [PixelJob], _ error: WebImageError) {
+        settle(error)
+        refuse(orders, error)
+    }
+
+    func deliver(_ log: ByteLog, _ header: ImageHeader?, failure: WebImageError?) -> LoadDelivery {
+        let bytes = opened.following(log)
+        let plan = bytes.storePlan
+        let original = failure == nil ? loader.announceOriginal(of: job, plan, log, header) : nil
+        settle(failure?.endingALoad(of: place))
+        if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
+        return LoadDelivery(loader: loader, job: job, bytes: bytes, plan: plan, original: original)
+    }
+
+    /// Says once for all sessions how it went with the origin.
+    private func settle(_ failure: WebImageError?) {
+        // Whoever left says nothing about the origin.
+        guard opened.source == .network, failure?.code != .cancelled, !job.isSettled.exchange(true, ordering: .relaxed)
+        else { return }
+        loader.settle(job.key, failure: failure, of: job.request)
+    }
+}
+
+/// Gives the pictures of one session to those who wait for them, and to the caches.
+final class LoadDelivery: PictureDelivery {
+    private let loader: Loader
+    private let job: BytesJob
+    private let bytes: OpenedBytes
+    /// What of the answer may be kept; nil for what did not come by the network.
+    private let plan: StorePlan?
+    /// Where the original goes when its pictures are whole; nil where it is not kept.
+    private let original: OriginalStore.Announcement?
+    /// A picture that is as its original has it, and the request for it.
+    private let plain = Guarded<(image: Image, request: ImageRequest)?>(nil)
+
+    init(
+        loader: Loader, job: BytesJob, bytes: OpenedBytes, plan: StorePlan?, original: OriginalStore.Announcement?
+    ) {
+        self.loader = loader
+        self.job = job
+        self.bytes = bytes
+        self.plan = plan
+        self.original = original
+    }
+
+    func finish(_ order: PixelJob, _ result: Result<DecodedPicture, WebImageError>) {
+        loader.finish(order, result.map { response($0, order.request) }, isProvisional: bytes.isProvisional)
+    }
+
+    func end(isWhole: Bool) {
+        guard let original else { return }
+        if isWhole { return loader.store(original, bytes.log, of: job, plain: plain.withLock { $0 }) }
+        job.isStored.store(false, ordering: .relaxed)
+        original.withdraw()
+    }
+
+    private func response(_ picture: DecodedPicture, _ request: ImageRequest) -> ImageResponse {
+        let record = plan?.storing.map { AnswerRecord($0) } ?? bytes.record
+        let image = record.map { picture.image.with(origin: $0) } ?? picture.image
+        if picture.partialError == nil, mayStore { store(image, request, record) }
+        if original != nil, request.isPlain { plain.withLock { $0 = (image, request) } }
+        var response = ImageResponse(
+            image: image, source: bytes.source, byteCount: ByteCount(bytes.log.receivedCount),
+            partialError: picture.partialError, timings: timings)
+        response.head = bytes.head
+        response.timings.decode = picture.decodeTime
+        response.timings.transform = picture.transformTime
+        return response
+    }
+
+    /// Keeps a finished picture where the request wants it.
+    private func store(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?) {
+        if request.caching.store.contains(.memory) {
+            let memory = loader.memory(request.caching)
+            memory.keep(image, for: request.variantKey, lifetime: nil, variant: request.variant(of: image))
+            // After it was put there: a remove comes either before, and is seen here, or finds it.
+            if loader.wasRemoved(job) { memory.remove(request.variantKey) }
+        }
+        if request.caching.keepsOnDisk { loader.storeFinished(image, request, record, of: job) }
+    }
+
+    private var mayStore: Bool { plan.map { $0.storing != nil } ?? (job.request.cachePolicy.mode != .noStore) }
+
+    private var timings: LoadTimings {
+        var timings = LoadTimings()
+        timings.queue = bytes.time - job.started
+        guard let metrics = bytes.download?.metrics else { return timings }
+        timings.add(metrics)
+        return timings
+    }
+}
