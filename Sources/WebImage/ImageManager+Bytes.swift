@@ -59,7 +59,7 @@ extension ImageManager {
     /// The request as it is asked now, and what it asks for.
     private func prepared(_ given: ImageRequest) async throws(WebImageError) -> (ImageRequest, BytesKey) {
         let settings = downloader.snapshot
-        let request = await loader.prepared(loader.completed(given, by: settings), by: settings)
+        let request = await loader.door.enterWaiting(given, by: settings)
         return (request, try BytesKey(request, by: settings))
     }
 
@@ -82,8 +82,8 @@ extension ImageManager {
     private func bytes(
         for request: ImageRequest, _ key: BytesKey
     ) async throws(WebImageError) -> (OpenedBytes, BytesReceiver) {
-        guard loader.table.withLock({ $0.beginLook() }) else { throw LoadTable.shutDownError.at(request.place) }
-        defer { loader.endLook() }
+        guard loader.table.withLock({ $0.beginPreliminary() }) else { throw LoadTable.shutDownError.at(request.place) }
+        defer { loader.endPreliminary() }
         let receiver = BytesReceiver(priority: request.priority, finishesWhenDrained: request.finishesWhenDrained)
         if let timeout = request.timeout { receiver.arm(timeout, loader.clock, for: request) }
         BytesSearch(loader: loader, request: request, key: key, seeker: receiver).start()

@@ -56,7 +56,7 @@ import WebImageTesting
         }
         if look != .bytes { manager.load(loads[0]) { first.take($0) } }
         manager.load(loads[1]) { second.take($0) }
-        let hasBegun = await eventually { look != .bytes || manager.loader.table.withLock { $0.looks } > 0 }
+        let hasBegun = await eventually { look != .bytes || manager.loader.table.withLock { $0.preliminaries } > 0 }
         #expect(hasBegun)
         let drain = await drain(manager)
         manager.load(request("http://pictures.test/late")) { late.take($0) }

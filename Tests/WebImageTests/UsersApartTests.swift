@@ -227,7 +227,7 @@ import WebImageTesting
         let bench = TestBench { $0.download.loaders = [OneLoader(name: "x")] }
         let usual = ImageRequest("one:1")
         #expect(
-            bench.manager.loader.completed(usual, by: bench.manager.downloader.snapshot).originalKey
+            bench.manager.loader.door.enterAtOnce(usual, by: bench.manager.downloader.snapshot).originalKey
                 == usual.originalKey)
     }
 

@@ -21,7 +21,7 @@ struct LoadTable {
     struct Left {
         var delivery: LoadToken.Delivery
         var timeout: ScheduledAction?
-        var look: Task<Void, Never>?
+        var preliminary: Task<Void, Never>?
         /// The bytes job that nobody waits for any more.
         var abandoned: BytesJob?
         /// Whether there are pixels that nobody waits for any more.
@@ -51,8 +51,8 @@ struct LoadTable {
     var isShutDown = false
     /// Takes in only those that it knows: they may go on from job to job.
     var isDraining = false
-    /// Looks for bytes or pictures that no job stands for.
-    private(set) var looks = 0
+    /// Looks for bytes or pictures that no job stands for, and what must come before a job.
+    private(set) var preliminaries = 0
     /// Who waits until nothing runs.
     private var idle: [CancellableAnswer<Void>] = []
 
@@ -112,8 +112,8 @@ struct LoadTable {
         guard !token.hasEnded else { return nil }
         token.hasEnded = true
         guard let delivery = token.delivery else { return nil }
-        var left = Left(delivery: delivery, timeout: token.timeout, look: token.look)
-        token.look = nil
+        var left = Left(delivery: delivery, timeout: token.timeout, preliminary: token.preliminary)
+        token.preliminary = nil
         token.delivery = nil
         token.timeout = nil
         guard let job = token.job else { return left }
@@ -191,18 +191,18 @@ struct LoadTable {
 
     static let shutDownError = WebImageError(.shutDown, "the image manager was shut down")
 
-    private var isIdle: Bool { pixelJobs.isEmpty && looks == 0 }
+    private var isIdle: Bool { pixelJobs.isEmpty && preliminaries == 0 }
 
     /// Takes in one who looks for something before, or without, a job.
     ///
-    /// - Returns: false when nobody is taken in any more. Else ``endLook()`` must follow.
-    mutating func beginLook() -> Bool {
+    /// - Returns: false when nobody is taken in any more. Else ``endPreliminary()`` must follow.
+    mutating func beginPreliminary() -> Bool {
         if isShutDown || isDraining { return false }
-        looks += 1
+        preliminaries += 1
         return true
     }
 
-    mutating func endLook() { looks -= 1 }
+    mutating func endPreliminary() { preliminaries -= 1 }
 
     /// - Returns: false when nothing runs: there is nothing to wait for.
     mutating func waitUntilIdle(_ answer: CancellableAnswer<Void>) -> Bool {

@@ -36,8 +36,8 @@ public final class LoadToken: @unchecked Sendable {
     /// What the caller's own leaving is told with.
     var leftWith: WebImageError?
     var timeout: ScheduledAction?
-    /// The look for the finished picture on disk, before it joins a job.
-    var look: Task<Void, Never>?
+    /// What must come before it joins a job: its modifier, a look for the finished picture on disk.
+    var preliminary: Task<Void, Never>?
 
     init(loader: Loader, request: ImageRequest, isWatching: Bool) {
         self.isWatching = isWatching

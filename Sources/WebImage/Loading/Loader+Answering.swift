@@ -37,15 +37,15 @@ extension Loader {
         if staying.isEmpty, !ended.isEmpty { return askBehind(job.request) }
         var request = job.request
         request.cachePolicy = .revalidate
-        for caller in staying { goOn(caller, request, response, log) }
+        for caller in staying { showCached(response, to: caller, goingOnWith: request, log) }
     }
 
     /// Ends a pixel job; whoever waits for it waits for what another policy brings.
-    func goOn(_ job: PixelJob, with policy: CachePolicy) {
+    func finish(_ job: PixelJob, goingOnWith policy: CachePolicy) {
         var request = job.request
         request.cachePolicy = policy
         let (_, staying) = table.withLock { $0.finish(job, keeping: .everyone) }
-        for caller in staying { goOn(caller.token, request, caller.delivery) }
+        for caller in staying { join(caller.token, goingOnWith: request, caller.delivery) }
         noteIdle()
     }
 
@@ -59,13 +59,15 @@ extension Loader {
     }
 
     /// Shows what the caches had to one who stays, who then waits for what the origin says.
-    private func goOn(_ caller: LoadTable.Ended, _ request: ImageRequest, _ response: ImageResponse, _ log: ByteLog?) {
+    private func showCached(
+        _ response: ImageResponse, to caller: LoadTable.Ended, goingOnWith request: ImageRequest, _ log: ByteLog?
+    ) {
         var shown = Result<ImageResponse, WebImageError>.success(response)
         if caller.token.includesData { shown = shown.withData(of: log) }
         if case .success(let response) = shown {
             caller.delivery.post(.cached(response.seen(by: caller.token, now: clock.now)))
         }
-        goOn(caller.token, request, caller.delivery)
+        join(caller.token, goingOnWith: request, caller.delivery)
     }
 
     func finishAll(of job: BytesJob, _ result: Result<ImageResponse, WebImageError>) {

@@ -4,6 +4,9 @@ import WebImageDownload
 
 /// What the answers of origins leave behind, whoever asked.
 extension Loader {
+    /// What is told of an answer that a cache gave.
+    func head(of stored: StoredResponse) -> ResponseHead { stored.head(by: rules, now: clock.wallTime) }
+
     /// What the policy and the rules of HTTP say of an entry, or of there being none.
     func decision(_ key: BytesKey, _ stored: StoredResponse?) -> CacheDecision {
         // Another request may have taken what this one would refuse.
@@ -36,7 +39,7 @@ extension Loader {
                 if !job.wantsData, let image = remembered(job.request, of: stored) {
                     finish(job, .success(ImageResponse(image: image, source: .memory)))
                 } else if isOnDisk {
-                    goOn(job, with: .cacheOnly)
+                    finish(job, goingOnWith: .cacheOnly)
                 } else {
                     finish(job, .failure(error.endingALoad(of: job.request.place)))
                 }

@@ -14,37 +14,16 @@ extension Loader {
     /// Looks for the finished picture on disk before anything else. The token joins a job when there is none.
     ///
     /// - Returns: false when there is nothing to look at: the caller goes on.
-    func lookForFinished(_ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery) -> Bool {
-        guard request.cachePolicy.trustsMemory, !request.isPlain, !request.includesData,
+    func startLookForFinished(
+        _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
+    ) -> Bool {
+        guard request.caching.looksOnDisk, request.cachePolicy.trustsMemory, !request.isPlain, !request.includesData,
             let cache = front(request.caching), let key = try? BytesKey(request, by: token.settings)
         else { return false }
-        let isWelcome = table.withLock { table in
-            if token.hasEnded || !table.beginLook() { return false }
-            token.isAdmitted = true
-            token.delivery = delivery
-            return true
+        return beginPreliminary(token, delivery) { [self] in
+            if let response = await finished(cache, request, key) { return answer(token, response, delivery) }
+            join(token, goingOnWith: request, delivery)
         }
-        guard isWelcome else { return false }
-        let look = Task {
-            let response = await self.finished(cache, request, key)
-            self.found(response, token, request, delivery)
-        }
-        let isLate = table.withLock { _ in
-            if token.hasEnded { return true }
-            // It may have gone on already.
-            if token.job == nil, token.delivery != nil { token.look = look }
-            return false
-        }
-        if isLate { look.cancel() }
-        return true
-    }
-
-    private func found(
-        _ response: ImageResponse?, _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
-    ) {
-        defer { endLook() }
-        guard let response else { return goOn(token, request, delivery) }
-        answer(token, response, delivery)
     }
 
     private func finished(_ cache: ImageCache, _ request: ImageRequest, _ key: BytesKey) async -> ImageResponse? {

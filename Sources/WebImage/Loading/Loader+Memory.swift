@@ -33,7 +33,7 @@ extension Loader {
         // One that no answer brought was put there by hand.
         if image.storage.origin == nil { return request.takesUsualAnswers }
         guard let record = image.storage.origin as? AnswerRecord,
-            let download = try? preparedAtOnce(completed(request, by: settings), by: settings).download.get()
+            let download = try? door.enterAtOnce(request, by: settings).download.get()
         else { return false }
         let (asked, response) = (settings.cacheRequest(for: download), record.response)
         guard rules.isFor(asked, response), settings.accepts(response, for: download) else { return false }
@@ -55,7 +55,7 @@ extension Loader {
     func freshImage(for request: ImageRequest) -> Image? {
         let (memory, settings) = (memory(request.caching), downloader.snapshot)
         guard memory.contains(request.variantKey),
-            let key = try? BytesKey(preparedAtOnce(request, by: settings), by: settings),
+            let key = try? BytesKey(door.enterAtOnce(request, by: settings), by: settings),
             let image = memory.image(for: request.variantKey), let record = image.storage.origin as? AnswerRecord,
             case .serve = decision(key, record.response)
         else { return nil }

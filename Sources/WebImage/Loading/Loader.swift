@@ -22,7 +22,7 @@ final class Loader: Sendable {
     /// Of originals in the disk cache; see ``ImageManager/Configuration/cacheSerializer``.
     let serializer: CacheSerializer?
     let rules: HTTPCacheRules
-    let defaults: LoadDefaults
+    let door: RequestDoor
     /// What is finished on disk, unless a request has a cache of its own; its owner is the manager.
     let ownFront = Guarded(WeakCache())
     let table = Guarded(LoadTable())
@@ -41,35 +41,49 @@ final class Loader: Sendable {
         observer = parts.observer
         serializer = parts.serializer
         rules = .standard(keeping: parts.keptFields)
-        defaults = parts.defaults
+        door = RequestDoor(parts.downloader, defaults: parts.defaults)
     }
 
     /// Starts or joins the load that `request` needs, for `token`.
     func start(
         _ token: LoadToken, _ given: ImageRequest, _ delivery: LoadToken.Delivery, asksMemory: Bool = true
     ) {
-        let usual = completed(given, by: token.settings)
-        var request = usual
-        switch preparation(of: usual, by: token.settings) {
-        case .notNeeded: break
-        case .done(let prepared): request = usual.prepared(prepared)
-        case .takesTime: return beginPrepared(token, usual, delivery)
+        guard case .ready(let request) = door.enter(given, by: token.settings) else {
+            return startWaiting(token, given, delivery)
         }
-        if asksMemory, !request.includesData, let image = cachedImage(for: request) {
-            observer.answered(from: .memory)
-            table.withLock { _ in token.hasEnded = true }
-            return delivery.post(.finished(.success(ImageResponse(image: image, source: .memory))))
-        }
-        if request.caching.looksOnDisk, lookForFinished(token, request, delivery) {
-            return arm(request, of: token)
-        }
+        if asksMemory, answerFromMemory(token, request, delivery) { return }
+        if startLookForFinished(token, request, delivery) { return arm(request, of: token) }
         let joined = join(token, request, delivery)
         arm(request, of: token)
         carryOut(joined, delivery)
     }
 
+    /// As ``start(_:_:_:asksMemory:)``, for a request whose modifier must be waited for.
+    private func startWaiting(_ token: LoadToken, _ given: ImageRequest, _ delivery: LoadToken.Delivery) {
+        let known = door.enterAtOnce(given, by: token.settings)
+        let hasBegun = beginPreliminary(token, delivery) { [self] in
+            let request = await door.enterWaiting(given, by: token.settings)
+            let hasLeft = table.withLock { _ in
+                token.preliminary = nil
+                return token.hasEnded
+            }
+            if hasLeft || answerFromMemory(token, request, delivery) { return }
+            if !startLookForFinished(token, request, delivery) { join(token, goingOnWith: request, delivery) }
+        }
+        // Joining tells it why.
+        if hasBegun { arm(known, of: token) } else { join(token, goingOnWith: known, delivery) }
+    }
+
+    private func answerFromMemory(
+        _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
+    ) -> Bool {
+        guard !request.includesData, let image = cachedImage(for: request) else { return false }
+        answer(token, ImageResponse(image: image, source: .memory), delivery)
+        return true
+    }
+
     /// Joins the jobs that a token needs next, or starts them. One that has left meanwhile was told so.
-    func goOn(_ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery) {
+    func join(_ token: LoadToken, goingOnWith request: ImageRequest, _ delivery: LoadToken.Delivery) {
         let (hasLeft, timeout) = table.withLock { _ in
             // Whoever leaves from now on is not told by `leave`, but by `join`, which finds the token ended.
             token.delivery = nil
@@ -79,18 +93,6 @@ final class Loader: Sendable {
         let joined = join(token, request, delivery)
         if case .refused = joined { timeout?.cancel() }
         carryOut(joined, delivery)
-    }
-
-    /// The request as it is loaded: with what the manager says where it says nothing, and with the loader that takes its URL,
-    /// where there is one that does (row X-04).
-    func completed(_ given: ImageRequest, by settings: ConfigurationSnapshot) -> ImageRequest {
-        var request = defaults.applied(to: given)
-        guard request.loader == nil, request.inlineData == nil, let loader = settings.loader(for: request.url) else {
-            return request
-        }
-        request[\.download].loader = loader
-        request[\.download].hasUsualLoader = true
-        return request
     }
 
     private func carryOut(_ joined: LoadTable.Joined, _ delivery: LoadToken.Delivery) {
@@ -119,7 +121,7 @@ final class Loader: Sendable {
         let (joined, marked) = table.withLock { table -> (LoadTable.Joined, Download?) in
             if token.hasEnded { return (.refused(token.leftWith ?? .cancelled), nil) }
             let joined = table.join(token, request, key, removals: removals)
-            token.look = nil
+            token.preliminary = nil
             guard case .refused = joined else {
                 token.delivery = delivery
                 return (joined, token.finishesWhenDrained ? token.job?.bytes.download : nil)
@@ -140,7 +142,7 @@ final class Loader: Sendable {
         }
         guard let left else { return }
         left.timeout?.cancel()
-        left.look?.cancel()
+        left.preliminary?.cancel()
         if let abandoned = left.abandoned { abandon(abandoned) }
         if left.abandonsPixels { decoding.noteLeft() }
         if let relaxed = left.relaxed { updatePriority(of: relaxed) }
@@ -157,10 +159,52 @@ final class Loader: Sendable {
     /// Refuses new loads with `shutDown`; those that run go on.
     func takeNothingNew() { table.withLock { $0.isDraining = true } }
 
-    /// A look of ``LoadTable/beginLook()`` has ended.
-    func endLook() {
-        table.withLock { $0.endLook() }
+    /// Does for a token what must come before it joins a job. Leaving cancels the work.
+    ///
+    /// - Returns: false when the token has left, or nobody is taken in any more.
+    func beginPreliminary(
+        _ token: LoadToken, _ delivery: LoadToken.Delivery, _ work: @escaping @Sendable () async -> Void
+    ) -> Bool {
+        let isWelcome = table.withLock { table in
+            if token.hasEnded || !table.beginPreliminary() { return false }
+            token.isAdmitted = true
+            token.delivery = delivery
+            return true
+        }
+        guard isWelcome else { return false }
+        let preliminary = Task {
+            await work()
+            endPreliminary()
+        }
+        let isLate = table.withLock { _ in
+            if token.hasEnded { return true }
+            // It may have gone on already.
+            if token.job == nil, token.delivery != nil { token.preliminary = preliminary }
+            return false
+        }
+        if isLate { preliminary.cancel() }
+        return true
+    }
+
+    /// What ``LoadTable/beginPreliminary()`` began has ended.
+    func endPreliminary() {
+        table.withLock { $0.endPreliminary() }
         noteIdle()
+    }
+
+    /// Ends a token that waits for no job.
+    func answer(_ token: LoadToken, _ response: ImageResponse, _ delivery: LoadToken.Delivery) {
+        let timeout = table.withLock { _ -> ScheduledAction?? in
+            if token.hasEnded { return nil }
+            token.hasEnded = true
+            token.delivery = nil
+            token.preliminary = nil
+            return .some(token.timeout)
+        }
+        guard let timeout else { return }
+        timeout?.cancel()
+        observer.answered(from: response.source)
+        delivery.post(.finished(.success(response)))
     }
 
     /// Returns when no load runs any more, or at `end`.

@@ -1,0 +1,68 @@
+import WebImageCore
+import WebImageDownload
+
+/// The one door for requests. What a caller gives becomes what is loaded: with what the manager says where the request
+/// says nothing, with the loader that takes its URL, and as it is asked now, which its modifier and the jar's cookies may
+/// decide. Who may join a load, and which cached picture is good for it, goes by that.
+///
+/// A load takes one snapshot of the downloader's settings when it comes in, and goes by it to its end.
+struct RequestDoor: Sendable {
+    enum Entry {
+        case ready(ImageRequest)
+        /// A modifier must be waited for: see ``enterWaiting(_:by:)``.
+        case mustWait
+    }
+
+    private let downloader: ImageDownloader
+    private let defaults: LoadDefaults
+
+    init(_ downloader: ImageDownloader, defaults: LoadDefaults) {
+        self.downloader = downloader
+        self.defaults = defaults
+    }
+
+    func enter(_ given: ImageRequest, by settings: ConfigurationSnapshot) -> Entry {
+        let request = completed(given, by: settings)
+        guard let download = try? request.download.get(), download.isFromWeb else { return .ready(request) }
+        switch settings.preparation(of: download) {
+        case .notNeeded: return .ready(request)
+        case .done(let prepared): return .ready(request.prepared(prepared))
+        case .takesTime: return .mustWait
+        }
+    }
+
+    /// As far as it can be told at once. Where a modifier must be waited for, only what is good for everybody is good for the
+    /// result.
+    func enterAtOnce(_ given: ImageRequest, by settings: ConfigurationSnapshot) -> ImageRequest {
+        guard case .ready(let request) = enter(given, by: settings) else { return completed(given, by: settings) }
+        return request
+    }
+
+    /// Waits for the modifier where there is one to be waited for.
+    func enterWaiting(_ given: ImageRequest, by settings: ConfigurationSnapshot) async -> ImageRequest {
+        if case .ready(let request) = enter(given, by: settings) { return request }
+        let request = completed(given, by: settings)
+        guard let download = try? request.download.get(),
+            let prepared = await downloader.prepare(download, by: settings)
+        else { return request }
+        return request.prepared(prepared)
+    }
+
+    private func completed(_ given: ImageRequest, by settings: ConfigurationSnapshot) -> ImageRequest {
+        var request = defaults.applied(to: given)
+        guard request.loader == nil, request.inlineData == nil, let loader = settings.loader(for: request.url) else {
+            return request
+        }
+        request[\.download].loader = loader
+        request[\.download].hasUsualLoader = true
+        return request
+    }
+}
+
+extension ImageRequest {
+    fileprivate func prepared(_ prepared: PreparedRequest) -> ImageRequest {
+        var request = self
+        request[\.download].prepared = prepared
+        return request
+    }
+}
