@@ -1,116 +1,171 @@
-import Synchronization
-public import WebImageCodecs
 public import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
 extension ImageManager {
     /// The original's bytes as the origin sent them, without decoding: from the disk cache or the network, by the
-    /// request's policy. They are not stored: only what turned out to be a picture is.
+    /// request's policy. What comes from the network is stored as the policy says if its header is a picture's.
     ///
     /// - Throws: any code of ``WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8] {
         if let data = request.inlineData { return data }
-        let (request, key) = try await prepared(request)
-        let (bytes, receiver) = try await bytes(for: request, key)
-        defer { receiver.leave() }
+        let reading = try await BytesReading.open(request, by: loader)
         do throws(WebImageError) {
-            return try await data(of: bytes, request, key, receiver)
+            return try await data(of: reading)
         } catch {
-            guard bytes.standIn(for: error, now: loader.clock.wallTime) != nil else { throw error }
-            var entry = request
-            entry.cachePolicy = .cacheOnly
-            guard let data = try? await data(for: entry) else { throw error }
+            guard let data = try? await data(for: standIn(for: error, reading)) else { throw error }
             return data
         }
     }
 
-    private func data(
-        of bytes: OpenedBytes, _ request: ImageRequest, _ key: BytesKey, _ receiver: BytesReceiver
-    ) async throws(WebImageError) -> [UInt8] {
-        let answer = CancellableAnswer<ByteChunk>()
-        receiver.whenLate { answer.give(.failure($0)) }
-        bytes.log.whenSettled { [loader] log in
-            if case .failed(let error) = log.end { return answer.give(.failure(error)) }
+    private func data(of reading: BytesReading) async throws(WebImageError) -> [UInt8] {
+        try await reading.settling { [loader] () async throws(WebImageError) in
+            let log = try await reading.whole()
+            let answer = CancellableAnswer<ByteChunk>()
             // Part of the bytes may be in a file.
-            loader.ioExecutor.run(request.priority) {
+            loader.ioExecutor.run(reading.request.priority) {
                 answer.give(Result { () throws(WebImageError) in try log.contiguous() })
             }
+            return try await answer.value().array
         }
-        return try await settling(bytes, request, key) { () async throws(WebImageError) in
-            try await answer.value().array
+    }
+
+    /// The request that brings what the caches have in place of bytes that broke off.
+    ///
+    /// - Throws: `error` where there is nothing.
+    private func standIn(for error: WebImageError, _ reading: BytesReading) throws(WebImageError) -> ImageRequest {
+        guard reading.hasStandIn(for: error) else { throw error }
+        var entry = reading.request
+        entry.cachePolicy = .cacheOnly
+        return entry
+    }
+
+    /// The original's bytes as they come, without decoding. They are stored as with ``data(for:)``, when they are read to
+    /// their end.
+    ///
+    /// Returns when the origin has answered. Letting go of the result ends the transfer, unless others want it.
+    /// - Throws: any code of ``WebImageError`` but 30xx; `cancelled` when the task was cancelled.
+    public func bytes(for request: ImageRequest) async throws(WebImageError) -> ImageBytes {
+        let reading = try await BytesReading.open(request, by: loader)
+        let answer = CancellableAnswer<Void>()
+        reading.whenLate { answer.give(.failure($0)) }
+        reading.bytes.log.whenHead { answer.give(.success(())) }
+        try await answer.value()
+        if case .failed(let error)? = reading.bytes.log.end, reading.bytes.log.successor == nil,
+            reading.bytes.log.receivedCount == 0
+        {
+            reading.settle(error)
+            throw error
         }
+        return ImageBytes(reading, executor: loader.ioExecutor)
     }
 
     /// What a picture's file says of itself, from as few of its first bytes as tell it.
     ///
     /// - Throws: what a load of it would throw.
     public func details(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
-        let (request, key) = try await prepared(request)
-        let (bytes, receiver) = try await bytes(for: request, key)
-        defer { receiver.leave() }
-        return try await settling(bytes, request, key) { [loader] () async throws(WebImageError) in
-            let probe = HeaderProbe(bytes.log, bytes.source, for: request, by: loader.decoding)
-            receiver.whenLate { probe.end($0) }
-            return try await probe.details()
-        }
+        let reading = try await BytesReading.open(request, by: loader)
+        return try await reading.settling { () async throws(WebImageError) in try await details(of: reading) }
     }
 
-    /// The request as it is asked now, and what it asks for.
-    private func prepared(_ given: ImageRequest) async throws(WebImageError) -> (ImageRequest, BytesKey) {
-        let settings = downloader.snapshot
-        let request = await loader.door.enterWaiting(given, by: settings)
-        return (request, try BytesKey(request, by: settings))
+    private func details(of reading: BytesReading) async throws(WebImageError) -> ImageDetails {
+        let probe = HeaderProbe(reading.bytes.log, reading.bytes.source, for: reading.request, by: loader.decoding)
+        reading.whenLate { probe.end($0) }
+        return try await probe.details()
     }
 
-    /// Remembers how it went with the origin, if that was asked.
-    private func settling<Value: Sendable>(
-        _ bytes: OpenedBytes, _ request: ImageRequest, _ key: BytesKey, _ work: () async throws(WebImageError) -> Value
-    ) async throws(WebImageError) -> Value {
-        let asksOrigin = bytes.source == .network
-        do throws(WebImageError) {
-            let value = try await work()
-            if asksOrigin { loader.settle(key, failure: nil) }
-            return value
-        } catch {
-            if asksOrigin { loader.settle(key, failure: error, of: request) }
-            throw error
-        }
-    }
-
-    /// The bytes, as they come, by the policy of a request that was prepared.
-    private func bytes(
-        for request: ImageRequest, _ key: BytesKey
-    ) async throws(WebImageError) -> (OpenedBytes, BytesReceiver) {
-        guard loader.table.withLock({ $0.beginPreliminary() }) else { throw LoadTable.shutDownError.at(request.place) }
-        defer { loader.endPreliminary() }
-        let receiver = BytesReceiver(priority: request.priority, finishesWhenDrained: request.finishesWhenDrained)
-        if let timeout = request.timeout { receiver.arm(timeout, loader.clock, for: request) }
-        BytesSearch(loader: loader, request: request, key: key, seeker: receiver).start()
-        do throws(WebImageError) {
-            let bytes = try await receiver.answer.value()
-            if bytes.isProvisional { loader.askBehind(request) }
-            return (bytes, receiver)
-        } catch {
-            receiver.leave()
-            throw error
-        }
-    }
-
-    /// The bytes of a picture in a format, made on the decode executor: encodes go before decodes that have not begun, so
-    /// that what is loaded leaves again before more is loaded.
+    /// Brings an original into the disk cache, for later, without making a picture of it.
     ///
-    /// - Parameter priority: among encodes, and against more or less urgent loads. Default normal.
-    /// - Throws: `cannotEncode`; `cancelled` at once when the task is cancelled. An encode that has begun then runs to its
-    ///   end for nothing.
-    public func encode(
-        _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions(),
-        priority: LoadPriority = .normal
-    ) async throws(WebImageError) -> [UInt8] {
-        try await onDecodeExecutor(priority) { [coders] () throws(WebImageError) in
-            try image.encoded(as: format, options, coders: coders)
+    /// - Parameters:
+    ///   - check: how much of it is looked at before it is kept. Where a ``CacheSerializer`` decides what is kept, all of it
+    ///     is, since that needs the picture.
+    ///   - onProgress: told how far the transfer is, on threads of the manager. It must not block.
+    /// - Returns: once all of it is there; with ``CacheUse/waitsForStore`` once it is on disk, or was given up.
+    /// - Throws: what a load of it would throw.
+    public func keepOriginal(
+        for request: ImageRequest, check: OriginalCheck = .header,
+        onProgress: (@Sendable (LoadProgress) -> Void)? = nil
+    ) async throws(WebImageError) -> OriginalResponse {
+        if check == .full || loader.serializer(for: request) != nil {
+            return try await keepDecoded(request, onProgress)
+        }
+        let begin = loader.clock.now
+        var reading = try await BytesReading.open(request, by: loader, asksBehind: false)
+        if reading.bytes.isProvisional {
+            // What is newer is waited for; where nobody tells, the old one is kept as it is.
+            var newer = request
+            newer.cachePolicy = .revalidate
+            do throws(WebImageError) {
+                reading = try await BytesReading.open(newer, by: loader)
+            } catch {
+                if error.code == .cancelled { throw error }
+            }
+        }
+        if let onProgress { reading.tellProgress(onProgress) }
+        do throws(WebImageError) {
+            return try await keep(reading, since: begin)
+        } catch {
+            let entry = try standIn(for: error, reading)
+            guard let kept = try? await keepOriginal(for: entry) else { throw error }
+            return kept
         }
     }
+
+    private func keep(_ reading: BytesReading, since begin: Duration) async throws(WebImageError) -> OriginalResponse {
+        let details: ImageDetails
+        let log: ByteLog
+        do throws(WebImageError) {
+            details = try await self.details(of: reading)
+            log = try await reading.whole()
+            reading.settle(nil)
+        } catch {
+            reading.settle(error)
+            throw error
+        }
+        var response = OriginalResponse(
+            header: details.header, source: details.source, byteCount: ByteCount(log.receivedCount))
+        response.head = reading.bytes.following(log).head
+        response.timings.queue = reading.bytes.time - begin
+        if let metrics = reading.bytes.download?.metrics { response.timings.add(metrics) }
+        if reading.request.includesData { response.data = try await data(of: reading) }
+        if reading.request.caching.waitsForStore {
+            await loader.originals.finish()
+            response.take(reading.keeper.outcome)
+        }
+        response.timings.total = loader.clock.now - begin
+        return response
+    }
+
+    private func keepDecoded(
+        _ given: ImageRequest, _ onProgress: (@Sendable (LoadProgress) -> Void)?
+    ) async throws(WebImageError) -> OriginalResponse {
+        var request = given
+        request.caching.store = []
+        request.size = nil
+        request.transformers = []
+        for await event in events(for: request) {
+            switch event {
+            case .progress(let progress): onProgress?(progress)
+            case .cached, .preview: break
+            case .finished(let result):
+                let picture = try result.get()
+                guard let header = picture.header else { break }
+                var response = OriginalResponse(header: header, source: picture.source, byteCount: picture.byteCount)
+                (response.head, response.data) = (picture.head, picture.data)
+                (response.storeError, response.timings) = (picture.storeError, picture.timings)
+                return response
+            }
+        }
+        throw .cancelled
+    }
+}
+
+/// How much of an original is looked at before it is kept.
+public enum OriginalCheck: Hashable, Sendable {
+    /// That its length is as the origin says, and its header a picture's that can be decoded here.
+    case header
+    /// All of it is decoded.
+    case full
 }
 
 /// What a picture's file says of itself.
@@ -119,81 +174,4 @@ public struct ImageDetails: Sendable {
     /// How long the file is; nil when the origin does not say.
     public var byteCount: ByteCount?
     public var source: ImageSource
-}
-
-/// One who wants a request's bytes and no picture.
-private final class BytesReceiver: BytesSeeker {
-    private struct State {
-        var download: Download?
-        var hasLeft = false
-        var timeout: ScheduledAction?
-        /// Set once the request's time is over.
-        var lateness: WebImageError?
-        var whenLate: (@Sendable (WebImageError) -> Void)?
-    }
-
-    let priority: LoadPriority
-    let finishesWhenDrained: Bool
-    let answer = CancellableAnswer<OpenedBytes>()
-    private let state = Guarded(State())
-
-    init(priority: LoadPriority, finishesWhenDrained: Bool) {
-        self.priority = priority
-        self.finishesWhenDrained = finishesWhenDrained
-    }
-
-    var owner: AnyObject { self }
-    var isAbandoned: Bool { state.withLock { $0.hasLeft } }
-    var remembered: AnswerRecord? { nil }
-
-    func follow(_ download: Download) -> Bool {
-        state.withLock { state in
-            if !state.hasLeft { state.download = download }
-            return !state.hasLeft
-        }
-    }
-
-    func answerFromMemory(_ body: StoredResponse?, isProvisional: Bool) -> Bool { false }
-    func found(_ bytes: OpenedBytes) { answer.give(.success(bytes)) }
-    func failed(_ error: WebImageError) { answer.give(.failure(error)) }
-
-    func arm(_ timeout: Duration, _ clock: any LoadClock, for request: ImageRequest) {
-        let action = clock.schedule(at: clock.now + timeout) { [weak self] in
-            self?.expire(.tookTooLong(timeout, request))
-        }
-        let isLate = state.withLock { state in
-            if !state.hasLeft { state.timeout = action }
-            return state.hasLeft
-        }
-        if isLate { action.cancel() }
-    }
-
-    /// Calls `run` when the request's time is over before it has left; at once when it is over already.
-    func whenLate(_ run: @escaping @Sendable (WebImageError) -> Void) {
-        let lateness = state.withLock { state in
-            if state.lateness == nil, !state.hasLeft { state.whenLate = run }
-            return state.lateness
-        }
-        if let lateness { run(lateness) }
-    }
-
-    private func expire(_ error: WebImageError) {
-        let run = state.withLock { state in
-            if !state.hasLeft { state.lateness = error }
-            defer { state.whenLate = nil }
-            return state.hasLeft ? nil : state.whenLate
-        }
-        run?(error)
-        answer.give(.failure(error))
-    }
-
-    func leave() {
-        let (download, timeout) = state.withLock { state in
-            state.hasLeft = true
-            defer { (state.download, state.timeout, state.whenLate) = (nil, nil, nil) }
-            return (state.download, state.timeout)
-        }
-        timeout?.cancel()
-        download?.cancel()
-    }
 }

@@ -3,15 +3,18 @@ package import WebImageCore
 /// Reads a picture's header from bytes as they come, and no further. Not thread-safe.
 package final class ImageProbe {
     private let registry: CoderRegistry
+    private let hint: ImageFormat?
     private var options: DecodeOptions
     private var prefix: [UInt8] = []
     private var decoder: (any ImageDecoder)?
     private let time: WorkTime
 
-    /// - Parameter options: reading may take `limits.time`, the time between two pieces not counted.
+    /// - Parameters:
+    ///   - options: reading may take `limits.time`, the time between two pieces not counted.
+    ///   - hint: the format of bytes that do not tell one.
     package init(
         _ options: DecodeOptions = DecodeOptions(), registry: CoderRegistry = .standard,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+        hint: ImageFormat? = nil, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         let time = WorkTime(limit: options.limits.time, now: now)
         let asked = options.checkpoint
@@ -22,6 +25,7 @@ package final class ImageProbe {
             try time.check()
         }
         self.registry = registry
+        self.hint = hint
     }
 
     /// Whether further bytes may add to the header; what they add costs no decoding.
@@ -63,7 +67,7 @@ package final class ImageProbe {
         prefix = []
         return try bytes.withUnsafeBufferPointer { buffer throws(WebImageError) -> ImageHeader? in
             let bytes = UnsafeRawBufferPointer(buffer)
-            let coder = try registry.coder(for: format, prefix: bytes)
+            let coder = try registry.coder(for: format ?? hint, prefix: bytes)
             let decoder = try coder.makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
             self.decoder = decoder
             return try push(bytes, into: decoder)

@@ -9,7 +9,8 @@ struct FetchCommand: AsyncParsableCommand {
         abstract: "Load pictures, and write them to files.",
         discussion: """
             Without a size or format, -o writes the original bytes unchanged; the picture is decoded all the same, so \
-            that a broken one is an error and leaves no file. With several inputs, -o is a folder.
+            that a broken one is an error and leaves no file. --check header does without. With several inputs, -o is \
+            a folder.
             Without -o the pictures are only loaded: into the cache, and to see that they are whole.
             """)
 
@@ -34,6 +35,11 @@ struct FetchCommand: AsyncParsableCommand {
     )
     var inputList: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "How much to look at of what is written unchanged: header or full.", valueName: "CHECK"))
+    var check = CheckOption.full
+
     @Flag(name: [.short, .long], help: "Tell failures only.")
     var quiet = false
 
@@ -45,6 +51,11 @@ struct FetchCommand: AsyncParsableCommand {
         }
         if output == "-", urls.count > 1 || inputList != nil { throw ValidationError("-o - takes one input") }
         if output == "-", picture.json { throw ValidationError("-o - and --json both want standard output") }
+    }
+
+    /// Whether the bytes go out as they came in, and nobody has to see the picture.
+    private var needsHeaderOnly: Bool {
+        check == .header && output != nil && !picture.changesPicture && !picture.firstFrame && progressive == nil
     }
 
     func run() async throws {
@@ -66,10 +77,16 @@ struct FetchCommand: AsyncParsableCommand {
             FetchJob(
                 input: inputs[index], index: index, loading: loading, options: picture,
                 output: destinations.place(at: index), previews: progressive, manager: manager, display: display,
-                isQuiet: quiet)
+                isQuiet: quiet, check: needsHeaderOnly ? .header : nil)
         }
         try await FetchJob.runAll(jobs, of: manager, concurrency: loading.concurrency, tellsSummary: !isQuiet)
     }
+}
+
+/// How much of an original is looked at.
+enum CheckOption: String, ExpressibleByArgument, CaseIterable {
+    case header
+    case full
 }
 
 /// Where each input's output goes.

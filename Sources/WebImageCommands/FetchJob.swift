@@ -16,6 +16,8 @@ struct FetchJob: Sendable {
     var isQuiet = false
     /// Whether a picture that did not come onto the disk counts as failed.
     var mustKeep = false
+    /// How much of an original is looked at that is kept or written as it came; nil: a picture is made of it.
+    var check: OriginalCheck?
 
     /// Runs all, so many at once, until all are done or nobody reads what is told of them; then completes the disk cache.
     ///
@@ -60,11 +62,14 @@ struct FetchJob: Sendable {
         display.begin(index, name: report.shownInput)
         do throws(WebImageError) {
             let request = try makeRequest()
-            let response = try await load(request)
-            report.take(response)
-            if mustKeep { try Self.checkKept(response) }
-            if response.partialError == nil || options.allowPartial {
-                try await write(response, to: request, into: &report)
+            if let check {
+                try await keep(request, check, &report)
+            } else {
+                let response = try await load(request)
+                report.take(response)
+                if response.partialError == nil || options.allowPartial {
+                    try await write(response, to: request, into: &report)
+                }
             }
         } catch {
             report.fail(error)
@@ -80,8 +85,24 @@ struct FetchJob: Sendable {
         return report
     }
 
-    /// - Throws: why a picture from the network is not on disk now.
-    private static func checkKept(_ response: ImageResponse) throws(WebImageError) {
+    /// Brings the original into the cache, and writes it as it came.
+    private func keep(
+        _ request: ImageRequest, _ check: OriginalCheck, _ report: inout PictureReport
+    ) async throws(WebImageError) {
+        let response = try await manager.keepOriginal(for: request, check: check) { [display, index] progress in
+            display.show(progress, of: index)
+        }
+        (report.source, report.header) = (response.source, response.header)
+        (report.byteCount, report.timings) = (response.byteCount?.bytes, response.timings)
+        if mustKeep { try Self.checkKept(response) }
+        guard let output = output?.path, let data = response.data else { return }
+        try OutputFiles.write(data, to: output)
+        let size = response.header.orientation.displaySize(of: response.header.size)
+        report.output = .init(path: output, format: response.header.format, size: size, byteCount: data.count)
+    }
+
+    /// - Throws: why an original from the network is not on disk now.
+    private static func checkKept(_ response: OriginalResponse) throws(WebImageError) {
         guard response.source == .network else { return }
         if let error = response.storeError { throw error }
         guard response.timings.store == nil else { return }
@@ -97,7 +118,7 @@ struct FetchJob: Sendable {
         }
         var request = try loading.makeRequest(input, priority: priority)
         request.size = try? options.targetSize
-        request.allowsPartial = true
+        request.allowsPartial = check == nil
         request.firstFrameOnly = options.firstFrame
         request.scalesInLinearLight = options.linearLight
         // The process waits for its stores in any case, and can then say how long this one took.

@@ -7,7 +7,8 @@ struct PrefetchCommand: AsyncParsableCommand {
         commandName: "prefetch",
         abstract: "Load pictures into the disk cache, for later.",
         discussion: """
-            What is in the cache already is not loaded again. Each picture is decoded, so that only whole ones are kept.
+            What is in the cache already is not loaded again. What comes must be as long as its origin says, and begin as a \
+            picture does; --check full decodes each, so that only whole ones are kept.
             A picture that could not be kept, since the disk is full or the origin does not allow it, counts as failed.
             """)
 
@@ -23,6 +24,9 @@ struct PrefetchCommand: AsyncParsableCommand {
 
     @Flag(help: "One JSON object a line for each input.")
     var json = false
+
+    @Option(help: ArgumentHelp("How much to look at before it is kept: header or full.", valueName: "CHECK"))
+    var check = CheckOption.header
 
     @Flag(name: [.short, .long], help: "Tell failures only.")
     var quiet = false
@@ -48,7 +52,8 @@ struct PrefetchCommand: AsyncParsableCommand {
         let jobs = inputs.indices.lazy.map { index in
             FetchJob(
                 input: inputs[index], index: index, loading: loading, options: options, output: nil, previews: nil,
-                manager: manager, display: display, priority: .low, isQuiet: quiet, mustKeep: true)
+                manager: manager, display: display, priority: .low, isQuiet: quiet, mustKeep: true,
+                check: check == .full ? .full : .header)
         }
         try await FetchJob.runAll(jobs, of: manager, concurrency: loading.concurrency, tellsSummary: !isQuiet)
     }

@@ -404,6 +404,19 @@ private func lowerLimits() {
     _ = request
 }
 
+// TheWayOfARequest.md
+private func bytesWithoutAPicture(manager: ImageManager, send: ([UInt8]) -> Void) async throws {
+    let file = try await manager.data(for: ImageRequest("https://example.com/a.jpg"))
+
+    // As they come, for a program that hands them on.
+    let stream = try await manager.bytes(for: ImageRequest("https://example.com/b.jpg"))
+    for try await piece in stream { send(piece.bytes) }
+
+    // Onto the disk, for later.
+    let kept = try await manager.keepOriginal(for: ImageRequest("https://example.com/c.jpg"))
+    print(kept.header.size, file.count)
+}
+
 // MARK: ComingFromSDWebImage.md
 
 // ComingFromSDWebImage.md

@@ -71,6 +71,29 @@ final class DecodeService: Sendable {
         return try found.get()
     }
 
+    func makeProbe(_ recipe: PictureRecipe) -> ImageProbe {
+        ImageProbe(
+            DecodeOptions(limits: recipe.ownLimits ?? limits),
+            registry: recipe.coder.map { CoderRegistry([$0]) } ?? coders, hint: recipe.formatHint)
+    }
+
+    /// The header of a picture whose bytes are all there; nil for what is no picture that somebody here decodes. Takes the
+    /// processor's time.
+    func header(of log: ByteLog, _ recipe: PictureRecipe) -> ImageHeader? {
+        let probe = makeProbe(recipe)
+        var offset = 0
+        do throws(WebImageError) {
+            while case .chunk(let chunk) = log.read(at: offset) {
+                let header = try chunk.withUnsafeBytes { bytes throws(WebImageError) in try probe.push(bytes) }
+                if let header { return header }
+                offset = chunk.range.upperBound
+            }
+            return try probe.finish()
+        } catch {
+            return nil
+        }
+    }
+
     /// What brings a picture's colours to sRGB; nil when nothing has to be done, or can be.
     func converter(for header: ImageHeader, _ recipe: PictureRecipe) -> ColorConverter? {
         guard recipe.convertsToSRGB, let colors = header.colors, colors != .described(.sRGB) else { return nil }

@@ -23,8 +23,7 @@ final class HeaderProbe: @unchecked Sendable {
         (place, priority) = (request.place, request.priority)
         executor = service.executor
         let recipe = request.recipe
-        let registry = recipe.coder.map { CoderRegistry([$0]) } ?? service.coders
-        makeProbe = { ImageProbe(DecodeOptions(limits: recipe.limits), registry: registry) }
+        makeProbe = { service.makeProbe(recipe) }
         probe = makeProbe()
     }
 

@@ -50,7 +50,9 @@ struct LoadDecode: DecodeClient {
     func deliver(_ log: ByteLog, _ header: ImageHeader?, failure: WebImageError?) -> LoadDelivery {
         let bytes = opened.following(log)
         let plan = bytes.storePlan
-        let original = failure == nil ? loader.announceOriginal(of: job, plan, log, header) : nil
+        let original =
+            failure == nil
+            ? loader.announceOriginal(of: job.keeper, plan, log, header, by: loader.serializer(for: job.request)) : nil
         settle(failure?.endingALoad(of: place))
         if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
         return LoadDelivery(loader: loader, job: job, bytes: bytes, plan: plan, original: original)
@@ -94,7 +96,7 @@ final class LoadDelivery: PictureDelivery {
     func end(isWhole: Bool) {
         guard let original else { return }
         if isWhole { return loader.store(original, bytes.log, of: job, plain: plain.withLock { $0 }) }
-        job.isStored.store(false, ordering: .relaxed)
+        job.keeper.giveUp()
         original.withdraw()
     }
 
@@ -118,7 +120,7 @@ final class LoadDelivery: PictureDelivery {
             let memory = loader.memory(request.caching)
             memory.keep(image, for: request.variantKey, lifetime: nil, variant: request.variant(of: image))
             // After it was put there: a remove comes either before, and is seen here, or finds it.
-            if loader.wasRemoved(job) { memory.remove(request.variantKey) }
+            if loader.wasRemoved(job.keeper) { memory.remove(request.variantKey) }
         }
         if request.caching.keepsOnDisk { loader.storeFinished(image, request, record, of: job) }
     }

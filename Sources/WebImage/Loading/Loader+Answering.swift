@@ -94,7 +94,7 @@ extension Loader {
                     guard let end = self.table.withLock({ $0.endStoring(end.token) }) else { return }
                     end.timeout?.cancel()
                     var own = own
-                    if let outcome = stored?.storing.withLock({ $0 }) { own = own.map { $0.stored(outcome) } }
+                    if let outcome = stored?.keeper.outcome { own = own.map { $0.stored(outcome) } }
                     end.delivery.post(.finished(own))
                 }
             } else {

@@ -27,22 +27,22 @@ extension Loader {
     }
 
     /// Whether the pictures of a load were removed from memory while it ran.
-    func wasRemoved(_ job: BytesJob) -> Bool {
-        hasRemoved(job, from: cache(job.key.caching), .memory, since: job.removals.pictures)
+    func wasRemoved(_ keeper: OriginalKeeper) -> Bool {
+        hasRemoved(keeper.key, from: cache(keeper.key.caching), .memory, since: keeper.removals.pictures)
     }
 
     /// Whether their original was removed from disk.
-    private func wasOriginalRemoved(_ job: BytesJob) -> Bool {
-        hasRemoved(job, from: originalCache(job.key.caching), .disk, since: job.removals.originals)
+    private func wasOriginalRemoved(_ keeper: OriginalKeeper) -> Bool {
+        hasRemoved(keeper.key, from: originalCache(keeper.key.caching), .disk, since: keeper.removals.originals)
     }
 
-    private func hasRemoved(_ job: BytesJob, from cache: ImageCache?, _ layers: CacheLayers, since begin: Int) -> Bool {
-        cache?.pending.withLock { $0.removals.hasRemoved(job.key.originalKey, from: layers, since: begin) } ?? false
+    private func hasRemoved(_ key: BytesKey, from cache: ImageCache?, _ layers: CacheLayers, since begin: Int) -> Bool {
+        cache?.pending.withLock { $0.removals.hasRemoved(key.originalKey, from: layers, since: begin) } ?? false
     }
 
     /// What decides which bytes of a request's original go to disk; nil: those that came. It holds also when the manager
     /// is gone and its last loads come to their end.
-    private func serializer(for request: ImageRequest) -> CacheSerializer? {
+    func serializer(for request: ImageRequest) -> CacheSerializer? {
         if let own = request.cacheSerializer { return own }
         if let cache = request.caching.cache { return cache.diskCache == nil ? nil : cache.serializer }
         return disk == nil ? nil : serializer
@@ -61,21 +61,21 @@ extension Loader {
     /// Where the bytes of a picture that turns out to be whole are to be kept; nil where policy or answer do not allow it,
     /// another session does it, or the picture was removed since its load began. They are found from now on; the store
     /// waits for what the caller then says.
-    func announceOriginal(of job: BytesJob, _ plan: StorePlan?, _ log: ByteLog, _ header: ImageHeader?)
-        -> OriginalStore.Announcement?
-    {
-        guard let response = plan?.storing, job.key.caching.storesOriginal, let disk = disk(job.key.caching),
-            !job.isStored.exchange(true, ordering: .relaxed)
+    func announceOriginal(
+        of keeper: OriginalKeeper, _ plan: StorePlan?, _ log: ByteLog, _ header: ImageHeader?,
+        by serializer: CacheSerializer? = nil
+    ) -> OriginalStore.Announcement? {
+        let key = keeper.key
+        guard let response = plan?.storing, key.caching.storesOriginal, let disk = disk(key.caching), keeper.take()
         else { return nil }
         var metadata = DiskMetadata()
-        metadata.url = job.key.download.originalURL
+        metadata.url = key.download.originalURL
         metadata.format = header?.format
         metadata.set(response)
-        let isAsItCame = serializer(for: job.request) == nil
         let original = PendingOriginal(
-            log: isAsItCame ? log : nil, metadata: metadata, disk: disk, key: job.key.originalKey)
+            log: serializer == nil ? log : nil, metadata: metadata, disk: disk, key: key.originalKey)
         // After the place in the order was taken: a remove comes either before, and is seen here, or beats the write.
-        return wasOriginalRemoved(job) ? nil : originals.announce(original)
+        return wasOriginalRemoved(keeper) ? nil : originals.announce(original)
     }
 
     /// Stores the complete bytes of a log, or what a serializer makes of them.
@@ -86,7 +86,7 @@ extension Loader {
         plain: (image: Image, request: ImageRequest)?
     ) {
         guard let plain, let serializer = serializer(for: plain.request) else {
-            return announced.store(log, told: job.wasStored)
+            return announced.store(log, told: job.keeper.wasStored)
         }
         decoding.executor.run(.low) { [self] in
             do throws(WebImageError) {
@@ -94,10 +94,10 @@ extension Loader {
                     return announced.withdraw()
                 }
                 let format = bytes.withUnsafeBytes { ImageFormat(sniffing: $0) }
-                announced.store(ByteLog(bytes: bytes), format: format, told: job.wasStored)
+                announced.store(ByteLog(bytes: bytes), format: format, told: job.keeper.wasStored)
             } catch {
                 observer.cacheFailed(error)
-                job.wasStored(.failure(error))
+                job.keeper.wasStored(.failure(error))
                 announced.withdraw()
             }
         }
@@ -106,7 +106,7 @@ extension Loader {
     /// Encodes a finished picture and writes it.
     func storeFinished(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, of job: BytesJob) {
         guard !request.isPlain, let record, let cache = front(request.caching),
-            let number = cache.beginStore(request, since: job.removals.pictures)
+            let number = cache.beginStore(request, since: job.keeper.removals.pictures)
         else { return }
         var options = CacheStoreOptions(serializer: request.cacheSerializer)
         options.metadata.set(record.response)
@@ -120,8 +120,4 @@ extension Loader {
             announced.withdraw()
         }
     }
-}
-
-extension BytesJob {
-    fileprivate func wasStored(_ outcome: Result<Duration, WebImageError>) { storing.withLock { $0 = outcome } }
 }

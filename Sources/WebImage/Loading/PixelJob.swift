@@ -150,20 +150,15 @@ final class BytesJob: @unchecked Sendable {
     let key: BytesKey
     let request: ImageRequest
     let started: Duration
-    /// How many removals there were in its caches when it began.
-    let removals: RemovalCounts
+    let keeper: OriginalKeeper
     /// Set when nobody waits any more.
     let isAbandoned = Atomic(false)
     /// Set once a caller looks at the way.
     let isWatched = Atomic(false)
     /// Set once a caller wants it finished when the manager is drained.
     let finishesWhenDrained = Atomic(false)
-    /// Set by the session that keeps the original, so that the others do not.
-    let isStored = Atomic(false)
     /// Set by the session that says how it went with the origin.
     let isSettled = Atomic(false)
-    /// How long the original was written, or why it was not; nil before it is on disk.
-    let storing = Guarded<Result<Duration, WebImageError>?>(nil)
     private let highest = Atomic(LoadPriority.low.rawValue)
 
     /// Every pixel job that is not finished.
@@ -184,7 +179,7 @@ final class BytesJob: @unchecked Sendable {
         self.key = key
         self.request = request
         self.started = started
-        self.removals = removals
+        keeper = OriginalKeeper(key, removals: removals)
     }
 
     /// That of the most urgent caller; may be read without the lock.

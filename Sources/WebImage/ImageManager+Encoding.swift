@@ -1,0 +1,20 @@
+public import WebImageCodecs
+public import WebImageCore
+import WebImageSystem
+
+extension ImageManager {
+    /// The bytes of a picture in a format, made on the decode executor: encodes go before decodes that have not begun, so
+    /// that what is loaded leaves again before more is loaded.
+    ///
+    /// - Parameter priority: among encodes, and against more or less urgent loads. Default normal.
+    /// - Throws: `cannotEncode`; `cancelled` at once when the task is cancelled. An encode that has begun then runs to its
+    ///   end for nothing.
+    public func encode(
+        _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions(),
+        priority: LoadPriority = .normal
+    ) async throws(WebImageError) -> [UInt8] {
+        try await onDecodeExecutor(priority) { [coders] () throws(WebImageError) in
+            try image.encoded(as: format, options, coders: coders)
+        }
+    }
+}

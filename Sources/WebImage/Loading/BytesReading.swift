@@ -1,0 +1,137 @@
+import Synchronization
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+
+/// One reader of a request's bytes, who wants no picture made of them. Letting go of it ends the reading, and the transfer
+/// if nobody else wants it.
+final class BytesReading: Sendable {
+    /// As it was let in.
+    let request: ImageRequest
+    let bytes: OpenedBytes
+    let keeper: OriginalKeeper
+    private let loader: Loader
+    private let receiver: BytesReceiver
+    private let settled: SettledLog
+
+    private init(
+        _ loader: Loader, _ request: ImageRequest, _ bytes: OpenedBytes, _ keeper: OriginalKeeper,
+        _ receiver: BytesReceiver, _ settled: SettledLog
+    ) {
+        self.loader = loader
+        self.request = request
+        self.bytes = bytes
+        self.keeper = keeper
+        self.receiver = receiver
+        self.settled = settled
+    }
+
+    deinit { receiver.leave() }
+
+    /// Finds a request's bytes by its policy. What comes from the network is kept once it is whole and turns out to be a
+    /// picture.
+    ///
+    /// - Parameter asksBehind: whether the origin is asked behind an answer that may be old.
+    static func open(
+        _ given: ImageRequest, by loader: Loader, asksBehind: Bool = true
+    ) async throws(WebImageError) -> BytesReading {
+        let settings = loader.downloader.snapshot
+        let request = await loader.door.enterWaiting(given, by: settings)
+        let key = try BytesKey(request, by: settings)
+        guard loader.table.withLock({ $0.beginPreliminary() }) else { throw LoadTable.shutDownError.at(request.place) }
+        defer { loader.endPreliminary() }
+        let keeper = OriginalKeeper(key, removals: loader.removals(key.caching))
+        let receiver = BytesReceiver(priority: request.priority, finishesWhenDrained: request.finishesWhenDrained)
+        if let timeout = request.timeout { receiver.arm(timeout, loader.clock, for: request) }
+        BytesSearch(loader: loader, request: request, key: key, seeker: receiver).start()
+        do throws(WebImageError) {
+            let bytes = try await receiver.answer.value()
+            if bytes.isProvisional, asksBehind { loader.askBehind(request) }
+            let settled = SettledLog()
+            bytes.log.whenSettled { log in
+                // In this order: whoever knows the end, and then waits for the stores, waits for this one.
+                loader.keepUndecoded(log, of: bytes, keeper, request)
+                settled.set(log)
+            }
+            return BytesReading(loader, request, bytes, keeper, receiver, settled)
+        } catch {
+            receiver.leave()
+            throw error
+        }
+    }
+
+    /// Calls `run` when the request's time is over before this is let go of; at once when it is over already.
+    func whenLate(_ run: @escaping @Sendable (WebImageError) -> Void) { receiver.whenLate(run) }
+
+    /// The log that has the body in the end, when all of it is there.
+    ///
+    /// - Throws: what the transfer failed with; `deadlineExceeded`, `cancelled`.
+    func whole() async throws(WebImageError) -> ByteLog {
+        let answer = CancellableAnswer<ByteLog>()
+        whenLate { answer.give(.failure($0)) }
+        settled.whenSet { log in
+            if case .failed(let error) = log.end { return answer.give(.failure(error)) }
+            answer.give(.success(log))
+        }
+        return try await answer.value()
+    }
+
+    /// Tells of the bytes that have come whenever there are more, until the end.
+    func tellProgress(_ tell: @escaping @Sendable (LoadProgress) -> Void) { Self.tellProgress(of: bytes.log, tell) }
+
+    private static func tellProgress(of log: ByteLog, _ tell: @escaping @Sendable (LoadProgress) -> Void) {
+        let (received, expected) = log.progress
+        if received > 0 { tell(LoadProgress(received: ByteCount(received), expected: expected.map { ByteCount($0) })) }
+        guard log.end == nil else { return }
+        log.whenReadable(after: received) { tellProgress(of: log, tell) }
+    }
+
+    /// Whether an entry stands in for bytes that broke off: a request with ``CachePolicy/cacheOnly`` brings it.
+    func hasStandIn(for error: WebImageError) -> Bool { bytes.standIn(for: error, now: loader.clock.wallTime) != nil }
+
+    /// Remembers how `work` went with the origin, if that was asked.
+    func settling<Value: Sendable>(
+        _ work: () async throws(WebImageError) -> Value
+    ) async throws(WebImageError) -> Value {
+        do throws(WebImageError) {
+            let value = try await work()
+            settle(nil)
+            return value
+        } catch {
+            settle(error)
+            throw error
+        }
+    }
+
+    func settle(_ failure: WebImageError?) {
+        if bytes.source == .network { loader.settle(keeper.key, failure: failure, of: failure == nil ? nil : request) }
+    }
+}
+
+/// The log that has a body in the end, once it has ended.
+private final class SettledLog: Sendable {
+    private struct State {
+        var log: ByteLog?
+        var waiting: [@Sendable (ByteLog) -> Void] = []
+    }
+
+    private let state = Guarded(State())
+
+    func set(_ log: ByteLog) {
+        let waiting = state.withLock { state in
+            state.log = log
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for run in waiting { run(log) }
+    }
+
+    /// Calls `run` once, off every lock; at once when the log is there.
+    func whenSet(_ run: @escaping @Sendable (ByteLog) -> Void) {
+        let log = state.withLock { state in
+            if state.log == nil { state.waiting.append(run) }
+            return state.log
+        }
+        if let log { run(log) }
+    }
+}

@@ -1,0 +1,81 @@
+import Synchronization
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+
+/// One who wants a request's bytes and no picture.
+final class BytesReceiver: BytesSeeker {
+    private struct State {
+        var download: Download?
+        var hasLeft = false
+        var timeout: ScheduledAction?
+        /// Set once the request's time is over.
+        var lateness: WebImageError?
+        var whenLate: (@Sendable (WebImageError) -> Void)?
+    }
+
+    let priority: LoadPriority
+    let finishesWhenDrained: Bool
+    let answer = CancellableAnswer<OpenedBytes>()
+    private let state = Guarded(State())
+
+    init(priority: LoadPriority, finishesWhenDrained: Bool) {
+        self.priority = priority
+        self.finishesWhenDrained = finishesWhenDrained
+    }
+
+    var owner: AnyObject { self }
+    var isAbandoned: Bool { state.withLock { $0.hasLeft } }
+    var remembered: AnswerRecord? { nil }
+
+    func follow(_ download: Download) -> Bool {
+        state.withLock { state in
+            if !state.hasLeft { state.download = download }
+            return !state.hasLeft
+        }
+    }
+
+    func answerFromMemory(_ body: StoredResponse?, isProvisional: Bool) -> Bool { false }
+    func found(_ bytes: OpenedBytes) { answer.give(.success(bytes)) }
+    func failed(_ error: WebImageError) { answer.give(.failure(error)) }
+
+    func arm(_ timeout: Duration, _ clock: any LoadClock, for request: ImageRequest) {
+        let action = clock.schedule(at: clock.now + timeout) { [weak self] in
+            self?.expire(.tookTooLong(timeout, request))
+        }
+        let isLate = state.withLock { state in
+            if !state.hasLeft { state.timeout = action }
+            return state.hasLeft
+        }
+        if isLate { action.cancel() }
+    }
+
+    /// Calls `run` when the request's time is over before it has left; at once when it is over already.
+    func whenLate(_ run: @escaping @Sendable (WebImageError) -> Void) {
+        let lateness = state.withLock { state in
+            if state.lateness == nil, !state.hasLeft { state.whenLate = run }
+            return state.lateness
+        }
+        if let lateness { run(lateness) }
+    }
+
+    private func expire(_ error: WebImageError) {
+        let run = state.withLock { state in
+            if !state.hasLeft { state.lateness = error }
+            defer { state.whenLate = nil }
+            return state.hasLeft ? nil : state.whenLate
+        }
+        run?(error)
+        answer.give(.failure(error))
+    }
+
+    func leave() {
+        let (download, timeout) = state.withLock { state in
+            state.hasLeft = true
+            defer { (state.download, state.timeout, state.whenLate) = (nil, nil, nil) }
+            return (state.download, state.timeout)
+        }
+        timeout?.cancel()
+        download?.cancel()
+    }
+}
