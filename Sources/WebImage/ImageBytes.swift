@@ -65,14 +65,14 @@ public struct ImageBytes: AsyncSequence, Sendable {
                     hasEnded = true
                     // What is kept of it is on its way then.
                     _ = try await reading.whole()
-                    reading.settle(nil)
+                    reading.noteOutcome(nil)
                 case .end(.failed(let error)):
                     if offset == 0, let successor = log.successor {
                         log = successor
                         continue
                     }
                     hasEnded = true
-                    reading.settle(error)
+                    reading.noteOutcome(error)
                     throw error
                 }
             }

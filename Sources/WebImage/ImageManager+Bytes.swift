@@ -19,7 +19,7 @@ extension ImageManager {
     }
 
     private func data(of reading: BytesReading) async throws(WebImageError) -> [UInt8] {
-        try await reading.settling { [loader] () async throws(WebImageError) in
+        try await reading.notingOutcome { [loader] () async throws(WebImageError) in
             let log = try await reading.whole()
             let answer = CancellableAnswer<ByteChunk>()
             // Part of the bytes may be in a file.
@@ -54,7 +54,7 @@ extension ImageManager {
         if case .failed(let error)? = reading.bytes.log.end, reading.bytes.log.successor == nil,
             reading.bytes.log.receivedCount == 0
         {
-            reading.settle(error)
+            reading.noteOutcome(error)
             throw error
         }
         return ImageBytes(reading, executor: loader.ioExecutor)
@@ -65,7 +65,7 @@ extension ImageManager {
     /// - Throws: what a load of it would throw.
     public func details(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
         let reading = try await BytesReading.open(request, by: loader)
-        return try await reading.settling { () async throws(WebImageError) in try await details(of: reading) }
+        return try await reading.notingOutcome { () async throws(WebImageError) in try await details(of: reading) }
     }
 
     private func details(of reading: BytesReading) async throws(WebImageError) -> ImageDetails {
@@ -117,9 +117,9 @@ extension ImageManager {
         do throws(WebImageError) {
             details = try await self.details(of: reading)
             log = try await reading.whole()
-            reading.settle(nil)
+            reading.noteOutcome(nil)
         } catch {
-            reading.settle(error)
+            reading.noteOutcome(error)
             throw error
         }
         var response = OriginalResponse(

@@ -17,7 +17,8 @@ public struct ImageRequest: Sendable {
     private var storage: ImageRequestStorage
 
     /// - Parameters:
-    ///   - url: text of an absolute `http`, `https`, `file` or `data` URL, or a path. It is checked when it is loaded.
+    ///   - url: text of an absolute URL: `http`, `https`, `file`, `data`, or one that a loader of the manager takes. It is
+    ///     checked when it is loaded; one without a scheme is `invalidURL`, never a path.
     ///   - size: the size to decode to; nil: the size that the picture has.
     public init(_ url: String, size: TargetSize? = nil) {
         var fields = ImageRequestFields(url: url)
@@ -27,6 +28,23 @@ public struct ImageRequest: Sendable {
 
     /// - Parameter size: the size to decode to; nil: the size that the picture has.
     public init(_ url: URL, size: TargetSize? = nil) { self.init(url.absoluteString, size: size) }
+
+    /// A file.
+    ///
+    /// - Parameters:
+    ///   - path: one that is not absolute begins at the process's working directory. Any file that the process may read is
+    ///     read: it must not come from strangers.
+    ///   - size: the size to decode to; nil: the size that the picture has.
+    public init(path: String, size: TargetSize? = nil) {
+        var fields = ImageRequestFields(path: path)
+        fields.recipe.size = size
+        storage = ImageRequestStorage(fields)
+    }
+
+    /// What somebody has typed for a program to load: a URL, or a path where it has no scheme.
+    package init(argument text: String) {
+        if DownloadRequest.hasScheme(text) { self.init(text) } else { self.init(path: text) }
+    }
 
     /// Bytes that are there already, decoded as if they had been loaded; memory and disk cache are not asked.
     ///
@@ -39,7 +57,7 @@ public struct ImageRequest: Sendable {
         storage = ImageRequestStorage(fields)
     }
 
-    /// Where the bytes are: an absolute URL or a path.
+    /// Where the bytes are: an absolute URL, or the path of ``init(path:size:)``.
     public var url: String { storage.fields.url }
 
     subscript<Value>(_ field: WritableKeyPath<ImageRequestFields, Value>) -> Value {
@@ -50,6 +68,10 @@ public struct ImageRequest: Sendable {
             storage = ImageRequestStorage(fields)
         }
     }
+}
+
+extension ImageRequest: ExpressibleByStringLiteral {
+    public init(stringLiteral url: String) { self.init(url) }
 }
 
 // MARK: - What to make of the picture
@@ -241,6 +263,9 @@ extension ImageRequest {
         request.storage = ImageRequestStorage(fields, keysOf: storage)
         return request
     }
+
+    /// Whether ``url`` is a path.
+    var isPath: Bool { storage.fields.download.isPath }
 
     /// Bytes that need not be loaded.
     package var inlineData: [UInt8]? { storage.fields.inlineData }

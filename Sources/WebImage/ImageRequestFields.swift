@@ -4,6 +4,7 @@ import WebImageDownload
 
 /// All that a request says.
 struct ImageRequestFields: Sendable {
+    /// Or a path.
     let url: String
     /// What is made of the bytes.
     var recipe = PictureRecipe()
@@ -24,6 +25,11 @@ struct ImageRequestFields: Sendable {
     init(url: String) {
         self.url = url
         download = DownloadRequest(url: url)
+    }
+
+    init(path: String) {
+        url = path
+        download = DownloadRequest(path: path)
     }
 }
 

@@ -4,7 +4,7 @@ import WebImageSystem
 /// Pictures in a folder that are drawn for screens of several scales: `icon.png`, `icon@2x.png`, `icon@3x.png`
 /// (SDWebImage's `SDImageAssetManager`, row N-02). A value; any thread may use it.
 ///
-/// It finds files and keeps nothing: give what it finds to an ``ImageRequest``, and the manager's memory cache keeps the
+/// It finds files and keeps nothing: give what it finds to ``ImageRequest/init(path:size:)``, and the manager's memory cache keeps the
 /// picture. ``ScaleSuffix`` tells which scale was found.
 public struct ScaledResources: Sendable {
     /// For names without an extension, in the order in which they are tried.

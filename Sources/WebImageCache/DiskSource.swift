@@ -1,5 +1,6 @@
 internal import CSysCrypto
 public import WebImageCore
+import WebImageSystem
 
 /// Where a disk cache looks for what it does not have itself; nothing is written there (SDWebImage's row K-05).
 public struct DiskSource: Sendable {
@@ -72,9 +73,7 @@ package enum SDWebImageNaming {
         var text = text
         var digest = [UInt8](repeating: 0, count: 16)
         text.withUTF8 { bytes in _ = MD5(bytes.baseAddress, bytes.count, &digest) }
-        return digest.reduce(into: "") { name, byte in
-            name += (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }
+        return hexadecimal(digest)
     }
 }
 

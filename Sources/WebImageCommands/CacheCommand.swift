@@ -122,7 +122,7 @@ struct CachePathCommand: AsyncParsableCommand {
     func run() async throws {
         let disk = try options.open()
         // A URL is looked up in the form that the loader stores it under.
-        let original = ImageRequest(key).originalKey
+        let original = ImageRequest(argument: key).originalKey
         let known = try? await disk.entries().compactMap(\.key).first { $0.isOriginal(of: original) }
         for key in [original, CacheKey(key), known].compactMap(\.self) {
             guard let path = try? await disk.path(for: key) else { continue }

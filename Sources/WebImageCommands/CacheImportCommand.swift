@@ -29,7 +29,7 @@ struct CacheImportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let keys = (urls + (try InputList.read(inputList))).map { ImageRequest($0).originalKey }
+        let keys = (urls + (try InputList.read(inputList))).map { ImageRequest(argument: $0).originalKey }
         let disk = try options.open()
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {

@@ -109,7 +109,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
         let disk = try options.open()
         do throws(WebImageError) {
             // A URL is looked up in the form that the loader stores it under.
-            let originals = Set([ImageRequest(key).originalKey, CacheKey(key)])
+            let originals = Set([ImageRequest(argument: key).originalKey, CacheKey(key)])
             var count = 0
             for key in originals where try await disk.remove(key) { count += 1 }
             for found in try await disk.entries().compactMap(\.key)

@@ -92,12 +92,12 @@ enum InputBytes {
     static func request(for input: String) throws(WebImageError) -> ImageRequest {
         if input == "-" { return try request(for: input, from: .standardInput) }
         var status = stat()
-        guard stat(input, &status) == 0 else { return ImageRequest(input) }
+        guard stat(input, &status) == 0 else { return ImageRequest(argument: input) }
         if [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT), let pipe = FileHandle(forReadingAtPath: input) {
             return try request(for: input, from: pipe)
         }
         // What is there is a file, whatever scheme its name seems to begin with.
-        return ImageRequest(input.hasPrefix("/") || !input.contains(":") ? input : "./\(input)")
+        return ImageRequest(path: input)
     }
 
     private static func request(for input: String, from source: FileHandle) throws(WebImageError) -> ImageRequest {

@@ -17,11 +17,11 @@ public struct IndexedHeap<ID: Hashable, Rank: Comparable> {
     @inlinable public mutating func set(_ id: ID, to rank: Rank) {
         if let position = positions[id] {
             nodes[position].rank = rank
-            settle(position)
+            restoreOrder(position)
         } else {
             nodes.append((id, rank))
             positions[id] = nodes.count - 1
-            settle(nodes.count - 1)
+            restoreOrder(nodes.count - 1)
         }
     }
 
@@ -32,7 +32,7 @@ public struct IndexedHeap<ID: Hashable, Rank: Comparable> {
         if position < nodes.count {
             nodes[position] = last
             positions[last.id] = position
-            settle(position)
+            restoreOrder(position)
         }
         return true
     }
@@ -43,7 +43,7 @@ public struct IndexedHeap<ID: Hashable, Rank: Comparable> {
         return id
     }
 
-    @inlinable mutating func settle(_ start: Int) {
+    @inlinable mutating func restoreOrder(_ start: Int) {
         var position = start
         while position > 0, nodes[position].rank < nodes[(position - 1) / 2].rank {
             swap(position, (position - 1) / 2)

@@ -88,12 +88,12 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         if start { queues.threads += 1 }
         if wake { workArrived.signal() }
         pthread_mutex_unlock(mutex)
-        if start, !startThread(name, { self.serve() }) { goOnWithoutThread() }
+        if start, !startThread(name, { self.serve() }) { workWithoutThread() }
     }
 
     /// The system has no thread left. Those that there are do the work; where there are none the caller does it, which is
     /// better than an answer that never comes.
-    private func goOnWithoutThread() {
+    private func workWithoutThread() {
         pthread_mutex_lock(mutex)
         queues.threads -= 1
         pthread_mutex_unlock(mutex)

@@ -131,7 +131,7 @@ import WebImageTesting
 
     @Test func filesAreNeverLeftAlone() throws {
         let failed = FailedURLs(clock: clock)
-        let file = try ResolvedRequest(DownloadRequest(url: "/nowhere/x.png"))
+        let file = try ResolvedRequest(DownloadRequest(path: "/nowhere/x.png"))
         failed.failed(file, WebImageError(.badImageData, ""))
         #expect(failed.list().isEmpty && failed.refusal(of: file, retryFailed: false) == nil)
     }

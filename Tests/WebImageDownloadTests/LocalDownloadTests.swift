@@ -34,7 +34,11 @@ import WebImageTesting
         return path
     }
 
-    private func download(_ text: String) -> Download { rig.downloader.download(DownloadRequest(url: text)) }
+    private func download(_ text: String) -> Download { rig.downloader.download(Self.request(text)) }
+
+    private static func request(_ text: String) -> DownloadRequest {
+        text.hasPrefix("/") ? DownloadRequest(path: text) : DownloadRequest(url: text)
+    }
 
     private func fetch(_ text: String) async -> (body: [UInt8], end: String) { await rig.fetch(download(text)) }
 
@@ -42,6 +46,16 @@ import WebImageTesting
         let files = PosixFileSystem()
         for name in (try? files.names(in: directory)) ?? [] { try? files.remove("\(directory)/\(name)") }
         try? files.removeDirectory(directory)
+    }
+
+    /// What strangers type must not read a server's files.
+    @Test func aTextWithoutASchemeIsNoPath() async throws {
+        defer { cleanUp() }
+        let path = try write([1, 2, 3], to: "secret")
+        for text in [path, "." + path, " " + path, "example.com/a.jpg", "//example.com/a.jpg", ""] {
+            let download = rig.downloader.download(DownloadRequest(url: text))
+            #expect(await rig.fetch(download) == ([], "invalidURL"), "\(text)")
+        }
     }
 
     @Test func aFileIsReadByPathAndByURL() async throws {
@@ -80,11 +94,11 @@ import WebImageTesting
             configuration: DownloadConfiguration(), transport: FakeTransport(), clock: ManualClock(),
             executor: ThreadPool(name: "test", width: 1), files: files)
         let path = try write([1], to: "secret")
-        let forbidden = downloader.download(DownloadRequest(url: path))
+        let forbidden = downloader.download(DownloadRequest(path: path))
         #expect(await rig.fetch(forbidden).end == "permissionDenied")
         files.heal()
         files.failAll(.read, with: .error(EIO))
-        let broken = downloader.download(DownloadRequest(url: path))
+        let broken = downloader.download(DownloadRequest(path: path))
         #expect(await rig.fetch(broken).end == "fileNotFound")
     }
 
@@ -112,7 +126,7 @@ import WebImageTesting
             },
             transport: FakeTransport(), clock: ManualClock(), executor: ThreadPool(name: "test", width: 1),
             files: PosixFileSystem())
-        let download = downloader.download(DownloadRequest(url: path))
+        let download = downloader.download(DownloadRequest(path: path))
         #expect(try await download.log.allBytes().array == pattern(900_000))
     }
 
@@ -124,7 +138,7 @@ import WebImageTesting
             configuration: DownloadConfiguration(), transport: FakeTransport(), clock: ManualClock(),
             executor: executor,
             files: files)
-        let download = downloader.download(DownloadRequest(url: try write(pattern(700_000), to: "a")))
+        let download = downloader.download(DownloadRequest(path: try write(pattern(700_000), to: "a")))
         download.cancel()
         #expect(download.log.end?.name == "cancelled")
         executor.runAll()

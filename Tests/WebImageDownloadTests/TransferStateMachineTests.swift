@@ -30,7 +30,7 @@ import WebImageCore
         case .keep: "keep"
         case .stopTransport: "stop"
         case .abort(let error, let stops): "abort \(error.code.name)\(stops ? " and stop" : "")"
-        case .goOn: "go on"
+        case .resume: "go on"
         case .hop: "hop"
         case .rest(let error, let until): "rest until \(until) after \(error.code.name)"
         case .requeue: "requeue"

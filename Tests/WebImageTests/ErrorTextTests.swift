@@ -31,10 +31,13 @@ import WebImageTesting
             }
             #expect(error?.message.contains("https://") == true, "\(text)")
         }
+        let path = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: "/etc/hostname") }
+        #expect(path?.code == .invalidURL)
+        #expect(path?.message == "the URL has no scheme; a path is given with ImageRequest(path:)")
         let file = await #expect(throws: WebImageError.self) {
-            try await bench.manager.image(for: ImageRequest("nowhere.jpg"))
+            try await bench.manager.image(for: ImageRequest(path: "nowhere.jpg"))
         }
-        #expect(file?.message == "there is no such file")
+        #expect(file?.code == .fileNotFound && file?.message == "there is no such file")
     }
 
     @Test func requestsAndAnswersAreShort() async throws {

@@ -54,7 +54,7 @@ import WebImageCore
         let path = try #require(ScaledResources(path: folder).file(named: "dot", scale: 2))
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
-        let response = try await ImageManager(configuration: configuration).image(for: ImageRequest(path))
+        let response = try await ImageManager(configuration: configuration).image(for: ImageRequest(path: path))
         #expect(response.image.size == drawn.size)
     }
 }

@@ -170,7 +170,7 @@ final class CacheReads: Sendable {
         }
         // One that blocks its caller is not made to wait for others.
         let length = read.blocked == nil ? disk.entryLength(for: read.request, onlyFinished: read.key.isFinished) : 0
-        if length == 0 { return look(read) }
+        if length == 0 { return readEntry(read) }
         let bodies = decoding.inputMemory
         let isNow = bodies.take(
             length, read.request.priority, for: read, isWanted: { !read.isAbandoned.load(ordering: .relaxed) },
@@ -178,14 +178,14 @@ final class CacheReads: Sendable {
                 // Where it is not, nobody waits any more.
                 guard isAdmitted else { return }
                 read.lease = AdmissionLease(bodies, length)
-                self.executor.run(read.request.priority, for: read) { self.look(read) }
+                self.executor.run(read.request.priority, for: read) { self.readEntry(read) }
             })
         guard isNow else { return }
         read.lease = AdmissionLease(bodies, length)
-        look(read)
+        readEntry(read)
     }
 
-    private func look(_ read: Read) {
+    private func readEntry(_ read: Read) {
         let request = read.request
         do throws(WebImageError) {
             guard let (entry, isFinished) = try disk.entry(for: request, onlyFinished: read.key.isFinished) else {

@@ -90,21 +90,23 @@ final class BytesReading: Sendable {
     func hasStandIn(for error: WebImageError) -> Bool { bytes.standIn(for: error, now: loader.clock.wallTime) != nil }
 
     /// Remembers how `work` went with the origin, if that was asked.
-    func settling<Value: Sendable>(
+    func notingOutcome<Value: Sendable>(
         _ work: () async throws(WebImageError) -> Value
     ) async throws(WebImageError) -> Value {
         do throws(WebImageError) {
             let value = try await work()
-            settle(nil)
+            noteOutcome(nil)
             return value
         } catch {
-            settle(error)
+            noteOutcome(error)
             throw error
         }
     }
 
-    func settle(_ failure: WebImageError?) {
-        if bytes.source == .network { loader.settle(keeper.key, failure: failure, of: failure == nil ? nil : request) }
+    func noteOutcome(_ failure: WebImageError?) {
+        if bytes.source == .network {
+            loader.noteOutcome(of: keeper.key, failure: failure, as: failure == nil ? nil : request)
+        }
     }
 }
 

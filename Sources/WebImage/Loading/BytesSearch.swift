@@ -36,18 +36,18 @@ struct BytesSearch: Sendable {
 
     func start() {
         if let data = request.inlineData { return found(ByteLog(bytes: data), .file) }
-        if key.download.isLocal { return ask(nil) }
+        if key.download.isLocal { return askOrigin(nil) }
         guard key.policy.mode.readsCache else { return decide(nil) }
         // Pictures in memory know what they are judged by: the disk need not be asked.
         if !key.policy.trustsMemory, let record = seeker.remembered { return decide(record.response) }
         guard let disk = loader.disk(key.caching), request.caching.readsOriginal else { return decide(nil) }
         loader.ioExecutor.run(seeker.priority, for: seeker.owner) {
-            if !seeker.isAbandoned { look(in: disk) }
+            if !seeker.isAbandoned { search(disk) }
         }
     }
 
     /// A cache that fails costs speed, not pictures: its errors are logged and count as a miss.
-    private func look(in disk: DiskCache) {
+    private func search(_ disk: DiskCache) {
         if let entry = Entry(comingTo: disk, key.originalKey) { return decide(entry.metadata.storedResponse, entry) }
         // Of what is asked about in any case the body may never be needed.
         if key.policy == .revalidate {
@@ -64,9 +64,9 @@ struct BytesSearch: Sendable {
     }
 
     /// Goes on once there is memory for the entry's bytes: what waits for a decoder is not read meanwhile.
-    private func withRoom(in disk: DiskCache, _ goOn: @escaping @Sendable (AdmissionLease?) -> Void) {
+    private func withRoom(in disk: DiskCache, _ then: @escaping @Sendable (AdmissionLease?) -> Void) {
         let length = disk.fileLength(of: key.originalKey)
-        if length == 0 { return goOn(nil) }
+        if length == 0 { return then(nil) }
         let bodies = loader.decoding.inputMemory
         let isNow = bodies.take(
             length, seeker.priority, for: seeker.owner, isWanted: { !seeker.isAbandoned },
@@ -74,9 +74,9 @@ struct BytesSearch: Sendable {
                 // Where it is not, nobody wants it any more.
                 guard isAdmitted else { return }
                 let lease = AdmissionLease(bodies, length)
-                loader.ioExecutor.run(seeker.priority, for: seeker.owner) { goOn(lease) }
+                loader.ioExecutor.run(seeker.priority, for: seeker.owner) { then(lease) }
             })
-        if isNow { goOn(AdmissionLease(bodies, length)) }
+        if isNow { then(AdmissionLease(bodies, length)) }
     }
 
     private func read(_ disk: DiskCache, _ lease: AdmissionLease?) -> Entry? {
@@ -93,8 +93,8 @@ struct BytesSearch: Sendable {
         switch loader.decision(key, stored) {
         case .serve(let stored): serve(stored, entry)
         case .serveAndRevalidate(let stored, _): serve(stored, entry, isProvisional: true)
-        case .revalidate(let exchange): ask(exchange)
-        case .fetch(let exchange): ask(exchange)
+        case .revalidate(let exchange): askOrigin(exchange)
+        case .fetch(let exchange): askOrigin(exchange)
         case .fail: fail(Loader.cacheMiss)
         }
     }
@@ -133,15 +133,15 @@ struct BytesSearch: Sendable {
                 }
                 // It is gone, damaged or another one: a request without conditions brings it back.
                 guard case .fetch(let exchange) = loader.decision(key, nil) else { return fail(Loader.cacheMiss) }
-                ask(exchange)
+                askOrigin(exchange)
             }
         }
     }
 
-    private func readEntry(_ goOn: @escaping @Sendable (Entry?) -> Void) {
-        guard request.caching.readsOriginal, let disk = loader.disk(key.caching) else { return goOn(nil) }
-        if let entry = Entry(comingTo: disk, key.originalKey) { return goOn(entry) }
-        withRoom(in: disk) { lease in goOn(read(disk, lease)) }
+    private func readEntry(_ then: @escaping @Sendable (Entry?) -> Void) {
+        guard request.caching.readsOriginal, let disk = loader.disk(key.caching) else { return then(nil) }
+        if let entry = Entry(comingTo: disk, key.originalKey) { return then(entry) }
+        withRoom(in: disk) { lease in then(read(disk, lease)) }
     }
 
     private func found(_ entry: Entry, _ stored: StoredResponse, isProvisional: Bool) {
@@ -161,7 +161,7 @@ struct BytesSearch: Sendable {
     // MARK: The origin
 
     /// - Parameter exchange: nil for what no network is needed for.
-    private func ask(_ exchange: CacheExchange?) {
+    private func askOrigin(_ exchange: CacheExchange?) {
         if let refusal = loader.failedURLs.refusal(of: key.download, retryFailed: request.retriesFailed) {
             return fail(refusal)
         }
@@ -190,7 +190,7 @@ struct BytesSearch: Sendable {
         guard let answered = download.exchange else {
             guard case .failed(let error)? = download.log.end else { return seeker.found(opened) }
             guard case .useStale(let stored) = exchange.failed(error, now: loader.clock.wallTime) else {
-                loader.settle(key, failure: error)
+                loader.noteOutcome(of: key, failure: error)
                 return fail(error)
             }
             return serve(stored, nil)
@@ -199,7 +199,7 @@ struct BytesSearch: Sendable {
         case .proceed: seeker.found(opened)
         case .useStored(let stored, let plan):
             download.cancel()
-            loader.settle(key, failure: nil)
+            loader.noteOutcome(of: key, failure: nil)
             seeker.remembered?.renew(stored)
             loader.renew(key, stored, plan) { serve(stored, nil) }
         case .useStale(let stored):
@@ -207,10 +207,10 @@ struct BytesSearch: Sendable {
             serve(stored, nil)
         case .askAgain(let unconditional):
             download.cancel()
-            ask(unconditional)
+            askOrigin(unconditional)
         case .fail(let error):
             download.cancel()
-            loader.settle(key, failure: error)
+            loader.noteOutcome(of: key, failure: error)
             fail(error)
         }
     }

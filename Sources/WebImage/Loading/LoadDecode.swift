@@ -43,7 +43,7 @@ struct LoadDecode: DecodeClient {
     }
 
     func fail(_ orders: [PixelJob], _ error: WebImageError) {
-        settle(error)
+        noteOutcome(error)
         refuse(orders, error)
     }
 
@@ -53,17 +53,17 @@ struct LoadDecode: DecodeClient {
         let original =
             failure == nil
             ? loader.announceOriginal(of: job.keeper, plan, log, header, by: loader.serializer(for: job.request)) : nil
-        settle(failure?.endingALoad(of: place))
+        noteOutcome(failure?.endingALoad(of: place))
         if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
         return LoadDelivery(loader: loader, job: job, bytes: bytes, plan: plan, original: original)
     }
 
     /// Says once for all sessions how it went with the origin.
-    private func settle(_ failure: WebImageError?) {
+    private func noteOutcome(_ failure: WebImageError?) {
         // Whoever left says nothing about the origin.
         guard opened.source == .network, failure?.code != .cancelled, !job.isSettled.exchange(true, ordering: .relaxed)
         else { return }
-        loader.settle(job.key, failure: failure, of: job.request)
+        loader.noteOutcome(of: job.key, failure: failure, as: job.request)
     }
 }
 

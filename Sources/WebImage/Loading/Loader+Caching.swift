@@ -18,7 +18,7 @@ extension Loader {
     /// Remembers a failure, or forgets one.
     ///
     /// - Parameter request: whoever decoded the bytes: what it says of how to may be why they could not be.
-    func settle(_ key: BytesKey, failure: WebImageError?, of request: ImageRequest? = nil) {
+    func noteOutcome(of key: BytesKey, failure: WebImageError?, as request: ImageRequest? = nil) {
         guard let failure else { return failedURLs.succeeded(key.download) }
         let isItsOwn = failure.code == .badImageData && request?.saysHowToDecode == true
         if !isItsOwn { failedURLs.failed(key.download, failure, retryAfter: failure.retryAfter) }
@@ -34,7 +34,7 @@ extension Loader {
         ioExecutor.run(bytes.priority) { [self] in
             let metadata = try? disk(key.caching)?.readMetadata(key.originalKey)
             let isOnDisk = metadata?.storedResponse.hasSameBody(as: stored) ?? false
-            if !isOnDisk { settle(key, failure: error) }
+            if !isOnDisk { noteOutcome(of: key, failure: error) }
             for job in jobs {
                 if !job.wantsData, let image = remembered(job.request, of: stored) {
                     finish(job, .success(ImageResponse(image: image, source: .memory)))

@@ -50,7 +50,9 @@ struct RequestDoor: Sendable {
 
     private func completed(_ given: ImageRequest, by settings: ConfigurationSnapshot) -> ImageRequest {
         var request = defaults.applied(to: given)
-        guard request.loader == nil, request.inlineData == nil, let loader = settings.loader(for: request.url) else {
+        guard request.loader == nil, request.inlineData == nil, !request.isPath,
+            let loader = settings.loader(for: request.url)
+        else {
             return request
         }
         request[\.download].loader = loader

@@ -91,7 +91,7 @@ final class ResumableFetch: Sendable {
                 }
             }
             end(.failed(error), download.log)
-            loader.settle(key, failure: error)
+            loader.noteOutcome(of: key, failure: error)
             return seeker.failed(error)
         }
         let action = state.withLock { state in
@@ -147,7 +147,7 @@ final class ResumableFetch: Sendable {
     }
 
     /// The origin has another body: what is kept is of no use, and what is to be kept begins anew.
-    private func goOn(with log: ByteLog, _ download: Download?) {
+    private func beginAnew(with log: ByteLog, _ download: Download?) {
         copy.forget()
         forgetBody()
         state.withLock { $0.body.didAsk() }
@@ -160,7 +160,7 @@ final class ResumableFetch: Sendable {
         // end is counted.
         let answered = download?.exchange
         let logEnd = log.end
-        if let next = log.successor { return goOn(with: next, download) }
+        if let next = log.successor { return beginAnew(with: next, download) }
         let action = state.withLock { state in
             if !state.hasHead, let answered {
                 state.hasHead = true

@@ -55,7 +55,7 @@ package struct HTTPCacheRules: Sendable {
             return .serveAndRevalidate(usable, exchange(mode, request, base: usable, isBackground: true))
         case .revalidate:
             if request.control.onlyIfCached { return .fail(Self.miss) }
-            return ask(mode, request, usable)
+            return makeExchange(mode, request, usable)
         case .httpRules: return decideByHTTP(request, usable, now: now)
         case .reload, .reloadFromOrigin, .noStore: return .fetch(exchange(mode, request))
         }
@@ -75,10 +75,10 @@ package struct HTTPCacheRules: Sendable {
         if mayBeStale, wishes.maxAge == nil, staleness < stored.control.staleWhileRevalidate ?? 0 {
             return .serveAndRevalidate(stored, exchange(.httpRules, request, base: stored, isBackground: true))
         }
-        return ask(.httpRules, request, stored)
+        return makeExchange(.httpRules, request, stored)
     }
 
-    private func ask(_ mode: CacheMode, _ request: CacheRequest, _ stored: StoredResponse) -> CacheDecision {
+    private func makeExchange(_ mode: CacheMode, _ request: CacheRequest, _ stored: StoredResponse) -> CacheDecision {
         let exchange = exchange(mode, request, base: stored)
         return exchange.isConditional ? .revalidate(exchange) : .fetch(exchange)
     }

@@ -1,3 +1,5 @@
+import WebImageSystem
+
 /// A moment as HTTP writes it: an HTTP-date in any of its three forms (RFC 9110 section 5.6.7), in seconds since 1970.
 struct HTTPTimestamp: Hashable, Comparable, Sendable {
     let seconds: Int64
@@ -60,29 +62,15 @@ struct HTTPTimestamp: Hashable, Comparable, Sendable {
         guard let day = Self.number(day, 1...2), let month = Self.months.firstIndex(of: month), let year,
             clock.count == 3, let hour = Self.number(clock[0], 2...2), let minute = Self.number(clock[1], 2...2),
             let second = Self.number(clock[2], 2...2),
-            (1...Self.days(month + 1, year)).contains(day), hour < 24, minute < 60, second <= 60
+            (1...CivilDate.days(inMonth: month + 1, of: year)).contains(day), hour < 24, minute < 60, second <= 60
         else { return nil }
-        let days = Self.daysSince1970(year, month + 1, day)
+        let days = CivilDate(year: year, month: month + 1, day: day).daysSince1970
         seconds = Int64(((days * 24 + hour) * 60 + minute) * 60 + second)
     }
 
     private static func number(_ text: Substring, _ lengths: ClosedRange<Int>) -> Int? {
         guard lengths.contains(text.utf8.count) else { return nil }
         return DeltaSeconds.parse(text).map(Int.init)
-    }
-
-    private static func days(_ month: Int, _ year: Int) -> Int {
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-    }
-
-    /// Howard Hinnant's days_from_civil: years that begin in March, so that the leap day comes last.
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let year = month <= 2 ? year - 1 : year
-        let era = (year >= 0 ? year : year - 399) / 400
-        let yearOfEra = year - era * 400
-        let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
     /// Good enough to tell centuries apart, for any clock.

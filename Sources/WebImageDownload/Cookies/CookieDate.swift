@@ -1,3 +1,5 @@
+import WebImageSystem
+
 /// The date in a cookie's `Expires`: HTTP's three forms and what else servers write there, more loosely than ``HTTPTimestamp``
 /// (RFC 6265 section 5.1.1).
 enum CookieDate {
@@ -20,21 +22,12 @@ enum CookieDate {
         else { return nil }
         if words[places.year].utf8.count == 2 { year += year < 70 ? 2000 : 1900 }
         guard (1900...9999).contains(year) else { return nil }
-        return days(year: year, month: monthNumber + 1, day: day) * 86_400 + hour * 3600 + minute * 60 + second
+        let date = CivilDate(year: year, month: monthNumber + 1, day: day)
+        return Int64(((date.daysSince1970 * 24 + hour) * 60 + minute) * 60 + second)
     }
 
-    private static func number(_ word: Substring) -> Int64? {
+    private static func number(_ word: Substring) -> Int? {
         guard word.utf8.count <= 4, word.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
-        return Int64(word)
-    }
-
-    /// Days since 1970-01-01 in the Gregorian calendar; the year begins in March, so that the leap day is its last.
-    private static func days(year: Int64, month: Int, day: Int64) -> Int64 {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = shifted / 400
-        let yearOfEra = shifted - era * 400
-        let monthFromMarch = Int64((month + 9) % 12)
-        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        return Int(word)
     }
 }

@@ -1,4 +1,5 @@
 import CSysCrypto
+import WebImageSystem
 
 /// Who asks, as a text that names nobody: keys are written to disk. What is got by a password, cookies or a certificate is
 /// not for everybody.
@@ -33,7 +34,6 @@ enum CredentialScope {
         let bytes = Array(bytes)
         var sum = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
         _ = SHA256(bytes, bytes.count, &sum)
-        let digits = Array("0123456789abcdef".utf8)
-        return String(decoding: sum.prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        return hexadecimal(sum.prefix(16))
     }
 }

@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import WebImageCore
 
-/// What to download: an `http`, `https`, `file` or `data` URL or a plain path, and how. What is nil is as the
+/// What to download: an `http`, `https`, `file` or `data` URL, or a file by its path, and how. What is nil is as the
 /// downloader's ``DownloadConfiguration`` says.
 public struct DownloadRequest: Sendable {
     public var url: String
@@ -50,7 +50,22 @@ public struct DownloadRequest: Sendable {
     /// Whether the loader is the configuration's for such URLs, which is no part of the identity.
     package var hasUsualLoader = false
 
+    /// Whether ``url`` is a path.
+    package private(set) var isPath = false
+
+    /// - Parameter url: with its scheme.
     public init(url: String) { self.url = url }
+
+    /// A file by its path; one that is not absolute begins at the process's working directory.
+    public init(path: String) {
+        url = path
+        isPath = true
+    }
+
+    /// Whether a text begins with a scheme, after blanks.
+    package static func hasScheme(_ text: String) -> Bool {
+        URLReference(text.drop(while: \.isWhitespace)).scheme != nil
+    }
 
     /// Whom TLS connections trust. Setting it leaves pins and client certificate as they are.
     public var trust: TLSTrust {

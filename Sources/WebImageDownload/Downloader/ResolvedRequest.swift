@@ -52,7 +52,7 @@ package final class ResolvedRequest: Sendable {
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
     package init(_ request: consuming DownloadRequest) throws(WebImageError) {
-        source = try DownloadSource(request.url, loader: request.loader)
+        source = try DownloadSource(request)
         if case .web(let url) = source { web = url } else { web = nil }
         key = Self.key(of: request, from: source)
         var hasher = Hasher()

@@ -29,7 +29,7 @@ struct TransferStateMachine: Sendable {
         /// The same, in a log of its own that takes the place of the one there is: the body is another one.
         case replace(expectedLength: Int?)
         /// The body goes on where it broke off.
-        case goOn
+        case resume
         /// Put the bytes into the log, but for the first `skipping`, which are there already from `offset` on and must
         /// be the same.
         case keep(skipping: Int, at: Int)
@@ -304,7 +304,7 @@ struct TransferStateMachine: Sendable {
         clocks.receive(at: now)
         switch beginning {
         case .first: return .accept(expectedLength: expectedLength)
-        case .again: return .goOn
+        case .again: return .resume
         case .another: return .replace(expectedLength: expectedLength)
         }
     }

@@ -10,7 +10,7 @@ extension WebTransfer {
     func needsPreparation(_ url: WebURL, keepsSecrets: Bool) -> Bool {
         if plan.requestModifier != nil { return true }
         guard let provider = plan.provider, keepsSecrets else { return false }
-        if guts.withLock({ $0.challenge }) != nil { return true }
+        if state.withLock({ $0.challenge }) != nil { return true }
         return provider.asksAhead && surroundings.credentials.known(provider, origin: url.origin) == nil
     }
 
@@ -30,9 +30,9 @@ extension WebTransfer {
             }
             self.didPrepare(result, hop: hop)
         }
-        let isStale = guts.withLock { guts in
-            if guts.hop == hop, !guts.hasEnded { guts.preparation = task }
-            return guts.hasEnded
+        let isStale = state.withLock { state in
+            if state.hop == hop, !state.hasEnded { state.preparation = task }
+            return state.hasEnded
         }
         if isStale { task.cancel() }
     }
@@ -42,10 +42,10 @@ extension WebTransfer {
         switch result {
         case .failure(let error): fail(error)
         case .success(let request):
-            let (isNeeded, deadline) = guts.withLock { guts in
-                guard guts.hop == hop else { return (false, nil as Duration?) }
-                guts.preparation = nil
-                return (guts.machine.prepared(at: now), guts.machine.clocks.next)
+            let (isNeeded, deadline) = state.withLock { state in
+                guard state.hop == hop else { return (false, nil as Duration?) }
+                state.preparation = nil
+                return (state.machine.prepared(at: now), state.machine.clocks.next)
             }
             guard isNeeded else { return }
             owner.transferExpects(deadline: deadline)
@@ -74,7 +74,7 @@ extension WebTransfer {
             }
         }
         var credentials = knownCredentials(for: chain)
-        let (challenge, sent) = guts.withLock { ($0.challenge, $0.sentCredentials) }
+        let (challenge, sent) = state.withLock { ($0.challenge, $0.sentCredentials) }
         if let provider = plan.provider, chain.keepsSecrets,
             challenge != nil || (provider.asksAhead && credentials == nil)
         {
@@ -107,18 +107,18 @@ extension WebTransfer {
         let url = try WebURL(outgoing.url)
         if url.hostAndPort != old.hostAndPort { settleCircuit(.neither) }
         if let refusal = refusal(of: url, isAdmitted: url.hostAndPort == old.hostAndPort) { throw refusal }
-        let (chain, isOver) = guts.withLock { guts in
-            guts.machine.redirectByModifier(to: url, method: outgoing.method)
-            if !guts.hasEnded { guts.circuit = url.hostAndPort }
-            return (guts.machine.chain, guts.hasEnded)
+        let (chain, isOver) = state.withLock { state in
+            state.machine.redirectByModifier(to: url, method: outgoing.method)
+            if !state.hasEnded { state.circuit = url.hostAndPort }
+            return (state.machine.chain, state.hasEnded)
         }
         if isOver { owner.note(.neither, of: url.hostAndPort) }
         return chain
     }
 
     private func draft() -> (RedirectChain, OutgoingRequest) {
-        let (chain, range, retries) = guts.withLock { guts in
-            (guts.machine.chain, guts.machine.partial.rangeFields, guts.machine.retries)
+        let (chain, range, retries) = state.withLock { state in
+            (state.machine.chain, state.machine.partial.rangeFields, state.machine.retries)
         }
         var fields = plan.fields(for: chain)
         // A part that the caller asked for is asked for again as it was.
@@ -146,11 +146,11 @@ extension WebTransfer {
         let cookies =
             plan.request.handlesCookies ? plan.configuration.cookieJar.cookies(for: outgoing.url) : nil
         let hop = hop(of: outgoing, chain, cookies)
-        let challenge = guts.withLock { guts in
-            guts.hops.removeSubrange(min(chain.count, guts.hops.count)...)
-            guts.hops.append(hop)
-            guts.sentCredentials = credentials
-            return guts.challenge
+        let challenge = state.withLock { state in
+            state.hops.removeSubrange(min(chain.count, state.hops.count)...)
+            state.hops.append(hop)
+            state.sentCredentials = credentials
+            return state.challenge
         }
         switch credentials {
         case .bearer(let token)?: request.fields[.authorization] = "Bearer \(token)"
@@ -189,7 +189,7 @@ extension WebTransfer {
         let values = head.fields[values: .setCookie]
         if values.isEmpty { return false }
         let jar = plan.configuration.cookieJar
-        let current = guts.withLock { $0.machine.chain.current }
+        let current = state.withLock { $0.machine.chain.current }
         let next = RedirectChain.location(of: head).flatMap { try? current.resolving($0).text }
         let before = next.flatMap { jar.cookies(for: $0) }
         jar.store(values, from: current.text)
@@ -199,7 +199,7 @@ extension WebTransfer {
     /// The answer as the modifier wants it; nil when it refuses. Redirects and the rests of bodies are not its business.
     func modified(_ head: ResponseHead) -> ResponseHead? {
         guard let modifier = plan.responseModifier, RedirectChain.location(of: head) == nil else { return head }
-        let isRest = head.status == 206 && guts.withLock { $0.machine.partial.rangeFields } != nil
+        let isRest = head.status == 206 && state.withLock { $0.machine.partial.rangeFields } != nil
         return isRest ? head : modifier.modify(head)
     }
 }

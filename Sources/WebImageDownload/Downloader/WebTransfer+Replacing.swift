@@ -8,12 +8,12 @@ extension WebTransfer {
     /// what follows goes into a log of its own.
     func replaceBody(_ bytes: UnsafeRawBufferPointer, at offset: Int, _ now: Duration) -> TransportFlow {
         typealias Replaced = (old: ByteLog, log: ByteLog, length: Int?, wakeReaders: @Sendable () -> Void)
-        let replaced = guts.withLock { guts -> Replaced? in
-            guard guts.machine.replace() else { return nil }
-            let old = guts.log
-            let wakeReaders = guts.replaceLog()
-            guts.exchange = guts.exchangeOfTry ?? guts.exchange
-            return (old, guts.log, guts.machine.expectedLength, wakeReaders)
+        let replaced = state.withLock { state -> Replaced? in
+            guard state.machine.replace() else { return nil }
+            let old = state.log
+            let wakeReaders = state.replaceLog()
+            state.exchange = state.exchangeOfTry ?? state.exchange
+            return (old, state.log, state.machine.expectedLength, wakeReaders)
         }
         guard let (old, log, length, wakeReaders) = replaced else {
             fail(InterruptedBody.changed)
@@ -39,7 +39,7 @@ extension WebTransfer {
     }
 }
 
-extension WebTransfer.Guts {
+extension WebTransfer.State {
     /// Begins another log in place of the one there is.
     ///
     /// - Returns: what wakes the readers: to be run once every lock is left, and the new log's head is set.

@@ -27,7 +27,7 @@ final class WebTransfer: Transfer, TransportReceiver {
         }
     }
 
-    struct Guts {
+    struct State {
         var machine: TransferStateMachine
         /// Another one once the body was replaced.
         var log: ByteLog
@@ -62,7 +62,7 @@ final class WebTransfer: Transfer, TransportReceiver {
     let surroundings: Surroundings
     let owner: any TransferOwner
     private let createdAt: Duration
-    let guts: Guarded<Guts>
+    let state: Guarded<State>
     private let urgency = Atomic(LoadPriority.normal.rawValue)
     /// True when the log asked for a pause that nobody watches yet. Only the transport's thread looks at it.
     private let wantsRoom = Atomic(false)
@@ -75,39 +75,39 @@ final class WebTransfer: Transfer, TransportReceiver {
         self.surroundings = surroundings
         self.owner = owner
         createdAt = surroundings.clock.now
-        guts = Guarded(
-            Guts(
+        state = Guarded(
+            State(
                 machine: plan.machine(createdAt: createdAt, jitter: surroundings.jitter), log: log,
                 progress: ProgressGate(minimumInterval: plan.configuration.minimumProgressInterval)))
     }
 
     /// Where the body comes in now.
-    var log: ByteLog { guts.withLock { $0.log } }
-    var metrics: TransferMetrics? { guts.withLock { $0.hasEnded ? $0.metrics : nil } }
-    var exchange: DownloadExchange? { guts.withLock { $0.exchange } }
-    var firstDeadline: Duration? { guts.withLock { $0.machine.clocks.next } }
+    var log: ByteLog { state.withLock { $0.log } }
+    var metrics: TransferMetrics? { state.withLock { $0.hasEnded ? $0.metrics : nil } }
+    var exchange: DownloadExchange? { state.withLock { $0.exchange } }
+    var firstDeadline: Duration? { state.withLock { $0.machine.clocks.next } }
 
     func note(_ priority: LoadPriority) { urgency.store(priority.rawValue, ordering: .relaxed) }
 
     var priority: LoadPriority { LoadPriority(rawValue: urgency.load(ordering: .relaxed)) ?? .normal }
 
     func begin() {
-        let (url, keepsSecrets, hop) = guts.withLock { guts in
-            (guts.machine.chain.current, guts.machine.chain.keepsSecrets, guts.hop)
+        let (url, keepsSecrets, hop) = state.withLock { state in
+            (state.machine.chain.current, state.machine.chain.keepsSecrets, state.hop)
         }
-        if let refusal = refusal(of: url) { return carryOut(guts.withLock { $0.machine.fail(refusal) }) }
+        if let refusal = refusal(of: url) { return carryOut(state.withLock { $0.machine.fail(refusal) }) }
         let needsPreparation = needsPreparation(url, keepsSecrets: keepsSecrets)
         let now = surroundings.clock.now
-        let start = guts.withLock { guts -> (hop: Int, deadline: Duration?)? in
-            let isNeeded = needsPreparation ? guts.machine.prepare(at: now) : guts.machine.start(at: now)
+        let start = state.withLock { state -> (hop: Int, deadline: Duration?)? in
+            let isNeeded = needsPreparation ? state.machine.prepare(at: now) : state.machine.start(at: now)
             guard isNeeded else { return nil }
-            if guts.hop == 0 { guts.metrics.queued = now - createdAt }
-            guts.hop += 1
-            guts.handle = nil
-            guts.mustStop = false
-            guts.mustResume = false
-            guts.circuit = url.hostAndPort
-            return (guts.hop, guts.machine.clocks.next)
+            if state.hop == 0 { state.metrics.queued = now - createdAt }
+            state.hop += 1
+            state.handle = nil
+            state.mustStop = false
+            state.mustResume = false
+            state.circuit = url.hostAndPort
+            return (state.hop, state.machine.clocks.next)
         }
         guard let start else { return owner.note(.neither, of: url.hostAndPort) }
         if hop == 0 { emit(.started) }
@@ -130,33 +130,33 @@ final class WebTransfer: Transfer, TransportReceiver {
     /// Hands a request to the transport.
     func launch(_ request: TransportRequest, hop: Int) {
         let wallTime = surroundings.clock.wallTime
-        guts.withLock { guts in
-            guts.sentFields = request.fields
-            guts.sentAt = wallTime
+        state.withLock { state in
+            state.sentFields = request.fields
+            state.sentAt = wallTime
         }
         let handle = surroundings.transport.start(request, receiver: self)
-        let (stop, resume) = guts.withLock { guts -> (Bool, Bool) in
-            guard guts.hop == hop else { return (false, false) }
-            guts.handle = handle
-            return (guts.mustStop, guts.mustResume)
+        let (stop, resume) = state.withLock { state -> (Bool, Bool) in
+            guard state.hop == hop else { return (false, false) }
+            state.handle = handle
+            return (state.mustStop, state.mustResume)
         }
         if stop { handle.cancel() } else if resume { handle.resume() }
     }
 
     func fail(_ error: WebImageError) {
-        carryOut(guts.withLock { $0.machine.fail(error) })
+        carryOut(state.withLock { $0.machine.fail(error) })
     }
 
     func expire(at now: Duration) -> Duration? {
-        let (action, outcome, isCrawling) = guts.withLock { guts in
-            let isJudged = guts.machine.judgeSpeed(at: now)
-            let action = guts.machine.expire(at: now)
-            return (action, Self.outcome(of: action), isJudged ? guts.machine.clocks.isCrawling : nil)
+        let (action, outcome, isCrawling) = state.withLock { state in
+            let isJudged = state.machine.judgeSpeed(at: now)
+            let action = state.machine.expire(at: now)
+            return (action, Self.outcome(of: action), isJudged ? state.machine.clocks.isCrawling : nil)
         }
         if let isCrawling { owner.transfer(id, isSlow: isCrawling) }
         if outcome == .failure { settleCircuit(.failure) }
         carryOut(action)
-        return guts.withLock { $0.machine.clocks.next }
+        return state.withLock { $0.machine.clocks.next }
     }
 
     /// What a deadline that has passed says about the host.
@@ -169,9 +169,9 @@ final class WebTransfer: Transfer, TransportReceiver {
     }
 
     func settleCircuit(_ outcome: CircuitBreaker.Outcome) {
-        let host = guts.withLock { guts in
-            defer { guts.circuit = nil }
-            return guts.circuit
+        let host = state.withLock { state in
+            defer { state.circuit = nil }
+            return state.circuit
         }
         if let host { owner.note(outcome, of: host) }
     }
@@ -180,9 +180,9 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     func didConnect() {
         let now = surroundings.clock.now
-        let deadline = guts.withLock { guts in
-            guts.machine.connected(at: now)
-            return guts.machine.clocks.next
+        let deadline = state.withLock { state in
+            state.machine.connected(at: now)
+            return state.machine.clocks.next
         }
         owner.transferExpects(deadline: deadline)
     }
@@ -194,16 +194,16 @@ final class WebTransfer: Transfer, TransportReceiver {
             return fail(WebImageError(.responseRefused, "a response modifier refused the answer"))
         }
         let (now, wallTime) = (surroundings.clock.now, surroundings.clock.wallTime)
-        let (action, deadline, redirect, wakeReaders) = guts.withLock { guts in
-            let hops = guts.machine.chain.count
-            let action = guts.machine.head(
+        let (action, deadline, redirect, wakeReaders) = state.withLock { state in
+            let hops = state.machine.chain.count
+            let action = state.machine.head(
                 head, at: now, wallTime: wallTime, cookiesChanged: cookiesChanged)
-            guts.note(head, answer: action, at: wallTime)
-            let redirect = guts.machine.chain.count > hops ? guts.machine.chain.current.text : nil
-            if redirect != nil { guts.redirects.append(head) }
+            state.note(head, answer: action, at: wallTime)
+            let redirect = state.machine.chain.count > hops ? state.machine.chain.current.text : nil
+            if redirect != nil { state.redirects.append(head) }
             var wakeReaders: (@Sendable () -> Void)?
-            if case .replace = action { wakeReaders = guts.replaceLog() }
-            return (action, guts.machine.clocks.next, redirect, wakeReaders)
+            if case .replace = action { wakeReaders = state.replaceLog() }
+            return (action, state.machine.clocks.next, redirect, wakeReaders)
         }
         if let redirect { emit(.redirected(to: redactedURL(redirect))) }
         switch action {
@@ -218,9 +218,9 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     func didReceive(_ bytes: UnsafeRawBufferPointer) -> TransportFlow {
         let now = surroundings.clock.now
-        let (action, log) = guts.withLock { guts in
-            guts.metrics.receivedBytes += bytes.count
-            return (guts.machine.bytes(bytes.count, at: now), guts.log)
+        let (action, log) = state.withLock { state in
+            state.metrics.receivedBytes += bytes.count
+            return (state.machine.bytes(bytes.count, at: now), state.log)
         }
         guard case .keep(let known, let offset) = action else {
             log.publish()
@@ -241,7 +241,7 @@ final class WebTransfer: Transfer, TransportReceiver {
             fail(error)
             return .proceed
         case .pause:
-            guts.withLock { $0.machine.pause(at: now) }
+            state.withLock { $0.machine.pause(at: now) }
             wantsRoom.store(true, ordering: .relaxed)
             return .pause
         }
@@ -256,10 +256,10 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     private func resume() {
         let now = surroundings.clock.now
-        let (handle, deadline) = guts.withLock { guts in
-            guts.machine.resume(at: now)
-            guts.mustResume = guts.handle == nil
-            return (guts.handle, guts.machine.clocks.next)
+        let (handle, deadline) = state.withLock { state in
+            state.machine.resume(at: now)
+            state.mustResume = state.handle == nil
+            return (state.handle, state.machine.clocks.next)
         }
         handle?.resume()
         owner.transferExpects(deadline: deadline)
@@ -275,13 +275,13 @@ final class WebTransfer: Transfer, TransportReceiver {
         settleCircuit(CircuitBreaker.outcome(status: nil, failure: failure))
         // Once the transfer rests or waits again, others may end its log: what has come must be in it before. The end of
         // a body that is whole comes with the end of the log.
-        if failure != nil || !guts.withLock({ $0.machine.isWhole }) { log.publish() }
+        if failure != nil || !state.withLock({ $0.machine.isWhole }) { log.publish() }
         let now = surroundings.clock.now
         carryOut(
-            guts.withLock { guts in
-                guts.metrics.timings = timings
-                guts.handle = nil
-                return guts.machine.finished(failure, at: now)
+            state.withLock { state in
+                state.metrics.timings = timings
+                state.handle = nil
+                return state.machine.finished(failure, at: now)
             })
     }
 
@@ -289,7 +289,7 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     func carryOut(_ action: TransferStateMachine.Action) {
         switch action {
-        case .none, .accept, .replace, .goOn, .keep: break
+        case .none, .accept, .replace, .resume, .keep: break
         case .stopTransport: stopTransport()
         case .abort(let error, let stopsTransport):
             let error = located(error)
@@ -300,7 +300,7 @@ final class WebTransfer: Transfer, TransportReceiver {
         case .hop: hop()
         case .rest(let error, let until): rest(after: error, until: until)
         case .requeue:
-            owner.transfer(id, movesTo: guts.withLock { $0.machine.chain.current.hostAndPort })
+            owner.transfer(id, movesTo: state.withLock { $0.machine.chain.current.hostAndPort })
         case .end(.complete):
             noteEnd(nil)
             owner.transferDidEnd(id)
@@ -318,7 +318,7 @@ final class WebTransfer: Transfer, TransportReceiver {
     }
 
     private func hop() {
-        let (from, to) = guts.withLock { ($0.machine.chain.previousHost, $0.machine.chain.current.hostAndPort) }
+        let (from, to) = state.withLock { ($0.machine.chain.previousHost, $0.machine.chain.current.hostAndPort) }
         if from == to { begin() } else { owner.transfer(id, movesTo: to) }
     }
 
@@ -328,9 +328,9 @@ final class WebTransfer: Transfer, TransportReceiver {
     }
 
     private func stopTransport() {
-        let handle = guts.withLock { guts in
-            guts.mustStop = true
-            return guts.handle
+        let handle = state.withLock { state in
+            state.mustStop = true
+            return state.handle
         }
         handle?.cancel()
     }
@@ -338,14 +338,14 @@ final class WebTransfer: Transfer, TransportReceiver {
     private func noteEnd(_ error: WebImageError?) {
         settleCircuit(.neither)
         let now = surroundings.clock.now
-        let (metrics, length, preparation) = guts.withLock { guts in
-            defer { guts.preparation = nil }
-            guts.hasEnded = true
-            guts.metrics.total = now - createdAt
-            guts.metrics.redirects = guts.machine.chain.count
-            guts.metrics.retries = guts.machine.retries
-            guts.metrics.finalURL = guts.machine.chain.current.text
-            return (guts.metrics, guts.machine.received, guts.preparation)
+        let (metrics, length, preparation) = state.withLock { state in
+            defer { state.preparation = nil }
+            state.hasEnded = true
+            state.metrics.total = now - createdAt
+            state.metrics.redirects = state.machine.chain.count
+            state.metrics.retries = state.machine.retries
+            state.metrics.finalURL = state.machine.chain.current.text
+            return (state.metrics, state.machine.received, state.preparation)
         }
         preparation?.cancel()
         surroundings.events.emitEnd(id, redactedURL(plan.request.url), error, length, metrics)
@@ -354,7 +354,7 @@ final class WebTransfer: Transfer, TransportReceiver {
     private func emitProgress() {
         guard surroundings.events.isWanted else { return }
         let (received, expected) = log.progress
-        guard guts.withLock({ $0.progress.admits(received: received, expected: expected) }) else { return }
+        guard state.withLock({ $0.progress.admits(received: received, expected: expected) }) else { return }
         emit(.bytes(received: received, expected: expected))
     }
 
@@ -365,7 +365,7 @@ final class WebTransfer: Transfer, TransportReceiver {
     private func located(_ error: WebImageError) -> WebImageError { error.at(redactedURL(plan.request.url)) }
 }
 
-extension WebTransfer.Guts {
+extension WebTransfer.State {
     /// Takes down what an answer says.
     fileprivate mutating func note(
         _ head: ResponseHead, answer action: TransferStateMachine.Action, at wallTime: Int64
@@ -374,13 +374,13 @@ extension WebTransfer.Guts {
         metrics.version = head.version
         metrics.remoteAddress = head.remoteAddress
         if head.status == 401 { challenge = head[.wwwAuthenticate] ?? "" }
-        if case .goOn = action { metrics.resumedBytes += machine.partial.offset }
+        if case .resume = action { metrics.resumedBytes += machine.partial.offset }
         let current = DownloadExchange(
             url: machine.chain.current.text, requestFields: sentFields, requestTime: sentAt, responseTime: wallTime,
             head: head, redirects: redirects, hops: hops)
         switch action {
         case .accept, .replace: exchange = current
-        case .goOn where machine.partial.offset == 0: exchangeOfTry = current
+        case .resume where machine.partial.offset == 0: exchangeOfTry = current
         default: break
         }
     }

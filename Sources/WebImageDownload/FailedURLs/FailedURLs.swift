@@ -100,7 +100,7 @@ public final class FailedURLs: Sendable {
     /// - Returns: whether it was remembered.
     @discardableResult
     public func remove(_ url: String) -> Bool {
-        let normal = (try? DownloadSource(url, loader: nil))?.text ?? url
+        let normal = (try? DownloadSource(url))?.text ?? url
         return state.withLock { $0.table.remove(url: normal) }
     }
 

@@ -8,11 +8,18 @@ enum DownloadSource: Sendable {
     case loader(any ImageLoader, url: String)
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
-    init(_ text: String, loader: (any ImageLoader)?) throws(WebImageError) {
-        if let loader { self = .loader(loader, url: text) } else { self = try DownloadSource(text) }
+    init(_ request: borrowing DownloadRequest) throws(WebImageError) {
+        if let loader = request.loader {
+            self = .loader(loader, url: request.url)
+        } else if request.isPath {
+            self = .file(path: try Self.checked(path: request.url))
+        } else {
+            self = try DownloadSource(request.url)
+        }
     }
 
-    /// A text without a scheme is a path.
+    /// A text without a scheme is not taken for a path: a program that hands on what strangers type would read its own files
+    /// to them.
     ///
     /// - Throws: `invalidURL`, `unsupportedScheme`.
     init(_ text: String) throws(WebImageError) {
@@ -23,19 +30,29 @@ enum DownloadSource: Sendable {
         let reference = URLReference(text[...])
         switch reference.scheme?.lowercased() {
         case nil:
-            // Blanks before a URL hide its scheme; a path may begin with one.
+            // Blanks before a URL hide its scheme.
             if text.first?.isWhitespace == true, let url = try? WebURL(text) {
                 self = .web(url)
                 return
             }
-            guard !text.isEmpty, !text.utf8.contains(0) else {
-                throw WebImageError(.invalidURL, "the URL is empty or holds a zero byte", location: redactedURL(text))
-            }
-            self = .file(path: text)
+            throw WebImageError(.invalidURL, Self.lackOfScheme(text), location: redactedURL(text))
         case "file": self = .file(path: try Self.path(of: reference, text))
         case "data": self = .data(text)
         default: self = .web(try WebURL(text))
         }
+    }
+
+    private static func lackOfScheme(_ text: String) -> String {
+        if text.isEmpty { return "the URL is empty" }
+        return "the URL has no scheme; "
+            + (MissingScheme.hint(for: text) ?? "a path is given with ImageRequest(path:)")
+    }
+
+    private static func checked(path: String) throws(WebImageError) -> String {
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw WebImageError(.invalidURL, "the path is empty or holds a zero byte", location: path)
+        }
+        return path
     }
 
     /// RFC 8089: `file:///path`, `file://localhost/path`, `file:/path`.

@@ -59,8 +59,8 @@ final class ContinuedLog: @unchecked Sendable {
                 offset += chunk.count
                 guard append(chunk.array) else { return }
                 target.publish()
-                if budget.isOver { return budget.whenBelow { self.goOn() } }
-            case .wait: return _ = rest.whenReadable(after: offset) { self.goOn() }
+                if budget.isOver { return budget.whenBelow { self.scheduleStep() } }
+            case .wait: return _ = rest.whenReadable(after: offset) { self.scheduleStep() }
             case .end(let end):
                 // Another body, and all of it: the beginning is not its own.
                 if let next = rest.successor { return target.end(InterruptedBody.changed, replacedBy: next)() }
@@ -76,7 +76,7 @@ final class ContinuedLog: @unchecked Sendable {
         return .failed(WebImageError(.truncatedBody, "the body ended after \(count) of \(wholeLength) bytes"))
     }
 
-    private func goOn() { executor.run(.normal) { self.step() } }
+    private func scheduleStep() { executor.run(.normal) { self.step() } }
 
     /// False when the log has been ended instead.
     private func append(_ bytes: [UInt8]) -> Bool {

@@ -128,18 +128,18 @@ final class FakeTransfer: TransportTransfer {
             state.delivery.isPaused = false
             state.resumes += 1
         }
-        goOn()
+        continueDelivery()
     }
 
     func end(_ error: WebImageError) {
         state.withLock { state in
             if state.delivery.ending == nil { state.delivery.ending = error }
         }
-        goOn()
+        continueDelivery()
     }
 
     /// Sees to it that what is due is delivered; a delivery that is under way sees to it itself.
-    func goOn() {
+    func continueDelivery() {
         let mustStart = state.withLock { state in
             defer { state.isDelivering = true }
             return !state.isDelivering && state.receiver != nil
@@ -199,7 +199,7 @@ final class FakeTransfer: TransportTransfer {
     private func listen(to gate: Gate) {
         gate.whenOpen {
             self.state.withLock { $0.waitsForGate = false }
-            self.goOn()
+            self.continueDelivery()
         }
     }
 }

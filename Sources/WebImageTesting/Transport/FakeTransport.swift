@@ -112,7 +112,7 @@ public final class FakeTransport: HTTPTransport {
             if !script.isShutDown { script.transfers[ObjectIdentifier(transfer)] = transfer }
             return !script.isShutDown
         }
-        if isWelcome { transfer.goOn() } else { transfer.end(Self.wasShutDown) }
+        if isWelcome { transfer.continueDelivery() } else { transfer.end(Self.wasShutDown) }
         return transfer
     }
 

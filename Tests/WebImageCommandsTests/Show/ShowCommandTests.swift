@@ -32,7 +32,7 @@ struct ShowCommandTests {
         let lines = Self.lines(run)
         #expect(lines.count == 25 && String(decoding: lines[24], as: UTF8.self).hasPrefix("a.png: png 400x240, "))
         let drawn = try DrawingReader.blocks(Array(lines.prefix(24).joined(separator: [UInt8(ascii: "\n")])))
-        var request = ImageRequest(bench.path("a.png"))
+        var request = ImageRequest(path: bench.path("a.png"))
         request.size = TargetSize(width: 80)
         let image = try await ImageManager().image(for: request).image
         let wanted = image.withPixels { pixels in
