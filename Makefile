@@ -11,7 +11,7 @@ SOAK_SECONDS ?= 120
 # Where `make install` puts the command.
 PREFIX ?= /usr/local
 
-.PHONY: demo install quick test soak fuzz bench bench-peers libraries test-programs check clean help
+.PHONY: demo install quick test soak fuzz bench bench-peers docs libraries test-programs check clean help
 
 help:             ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,9 @@ bench: libraries  ## against the bare C libraries, in one run, as ratios
 bench-peers: libraries  ## against libvips and Pillow; installs them from Python's packages when it can
 	swift build $(TRAITS) -c release --product webimage-bench
 	scripts/bench-peers
+
+docs:             ## the catalogue as a site, in .build-docs/site
+	scripts/build-docs
 
 check:            ## the gates alone: imports, format, names, docs
 	scripts/check

@@ -202,6 +202,11 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// Only who builds the catalogue needs the plugin: `scripts/build-docs` sets DOCS.
+if Context.environment["DOCS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0"))
+}
+
 // Fuzzers need unsafe flags, which no package may have that others depend on: `scripts/fuzz` sets FUZZ.
 if Context.environment["FUZZ"] != nil {
     let instrumented = [

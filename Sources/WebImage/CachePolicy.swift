@@ -19,7 +19,7 @@ public enum CachePolicy: String, Hashable, Sendable, CaseIterable {
     case reload
     /// As ``reload``, and caches between here and the origin are told not to answer (`Cache-Control: no-cache`).
     case reloadFromOrigin = "reload-from-origin"
-    /// Only the caches; a miss is ``WebImageError/Code-swift.struct/cacheMiss``.
+    /// Only the caches; a miss is ``/WebImageCore/WebImageError/Code-swift.struct/cacheMiss``.
     case cacheOnly = "cache-only"
     /// No cache is read, and nothing is stored.
     case noStore = "no-store"

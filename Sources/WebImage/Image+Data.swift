@@ -20,15 +20,19 @@ extension Image {
 extension ImageRequest {
     /// Bytes that are there already, decoded as if they had been loaded; memory and disk cache are not asked.
     ///
-    /// - Parameter name: stands for the bytes in errors.
+    /// - Parameters:
+    ///   - data: the bytes of a file.
+    ///   - name: stands for the bytes in errors.
     public init(data: Data, name: String) { self.init(data: [UInt8](data), name: name) }
 }
 
 extension ImageManager {
-    /// Loads a picture by its URL: ``image(for:)-(ImageRequest)`` for all that a request can say.
+    /// Loads a picture by its URL: `image(for:)` with an ``ImageRequest`` for all that a request can say.
     ///
-    /// - Parameter size: the size to decode to; nil: the size that the picture has.
-    /// - Throws: as ``image(for:)-(ImageRequest)``.
+    /// - Parameters:
+    ///   - url: where the picture is.
+    ///   - size: the size to decode to; nil: the size that the picture has.
+    /// - Throws: any code of ``/WebImageCore/WebImageError``.
     public nonisolated(nonsending) func image(
         for url: URL, size: TargetSize? = nil
     ) async throws(WebImageError) -> ImageResponse {

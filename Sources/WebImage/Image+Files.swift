@@ -28,7 +28,7 @@ extension Image {
     }
 
     /// The picture's bytes in a format; all frames of an animation where the format and its coder hold such, else the
-    /// first. Blocks the caller for as long as encoding takes: see ``ImageManager/encode(_:as:_:)`` for one that does
+    /// first. Blocks the caller for as long as encoding takes: see ``ImageManager/encode(_:as:_:priority:)`` for one that does
     /// not.
     ///
     /// - Throws: `cannotEncode`.

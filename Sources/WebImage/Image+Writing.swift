@@ -12,8 +12,9 @@ extension Image {
     /// threads of the library's own.
     ///
     /// - Parameters:
+    ///   - file: a `file` URL.
     ///   - format: nil: what the file's extension says.
-    ///   - options: quality and the like; by default those of ``EncodeOptions`` (JPEG and WebP 80, AVIF 60, PNG without loss).
+    ///   - options: quality and the like; by default those of ``/WebImageCodecs/EncodeOptions`` (JPEG and WebP 80, AVIF 60, PNG without loss).
     /// - Throws: `cannotEncode` when neither `format` nor the name tells a format, `formatNotBuilt` when it cannot be written
     ///   here, `cannotWrite`, `permissionDenied`, `noSpace`.
     /// - Complexity: memory for the encoded bytes.

@@ -7,7 +7,7 @@ import WebImageSystem
 ///     for try await piece in try await manager.bytes(for: request) { try await client.write(piece.bytes) }
 ///
 /// Each iteration begins with the first byte. A reader that is slow holds up nobody: what it has not read yet waits in
-/// memory, and beyond a limit in a temporary file (``WebImageDownload/DownloadConfiguration``).
+/// memory, and beyond a limit in a temporary file (``/WebImageDownload/DownloadConfiguration``).
 public struct ImageBytes: AsyncSequence, Sendable {
     public typealias Failure = WebImageError
 

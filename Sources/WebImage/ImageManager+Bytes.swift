@@ -6,7 +6,7 @@ extension ImageManager {
     /// The original's bytes as the origin sent them, without decoding: from the disk cache or the network, by the
     /// request's policy. What comes from the network is stored as the policy says if its header is a picture's.
     ///
-    /// - Throws: any code of ``WebImageError`` but 30xx; `cancelled` when the task was cancelled.
+    /// - Throws: any code of ``/WebImageCore/WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8] {
         if let data = request.inlineData { return data }
         let reading = try await BytesReading.open(request, by: loader)
@@ -44,7 +44,7 @@ extension ImageManager {
     /// their end.
     ///
     /// Returns when the origin has answered. Letting go of the result ends the transfer, unless others want it.
-    /// - Throws: any code of ``WebImageError`` but 30xx; `cancelled` when the task was cancelled.
+    /// - Throws: any code of ``/WebImageCore/WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func bytes(for request: ImageRequest) async throws(WebImageError) -> ImageBytes {
         let reading = try await BytesReading.open(request, by: loader)
         let answer = CancellableAnswer<Void>()
@@ -77,6 +77,7 @@ extension ImageManager {
     /// Brings an original into the disk cache, for later, without making a picture of it.
     ///
     /// - Parameters:
+    ///   - request: names the original, and says how it is loaded and kept.
     ///   - check: how much of it is looked at before it is kept. Where a ``CacheSerializer`` decides what is kept, all of it
     ///     is, since that needs the picture.
     ///   - onProgress: told how far the transfer is, on threads of the manager. It must not block.

@@ -19,7 +19,7 @@ public final class ImageManager: Sendable {
     public struct Configuration: Sendable {
         /// What the memory cache may hold. Default: 20 % of the container's memory, at most 512 MiB.
         public var memoryLimits = MemoryCache.Limits.default
-        /// Which pictures leave memory first. Default ``EvictionPolicy/twoQueues``.
+        /// Which pictures leave memory first. Default ``/WebImageCache/EvictionPolicy/twoQueues``.
         public var evictionPolicy = EvictionPolicy.twoQueues
         /// Whether pictures leave memory when the container or the machine runs short of it (Linux: PSI, cgroups,
         /// `MemAvailable`). Default true.
@@ -31,18 +31,18 @@ public final class ImageManager: Sendable {
         }
         /// Whether the program has said where the disk cache is, or that it wants none.
         private(set) var isDiskChosen = false
-        /// Default: as ``DownloadConfiguration`` says. An `Accept` field that nobody has set names the formats that the
+        /// Default: as ``/WebImageDownload/DownloadConfiguration`` says. An `Accept` field that nobody has set names the formats that the
         /// manager's coders decode.
         public var download = DownloadConfiguration()
         /// What decoding one picture may cost, for requests that do not say it (``ImageRequest/limits``). Default
-        /// ``WebImageCore/DecodeLimits/default``.
+        /// ``/WebImageCore/DecodeLimits/default``.
         public var limits = DecodeLimits.default
         /// How long a whole load may take, for requests that do not say it (``ImageRequest/timeout``). Default nil: no limit,
-        /// but for those of the phases (``WebImageDownload/DownloadConfiguration/deadlines``).
+        /// but for those of the phases (``/WebImageDownload/DownloadConfiguration/deadlines``).
         public var timeout: Duration?
         /// Which schemes, hosts, ports and resolved addresses may be talked to, for requests that do not say it
         /// (``ImageRequest/addressPolicy``); the same as ``download``'s. A program that takes URLs from strangers sets
-        /// ``WebImageDownload/AddressPolicy/publicOnly``. Default nil: all.
+        /// ``/WebImageDownload/AddressPolicy/publicOnly``. Default nil: all.
         public var addressPolicy: AddressPolicy? {
             get { download.addressPolicy }
             set { download.addressPolicy = newValue }
@@ -57,7 +57,7 @@ public final class ImageManager: Sendable {
         /// finished pictures as ``cacheEncoding`` says.
         public var cacheSerializer: CacheSerializer?
         /// Which fields of an origin's answer are kept with its picture, for ``ImageResponse/head``. Default
-        /// ``WebImageDownload/KeptFields/standard``: the eight that caching needs.
+        /// ``/WebImageDownload/KeptFields/standard``: the eight that caching needs.
         public var keptFields = KeptFields.standard
         /// Threads that decode. Default: as many as the machine has cores for this process.
         public var decodeThreads = Processors.count
@@ -85,7 +85,10 @@ public final class ImageManager: Sendable {
     /// Gives memory back when it is short; nil when the configuration wants none.
     private let pressure: MemoryPressureWatcher?
 
-    /// - Parameter transport: the HTTP client; nil makes a libcurl one.
+    /// - Parameters:
+    ///   - configuration: what it is made of.
+    ///   - coders: read and write pictures.
+    ///   - transport: the HTTP client; nil makes a libcurl one.
     public convenience init(
         configuration: Configuration = Configuration(), coders: CoderRegistry = .standard,
         transport: (any HTTPTransport)? = nil
@@ -148,7 +151,7 @@ public final class ImageManager: Sendable {
     /// Loads a picture. A picture in memory is returned without any suspension.
     ///
     /// Cancelling the task cancels the load, unless others wait for the same picture.
-    /// - Throws: any code of ``WebImageError``; `cancelled` when the task was cancelled.
+    /// - Throws: any code of ``/WebImageCore/WebImageError``; `cancelled` when the task was cancelled.
     public nonisolated(nonsending) func image(for request: ImageRequest) async throws(WebImageError) -> ImageResponse {
         if !request.includesData, let image = loader.cachedImage(for: request) {
             loader.observer.answered(from: .memory)
@@ -178,8 +181,10 @@ public final class ImageManager: Sendable {
 
     /// Loads a picture for code without async functions.
     ///
-    /// - Parameter onEvent: called on threads of the manager (for a picture in memory: on the caller's, before this
-    ///   returns); `finished` comes exactly once, last, also after a cancel. It must not block.
+    /// - Parameters:
+    ///   - request: what is loaded, and how.
+    ///   - onEvent: called on threads of the manager (for a picture in memory: on the caller's, before this returns);
+    ///     `finished` comes exactly once, last, also after a cancel. It must not block.
     @discardableResult
     public func load(_ request: ImageRequest, onEvent: @escaping @Sendable (ImageEvent) -> Void) -> LoadToken {
         let token = LoadToken(loader: loader, request: request, isWatching: true)
@@ -196,7 +201,7 @@ public final class ImageManager: Sendable {
     /// Ends the manager's work in order: takes nothing new (`shutDown`), ends the loads that wait for the network unless
     /// they are marked ``ImageRequest/finishesWhenDrained``, lets the rest come to their end for as long as `limit`, writes
     /// everything to disk, removes what is too old there
-    /// (``WebImageCache/DiskCacheConfiguration/removesExpiredWhenDrained``), shuts down, and gives free memory back to the
+    /// (``/WebImageCache/DiskCacheConfiguration/removesExpiredWhenDrained``), shuts down, and gives free memory back to the
     /// system. A cancelled task does not wait for loads.
     public func drain(within limit: Duration) async {
         let end = loader.clock.now + limit
@@ -238,6 +243,7 @@ public final class ImageManager: Sendable {
 
 extension DrainService {
     /// - Parameters:
+    ///   - manager: what is drained.
     ///   - drainTime: for how long what runs may come to its end, see ``ImageManager/drain(within:)``. Default 10 s.
     ///   - untilShutdown: returns when the service shall stop; nil (the default) when its task is cancelled.
     public init(

@@ -2,7 +2,7 @@ public import HTTPTypes
 public import WebImageCore
 public import WebImageDownload
 
-/// How the bytes are got. What is nil is as the downloader's ``DownloadConfiguration`` says.
+/// How the bytes are got. What is nil is as the downloader's ``/WebImageDownload/DownloadConfiguration`` says.
 extension ImageRequest {
     private subscript<Value>(download field: WritableKeyPath<DownloadRequest, Value>) -> Value {
         get { self[\.download][keyPath: field] }
@@ -90,7 +90,7 @@ extension ImageRequest {
         set { self[download: \.credentialScope] = newValue }
     }
 
-    /// Sends and takes cookies, kept in ``DownloadConfiguration/cookieJar``. Default false. An answer is for those cookies
+    /// Sends and takes cookies, kept in ``/WebImageDownload/DownloadConfiguration/cookieJar``. Default false. An answer is for those cookies
     /// that were sent for it, unless it is `public`.
     public var handlesCookies: Bool {
         get { self[download: \.handlesCookies] }
@@ -146,7 +146,7 @@ extension ImageRequest {
     }
 
     /// Gets the bytes in place of the downloader, whatever the URL is. Default nil: the downloader for the schemes that it
-    /// knows, and ``DownloadConfiguration/loaders`` for others.
+    /// knows, and ``/WebImageDownload/DownloadConfiguration/loaders`` for others.
     public var loader: (any ImageLoader)? {
         get { self[download: \.loader] }
         set { self[download: \.loader] = newValue }

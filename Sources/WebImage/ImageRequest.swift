@@ -26,7 +26,9 @@ public struct ImageRequest: Sendable {
         storage = ImageRequestStorage(fields)
     }
 
-    /// - Parameter size: the size to decode to; nil: the size that the picture has.
+    /// - Parameters:
+    ///   - url: an absolute URL.
+    ///   - size: the size to decode to; nil: the size that the picture has.
     public init(_ url: URL, size: TargetSize? = nil) { self.init(url.absoluteString, size: size) }
 
     /// A file.
@@ -48,7 +50,9 @@ public struct ImageRequest: Sendable {
 
     /// Bytes that are there already, decoded as if they had been loaded; memory and disk cache are not asked.
     ///
-    /// - Parameter name: stands for the bytes in errors.
+    /// - Parameters:
+    ///   - data: the bytes of a file.
+    ///   - name: stands for the bytes in errors.
     public init(data: [UInt8], name: String) {
         var fields = ImageRequestFields(url: "data:,\(RequestIdentity.nextNumber())")
         fields.inlineData = data
@@ -127,9 +131,9 @@ extension ImageRequest {
         set { self[\.recipe.firstFrameOnly] = newValue }
     }
 
-    /// Decodes an animation's frames before the load ends, as many as ``WebImageCore/ImageAnimation/bufferLimit`` has room
+    /// Decodes an animation's frames before the load ends, as many as ``/WebImageCore/ImageAnimation/bufferLimit`` has room
     /// for, in place of when they are shown. Default false. Of a picture that memory has, see
-    /// ``WebImageCore/ImageAnimation/preload()``.
+    /// ``/WebImageCore/ImageAnimation/preload()``.
     public var preloadsFrames: Bool {
         get { storage.fields.recipe.preloadsFrames }
         set { self[\.recipe.preloadsFrames] = newValue }
@@ -176,7 +180,7 @@ extension ImageRequest {
     }
 
     /// What the decode may cost. Default: the manager's (``ImageManager/Configuration/limits``); until one is set it reads as
-    /// ``DecodeLimits/default``, and changing one limit of it sets all.
+    /// ``/WebImageCore/DecodeLimits/default``, and changing one limit of it sets all.
     public var limits: DecodeLimits {
         get { storage.fields.recipe.limits }
         set { self[\.recipe.ownLimits] = newValue }

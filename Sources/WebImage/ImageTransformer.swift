@@ -8,6 +8,6 @@ public protocol ImageTransformer: Sendable {
     /// the same pixels.
     var key: String { get }
 
-    /// - Throws: any ``WebImageError``; the load then fails with `transformFailed`, and nothing is cached.
+    /// - Throws: any ``/WebImageCore/WebImageError``; the load then fails with `transformFailed`, and nothing is cached.
     func transform(_ image: Image) throws(WebImageError) -> Image
 }

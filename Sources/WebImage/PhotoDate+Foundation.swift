@@ -9,7 +9,7 @@ public import WebImageCodecs
 extension PhotoDate {
     /// The moment, for a camera whose zone is known.
     ///
-    /// - Parameter zone: where the camera was, in case it did not say it (``minutesFromUTC``), as most do not. Default nil.
+    /// - Parameter zone: where the camera was, in case it did not say it (``/WebImageCodecs/PhotoDate/minutesFromUTC``), as most do not. Default nil.
     /// - Returns: nil when neither says it, or there is no such day.
     public func date(in zone: TimeZone? = nil) -> Date? {
         guard let zone = minutesFromUTC.flatMap({ TimeZone(secondsFromGMT: $0 * 60) }) ?? zone else { return nil }

@@ -5,7 +5,7 @@ import WebImageSystem
 /// (SDWebImage's `SDImageAssetManager`, row N-02). A value; any thread may use it.
 ///
 /// It finds files and keeps nothing: give what it finds to ``ImageRequest/init(path:size:)``, and the manager's memory cache keeps the
-/// picture. ``ScaleSuffix`` tells which scale was found.
+/// picture. ``/WebImageCore/ScaleSuffix`` tells which scale was found.
 public struct ScaledResources: Sendable {
     /// For names without an extension, in the order in which they are tried.
     private static let endings = ["png", "jpg", "jpeg", "gif", "webp", "apng", "avif", "heic", "jxl", "svg"]

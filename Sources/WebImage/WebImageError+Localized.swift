@@ -7,9 +7,9 @@ public import WebImageCore
 #endif
 
 extension WebImageError: LocalizedError {
-    /// What ``description`` says, so that a program that knows an `any Error` only shows it as well.
+    /// What `description` says, so that a program that knows an `any Error` only shows it as well.
     public var errorDescription: String? { description }
 
-    /// The same as ``description``, also where Foundation is not imported.
+    /// The same as `description`, also where Foundation is not imported.
     public var localizedDescription: String { description }
 }

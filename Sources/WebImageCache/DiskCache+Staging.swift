@@ -8,8 +8,13 @@ extension DiskCache {
     ///
     /// What waits so is lost when the process ends; ``flush()`` writes it. Safe on any thread; does not block.
     ///
-    /// - Parameter completion: called once, on the executor or here: true when it is on disk, false when it was skipped
-    ///   for want of room or is not wanted any more.
+    /// - Parameters:
+    ///   - key: what it is found by.
+    ///   - body: the bytes.
+    ///   - metadata: what is known of them.
+    ///   - priority: of the write.
+    ///   - completion: called once, on the executor or here: true when it is on disk, false when it was skipped for want of
+    ///     room or is not wanted any more.
     /// - Returns: false when too much waits already (``DiskCacheConfiguration/mostStaged``): nothing is done then. After
     ///   ``flush()`` there is room again.
     @discardableResult

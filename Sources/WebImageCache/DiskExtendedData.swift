@@ -15,7 +15,9 @@ public protocol DiskExtendedData: Sendable {
     /// The version of ``encoded``.
     static var version: UInt32 { get }
     var encoded: [UInt8] { get }
-    /// - Parameter version: what the bytes were written with; later than ``version`` when a newer program wrote them.
+    /// - Parameters:
+    ///   - bytes: what ``encoded`` gave.
+    ///   - version: what the bytes were written with; later than ``version`` when a newer program wrote them.
     /// - Returns: nil for what cannot be read: it is then as if there were none.
     init?(_ bytes: [UInt8], version: UInt32)
 }

@@ -34,7 +34,7 @@ public struct EncodeOptions: Hashable, Sendable {
     /// JPEG and HEIC: whether a copy with sides of at most 160 pixels is put in, for programs that list files (row E-14).
     /// Default false; other formats do not look at it.
     public var embedsThumbnail = false
-    /// Whether EXIF, XMP and density of ``Image/Info-swift.struct/metadata`` are written; default false. Orientation,
+    /// Whether EXIF, XMP and density of ``/WebImageCore/Image/Info-swift.struct/metadata`` are written; default false. Orientation,
     /// size and colour space in them are then those of the new file, and EXIF's thumbnail goes. JPEG, PNG, WebP, AVIF, HEIC,
     /// JPEG XL and TIFF hold all three, BMP and the other formats none of them.
     public var keepsMetadata: Bool

@@ -35,8 +35,10 @@ public protocol ImageCoder: Sendable {
 
     /// A decoder for one picture.
     ///
-    /// - Parameter plan: asked once, from within `push`, when the header is known: where the rows go and at which
-    ///   scale. What it throws ends the decode and is thrown by that `push`.
+    /// - Parameters:
+    ///   - options: limits and depth, and what is called between pieces of work.
+    ///   - plan: asked once, from within `push`, when the header is known: where the rows go and at which scale. What it
+    ///     throws ends the decode and is thrown by that `push`.
     func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder
@@ -106,11 +108,11 @@ public typealias DecodePlanner = (ImageHeader) throws(WebImageError) -> DecodePl
 public struct DecodePlan {
     /// One of the coder's ``ImageCoder/scaleDenominators(for:)``.
     public var scaleDenominator: Int
-    /// What a coder of vector pictures (``ImageHeader/isVector``) draws, and at which size; others do not look at it.
+    /// What a coder of vector pictures (``/WebImageCore/ImageHeader/isVector``) draws, and at which size; others do not look at it.
     /// Default nil: all of it in its natural size.
     public var raster: VectorRaster?
-    /// Which of ``ImageHeader/otherSizes`` is decoded; coders of files without them do not look at it. Default nil:
-    /// ``ImageHeader/size``.
+    /// Which of ``/WebImageCore/ImageHeader/otherSizes`` is decoded; coders of files without them do not look at it. Default nil:
+    /// ``/WebImageCore/ImageHeader/size``.
     public var size: PixelSize?
     /// nil: the header is all that is wanted; the decoder stops there.
     public var sink: (any RowSink)?

@@ -80,6 +80,8 @@ public struct Image: Sendable {
     ///
     /// - Parameters:
     ///   - size: the size of the picture in pixels.
+    ///   - layout: how a pixel lies in memory.
+    ///   - alpha: what the fourth channel means.
     ///   - fill: gets `size.height` rows of `size.width * layout.bytesPerPixel` zeroed bytes to write.
     /// - Throws: `limitExceeded` when the size is empty or too large to address.
     public init(

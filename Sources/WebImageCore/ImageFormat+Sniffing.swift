@@ -1,5 +1,5 @@
 extension ImageFormat {
-    /// How many first bytes ``init(sniffing:)`` wants for a sure answer.
+    /// How many first bytes `init(sniffing:)` wants for a sure answer.
     public static let sniffingLength = 4096
 
     /// The format of a picture by its first bytes, whatever its name; nil when they are of none that is known.

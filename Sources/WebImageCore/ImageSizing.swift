@@ -22,6 +22,8 @@ public struct TargetSize: Hashable, Sendable {
     /// - Parameters:
     ///   - width: in pixels; values below 1 count as not given.
     ///   - height: in pixels; values below 1 count as not given.
+    ///   - fit: how to meet the size.
+    ///   - upscale: whether the result may be larger than the original.
     public init(width: Int? = nil, height: Int? = nil, fit: ImageFit = .contain, upscale: Bool = false) {
         self.width = width.flatMap { $0 > 0 ? $0 : nil }
         self.height = height.flatMap { $0 > 0 ? $0 : nil }

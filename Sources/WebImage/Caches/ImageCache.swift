@@ -22,7 +22,7 @@ public final class ImageCache: ImageCaching {
     public struct Configuration: Sendable {
         /// What may be in memory. Default: 20 % of the container's memory, at most 512 MiB.
         public var memoryLimits = MemoryCache.Limits.default
-        /// Which pictures leave memory first. Default ``EvictionPolicy/twoQueues``.
+        /// Which pictures leave memory first. Default ``/WebImageCache/EvictionPolicy/twoQueues``.
         public var evictionPolicy = EvictionPolicy.twoQueues
         /// Where the disk cache is; nil (the default): memory only.
         public var disk: DiskCacheConfiguration?
@@ -31,7 +31,7 @@ public final class ImageCache: ImageCaching {
         /// Decides which bytes go to disk where a call brings no serializer of its own. Default nil: those that were given,
         /// else those that ``encoding`` makes.
         public var serializer: CacheSerializer?
-        /// Reads and writes pictures. Default ``CoderRegistry/standard``.
+        /// Reads and writes pictures. Default ``/WebImageCodecs/CoderRegistry/standard``.
         public var coders = CoderRegistry.standard
         /// Threads that decode and encode. Default: as many as the machine has cores for this process.
         public var decodeThreads = Processors.count

@@ -44,7 +44,9 @@ public final class ImageCaches: ImageCaching {
 
     private let state: Guarded<State>
 
-    /// - Parameter caches: the lowest first.
+    /// - Parameters:
+    ///   - caches: the lowest first.
+    ///   - policies: which of them each kind of call concerns.
     public init(_ caches: [any ImageCaching] = [], policies: Policies = Policies()) {
         state = Guarded(State(caches: caches, policies: policies))
     }

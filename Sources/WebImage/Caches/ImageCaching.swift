@@ -15,6 +15,7 @@ public protocol ImageCaching: AnyObject, Sendable {
     /// The picture as the request wants it; nil when there is none.
     ///
     /// - Parameters:
+    ///   - request: names the picture.
     ///   - layers: where to look.
     ///   - promotes: whether a picture that was found on disk is in memory from then on (rows C-18 and K-26).
     /// - Throws: `cacheIO`, `badImageData` and its kin for an entry that is no picture, `cancelled`.
@@ -35,8 +36,11 @@ public protocol ImageCaching: AnyObject, Sendable {
     /// Keeps a picture as the one that the request names.
     ///
     /// - Parameters:
+    ///   - image: what is kept.
     ///   - data: its bytes; nil: they are made (``CacheEncoding``).
+    ///   - request: names the picture.
     ///   - layers: where it is kept.
+    ///   - options: metadata of the entry, and who makes the bytes.
     /// - Returns: whether every layer has it; false when a limit leaves no room, or something else happened to the key.
     /// - Throws: `cannotEncode`, `noSpace`, `readOnly`, `cacheIO`, `cancelled`; memory has the picture then all the same.
     @discardableResult

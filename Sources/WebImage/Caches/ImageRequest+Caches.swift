@@ -5,8 +5,7 @@ import WebImageCodecs
 extension ImageRequest {
     /// A picture that only caches have, under a text of one's own: it has no URL to be loaded from.
     ///
-    /// Its ``cachePolicy`` is ``CachePolicy/cacheOnly``. A text that is a URL as ``originalKey`` has it names that URL's
-    /// original.
+    /// Its ``cachePolicy`` is ``CachePolicy/cacheOnly``. A text that is a URL in normal form names that URL's original.
     public init(cacheKey text: String) {
         // RFC 6761, section 6.4: there is no such host.
         self.init("https://no.invalid/")

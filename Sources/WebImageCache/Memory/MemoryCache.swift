@@ -59,6 +59,7 @@ public final class MemoryCache: Sendable {
     private let seesEveryHit: Bool
 
     /// - Parameters:
+    ///   - limits: how much is kept.
     ///   - policy: which pictures leave first.
     ///   - remembersHeld: whether a picture that somebody holds is found after it left.
     public convenience init(
@@ -119,7 +120,10 @@ public final class MemoryCache: Sendable {
     /// Keeps a picture in place of the one of that key; others make room for it.
     ///
     /// A picture that is larger than the limit is not kept, and an older one of that key goes all the same.
-    /// - Parameter lifetime: after which it is no longer found; nil for ever.
+    /// - Parameters:
+    ///   - image: what is kept.
+    ///   - key: what it is found by.
+    ///   - lifetime: after which it is no longer found; nil for ever.
     /// - Returns: whether it was kept.
     @discardableResult
     public func store(_ image: Image, for key: CacheKey, lifetime: Duration? = nil) -> Bool {

@@ -49,7 +49,7 @@ protocol FramePatchReader: AnyObject {
     /// See ``AnimationDecoder/beginsWithStill``. Default true.
     var beginsWithStill: Bool { get }
 
-    /// Takes the next bytes. A patch over ``DecodeLimits/frames`` or ``DecodeLimits/animationPixels`` is refused before it is
+    /// Takes the next bytes. A patch over ``/WebImageCore/DecodeLimits/frames`` or ``/WebImageCore/DecodeLimits/animationPixels`` is refused before it is
     /// kept: a frame may take fewer bytes in the file than in ``patches``.
     ///
     /// - Parameter file: what the bytes are all of, where they are all of an array: it is kept, not copied.

@@ -1,7 +1,7 @@
 public import WebImageCore
 
 extension ImageMetadata {
-    /// What ``exif`` says of the photograph; nil without EXIF, or when it says nothing of it. Read anew at each call, in some
+    /// What EXIF says of the photograph; nil without EXIF, or when it says nothing of it. Read anew at each call, in some
     /// microseconds. Whoever publishes pictures should know that ``PhotoDetails/place`` is often somebody's home.
     public var photo: PhotoDetails? { exif.flatMap { PhotoDetails(exif: $0) } }
 }

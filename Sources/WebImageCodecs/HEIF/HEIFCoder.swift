@@ -6,7 +6,7 @@
     /// The boxes are read by ourselves: libheif and libde265 are given one HEVC picture at a time, in a file of our own,
     /// after its sizes were held against the limits. A tiled picture's rows come tile row by tile row, also while its
     /// bytes come. The `clap`, `irot` and `imir` properties are followed: a crop is applied
-    /// (``ImageHeader/storedSize`` tells the size before), turns become the orientation; an EXIF orientation is not
+    /// (``/WebImageCore/ImageHeader/storedSize`` tells the size before), turns become the orientation; an EXIF orientation is not
     /// looked at, as HEIF demands, but kept with the rest of EXIF and with XMP. Overlays, sequences without a still, and items that are not HEVC are
     /// `unsupportedFeature`.
     public struct HEIFCoder: ImageCoder {

@@ -1,7 +1,7 @@
 public import WebImageCore
 
 /// Icons and cursors of Windows: the largest entry, of equals the deepest, whether it is a bitmap or a PNG. Where a plan
-/// names a smaller one (``ImageHeader/otherSizes``), that: it was drawn for its size.
+/// names a smaller one (``/WebImageCore/ImageHeader/otherSizes``), that: it was drawn for its size.
 ///
 /// A size that the table and the entry tell differently is the entry's.
 public struct ICOCoder: ImageCoder {

@@ -19,7 +19,7 @@ struct ICODirectory {
 
     /// How many bytes the table takes; nil when there are too few bytes to tell.
     ///
-    /// - Throws: `corruptData`, `limitExceeded` for more entries than ``DecodeLimits/frames``.
+    /// - Throws: `corruptData`, `limitExceeded` for more entries than ``/WebImageCore/DecodeLimits/frames``.
     static func length(_ bytes: [UInt8], _ limits: DecodeLimits) throws(WebImageError) -> Int? {
         guard bytes.count >= headerLength else { return nil }
         guard bytes[0] == 0, bytes[1] == 0, bytes[2] == 1 || bytes[2] == 2, bytes[3] == 0 else {

@@ -4,7 +4,7 @@
 
     /// JPEG XL through libjxl: bare codestreams and boxed files, stills and animations.
     ///
-    /// Of an animation ``ImageHeader/frameCount`` is nil until the decoder has seen its end; it goes on taking bytes
+    /// Of an animation ``/WebImageCore/ImageHeader/frameCount`` is nil until the decoder has seen its end; it goes on taking bytes
     /// after the first frame, and also after the header when only that is wanted, and costs little then.
     public struct JXLCoder: ImageCoder {
         public init() {}

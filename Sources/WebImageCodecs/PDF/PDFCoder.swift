@@ -6,7 +6,7 @@
     /// The natural size is the page's at 72 dpi, turned as the page says. Paper is white, as ISO 32000-1, 11.4.7, has it,
     /// so that text can be read on any ground; SDWebImage leaves it transparent. `frameCount` is the number of pages.
     /// Encrypted files are refused with `unsupportedFeature`. All bytes must be there before anything is known. A
-    /// drawing that takes longer than ``DecodeLimits/drawingTime`` is left: its caller gets `limitExceeded` then, while the
+    /// drawing that takes longer than ``/WebImageCore/DecodeLimits/drawingTime`` is left: its caller gets `limitExceeded` then, while the
     /// drawing itself goes on until it ends.
     public struct PDFCoder: ImageCoder {
         public init() {}

@@ -28,7 +28,7 @@
         /// ``EncodeOptions/compressionLevel`` 0. The orientation stands in its tag, XMP and density in theirs on request;
         /// a block of EXIF, which is a TIFF of its own, is taken apart into tags, and put together again when it is read.
         ///
-        /// - Throws: `cannotEncode` for another format and for what is longer than 4 GiB as ``ImageFormat/tiff``;
+        /// - Throws: `cannotEncode` for another format and for what is longer than 4 GiB as ``/WebImageCore/ImageFormat/tiff``;
         ///   `limitExceeded` without memory.
         public func encode(
             _ image: Image, as format: ImageFormat, _ options: EncodeOptions

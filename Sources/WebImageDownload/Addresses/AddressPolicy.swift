@@ -40,7 +40,9 @@ public struct AddressPolicy: Sendable {
 
     /// A rule of your own about numeric addresses, called on a thread of the transport: it must not block.
     ///
-    /// - Parameter name: stands for the rule in comparisons: two rules of one name are taken to be the same.
+    /// - Parameters:
+    ///   - name: stands for the rule in comparisons: two rules of one name are taken to be the same.
+    ///   - allows: whether a server with that address may be talked to.
     public init(name: String, allows: @escaping @Sendable (String) -> Bool) {
         rule = Rule(name: name, allows: allows)
     }

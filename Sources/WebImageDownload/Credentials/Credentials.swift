@@ -82,7 +82,9 @@ public struct CredentialProvider: Sendable {
 
     /// A bearer token, asked for ahead and once more when it is refused.
     ///
-    /// - Parameter token: called with true when the last one was refused.
+    /// - Parameters:
+    ///   - name: stands for the provider in comparisons, and for who asks.
+    ///   - token: called with true when the last one was refused.
     public static func bearer(
         name: String, token: @escaping @Sendable (_ origin: String, _ mustRefresh: Bool) async throws -> String?
     ) -> CredentialProvider {

@@ -8,6 +8,7 @@ public struct DrainService: Sendable {
     private let drain: @Sendable () async -> Void
 
     /// - Parameters:
+    ///   - downloader: what is drained.
     ///   - drainTime: how long marked downloads may go on. Default 10 s.
     ///   - untilShutdown: returns when the service shall stop; nil (the default) when its task is cancelled.
     public init(

@@ -9,7 +9,9 @@ import WebImageSystem
 public final class ImageDownloader: Sendable {
     let center: DownloadCenter
 
-    /// - Parameter transport: nil (the default) makes a ``CurlTransport`` that ends with the downloader.
+    /// - Parameters:
+    ///   - configuration: what holds for all downloads that do not say otherwise.
+    ///   - transport: nil (the default) makes a ``CurlTransport`` that ends with the downloader.
     public convenience init(
         configuration: DownloadConfiguration = DownloadConfiguration(), transport: (any HTTPTransport)? = nil
     ) {

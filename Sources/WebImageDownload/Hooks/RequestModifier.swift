@@ -62,8 +62,9 @@ public struct RequestModifier: Sendable {
 
     /// One that works at once.
     ///
-    /// - Parameter change: must not block: it is called on the thread that asks, also for a picture in memory. An error
-    ///   refuses.
+    /// - Parameters:
+    ///   - name: stands for the modifier in comparisons.
+    ///   - change: must not block: it is called on the thread that asks, also for a picture in memory. An error refuses.
     public static func changing(
         name: String, _ change: @escaping @Sendable (inout OutgoingRequest) throws -> Void
     ) -> RequestModifier {

@@ -19,7 +19,7 @@ public protocol ImageLoader: Sendable {
     func canLoad(_ url: String) -> Bool
 
     /// Gives the bytes to `receiver`, in order, and returns after the last one. Its task is cancelled when nobody waits for
-    /// them any more. What it throws ends the download: a ``WebImageError`` as it is, anything else as `connectionLost`.
+    /// them any more. What it throws ends the download: a ``/WebImageCore/WebImageError`` as it is, anything else as `connectionLost`.
     func load(_ url: String, to receiver: ImageReceiver) async throws
 }
 

@@ -9,14 +9,14 @@ public protocol HTTPTransport: Sendable {
     /// when the transport has been shut down (then perhaps before this call returns).
     func start(_ request: TransportRequest, receiver: any TransportReceiver) -> any TransportTransfer
 
-    /// Ends every transfer, running or yet to start, with ``WebImageError/Code-swift.struct/shutDown``.
+    /// Ends every transfer, running or yet to start, with ``/WebImageCore/WebImageError/Code-swift.struct/shutDown``.
     func shutDown()
 }
 
 /// A transfer that was started. All of it may be called from any thread, also from the receiver's callbacks, and does
 /// nothing once the transfer has finished.
 public protocol TransportTransfer: AnyObject, Sendable {
-    /// Ends the transfer; `didFinish` follows with ``WebImageError/Code-swift.struct/cancelled``.
+    /// Ends the transfer; `didFinish` follows with ``/WebImageCore/WebImageError/Code-swift.struct/cancelled``.
     func cancel()
     /// Asks for no more bytes until ``resume()``. A piece that is on its way may still come.
     func pause()
