@@ -31,6 +31,21 @@ public struct ImageRequest: Sendable {
     ///   - size: the size to decode to; nil: the size that the picture has.
     public init(_ url: URL, size: TargetSize? = nil) { self.init(url.absoluteString, size: size) }
 
+    /// The same with more said of it.
+    ///
+    ///     let request = ImageRequest("https://example.com/a.jpg") {
+    ///         $0.size = TargetSize(width: 400)
+    ///         $0.priority = .high
+    ///     }
+    ///
+    /// - Parameters:
+    ///   - url: text of an absolute URL.
+    ///   - change: called once, now.
+    public init(_ url: String, _ change: (inout ImageRequest) -> Void) {
+        self.init(url)
+        change(&self)
+    }
+
     /// A file.
     ///
     /// - Parameters:
