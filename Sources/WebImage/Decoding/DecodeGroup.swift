@@ -9,6 +9,9 @@ struct DecodeScale: Hashable {
     var raster: VectorRaster?
     /// Which of the sizes that the file has the picture in; nil: the header's.
     var size: PixelSize?
+
+    /// Formats whose decoders hold some rows only.
+    fileprivate static let rowFormats: Set<ImageFormat> = [.jpeg, .png, .apng, .gif, .qoi, .pnm]
 }
 
 /// The pictures that one decode can make: those that want the same scale of the same original.
@@ -23,7 +26,7 @@ struct DecodeGroup<Order: PictureOrder> {
         self.coder = coder
         self.scale = scale
         self.orders = orders
-        memory = Self.memory(for: orders.map(\.recipe), header: header)
+        memory = Self.memory(for: orders, header: header)
     }
 
     /// Sorts pictures by the scale that is best for each; the first one's group comes first.
@@ -70,20 +73,19 @@ struct DecodeGroup<Order: PictureOrder> {
         return target
     }
 
-    private static func memory(for recipes: [PictureRecipe], header: ImageHeader) -> Int {
-        // Formats whose decoders hold some rows only.
-        let rowFormats: Set<ImageFormat> = [.jpeg, .png, .apng, .gif, .qoi, .pnm]
+    private static func memory(for orders: [Order], header: ImageHeader) -> Int {
         // A size that an order only hopes for must not overflow the sum: makeTarget refuses it, whatever this says.
         let most = 1 << 40
         let stored = min(header.size.pixelCount ?? most, most)
-        let pixelBytes = recipes.first?.keepsBitDepth == true && header.bitDepth > 8 ? 8 : 4
+        let pixelBytes = orders.first?.recipe.keepsBitDepth == true && header.bitDepth > 8 ? 8 : 4
         // A progressive JPEG keeps 2 bytes for each coefficient, an interlaced PNG the whole picture, and the libraries
         // of the younger formats theirs beside ours.
-        let keepsAll = header.isProgressive || !rowFormats.contains(header.format)
+        let keepsAll = header.isProgressive || !DecodeScale.rowFormats.contains(header.format)
         var memory = keepsAll ? stored * (pixelBytes + 2) : min(header.size.width, most) * pixelBytes * 64
         // The natural size of a vector picture costs nothing; what it is drawn at does.
         if header.isVector { memory = 0 }
-        for recipe in recipes {
+        for order in orders {
+            let recipe = order.recipe
             let plan = recipe.resizePlan(for: header, orientation: header.orientation)
             if header.isVector { memory += min(header.drawingMemory.bytes(at: plan.outputStored).bytes, most) }
             let pixels = min(plan.outputStored.pixelCount ?? most, most, max(recipe.limits.pixels, 0))

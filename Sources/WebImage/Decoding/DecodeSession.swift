@@ -12,6 +12,8 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
     let service: DecodeService
     let client: Client
+    /// What all orders agree in.
+    let recipe: PictureRecipe
     private(set) var log: ByteLog
     /// What this session makes: what another session's plan left to it, or its own plan.
     private(set) var group: DecodeGroup<Client.Order>?
@@ -43,9 +45,10 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
     init(_ log: ByteLog, for client: Client, by service: DecodeService, group: DecodeGroup<Client.Order>? = nil) {
         self.service = service
         self.client = client
+        recipe = client.recipe
         self.log = log.latest
         self.group = group
-        meter = DecodeMeter(limit: client.recipe.limits.time)
+        meter = DecodeMeter(limit: recipe.limits.time)
     }
 
     deinit {
@@ -167,15 +170,15 @@ extension DecodeSession {
             prefix = []
             return false
         }
-        guard client.recipe.page == 0 || coder.readsPages else {
+        guard recipe.page == 0 || coder.readsPages else {
             throw WebImageError(
-                .unsupportedFeature, "there is no page \(client.recipe.page + 1): only TIFFs have pages", format: format
+                .unsupportedFeature, "there is no page \(recipe.page + 1): only TIFFs have pages", format: format
             )
         }
         var options = DecodeOptions(
-            limits: client.recipe.limits, keepsBitDepth: client.recipe.keepsBitDepth,
+            limits: recipe.limits, keepsBitDepth: recipe.keepsBitDepth,
             checkpoint: { [unowned self] () throws(WebImageError) in try self.checkpoint() })
-        options.page = client.recipe.page
+        options.page = recipe.page
         decoder = try coder.makeDecoder(options) { [unowned self] header throws(WebImageError) in
             try self.plan(header, coder)
         }
@@ -184,7 +187,7 @@ extension DecodeSession {
 
     private func chooseCoder(for format: ImageFormat?) throws(WebImageError) -> any ImageCoder {
         if let group { return group.coder }
-        return try service.coder(for: format, prefix: prefix, client.recipe)
+        return try service.coder(for: format, prefix: prefix, recipe)
     }
 
     /// Whether nobody waits any more for what it makes.
