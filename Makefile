@@ -53,7 +53,7 @@ bench-peers: libraries  ## against libvips and Pillow; installs them from Python
 	swift build $(TRAITS) -c release --product webimage-bench
 	scripts/bench-peers
 
-docs:             ## the catalogue as a site, in .build-docs/site
+docs: libraries   ## the catalogue as a site, in .build-docs/site
 	scripts/build-docs
 
 check:            ## the gates alone: imports, format, names, docs

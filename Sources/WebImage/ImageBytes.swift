@@ -82,11 +82,10 @@ public struct ImageBytes: AsyncSequence, Sendable {
         /// Part of the bytes may be in a file.
         private func step() async throws(WebImageError) -> ByteLog.Step {
             let answer = CancellableAnswer<ByteLog.Step>()
-            reading.whenLate { answer.give(.failure($0)) }
             log.whenReadable(after: offset) { [log, offset, executor, priority = reading.request.priority] in
                 executor.run(priority) { answer.give(.success(log.read(at: offset))) }
             }
-            return try await answer.value()
+            return try await reading.value(of: answer)
         }
     }
 }

@@ -48,9 +48,8 @@ extension ImageManager {
     public func bytes(for request: ImageRequest) async throws(WebImageError) -> ImageBytes {
         let reading = try await BytesReading.open(request, by: loader)
         let answer = CancellableAnswer<Void>()
-        reading.whenLate { answer.give(.failure($0)) }
         reading.bytes.log.whenHead { answer.give(.success(())) }
-        try await answer.value()
+        try await reading.value(of: answer)
         if case .failed(let error)? = reading.bytes.log.end, reading.bytes.log.successor == nil,
             reading.bytes.log.receivedCount == 0
         {
@@ -60,7 +59,8 @@ extension ImageManager {
         return ImageBytes(reading, executor: loader.ioExecutor)
     }
 
-    /// What a picture's file says of itself, from as few of its first bytes as tell it.
+    /// What a picture's file says of itself, from as few of its first bytes as tell it. Where that is all of them, they are
+    /// stored as with ``data(for:)``.
     ///
     /// - Throws: what a load of it would throw.
     public func details(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
@@ -70,8 +70,8 @@ extension ImageManager {
 
     private func details(of reading: BytesReading) async throws(WebImageError) -> ImageDetails {
         let probe = HeaderProbe(reading.bytes.log, reading.bytes.source, for: reading.request, by: loader.decoding)
-        reading.whenLate { probe.end($0) }
-        return try await probe.details()
+        return try await reading.inTime({ probe.end($0) }) { () async throws(WebImageError) in try await probe.details()
+        }
     }
 
     /// Brings an original into the disk cache, for later, without making a picture of it.
@@ -141,16 +141,19 @@ extension ImageManager {
         _ given: ImageRequest, _ onProgress: (@Sendable (LoadProgress) -> Void)?
     ) async throws(WebImageError) -> OriginalResponse {
         var request = given
-        request.caching.store = []
-        request.size = nil
-        request.transformers = []
+        // A picture that memory has says nothing of the original; and half of one is not kept.
+        (request.caching.query, request.caching.store) = ([], [])
+        request.allowsPartial = false
+        (request.size, request.bitmapLimit, request.transformers) = (nil, nil, [])
         for await event in events(for: request) {
             switch event {
             case .progress(let progress): onProgress?(progress)
             case .cached, .preview: break
             case .finished(let result):
                 let picture = try result.get()
-                guard let header = picture.header else { break }
+                guard let header = picture.header else {
+                    throw WebImageError(.unsupportedFeature, "the coder tells no header", location: request.place)
+                }
                 var response = OriginalResponse(header: header, source: picture.source, byteCount: picture.byteCount)
                 (response.head, response.data) = (picture.head, picture.data)
                 (response.storeError, response.timings) = (picture.storeError, picture.timings)

@@ -15,6 +15,32 @@ struct FetchFailureTests {
         #expect(bench.names() == [])
     }
 
+    @Test func aLookAtTheHeaderIsEnoughWhereThatIsSaid() async throws {
+        let bench = try CommandBench()
+        let broken = try Pictures.broken()
+        let url = bench.serve("/a.png", broken)
+        let run = try await bench.run("fetch", url, "-o", "a.png", "--check", "header", "--json")
+        #expect(run.code == 0 && bench.read("a.png") == broken)
+        #expect(try run.objects.first?.text("status") == "ok")
+        let text = bench.serve("/b.png", Array("<html>not found</html>".utf8))
+        #expect(try await bench.run("fetch", text, "-o", "b.png", "--check", "header").code == 1)
+        #expect(bench.names() == ["a.png"])
+        #expect(try await bench.run("fetch", url, "--check", "none").code == 2)
+    }
+
+    @Test func prefetchDecodesOnlyWhenItIsTold() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.png", try Pictures.broken())
+        func entries() async throws -> Int? {
+            try await bench.run("cache", "stats", "--json").objects.first?.number("entries")
+        }
+        let full = try await bench.run("prefetch", url, "--check", "full")
+        #expect(full.code == 1 && full.errors.contains("badImageData"))
+        #expect(try await entries() == 0)
+        #expect(try await bench.run("prefetch", url).code == 0)
+        #expect(try await entries() == 1)
+    }
+
     @Test func whatIsNoPictureLeavesNoFile() async throws {
         let bench = try CommandBench()
         bench.origin.serve("/a.jpg", .text("<html>not found</html>", contentType: "image/jpeg"))

@@ -102,6 +102,28 @@ import WebImageTesting
         #expect(bench.manager.memoryCache.count == 0)
     }
 
+    @Test func aFullCheckOfWhatMemoryHasBringsTheOriginalAllTheSame() async throws {
+        let bench = makeBench()
+        bench.answer(url, with: picture, type: "image/png")
+        var shown = ImageRequest(url)
+        shown.caching.storesOriginal = false
+        _ = try await bench.manager.image(for: shown)
+        #expect(try await entry(bench) == nil && bench.manager.memoryCache.count == 1)
+        let kept = try await bench.manager.keepOriginal(for: waiting, check: .full)
+        #expect(kept.source == .network && kept.timings.store != nil)
+        #expect(try await entry(bench)?.body == picture)
+    }
+
+    @Test func halfAPictureIsNotKeptWhoeverWouldTakeIt() async throws {
+        let bench = makeBench()
+        let whole = try Fixture.jpeg(64, 64)
+        bench.answer(url, with: Array(whole.prefix(whole.count - 100)))
+        var request = waiting
+        request.allowsPartial = true
+        await #expect(throws: WebImageError.self) { try await bench.manager.keepOriginal(for: request, check: .full) }
+        #expect(try await entry(bench) == nil)
+    }
+
     @Test func whatIsNoPictureIsAnErrorAndNotKept() async throws {
         let bench = makeBench()
         bench.answer(url, with: Array("<html>this is not found</html>".utf8))
@@ -148,13 +170,14 @@ import WebImageTesting
 
     /// The store may be announced long after somebody has begun to wait for it.
     @Test func itIsOnDiskWhenTheWaitEnds() async throws {
-        let bench = makeBench { $0.decodeThreads = 1 }
+        let files = FaultyFileSystem()
+        let bench = TestBench(disk: folder.path, files: files) { $0.decodeThreads = 1 }
         let (body, decoder) = (Gate(), Gate())
         bench.transport.answer(url, .bytes(picture, contentType: "image/png").held(by: body, after: 40))
         let kept = Task { [waiting] in try await bench.manager.keepOriginal(for: waiting) }
         await bench.transport.waitForHits(url)
-        // The header is read, and nobody can look at the rest.
         #expect(await eventually { bench.manager.loader.table.withLock { $0.preliminaries == 0 } })
+        // The header is read, and nobody can look at the rest.
         let isHeld = Guarded(false)
         bench.manager.loader.decoding.executor.run(.low) {
             isHeld.withLock { $0 = true }
@@ -164,7 +187,10 @@ import WebImageTesting
         body.open()
         await bench.transport.waitForRunning(atMost: 0)
         for _ in 0..<1000 { await Task.yield() }
+        let write = files.delay(.write)
         decoder.open()
+        await write.made()
+        write.release()
         #expect(try await kept.value.timings.store != nil)
     }
 
@@ -251,6 +277,26 @@ import WebImageTesting
         bench.transport.answer(url, .status(403))
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.bytes(for: ImageRequest(url)) }
         #expect(error?.code == .badStatus && error?.status == 403)
+    }
+
+    /// Each waits for itself: the time of one ends the waits of both.
+    @Test func theTimeHoldsForTwoReadersOfTheSameBytes() async throws {
+        let clock = ManualClock()
+        let bench = TestBench(clock: clock)
+        let gate = Gate()
+        defer { gate.open() }
+        bench.transport.answer(url, .bytes(picture, contentType: "image/png").held(by: gate, after: 30))
+        var request = ImageRequest(url)
+        request.timeout = .seconds(5)
+        let stream = try await bench.manager.bytes(for: request)
+        let readers = (0..<2).map { _ in
+            Task { () -> WebImageError? in
+                do { for try await _ in stream {} } catch { return error as? WebImageError }
+                return nil
+            }
+        }
+        clock.advance(by: .seconds(6))
+        for reader in readers { #expect(await reader.value?.code == .deadlineExceeded) }
     }
 
     @Test func theTimeOfTheRequestHoldsForItsBytes() async throws {

@@ -9,9 +9,11 @@ struct DecodeScale: Hashable {
     var raster: VectorRaster?
     /// Which of the sizes that the file has the picture in; nil: the header's.
     var size: PixelSize?
+}
 
-    /// Formats whose decoders hold some rows only.
-    fileprivate static let rowFormats: Set<ImageFormat> = [.jpeg, .png, .apng, .gif, .qoi, .pnm]
+extension ImageFormat {
+    /// Those whose decoders hold some rows only.
+    fileprivate static let decodedInRows: Set<ImageFormat> = [.jpeg, .png, .apng, .gif, .qoi, .pnm]
 }
 
 /// The pictures that one decode can make: those that want the same scale of the same original.
@@ -80,7 +82,7 @@ struct DecodeGroup<Order: PictureOrder> {
         let pixelBytes = orders.first?.recipe.keepsBitDepth == true && header.bitDepth > 8 ? 8 : 4
         // A progressive JPEG keeps 2 bytes for each coefficient, an interlaced PNG the whole picture, and the libraries
         // of the younger formats theirs beside ours.
-        let keepsAll = header.isProgressive || !DecodeScale.rowFormats.contains(header.format)
+        let keepsAll = header.isProgressive || !ImageFormat.decodedInRows.contains(header.format)
         var memory = keepsAll ? stored * (pixelBytes + 2) : min(header.size.width, most) * pixelBytes * 64
         // The natural size of a vector picture costs nothing; what it is drawn at does.
         if header.isVector { memory = 0 }

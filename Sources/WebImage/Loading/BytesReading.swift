@@ -60,30 +60,50 @@ final class BytesReading: Sendable {
         }
     }
 
-    /// Calls `run` when the request's time is over before this is let go of; at once when it is over already.
-    func whenLate(_ run: @escaping @Sendable (WebImageError) -> Void) { receiver.whenLate(run) }
+    /// Waits for an answer for as long as the request's time lasts.
+    ///
+    /// - Throws: what the answer is; `deadlineExceeded`, `cancelled`.
+    func value<Value: Sendable>(of answer: CancellableAnswer<Value>) async throws(WebImageError) -> Value {
+        try await inTime({ answer.give(.failure($0)) }) { () async throws(WebImageError) in try await answer.value() }
+    }
+
+    /// - Parameter end: called when the request's time is over before `work` has ended; at once when it is over already.
+    func inTime<Value: Sendable>(
+        _ end: @escaping @Sendable (WebImageError) -> Void, _ work: () async throws(WebImageError) -> Value
+    ) async throws(WebImageError) -> Value {
+        let number = receiver.whenLate(end)
+        defer { receiver.forget(number) }
+        return try await work()
+    }
 
     /// The log that has the body in the end, when all of it is there.
     ///
     /// - Throws: what the transfer failed with; `deadlineExceeded`, `cancelled`.
     func whole() async throws(WebImageError) -> ByteLog {
         let answer = CancellableAnswer<ByteLog>()
-        whenLate { answer.give(.failure($0)) }
         settled.whenSet { log in
             if case .failed(let error) = log.end { return answer.give(.failure(error)) }
             answer.give(.success(log))
         }
-        return try await answer.value()
+        return try await value(of: answer)
     }
 
-    /// Tells of the bytes that have come whenever there are more, until the end.
-    func tellProgress(_ tell: @escaping @Sendable (LoadProgress) -> Void) { Self.tellProgress(of: bytes.log, tell) }
+    /// Tells of the bytes that have come whenever there are more, until the end: on threads for files, since the transport's
+    /// is everybody's. Who is slow is told less often.
+    func tellProgress(_ tell: @escaping @Sendable (LoadProgress) -> Void) {
+        Self.tellProgress(of: bytes.log, request.priority, on: loader.ioExecutor, tell)
+    }
 
-    private static func tellProgress(of log: ByteLog, _ tell: @escaping @Sendable (LoadProgress) -> Void) {
+    private static func tellProgress(
+        of log: ByteLog, _ priority: LoadPriority, on executor: any WorkExecutor,
+        _ tell: @escaping @Sendable (LoadProgress) -> Void
+    ) {
         let (received, expected) = log.progress
         if received > 0 { tell(LoadProgress(received: ByteCount(received), expected: expected.map { ByteCount($0) })) }
         guard log.end == nil else { return }
-        log.whenReadable(after: received) { tellProgress(of: log, tell) }
+        log.whenReadable(after: received) {
+            executor.run(priority) { tellProgress(of: log.latest, priority, on: executor, tell) }
+        }
     }
 
     /// Whether an entry stands in for bytes that broke off: a request with ``CachePolicy/cacheOnly`` brings it.

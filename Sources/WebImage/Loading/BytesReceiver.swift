@@ -11,7 +11,9 @@ final class BytesReceiver: BytesSeeker {
         var timeout: ScheduledAction?
         /// Set once the request's time is over.
         var lateness: WebImageError?
-        var whenLate: (@Sendable (WebImageError) -> Void)?
+        /// What is to be called then, by number.
+        var whenLate: [Int: @Sendable (WebImageError) -> Void] = [:]
+        var lastNumber = 0
     }
 
     let priority: LoadPriority
@@ -51,28 +53,34 @@ final class BytesReceiver: BytesSeeker {
     }
 
     /// Calls `run` when the request's time is over before it has left; at once when it is over already.
-    func whenLate(_ run: @escaping @Sendable (WebImageError) -> Void) {
-        let lateness = state.withLock { state in
-            if state.lateness == nil, !state.hasLeft { state.whenLate = run }
-            return state.lateness
+    ///
+    /// - Returns: what ``forget(_:)`` takes.
+    func whenLate(_ run: @escaping @Sendable (WebImageError) -> Void) -> Int {
+        let (number, lateness) = state.withLock { state in
+            state.lastNumber += 1
+            if state.lateness == nil, !state.hasLeft { state.whenLate[state.lastNumber] = run }
+            return (state.lastNumber, state.lateness)
         }
         if let lateness { run(lateness) }
+        return number
     }
 
+    func forget(_ number: Int) { state.withLock { $0.whenLate[number] = nil } }
+
     private func expire(_ error: WebImageError) {
-        let run = state.withLock { state in
+        let late = state.withLock { state in
             if !state.hasLeft { state.lateness = error }
-            defer { state.whenLate = nil }
-            return state.hasLeft ? nil : state.whenLate
+            defer { state.whenLate = [:] }
+            return state.hasLeft ? [:] : state.whenLate
         }
-        run?(error)
+        for run in late.values { run(error) }
         answer.give(.failure(error))
     }
 
     func leave() {
         let (download, timeout) = state.withLock { state in
             state.hasLeft = true
-            defer { (state.download, state.timeout, state.whenLate) = (nil, nil, nil) }
+            defer { (state.download, state.timeout, state.whenLate) = (nil, nil, [:]) }
             return (state.download, state.timeout)
         }
         timeout?.cancel()

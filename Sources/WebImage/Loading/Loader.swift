@@ -48,8 +48,10 @@ final class Loader: Sendable {
     func start(
         _ token: LoadToken, _ given: ImageRequest, _ delivery: LoadToken.Delivery, asksMemory: Bool = true
     ) {
-        guard case .ready(let request) = door.enter(given, by: token.settings) else {
-            return startWaiting(token, given, delivery)
+        let request: ImageRequest
+        switch door.enter(given, by: token.settings) {
+        case .ready(let ready): request = ready
+        case .mustWait(let known): return startWaiting(token, known, delivery)
         }
         if asksMemory, answerFromMemory(token, request, delivery) { return }
         if startLookForFinished(token, request, delivery) { return arm(request, of: token) }
@@ -59,10 +61,9 @@ final class Loader: Sendable {
     }
 
     /// As ``start(_:_:_:asksMemory:)``, for a request whose modifier must be waited for.
-    private func startWaiting(_ token: LoadToken, _ given: ImageRequest, _ delivery: LoadToken.Delivery) {
-        let known = door.enterAtOnce(given, by: token.settings)
+    private func startWaiting(_ token: LoadToken, _ known: ImageRequest, _ delivery: LoadToken.Delivery) {
         let hasBegun = beginPreliminary(token, delivery) { [self] in
-            let request = await door.enterWaiting(given, by: token.settings)
+            let request = await door.wait(known, by: token.settings)
             let hasLeft = table.withLock { _ in
                 token.preliminary = nil
                 return token.hasEnded

@@ -39,7 +39,7 @@ extension Loader {
     /// - Parameter log: with the body in the end, which has ended.
     func keepUndecoded(_ log: ByteLog, of bytes: OpenedBytes, _ keeper: OriginalKeeper, _ request: ImageRequest) {
         guard case .complete? = log.end, bytes.source == .network, keeper.key.policy.mode.stores,
-            serializer(for: request) == nil
+            keeper.key.caching.storesOriginal, disk(keeper.key.caching) != nil, serializer(for: request) == nil
         else { return }
         let promise = originals.announce()
         let recipe = request.recipe

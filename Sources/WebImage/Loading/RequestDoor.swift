@@ -9,8 +9,9 @@ import WebImageDownload
 struct RequestDoor: Sendable {
     enum Entry {
         case ready(ImageRequest)
-        /// A modifier must be waited for: see ``enterWaiting(_:by:)``.
-        case mustWait
+        /// A modifier must be waited for (``wait(_:by:)``). Until then it is this, for which only what is good for everybody is
+        /// good.
+        case mustWait(ImageRequest)
     }
 
     private let downloader: ImageDownloader
@@ -27,21 +28,27 @@ struct RequestDoor: Sendable {
         switch settings.preparation(of: download) {
         case .notNeeded: return .ready(request)
         case .done(let prepared): return .ready(request.prepared(prepared))
-        case .takesTime: return .mustWait
+        case .takesTime: return .mustWait(request)
         }
     }
 
-    /// As far as it can be told at once. Where a modifier must be waited for, only what is good for everybody is good for the
-    /// result.
+    /// As far as it can be told at once.
     func enterAtOnce(_ given: ImageRequest, by settings: ConfigurationSnapshot) -> ImageRequest {
-        guard case .ready(let request) = enter(given, by: settings) else { return completed(given, by: settings) }
-        return request
+        switch enter(given, by: settings) {
+        case .ready(let request), .mustWait(let request): request
+        }
     }
 
     /// Waits for the modifier where there is one to be waited for.
     func enterWaiting(_ given: ImageRequest, by settings: ConfigurationSnapshot) async -> ImageRequest {
-        if case .ready(let request) = enter(given, by: settings) { return request }
-        let request = completed(given, by: settings)
+        switch enter(given, by: settings) {
+        case .ready(let request): request
+        case .mustWait(let request): await wait(request, by: settings)
+        }
+    }
+
+    /// Waits for the modifier.
+    func wait(_ request: ImageRequest, by settings: ConfigurationSnapshot) async -> ImageRequest {
         guard let download = try? request.download.get(),
             let prepared = await downloader.prepare(download, by: settings)
         else { return request }
