@@ -174,9 +174,14 @@ import WebImageTesting
         let bench = TestBench(disk: folder.path, files: files) { $0.decodeThreads = 1 }
         let (body, decoder) = (Gate(), Gate())
         bench.transport.answer(url, .bytes(picture, contentType: "image/png").held(by: body, after: 40))
-        let kept = Task { [waiting] in try await bench.manager.keepOriginal(for: waiting) }
-        await bench.transport.waitForHits(url)
-        #expect(await eventually { bench.manager.loader.table.withLock { $0.preliminaries == 0 } })
+        let received = Guarded(0)
+        let kept = Task { [waiting] in
+            try await bench.manager.keepOriginal(for: waiting) { progress in
+                received.withLock { $0 = progress.received.bytes }
+            }
+        }
+        #expect(await eventually { received.withLock { $0 } == 40 })
+        for _ in 0..<1000 { await Task.yield() }
         // The header is read, and nobody can look at the rest.
         let isHeld = Guarded(false)
         bench.manager.loader.decoding.executor.run(.low) {
