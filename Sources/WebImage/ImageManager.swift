@@ -29,6 +29,9 @@ public final class ImageManager: Sendable {
         public var disk = DiskCacheConfiguration.defaultDirectory.map({ DiskCacheConfiguration(directory: $0) }) {
             didSet { isDiskChosen = true }
         }
+        /// Further places of encoded originals, asked in this order behind the disk cache: a store that several machines
+        /// share, for one. Default none.
+        public var tiers: [any BytesTier] = []
         /// Whether the program has said where the disk cache is, or that it wants none.
         private(set) var isDiskChosen = false
         /// Default: as ``/WebImageDownload/DownloadConfiguration`` says. An `Accept` field that nobody has set names the formats that the
@@ -123,17 +126,17 @@ public final class ImageManager: Sendable {
             executor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
             width: configuration.decodeThreads, memory: configuration.decodeMemory,
             inputMemory: configuration.download.memoryForAll, limits: configuration.limits)
-        loader = Loader(
-            LoaderParts(
-                memory: memoryCache, disk: diskCache, downloader: downloader, failedURLs: failedURLs,
-                partials: partials, decoding: decoding, ioExecutor: ioExecutor,
-                observer: LoadObserver(logger: configuration.logger), serializer: configuration.cacheSerializer,
-                keptFields: configuration.keptFields,
-                defaults: LoadDefaults(limits: configuration.limits, timeout: configuration.timeout)))
         cache = ImageCache(
             memory: memoryCache, disk: diskCache, partials: partials, decoding: decoding, executor: ioExecutor,
-            encoding: configuration.cacheEncoding, serializer: configuration.cacheSerializer)
-        loader.ownFront.withLock { $0.cache = cache }
+            furtherTiers: configuration.tiers.map {
+                FurtherTier($0, clock: clock, executor: ioExecutor, logger: configuration.logger)
+            }, encoding: configuration.cacheEncoding, serializer: configuration.cacheSerializer)
+        loader = Loader(
+            LoaderParts(
+                cache: cache, downloader: downloader, failedURLs: failedURLs, decoding: decoding,
+                ioExecutor: ioExecutor, observer: LoadObserver(logger: configuration.logger),
+                keptFields: configuration.keptFields,
+                defaults: LoadDefaults(limits: configuration.limits, timeout: configuration.timeout)))
         pressure?.start()
         if configuration.disk == nil, !configuration.isDiskChosen {
             configuration.logger.notice(
@@ -195,8 +198,11 @@ public final class ImageManager: Sendable {
     /// How many pictures are being loaded or waited for.
     public var runningLoads: Int { loader.runningLoads }
 
-    /// Returns when every original that was answered so far is in the disk cache or was given up.
-    public func finishStores() async { await loader.originals.finish() }
+    /// Returns when every original that was answered so far is in the disk cache and in the further tiers, or was given up.
+    public func finishStores() async {
+        await loader.originals.finish()
+        await cache.finishTiers()
+    }
 
     /// Ends the manager's work in order: takes nothing new (`shutDown`), ends the loads that wait for the network unless
     /// they are marked ``ImageRequest/finishesWhenDrained``, lets the rest come to their end for as long as `limit`, writes
@@ -279,15 +285,12 @@ extension Loader {
 
 /// What a loader works with.
 struct LoaderParts {
-    let memory: MemoryCache
-    let disk: DiskCache?
+    let cache: ImageCache
     let downloader: ImageDownloader
     let failedURLs: FailedURLs
-    let partials: PartialStore?
     let decoding: DecodeService
     let ioExecutor: any WorkExecutor
     let observer: LoadObserver
-    var serializer: CacheSerializer?
     var keptFields = KeptFields.standard
     var defaults = LoadDefaults()
 }

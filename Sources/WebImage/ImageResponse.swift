@@ -5,6 +5,8 @@ public import WebImageDownload
 public enum ImageSource: String, Hashable, Sendable {
     case memory
     case disk
+    /// A further tier behind the disk cache (``ImageManager/Configuration/tiers``).
+    case tier
     case network
     /// A `file:` or `data:` URL, or a path.
     case file

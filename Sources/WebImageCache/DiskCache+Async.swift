@@ -45,6 +45,13 @@ extension DiskCache {
         try await hopWhenOpen(priority) { () throws(WebImageError) in try self.updateMetadata(key, metadata) }
     }
 
+    /// Replaces the metadata of an entry by what `change` makes of it, in one step; see ``BytesTier/renew(_:_:)``.
+    func changeMetadata(
+        _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?
+    ) async throws(WebImageError) -> Bool {
+        try await hopWhenOpen(.low) { () throws(WebImageError) in try self.changeMetadata(key, change) }
+    }
+
     /// Removes the entry of that key; returns whether there was one.
     @discardableResult
     public func remove(_ key: CacheKey) async throws(WebImageError) -> Bool {

@@ -42,7 +42,8 @@ extension ImageCache {
         return try await stage(bytes, as: number, request.diskKey, options.metadata.completed(bytes, request))
     }
 
-    /// See ``ImageCaching/storeOriginal(_:for:_:)``. Pictures in memory that were made of an older original stay.
+    /// See ``ImageCaching/storeOriginal(_:for:_:)``. Pictures in memory that were made of an older original stay. Further
+    /// tiers get the original behind the answer.
     @discardableResult
     public func storeOriginal(
         _ data: [UInt8], for request: ImageRequest, _ options: CacheStoreOptions
@@ -53,7 +54,9 @@ extension ImageCache {
             return pending.begin(key)
         }
         defer { pending.withLock { $0.end(number, key) } }
-        return try await stage(data, as: number, key, options.metadata.completed(data, request))
+        let metadata = options.metadata.completed(data, request)
+        for tier in furtherTiers { tier.put(data, metadata, for: key) }
+        return try await stage(data, as: number, key, metadata)
     }
 
     private func keep(_ image: Image, _ request: ImageRequest, _ options: CacheStoreOptions) {
@@ -98,7 +101,8 @@ extension ImageCache {
     }
 
     /// See ``ImageCaching/remove(_:from:)``. All sizes of the picture that memory has go; of those on disk the request's
-    /// own. Memory is rid of it when this first suspends.
+    /// own; of further tiers, where the disk is meant, the original. Memory is rid of it when this first suspends. Each place
+    /// is tried, also when another one fails; then the first failure is thrown, and the picture may come back from there.
     ///
     /// - Complexity: O(n) in the pictures in memory.
     public func remove(_ request: ImageRequest, from layers: CacheLayers) async throws(WebImageError) {
@@ -113,13 +117,29 @@ extension ImageCache {
                 pending.cancel(request.variantKey)
             }
         }
-        guard layers.contains(.disk), let disk = diskCache else { return }
-        try await onFileThread(request.priority) { () throws(WebImageError) in
-            if !request.isPlain { try disk.remove(request.variantKey) }
-            try disk.remove(request.originalKey)
+        guard layers.contains(.disk) else { return }
+        var failure: WebImageError?
+        if let disk = diskCache {
+            do throws(WebImageError) {
+                try await onFileThread(request.priority) { () throws(WebImageError) in
+                    if !request.isPlain { try disk.remove(request.variantKey) }
+                    try disk.remove(request.originalKey)
+                }
+            } catch {
+                failure = error
+            }
         }
+        for tier in furtherTiers {
+            do throws(WebImageError) {
+                try await tier.remove(request.originalKey)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if let failure { throw failure }
     }
 
+    /// See ``ImageCaching/clear(_:)``. What is in further tiers stays: others may use them, too.
     public func clear(_ layers: CacheLayers) async throws(WebImageError) {
         pending.withLock { pending in
             pending.removals.note(nil, from: layers)

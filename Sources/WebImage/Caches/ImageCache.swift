@@ -26,6 +26,10 @@ public final class ImageCache: ImageCaching {
         public var evictionPolicy = EvictionPolicy.twoQueues
         /// Where the disk cache is; nil (the default): memory only.
         public var disk: DiskCacheConfiguration?
+        /// Further places of encoded originals, behind the disk. Loads with this cache look there and store there
+        /// (``CacheUse/cache``); its own ``ImageCaching/image(for:in:promotes:)`` and ``ImageCaching/data(for:)`` do not
+        /// look there. Default none.
+        public var tiers: [any BytesTier] = []
         /// How pictures are written that are stored without bytes. Default ``CacheEncoding/automatic``.
         public var encoding = CacheEncoding.automatic
         /// Decides which bytes go to disk where a call brings no serializer of its own. Default nil: those that were given,
@@ -62,6 +66,8 @@ public final class ImageCache: ImageCaching {
     let decoding: DecodeService
     /// Reads and writes files.
     let executor: any WorkExecutor
+    /// Where originals are beside ``diskCache``.
+    let furtherTiers: [FurtherTier]
     let encoding: CacheEncoding
     let serializer: CacheSerializer?
     /// Beginnings of bodies, which lie beside the entries; nil without a disk.
@@ -102,7 +108,9 @@ public final class ImageCache: ImageCaching {
             memory: configuration.decodeMemory, inputMemory: DownloadConfiguration().memoryForAll)
         self.init(
             memory: memory, disk: disk, partials: partials, decoding: decoding, executor: fileExecutor,
-            encoding: configuration.encoding, serializer: configuration.serializer,
+            furtherTiers: configuration.tiers.map {
+                FurtherTier($0, clock: clock, executor: fileExecutor, logger: configuration.logger)
+            }, encoding: configuration.encoding, serializer: configuration.serializer,
             pressure: memoryPressure.map { source in
                 MemoryPressureWatcher(source: source, clock: clock) { [weak memory] in memory?.trim(for: $0) }
             })
@@ -115,7 +123,8 @@ public final class ImageCache: ImageCaching {
     ///   - executor: for files.
     init(
         memory: MemoryCache, disk: DiskCache?, partials: PartialStore?, decoding: DecodeService,
-        executor: any WorkExecutor, encoding: CacheEncoding = .automatic, serializer: CacheSerializer? = nil,
+        executor: any WorkExecutor, furtherTiers: [FurtherTier] = [], encoding: CacheEncoding = .automatic,
+        serializer: CacheSerializer? = nil,
         pressure: MemoryPressureWatcher? = nil
     ) {
         memoryCache = memory
@@ -123,6 +132,7 @@ public final class ImageCache: ImageCaching {
         self.partials = partials
         self.decoding = decoding
         self.executor = executor
+        self.furtherTiers = furtherTiers
         self.encoding = encoding
         self.serializer = serializer
         reads = disk.map { CacheReads(memory: memory, disk: $0, executor: executor, decoding: decoding) }
@@ -133,6 +143,13 @@ public final class ImageCache: ImageCaching {
     /// O(1).
     public var usage: Usage {
         Usage(memoryCount: memoryCache.count, memoryCost: memoryCache.cost, disk: diskCache?.usage)
+    }
+
+    /// Returns when the further tiers have made, or given up, every change that was given to them so far.
+    func finishTiers() async {
+        for tier in furtherTiers {
+            await withCheckedContinuation { continuation in tier.whenIdle { continuation.resume() } }
+        }
     }
 
     // MARK: - Asking

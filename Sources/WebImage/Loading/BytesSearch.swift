@@ -4,12 +4,7 @@ import WebImageDownload
 
 /// Who wants bytes, and what becomes of them. Exactly one of ``found(_:)`` and ``failed(_:)`` ends a search, unless
 /// somebody was answered from memory, or nobody wants them any more.
-protocol BytesSeeker: Sendable {
-    /// Whose urgency may change while something waits.
-    var owner: AnyObject { get }
-    /// True when nobody wants them any more.
-    var isAbandoned: Bool { get }
-    var priority: LoadPriority { get }
+protocol BytesSeeker: TierReader {
     /// Whether the transfer may go on to its end when the manager is drained.
     var finishesWhenDrained: Bool { get }
     /// What memory knows of the answer that it has pictures of.
@@ -26,13 +21,23 @@ protocol BytesSeeker: Sendable {
     func failed(_ error: WebImageError)
 }
 
-/// Finds a request's bytes: in the disk cache, in a file or at the origin, as its policy and the rules of HTTP say
-/// (RFC 9111). What it does not know is who asks.
+/// Finds a request's bytes: in the tiers, in a file or at the origin, as its policy and the rules of HTTP say (RFC 9111).
+/// What it does not know is who asks.
 struct BytesSearch: Sendable {
     let loader: Loader
     let request: ImageRequest
     let key: BytesKey
     let seeker: any BytesSeeker
+    /// Where originals are looked for, in this order.
+    private let tiers: [any OriginalTier]
+
+    init(loader: Loader, request: ImageRequest, key: BytesKey, seeker: any BytesSeeker) {
+        self.loader = loader
+        self.request = request
+        self.key = key
+        self.seeker = seeker
+        tiers = request.caching.readsOriginal ? loader.tiers(key.caching) : []
+    }
 
     func start() {
         if let data = request.inlineData { return found(ByteLog(bytes: data), .file) }
@@ -40,52 +45,27 @@ struct BytesSearch: Sendable {
         guard key.policy.mode.readsCache else { return decide(nil) }
         // Pictures in memory know what they are judged by: the disk need not be asked.
         if !key.policy.trustsMemory, let record = seeker.remembered { return decide(record.response) }
-        guard let disk = loader.disk(key.caching), request.caching.readsOriginal else { return decide(nil) }
-        loader.ioExecutor.run(seeker.priority, for: seeker.owner) {
-            if !seeker.isAbandoned { search(disk) }
-        }
-    }
-
-    /// A cache that fails costs speed, not pictures: its errors are logged and count as a miss.
-    private func search(_ disk: DiskCache) {
-        if let entry = Entry(comingTo: disk, key.originalKey) { return decide(entry.metadata.storedResponse, entry) }
         // Of what is asked about in any case the body may never be needed.
-        if key.policy == .revalidate {
-            var stored: StoredResponse?
-            do throws(WebImageError) { stored = try disk.readMetadata(key.originalKey)?.storedResponse } catch {
-                loader.observer.cacheFailed(error)
-            }
-            return decide(stored)
-        }
-        withRoom(in: disk) { lease in
-            let entry = read(disk, lease)
-            decide(entry?.metadata.storedResponse, entry)
+        find(key.policy == .revalidate ? .metadata : .all)
+    }
+
+    /// Looks for the entry tier by tier. One that the policy lets be served ends the search, and so does any where the origin
+    /// is asked in any case; of others the first one is asked about.
+    private func find(_ part: OriginalPart, from place: Int = 0, best: Entry? = nil) {
+        guard place < tiers.count else { return decide(best?.found.storedResponse, best) }
+        tiers[place].find(key.originalKey, part, for: seeker) { found in
+            guard let found else { return find(part, from: place + 1, best: best) }
+            let entry = Entry(found: found, place: place)
+            let isTheOnlyOne = best == nil && place + 1 == tiers.count
+            if isTheOnlyOne || part == .metadata || mayServe(found) { return decide(found.storedResponse, entry) }
+            find(part, from: place + 1, best: best ?? entry)
         }
     }
 
-    /// Goes on once there is memory for the entry's bytes: what waits for a decoder is not read meanwhile.
-    private func withRoom(in disk: DiskCache, _ then: @escaping @Sendable (AdmissionLease?) -> Void) {
-        let length = disk.fileLength(of: key.originalKey)
-        if length == 0 { return then(nil) }
-        let bodies = loader.decoding.inputMemory
-        let isNow = bodies.take(
-            length, seeker.priority, for: seeker.owner, isWanted: { !seeker.isAbandoned },
-            orLater: { isAdmitted in
-                // Where it is not, nobody wants it any more.
-                guard isAdmitted else { return }
-                let lease = AdmissionLease(bodies, length)
-                loader.ioExecutor.run(seeker.priority, for: seeker.owner) { then(lease) }
-            })
-        if isNow { then(AdmissionLease(bodies, length)) }
-    }
-
-    private func read(_ disk: DiskCache, _ lease: AdmissionLease?) -> Entry? {
-        do throws(WebImageError) {
-            guard let entry = try disk.read(key.originalKey) else { return nil }
-            return Entry(entry, lease, loader.decoding.inputMemory)
-        } catch {
-            loader.observer.cacheFailed(error)
-            return nil
+    private func mayServe(_ found: FoundOriginal) -> Bool {
+        switch loader.decision(key, found.storedResponse) {
+        case .serve, .serveAndRevalidate: true
+        case .revalidate, .fetch, .fail: false
         }
     }
 
@@ -101,54 +81,51 @@ struct BytesSearch: Sendable {
 
     // MARK: The entry
 
-    /// An original that is on disk, or on its way there.
     private struct Entry {
-        let log: ByteLog
-        let metadata: DiskMetadata
-
-        /// - Parameter lease: what was taken for its bytes; nil where it was not known before that there are some.
-        init(_ entry: DiskEntry, _ lease: AdmissionLease?, _ bodies: Admission) {
-            let lease = lease ?? AdmissionLease(bodies, 0)
-            lease.grow(to: entry.body.count)
-            (log, metadata) = (ByteLog(bytes: entry.body, lease: lease), entry.metadata)
-        }
-
-        /// One that this process is about to write: its bytes need not be collected first.
-        init?(comingTo disk: DiskCache, _ key: CacheKey) {
-            guard let original = disk.expectedEntry(for: key) as? PendingOriginal, let log = original.log else {
-                return nil
-            }
-            (self.log, metadata) = (log, original.metadata)
-        }
+        let found: FoundOriginal
+        /// Of its tier.
+        let place: Int
     }
 
     /// - Parameter isProvisional: whether the origin is asked behind the answer.
     private func serve(_ stored: StoredResponse, _ entry: Entry?, isProvisional: Bool = false) {
         if seeker.answerFromMemory(stored, isProvisional: isProvisional) { return }
-        if let entry { return found(entry, stored, isProvisional: isProvisional) }
-        loader.ioExecutor.run(seeker.priority, for: seeker.owner) {
-            readEntry { entry in
-                if let entry, entry.metadata.storedResponse.hasSameBody(as: stored) {
-                    return found(entry, stored, isProvisional: isProvisional)
-                }
-                // It is gone, damaged or another one: a request without conditions brings it back.
-                guard case .fetch(let exchange) = loader.decision(key, nil) else { return fail(Loader.cacheMiss) }
-                askOrigin(exchange)
+        if let entry, let log = entry.found.log {
+            return found(log, entry, stored, isProvisional: isProvisional)
+        }
+        findBody(of: stored) { entry in
+            if let entry, let log = entry.found.log {
+                return found(log, entry, stored, isProvisional: isProvisional)
             }
+            // It is gone, damaged or another one: a request without conditions brings it back.
+            guard case .fetch(let exchange) = loader.decision(key, nil) else { return fail(Loader.cacheMiss) }
+            askOrigin(exchange)
         }
     }
 
-    private func readEntry(_ then: @escaping @Sendable (Entry?) -> Void) {
-        guard request.caching.readsOriginal, let disk = loader.disk(key.caching) else { return then(nil) }
-        if let entry = Entry(comingTo: disk, key.originalKey) { return then(entry) }
-        withRoom(in: disk) { lease in then(read(disk, lease)) }
+    /// Looks for the entry with that body, tier by tier.
+    private func findBody(
+        of stored: StoredResponse, from place: Int = 0, _ then: @escaping @Sendable (Entry?) -> Void
+    ) {
+        guard place < tiers.count else { return then(nil) }
+        tiers[place].find(key.originalKey, .all, for: seeker) { found in
+            if let found, found.storedResponse.hasSameBody(as: stored) {
+                return then(Entry(found: found, place: place))
+            }
+            findBody(of: stored, from: place + 1, then)
+        }
     }
 
-    private func found(_ entry: Entry, _ stored: StoredResponse, isProvisional: Bool) {
-        var opened = OpenedBytes(log: entry.log, source: .disk, time: loader.clock.now)
+    private func found(_ log: ByteLog, _ entry: Entry, _ stored: StoredResponse, isProvisional: Bool) {
+        var opened = OpenedBytes(log: log, source: tiers[entry.place].source, time: loader.clock.now)
         opened.record = AnswerRecord(stored)
-        if entry.metadata.status != nil { opened.wholeHead = loader.head(of: stored) }
+        if entry.found.metadata.status != nil { opened.wholeHead = loader.head(of: stored) }
         opened.isProvisional = isProvisional
+        if entry.place > 0 {
+            var metadata = entry.found.metadata
+            metadata.set(stored)
+            opened.copied = KeptOriginal(metadata: metadata, tiers: Array(tiers[..<entry.place]))
+        }
         seeker.found(opened)
     }
 
@@ -228,6 +205,8 @@ struct OpenedBytes: Sendable {
     var wholeHead: ResponseHead?
     /// What an entry of the disk cache says of the answer that it was.
     var record: AnswerRecord?
+    /// The entry of a further tier, for the tiers before it.
+    var copied: KeptOriginal?
     /// Whether the origin is to be asked behind the answer.
     var isProvisional = false
     /// When it was known.
@@ -279,4 +258,10 @@ struct OpenedBytes: Sendable {
         guard case .proceed(let plan) = exchange.answer(head, answered.arrival) else { return StorePlan() }
         return plan
     }
+}
+
+/// What of an original is put into tiers beside its bytes, and into which.
+struct KeptOriginal: Sendable {
+    var metadata: DiskMetadata
+    let tiers: [any OriginalTier]
 }

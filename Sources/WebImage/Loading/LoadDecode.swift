@@ -21,7 +21,7 @@ struct LoadDecode: DecodeClient {
     var priority: LoadPriority { job.priority }
     var isAbandoned: Bool { job.isAbandoned.load(ordering: .relaxed) }
     var isWatched: Bool { job.isWatched.load(ordering: .relaxed) }
-    var showsPreviews: Bool { opened.source != .disk }
+    var showsPreviews: Bool { opened.source != .disk && opened.source != .tier }
 
     func takeOrders() -> [PixelJob] { loader.takeUnplanned(job) }
 
@@ -50,12 +50,15 @@ struct LoadDecode: DecodeClient {
     func deliver(_ log: ByteLog, _ header: ImageHeader?, failure: WebImageError?) -> LoadDelivery {
         let bytes = opened.following(log)
         let plan = bytes.storePlan
+        // What a further tier has went through a serializer already.
+        let serializer = bytes.copied == nil ? loader.serializer(for: job.request) : nil
         let original =
             failure == nil
-            ? loader.announceOriginal(of: job.keeper, plan, log, header, by: loader.serializer(for: job.request)) : nil
+            ? loader.announceOriginal(of: job.keeper, bytes, serializer == nil ? log : nil, header) : nil
         noteOutcome(failure?.endingALoad(of: place))
         if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
-        return LoadDelivery(loader: loader, job: job, bytes: bytes, plan: plan, original: original)
+        return LoadDelivery(
+            loader: loader, job: job, bytes: bytes, plan: plan, original: original, serializes: serializer != nil)
     }
 
     /// Says once for all sessions how it went with the origin.
@@ -76,17 +79,21 @@ final class LoadDelivery: PictureDelivery {
     private let plan: StorePlan?
     /// Where the original goes when its pictures are whole; nil where it is not kept.
     private let original: OriginalStore.Announcement?
+    /// Whether a serializer makes what is kept of the original.
+    private let serializes: Bool
     /// A picture that is as its original has it, and the request for it.
     private let plain = Guarded<(image: Image, request: ImageRequest)?>(nil)
 
     init(
-        loader: Loader, job: BytesJob, bytes: OpenedBytes, plan: StorePlan?, original: OriginalStore.Announcement?
+        loader: Loader, job: BytesJob, bytes: OpenedBytes, plan: StorePlan?, original: OriginalStore.Announcement?,
+        serializes: Bool
     ) {
         self.loader = loader
         self.job = job
         self.bytes = bytes
         self.plan = plan
         self.original = original
+        self.serializes = serializes
     }
 
     func finish(_ order: PixelJob, _ result: Result<DecodedPicture, WebImageError>) {
@@ -95,9 +102,13 @@ final class LoadDelivery: PictureDelivery {
 
     func end(isWhole: Bool) {
         guard let original else { return }
-        if isWhole { return loader.store(original, bytes.log, of: job, plain: plain.withLock { $0 }) }
-        job.keeper.giveUp()
-        original.withdraw()
+        guard isWhole else {
+            job.keeper.giveUp()
+            return original.withdraw()
+        }
+        guard serializes, let plain = plain.withLock({ $0 }), let serializer = loader.serializer(for: plain.request)
+        else { return original.store(bytes.log, told: job.keeper.wasStored) }
+        loader.store(original, bytes.log, of: job, plain: plain, by: serializer)
     }
 
     private func response(_ picture: DecodedPicture, _ request: ImageRequest) -> ImageResponse {

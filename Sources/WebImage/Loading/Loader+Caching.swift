@@ -31,14 +31,12 @@ extension Loader {
     /// Answers with the entry of a cache in place of a body that broke off, where that is still there.
     func standIn(_ stored: StoredResponse, for error: WebImageError, _ jobs: [PixelJob], of bytes: BytesJob) {
         let key = bytes.key
-        ioExecutor.run(bytes.priority) { [self] in
-            let metadata = try? disk(key.caching)?.readMetadata(key.originalKey)
-            let isOnDisk = metadata?.storedResponse.hasSameBody(as: stored) ?? false
-            if !isOnDisk { noteOutcome(of: key, failure: error) }
+        hasEntry(of: stored, key, for: JobReader(job: bytes)) { [self] isThere in
+            if !isThere { noteOutcome(of: key, failure: error) }
             for job in jobs {
                 if !job.wantsData, let image = remembered(job.request, of: stored) {
                     finish(job, .success(ImageResponse(image: image, source: .memory)))
-                } else if isOnDisk {
+                } else if isThere {
                     finish(job, goingOnWith: .cacheOnly)
                 } else {
                     finish(job, .failure(error.endingALoad(of: job.request.place)))
@@ -47,43 +45,64 @@ extension Loader {
         }
     }
 
-    /// Takes the original out of the disk cache, in the background.
+    /// Tells whether a tier has the entry with that body.
+    private func hasEntry(
+        of stored: StoredResponse, _ key: BytesKey, for reader: any TierReader, from place: Int = 0,
+        _ then: @escaping @Sendable (Bool) -> Void
+    ) {
+        let tiers = tiers(key.caching)
+        guard place < tiers.count else { return ioExecutor.run(reader.priority) { then(false) } }
+        tiers[place].find(key.originalKey, .metadata, for: reader) { [self] found in
+            if found?.storedResponse.hasSameBody(as: stored) ?? false { return then(true) }
+            hasEntry(of: stored, key, for: reader, from: place + 1, then)
+        }
+    }
+
+    /// Reads for a job that is to be answered in any case.
+    private struct JobReader: TierReader {
+        let job: BytesJob
+
+        var owner: AnyObject { job }
+        var isAbandoned: Bool { false }
+        var priority: LoadPriority { job.priority }
+    }
+
+    /// Takes the original out of every tier, in the background.
     func forget(_ key: BytesKey) {
-        guard let disk = disk(key.caching) else { return }
+        inTiers(of: key, as: originals.announce()) { tier, then in tier.remove(key.originalKey, then) }
+    }
+
+    /// Writes what the origin said of an entry that is still good, once `answer` has given it out.
+    func renew(_ key: BytesKey, _ stored: StoredResponse, _ plan: StorePlan, answer: () -> Void) {
+        // Before: whoever is answered and then waits for the stores finds it there.
         let announced = originals.announce()
-        ioExecutor.run(.low) {
-            do throws(WebImageError) {
-                _ = try disk.remove(key.originalKey)
-            } catch {
-                self.observer.cacheFailed(error)
+        answer()
+        if let response = plan.storing {
+            // Another body may be stored meanwhile, by this process or another: it keeps its own validators.
+            let change: @Sendable (DiskMetadata) -> DiskMetadata? = { metadata in
+                guard metadata.storedResponse.hasSameBody(as: stored) else { return nil }
+                var metadata = metadata
+                metadata.set(response)
+                return metadata
             }
+            inTiers(of: key, as: announced) { tier, then in tier.renew(key.originalKey, change, then) }
+        } else if plan.removesStored {
+            inTiers(of: key, as: announced) { tier, then in tier.remove(key.originalKey, then) }
+        } else {
             announced.withdraw()
         }
     }
 
-    /// Writes what the origin said of an entry that is still good, once `answer` has given it out. For threads that may
-    /// block.
-    func renew(_ key: BytesKey, _ stored: StoredResponse, _ plan: StorePlan, answer: () -> Void) {
-        // Whoever is answered and then waits for the stores finds it there.
-        let announced = originals.announce()
-        defer { announced.withdraw() }
-        answer()
-        guard let disk = disk(key.caching) else { return }
-        do throws(WebImageError) {
-            if let response = plan.storing {
-                // Another body may be stored meanwhile, by this process or another: it keeps its own validators.
-                _ = try disk.changeMetadata(key.originalKey) { metadata in
-                    guard metadata.storedResponse.hasSameBody(as: stored) else { return nil }
-                    var metadata = metadata
-                    metadata.set(response)
-                    return metadata
-                }
-            } else if plan.removesStored {
-                _ = try disk.remove(key.originalKey)
-            }
-        } catch {
-            observer.cacheFailed(error)
-        }
+    /// Changes every tier in the background. Whoever waits for the stores waits for the first one.
+    private func inTiers(
+        of key: BytesKey, as announced: OriginalStore.Announcement,
+        _ change: (any OriginalTier, @escaping @Sendable () -> Void) -> Void
+    ) {
+        let tiers = tiers(key.caching)
+        guard let first = tiers.first else { return announced.withdraw() }
+        // The first one last: whoever waits for it may then wait for the others.
+        for tier in tiers.dropFirst() { change(tier) {} }
+        change(first) { announced.withdraw() }
     }
 }
 

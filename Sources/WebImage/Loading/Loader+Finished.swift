@@ -4,11 +4,6 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// The cache through which finished pictures are read and written; it holds the loader, not the other way round.
-struct WeakCache {
-    weak var cache: ImageCache?
-}
-
 /// Finished pictures on disk, for requests that want them there (``CacheUse/store``).
 extension Loader {
     /// Looks for the finished picture on disk before anything else. The token joins a job when there is none.
@@ -36,7 +31,8 @@ extension Loader {
             guard let metadata = found.metadata else { return nil }
             guard case .serve = decision(key, metadata.storedResponse) else { return nil }
             // Made of a body that the original no longer has: as good as not there.
-            let original = try await disk(request.caching)?.readMetadata(key.originalKey, priority: request.priority)
+            let original = try await (request.caching.originalCache ?? cache).diskCache?.readMetadata(
+                key.originalKey, priority: request.priority)
             if let original, !original.storedResponse.hasSameBody(as: metadata.storedResponse) { return nil }
             var response = ImageResponse(image: found.image, source: .disk)
             if metadata.status != nil { response.head = head(of: metadata.storedResponse) }

@@ -9,20 +9,31 @@ import WebImageSystem
 extension Loader {
     func memory(_ use: CacheUse) -> MemoryCache { use.cache?.memoryCache ?? memory }
 
-    /// Where originals are; nil where there is no disk.
-    func disk(_ use: CacheUse) -> DiskCache? {
-        guard let own = use.originalCache ?? use.cache else { return disk }
-        return own.diskCache
+    /// Where originals are looked for and kept, in this order.
+    func tiers(_ use: CacheUse) -> [any OriginalTier] {
+        guard let own = use.originalCache ?? use.cache else { return tiers }
+        return Self.makeTiers(of: own, ioExecutor, decoding, observer)
     }
 
-    /// Where pictures are removed from.
-    func cache(_ use: CacheUse) -> ImageCache? { use.cache ?? ownFront.withLock { $0.cache } }
+    static func makeTiers(
+        of cache: ImageCache, _ executor: any WorkExecutor, _ decoding: DecodeService, _ observer: LoadObserver
+    ) -> [any OriginalTier] {
+        let disk = cache.diskCache.map { disk in
+            DiskTier(
+                disk: disk, executor: executor, inputMemory: decoding.inputMemory, clock: decoding.clock,
+                observer: observer)
+        }
+        return (disk.map { [$0] } ?? []) + cache.furtherTiers
+    }
+
+    /// Where pictures are kept.
+    func cache(_ use: CacheUse) -> ImageCache { use.cache ?? cache }
 
     /// Where their originals are removed from.
-    private func originalCache(_ use: CacheUse) -> ImageCache? { use.originalCache ?? cache(use) }
+    private func originalCache(_ use: CacheUse) -> ImageCache { use.originalCache ?? cache(use) }
 
     func removals(_ use: CacheUse) -> RemovalCounts {
-        func count(_ cache: ImageCache?) -> Int { cache?.pending.withLock { $0.removals.count } ?? 0 }
+        func count(_ cache: ImageCache) -> Int { cache.pending.withLock { $0.removals.count } }
         return RemovalCounts(pictures: count(cache(use)), originals: count(originalCache(use)))
     }
 
@@ -36,58 +47,68 @@ extension Loader {
         hasRemoved(keeper.key, from: originalCache(keeper.key.caching), .disk, since: keeper.removals.originals)
     }
 
-    private func hasRemoved(_ key: BytesKey, from cache: ImageCache?, _ layers: CacheLayers, since begin: Int) -> Bool {
-        cache?.pending.withLock { $0.removals.hasRemoved(key.originalKey, from: layers, since: begin) } ?? false
+    private func hasRemoved(_ key: BytesKey, from cache: ImageCache, _ layers: CacheLayers, since begin: Int) -> Bool {
+        cache.pending.withLock { $0.removals.hasRemoved(key.originalKey, from: layers, since: begin) }
     }
 
-    /// What decides which bytes of a request's original go to disk; nil: those that came. It holds also when the manager
-    /// is gone and its last loads come to their end.
+    /// What decides which bytes of a request's original are kept; nil: those that came. It holds also when the manager is gone
+    /// and its last loads come to their end.
     func serializer(for request: ImageRequest) -> CacheSerializer? {
         if let own = request.cacheSerializer { return own }
-        if let cache = request.caching.cache { return cache.diskCache == nil ? nil : cache.serializer }
-        return disk == nil ? nil : serializer
+        let cache = cache(request.caching)
+        return cache.diskCache == nil && cache.furtherTiers.isEmpty ? nil : cache.serializer
     }
 
-    /// Through which finished pictures are read from disk and written.
+    /// Through which finished pictures are read from disk and written; nil where there is no disk.
     func front(_ use: CacheUse) -> ImageCache? {
         let cache = cache(use)
-        return cache?.diskCache == nil ? nil : cache
+        return cache.diskCache == nil ? nil : cache
     }
 }
 
-// MARK: - What is written to disk behind the answers
+// MARK: - What is stored behind the answers
+
+extension OpenedBytes {
+    /// What of them may be stored, once they turn out to be a picture, and in which tiers: an answer of the origin in all of
+    /// them, the entry of a further tier in those before it. Nil where policy or answer do not allow it.
+    ///
+    /// - Parameter all: every tier.
+    func kept(by key: BytesKey, in all: [any OriginalTier], _ header: ImageHeader?) -> KeptOriginal? {
+        guard key.caching.storesOriginal, key.policy.mode.stores, !all.isEmpty else { return nil }
+        if let copied { return copied }
+        guard let response = storePlan?.storing else { return nil }
+        var metadata = DiskMetadata()
+        metadata.url = key.download.originalURL
+        metadata.format = header?.format
+        metadata.set(response)
+        return KeptOriginal(metadata: metadata, tiers: all)
+    }
+}
 
 extension Loader {
     /// Where the bytes of a picture that turns out to be whole are to be kept; nil where policy or answer do not allow it,
     /// another session does it, or the picture was removed since its load began. They are found from now on; the store
     /// waits for what the caller then says.
+    ///
+    /// - Parameter log: nil where a serializer will make others.
     func announceOriginal(
-        of keeper: OriginalKeeper, _ plan: StorePlan?, _ log: ByteLog, _ header: ImageHeader?,
-        by serializer: CacheSerializer? = nil
+        of keeper: OriginalKeeper, _ bytes: OpenedBytes, _ log: ByteLog?, _ header: ImageHeader?
     ) -> OriginalStore.Announcement? {
-        let key = keeper.key
-        guard let response = plan?.storing, key.caching.storesOriginal, let disk = disk(key.caching), keeper.take()
-        else { return nil }
-        var metadata = DiskMetadata()
-        metadata.url = key.download.originalURL
-        metadata.format = header?.format
-        metadata.set(response)
-        let original = PendingOriginal(
-            log: serializer == nil ? log : nil, metadata: metadata, disk: disk, key: key.originalKey)
+        guard let kept = bytes.kept(by: keeper.key, in: tiers(keeper.key.caching), header), keeper.take() else {
+            return nil
+        }
+        let original = PendingOriginal(kept, log: log, key: keeper.key.originalKey)
         // After the place in the order was taken: a remove comes either before, and is seen here, or beats the write.
         return wasOriginalRemoved(keeper) ? nil : originals.announce(original)
     }
 
-    /// Stores the complete bytes of a log, or what a serializer makes of them.
+    /// Stores what a serializer makes of the complete bytes of a log.
     ///
-    /// - Parameter plain: the picture as its original has it, and the request for it, where somebody wanted it so.
+    /// - Parameter plain: the picture as its original has it, and the request for it.
     func store(
         _ announced: OriginalStore.Announcement, _ log: ByteLog, of job: BytesJob,
-        plain: (image: Image, request: ImageRequest)?
+        plain: (image: Image, request: ImageRequest), by serializer: CacheSerializer
     ) {
-        guard let plain, let serializer = serializer(for: plain.request) else {
-            return announced.store(log, told: job.keeper.wasStored)
-        }
         decoding.executor.run(.low) { [self] in
             do throws(WebImageError) {
                 guard let bytes = try serializer.bytes(plain.image, try log.collect(), plain.request) else {

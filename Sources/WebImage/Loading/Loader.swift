@@ -7,8 +7,12 @@ import WebImageSystem
 /// Carries loads from request to answer: asks memory, joins what runs, opens bytes, starts sessions, answers everyone
 /// once. Owns the table of running loads behind one lock, and acts only after it is released.
 final class Loader: Sendable {
+    /// The manager's own; see ``memory`` for what is asked without it.
+    let cache: ImageCache
+    /// That of ``cache``, beside it so that a hit asks one object less.
     let memory: MemoryCache
-    let disk: DiskCache?
+    /// Where originals are, unless a request has a cache of its own.
+    let tiers: [any OriginalTier]
     let downloader: ImageDownloader
     let settings: SettingsCounter
     let decoding: DecodeService
@@ -16,32 +20,25 @@ final class Loader: Sendable {
     let ioExecutor: any WorkExecutor
     let originals: OriginalStore
     let failedURLs: FailedURLs
-    /// Beginnings of bodies; nil without a disk cache.
-    let partials: PartialStore?
     let observer: LoadObserver
-    /// Of originals in the disk cache; see ``ImageManager/Configuration/cacheSerializer``.
-    let serializer: CacheSerializer?
     let rules: HTTPCacheRules
     let door: RequestDoor
-    /// What is finished on disk, unless a request has a cache of its own; its owner is the manager.
-    let ownFront = Guarded(WeakCache())
     let table = Guarded(LoadTable())
 
     init(_ parts: LoaderParts) {
-        memory = parts.memory
-        disk = parts.disk
+        cache = parts.cache
+        memory = parts.cache.memoryCache
         downloader = parts.downloader
         settings = parts.downloader.settings
         decoding = parts.decoding
         clock = parts.decoding.clock
         ioExecutor = parts.ioExecutor
-        originals = OriginalStore(executor: parts.ioExecutor, clock: clock, observer: parts.observer)
+        originals = OriginalStore(observer: parts.observer)
         failedURLs = parts.failedURLs
-        partials = parts.partials
         observer = parts.observer
-        serializer = parts.serializer
         rules = .standard(keeping: parts.keptFields)
         door = RequestDoor(parts.downloader, defaults: parts.defaults)
+        tiers = Self.makeTiers(of: parts.cache, parts.ioExecutor, parts.decoding, parts.observer)
     }
 
     /// Starts or joins the load that `request` needs, for `token`.

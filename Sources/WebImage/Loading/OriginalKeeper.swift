@@ -38,16 +38,19 @@ extension Loader {
     ///
     /// - Parameter log: with the body in the end, which has ended.
     func keepUndecoded(_ log: ByteLog, of bytes: OpenedBytes, _ keeper: OriginalKeeper, _ request: ImageRequest) {
-        guard case .complete? = log.end, bytes.source == .network, keeper.key.policy.mode.stores,
-            keeper.key.caching.storesOriginal, disk(keeper.key.caching) != nil, serializer(for: request) == nil
+        let isEntry = bytes.copied != nil
+        guard case .complete? = log.end, bytes.source == .network || isEntry, keeper.key.policy.mode.stores,
+            keeper.key.caching.storesOriginal, !tiers(keeper.key.caching).isEmpty,
+            isEntry || serializer(for: request) == nil
         else { return }
         let promise = originals.announce()
         let recipe = request.recipe
         decoding.executor.run(.low) { [self] in
-            let plan = bytes.following(log).storePlan
+            let bytes = bytes.following(log)
+            let plan = bytes.storePlan
             if plan?.removesStored == true { forget(keeper.key) }
-            guard plan?.storing != nil, let header = decoding.header(of: log, recipe),
-                let announced = announceOriginal(of: keeper, plan, log, header)
+            guard isEntry || plan?.storing != nil, let header = decoding.header(of: log, recipe),
+                let announced = announceOriginal(of: keeper, bytes, log, header)
             else { return promise.withdraw() }
             announced.store(log) { outcome in
                 keeper.wasStored(outcome)

@@ -4,34 +4,25 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// An original that is to be stored.
-final class PendingOriginal: ExpectedEntry {
-    /// Its bytes; nil where others will be written, which nobody knows yet.
-    let log: ByteLog?
+/// An original that is to be stored, in one tier or several.
+struct PendingOriginal: Sendable {
     let metadata: DiskMetadata
-    let disk: DiskCache
-    let key: CacheKey
-    let order: DiskWriteOrder
+    /// One for each tier. Their places in the order of writes are taken.
+    fileprivate let writes: [any TierWrite]
 
-    init(log: ByteLog?, metadata: DiskMetadata, disk: DiskCache, key: CacheKey) {
-        self.log = log
-        self.metadata = metadata
-        self.disk = disk
-        self.key = key
-        order = disk.orderWrite(of: key)
+    /// - Parameter log: its bytes; nil where others will be written, which nobody knows yet.
+    init(_ kept: KeptOriginal, log: ByteLog?, key: CacheKey) {
+        metadata = kept.metadata
+        writes = kept.tiers.map { $0.reserve(key, log, kept.metadata) }
     }
-
-    var isComplete: Bool {
-        if case .complete? = log?.end { true } else { false }
-    }
-
-    func allBytes() throws(WebImageError) -> [UInt8] { try log?.collect() ?? [] }
 }
 
-/// Writes originals to disk caches after their callers have been answered, in the order in which they came. The disk cache
-/// has them found until then.
+/// Writes originals to tiers after their callers have been answered, in the order in which they came. The disk cache has them
+/// found until then.
 ///
-/// What waits to be written is bounded: when the disk cannot follow, the newest copy is given up, and nothing else.
+/// What waits to be written to the first tier is bounded: when the disk cannot follow, the newest copy is given up, and
+/// nothing else. Whoever waits for the stores waits for the first tier of each, which is the disk cache where there is one;
+/// further tiers bound what waits for them.
 final class OriginalStore: Sendable {
     /// A promise to store something, or to say that it is not to be: whoever waits for the stores waits for it.
     struct Announcement {
@@ -40,7 +31,10 @@ final class OriginalStore: Sendable {
         fileprivate let original: PendingOriginal?
 
         /// Takes it back, or says that it was kept by other means.
-        func withdraw() { owner.end(number, 0, original) }
+        func withdraw() {
+            for write in original?.writes.dropFirst() ?? [] { write.end() }
+            owner.end(number, 0, original?.writes.first)
+        }
 
         /// Stores the complete bytes of `log` in the background.
         ///
@@ -75,18 +69,11 @@ final class OriginalStore: Sendable {
 
     /// Originals of which not a byte is written yet may hold this much memory or temporary disk.
     private static let mostPendingBytes = 256 << 20
-    private static let pieceLength = 1 << 20
 
-    private let executor: any WorkExecutor
-    private let clock: any LoadClock
     private let observer: LoadObserver
     private let state = Guarded(State())
 
-    init(executor: any WorkExecutor, clock: any LoadClock, observer: LoadObserver) {
-        self.executor = executor
-        self.clock = clock
-        self.observer = observer
-    }
+    init(observer: LoadObserver) { self.observer = observer }
 
     /// To be called before callers are answered: ``finish()`` waits for it.
     ///
@@ -97,7 +84,7 @@ final class OriginalStore: Sendable {
             state.pending.insert(state.lastNumber)
             return state.lastNumber
         }
-        if let original, original.log != nil { original.disk.expect(original) }
+        if let original { for write in original.writes { write.announce() } }
         return Announcement(owner: self, number: number, original: original)
     }
 
@@ -106,6 +93,10 @@ final class OriginalStore: Sendable {
         _ told: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
     ) {
         let length = log.receivedCount
+        var metadata = original.metadata
+        metadata.format = format ?? metadata.format
+        for write in original.writes.dropFirst() { write.write(log, metadata, .low) { _ in write.end() } }
+        guard let first = original.writes.first else { return end(number, 0, nil) }
         let priority = state.withLock { state -> LoadPriority? in
             guard state.pendingBytes == 0 || state.pendingBytes + length <= Self.mostPendingBytes else { return nil }
             state.pendingBytes += length
@@ -115,15 +106,11 @@ final class OriginalStore: Sendable {
             let error = WebImageError(.cacheIO, "the disk is too slow: an original was not stored")
             observer.cacheFailed(error)
             told(.failure(error))
-            return end(number, 0, original)
+            return end(number, 0, first)
         }
-        original.disk.whenOpen { [executor] in
-            executor.run(priority) {
-                let begin = self.clock.now
-                let failure = self.write(log, original, format)
-                told(failure.map { .failure($0) } ?? .success(self.clock.now - begin))
-                self.end(number, length, original)
-            }
+        first.write(log, metadata, priority) { outcome in
+            told(outcome)
+            self.end(number, length, first)
         }
     }
 
@@ -136,8 +123,8 @@ final class OriginalStore: Sendable {
         }
     }
 
-    private func end(_ number: Int, _ length: Int, _ original: PendingOriginal?) {
-        if let original { original.disk.endExpecting(original) }
+    private func end(_ number: Int, _ length: Int, _ write: (any TierWrite)?) {
+        write?.end()
         let ready = state.withLock { state in
             state.pending.remove(number)
             state.pendingBytes -= length
@@ -159,32 +146,5 @@ final class OriginalStore: Sendable {
             return state.pending.isEmpty
         }
         if isDone { run() }
-    }
-
-    /// - Returns: why nothing was stored; nil when it was, or when a newer write or a removal has made it needless.
-    private func write(_ log: ByteLog, _ original: PendingOriginal, _ format: ImageFormat?) -> WebImageError? {
-        guard original.order.isWanted else { return nil }
-        do throws(WebImageError) {
-            let writer = try original.disk.makeWriter(for: original.key, as: original.order)
-            var offset = 0
-            while case .chunk(let chunk) = log.read(at: offset) {
-                try chunk.withUnsafeBytes { bytes throws(WebImageError) in try writer.append(bytes) }
-                offset = chunk.range.upperBound
-            }
-            guard offset == log.receivedCount else {
-                writer.abandon()
-                return WebImageError(.cacheIO, "the bytes to store could not be read")
-            }
-            var metadata = original.metadata
-            metadata.format = format ?? metadata.format
-            if try writer.commit(metadata) || !original.order.isWanted { return nil }
-            if writer.wasSkipped { observer.cacheSkipped() }
-            return WebImageError(
-                .noSpace, "the disk cache has no room for it: its limit or the disk's free space is too small",
-                location: original.disk.configuration.directory)
-        } catch {
-            observer.cacheFailed(error)
-            return error
-        }
     }
 }

@@ -21,8 +21,8 @@ public struct CircuitPolicy: Hashable, Sendable {
 }
 
 /// The circuits of all hosts. A pure value; a host that works costs nothing, and no more than ``hostLimit`` are kept.
-struct CircuitBreaker: Sendable {
-    enum Outcome {
+package struct CircuitBreaker: Sendable {
+    package enum Outcome {
         case success
         case failure
         /// Says nothing about the host.
@@ -42,10 +42,10 @@ struct CircuitBreaker: Sendable {
     var policy: CircuitPolicy?
     private var circuits: [String: Circuit] = [:]
 
-    init(policy: CircuitPolicy?) { self.policy = policy }
+    package init(policy: CircuitPolicy?) { self.policy = policy }
 
     /// Whether a request may go to `host` now. After the pause one may, as a probe: its outcome must be told.
-    mutating func admits(_ host: String, at now: Duration) -> Bool {
+    package mutating func admits(_ host: String, at now: Duration) -> Bool {
         guard policy != nil, var circuit = circuits[host], let until = circuit.closedUntil else { return true }
         guard now >= until, !circuit.isProbing else { return false }
         circuit.isProbing = true
@@ -53,7 +53,7 @@ struct CircuitBreaker: Sendable {
         return true
     }
 
-    mutating func note(_ outcome: Outcome, of host: String, at now: Duration) {
+    package mutating func note(_ outcome: Outcome, of host: String, at now: Duration) {
         guard let policy else { return circuits.removeAll() }
         switch outcome {
         case .success: circuits[host] = nil

@@ -1,0 +1,166 @@
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+
+/// The disk cache as the first tier. It also has what is still on its way to the disk: those bytes need not be collected
+/// first.
+struct DiskTier: OriginalTier {
+    let disk: DiskCache
+    /// Reads and writes files.
+    let executor: any WorkExecutor
+    /// What originals may take that were read and wait for a decoder.
+    let inputMemory: Admission
+    let clock: any LoadClock
+    let observer: LoadObserver
+
+    var source: ImageSource { .disk }
+
+    func find(
+        _ key: CacheKey, _ part: OriginalPart, for reader: any TierReader,
+        _ then: @escaping @Sendable (FoundOriginal?) -> Void
+    ) {
+        executor.run(reader.priority, for: reader.owner) {
+            if reader.isAbandoned { return }
+            if let coming = coming(key) { return then(coming) }
+            switch part {
+            case .metadata: then(readMetadata(key))
+            case .all: withRoom(for: key, reader) { lease in then(read(key, lease)) }
+            }
+        }
+    }
+
+    /// What this process is about to write.
+    private func coming(_ key: CacheKey) -> FoundOriginal? {
+        guard let write = disk.expectedEntry(for: key) as? DiskTierWrite, let log = write.log else { return nil }
+        return FoundOriginal(log: log, metadata: write.metadata)
+    }
+
+    private func readMetadata(_ key: CacheKey) -> FoundOriginal? {
+        do throws(WebImageError) {
+            return try disk.readMetadata(key).map { FoundOriginal(log: nil, metadata: $0) }
+        } catch {
+            observer.cacheFailed(error)
+            return nil
+        }
+    }
+
+    /// Goes on once there is memory for the entry's bytes: what waits for a decoder is not read meanwhile.
+    private func withRoom(
+        for key: CacheKey, _ reader: any TierReader, _ then: @escaping @Sendable (AdmissionLease?) -> Void
+    ) {
+        let length = disk.fileLength(of: key)
+        if length == 0 { return then(nil) }
+        let isNow = inputMemory.take(
+            length, reader.priority, for: reader.owner, isWanted: { !reader.isAbandoned },
+            orLater: { isAdmitted in
+                // Where it is not, nobody wants it any more.
+                guard isAdmitted else { return }
+                let lease = AdmissionLease(inputMemory, length)
+                executor.run(reader.priority, for: reader.owner) { then(lease) }
+            })
+        if isNow { then(AdmissionLease(inputMemory, length)) }
+    }
+
+    /// - Parameter lease: what was taken for the bytes; nil where it was not known before that there are some.
+    private func read(_ key: CacheKey, _ lease: AdmissionLease?) -> FoundOriginal? {
+        do throws(WebImageError) {
+            guard let entry = try disk.read(key) else { return nil }
+            let lease = lease ?? AdmissionLease(inputMemory, 0)
+            lease.grow(to: entry.body.count)
+            return FoundOriginal(log: ByteLog(bytes: entry.body, lease: lease), metadata: entry.metadata)
+        } catch {
+            observer.cacheFailed(error)
+            return nil
+        }
+    }
+
+    func reserve(_ key: CacheKey, _ log: ByteLog?, _ metadata: DiskMetadata) -> any TierWrite {
+        DiskTierWrite(key, log, metadata, to: self)
+    }
+
+    func renew(
+        _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?,
+        _ then: @escaping @Sendable () -> Void
+    ) {
+        run(then) { () throws(WebImageError) in _ = try disk.changeMetadata(key, change) }
+    }
+
+    func remove(_ key: CacheKey, _ then: @escaping @Sendable () -> Void) {
+        run(then) { () throws(WebImageError) in _ = try disk.remove(key) }
+    }
+
+    private func run(
+        _ then: @escaping @Sendable () -> Void, _ change: @escaping @Sendable () throws(WebImageError) -> Void
+    ) {
+        executor.run(.low) {
+            do throws(WebImageError) { try change() } catch { observer.cacheFailed(error) }
+            then()
+        }
+    }
+}
+
+/// An original on its way to the disk.
+final class DiskTierWrite: ExpectedEntry, TierWrite {
+    /// Its bytes; nil where others will be written, which nobody knows yet.
+    let log: ByteLog?
+    let metadata: DiskMetadata
+    let key: CacheKey
+    let order: DiskWriteOrder
+    private let tier: DiskTier
+
+    init(_ key: CacheKey, _ log: ByteLog?, _ metadata: DiskMetadata, to tier: DiskTier) {
+        self.key = key
+        self.log = log
+        self.metadata = metadata
+        self.tier = tier
+        order = tier.disk.orderWrite(of: key)
+    }
+
+    var isComplete: Bool {
+        if case .complete? = log?.end { true } else { false }
+    }
+
+    func allBytes() throws(WebImageError) -> [UInt8] { try log?.collect() ?? [] }
+
+    func announce() { if log != nil { tier.disk.expect(self) } }
+
+    func end() { tier.disk.endExpecting(self) }
+
+    func write(
+        _ log: ByteLog, _ metadata: DiskMetadata, _ priority: LoadPriority,
+        _ then: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
+    ) {
+        tier.disk.whenOpen { [self] in
+            tier.executor.run(priority) {
+                let begin = self.tier.clock.now
+                let failure = self.write(log, metadata)
+                then(failure.map { .failure($0) } ?? .success(self.tier.clock.now - begin))
+            }
+        }
+    }
+
+    /// - Returns: why nothing was written; nil when it was, or when a newer write or a removal has made it needless.
+    private func write(_ log: ByteLog, _ metadata: DiskMetadata) -> WebImageError? {
+        guard order.isWanted else { return nil }
+        do throws(WebImageError) {
+            let writer = try tier.disk.makeWriter(for: key, as: order)
+            var offset = 0
+            while case .chunk(let chunk) = log.read(at: offset) {
+                try chunk.withUnsafeBytes { bytes throws(WebImageError) in try writer.append(bytes) }
+                offset = chunk.range.upperBound
+            }
+            guard offset == log.receivedCount else {
+                writer.abandon()
+                return WebImageError(.cacheIO, "the bytes to store could not be read")
+            }
+            if try writer.commit(metadata) || !order.isWanted { return nil }
+            if writer.wasSkipped { tier.observer.cacheSkipped() }
+            return WebImageError(
+                .noSpace, "the disk cache has no room for it: its limit or the disk's free space is too small",
+                location: tier.disk.configuration.directory)
+        } catch {
+            tier.observer.cacheFailed(error)
+            return error
+        }
+    }
+}

@@ -1,0 +1,279 @@
+import Logging
+import Synchronization
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+
+/// A ``BytesTier`` behind the disk cache, with what keeps it from harming loads: deadlines, a bound on the calls that run at
+/// once and on what waits, changes of one key in their order, and a pause for a tier that keeps failing.
+final class FurtherTier: OriginalTier {
+    private struct State {
+        var changes = TierChanges(mostRunning: FurtherTier.mostCalls / 2, mostWaitingBytes: 64 << 20)
+        var readCount = 0
+        var circuit = CircuitBreaker(
+            policy: CircuitPolicy(failures: 5, firstPause: .seconds(1), longestPause: .seconds(30)))
+        var troubles = TroubleCounts()
+        var waiting: [@Sendable () -> Void] = []
+
+        mutating func takeWaiting() -> [@Sendable () -> Void] {
+            guard changes.isIdle else { return [] }
+            defer { waiting = [] }
+            return waiting
+        }
+    }
+
+    /// Calls that run at a time: one half reads, the other half changes.
+    private static let mostCalls = 64
+    /// What the circuit counts apart: a tier may be too slow for reads and yet make every change in time.
+    private enum Use: String {
+        case reads, changes
+    }
+
+    private let tier: any BytesTier
+    private let clock: any LoadClock
+    /// Goes on with what the tier has answered.
+    private let executor: any WorkExecutor
+    private let logger: Logger
+    private let state = Guarded(State())
+
+    init(_ tier: any BytesTier, clock: any LoadClock, executor: any WorkExecutor, logger: Logger) {
+        self.tier = tier
+        self.clock = clock
+        self.executor = executor
+        self.logger = logger
+    }
+
+    var source: ImageSource { .tier }
+
+    // MARK: - Reading
+
+    func find(
+        _ key: CacheKey, _ part: OriginalPart, for reader: any TierReader,
+        _ then: @escaping @Sendable (FoundOriginal?) -> Void
+    ) {
+        let mayRead = state.withLock { state in
+            // What is about to go is gone.
+            guard !state.changes.isRemoving(key), state.readCount < Self.mostCalls / 2,
+                state.circuit.admits(Use.reads.rawValue, at: clock.now)
+            else { return false }
+            state.readCount += 1
+            return true
+        }
+        guard mayRead else {
+            return executor.run(reader.priority, for: reader.owner) { then(nil) }
+        }
+        call(within: tier.readDeadline) { [tier] () async throws(WebImageError) -> FoundOriginal? in
+            switch part {
+            case .metadata: try await tier.metadata(for: key).map { FoundOriginal(log: nil, metadata: $0) }
+            case .all:
+                try await tier.entry(for: key).map {
+                    FoundOriginal(log: ByteLog(bytes: $0.body), metadata: $0.metadata)
+                }
+            }
+        } answer: { [self] result in
+            note(result, of: .reads)
+            let found = try? result.get()
+            executor.run(reader.priority, for: reader.owner) { then(found) }
+        } end: { [self] in
+            state.withLock { $0.readCount -= 1 }
+        }
+    }
+
+    // MARK: - Changing
+
+    func reserve(_ key: CacheKey, _ log: ByteLog?, _ metadata: DiskMetadata) -> any TierWrite {
+        FurtherTierWrite(key, number: state.withLock { $0.changes.reserve(key) }, to: self)
+    }
+
+    func renew(
+        _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?,
+        _ then: @escaping @Sendable () -> Void
+    ) {
+        add(.renew(change), key) { _ in then() }
+    }
+
+    func remove(_ key: CacheKey, _ then: @escaping @Sendable () -> Void) { add(.remove, key) { _ in then() } }
+
+    /// Removes an entry and waits for it.
+    ///
+    /// - Throws: what the tier failed with: the entry may still be there. `cancelled`; the removal goes on.
+    func remove(_ key: CacheKey) async throws(WebImageError) {
+        let answer = CancellableAnswer<Void>()
+        // An earlier change of the key may have to end first.
+        let deadline = tier.changeDeadline * 2
+        let alarm = clock.schedule(at: clock.now + deadline) { answer.give(.failure(Self.isLate(by: deadline))) }
+        add(.remove, key) { failure in
+            alarm.cancel()
+            answer.give(failure.map { .failure($0) } ?? .success(()))
+        }
+        try await answer.value()
+    }
+
+    /// Puts an entry behind the caller's back.
+    func put(_ body: [UInt8], _ metadata: DiskMetadata, for key: CacheKey) {
+        add(.put(ByteLog(bytes: body), metadata), key) { _ in }
+    }
+
+    fileprivate func put(
+        _ log: ByteLog, _ metadata: DiskMetadata, _ key: CacheKey, number: UInt64,
+        _ then: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
+    ) {
+        let begin = clock.now
+        add(.put(log, metadata), key, number: number) { [clock] failure in
+            then(failure.map { .failure($0) } ?? .success(clock.now - begin))
+        }
+    }
+
+    fileprivate func endReservation(_ key: CacheKey) { state.withLock { $0.changes.endReservation(key) } }
+
+    /// Calls `run` once, off every lock, when every change that was given so far has been made or given up.
+    func whenIdle(_ run: @escaping @Sendable () -> Void) {
+        let isIdle = state.withLock { state in
+            if !state.changes.isIdle { state.waiting.append(run) }
+            return state.changes.isIdle
+        }
+        if isIdle { run() }
+    }
+
+    private func add(
+        _ action: TierChanges.Action, _ key: CacheKey, number: UInt64? = nil,
+        _ then: @escaping @Sendable (WebImageError?) -> Void
+    ) {
+        let added = state.withLock { $0.changes.add(action, key, number: number, then) }
+        for change in added.beaten { change.then(nil) }
+        if added.isRefused {
+            let error = WebImageError(.cacheIO, "a tier of bytes is too slow: an original was not stored there")
+            note(Result<Void, WebImageError>.failure(error), of: .changes)
+            then(error)
+        }
+        beginChanges()
+    }
+
+    private func beginChanges() {
+        while let change = state.withLock({ $0.changes.takeNext() }) { begin(change) }
+    }
+
+    private func begin(_ change: TierChanges.Change) {
+        // A removal is tried in any case: what it should remove would come back with the tier.
+        let isAdmitted =
+            state.withLock { $0.circuit.admits(Use.changes.rawValue, at: clock.now) }
+            || change.isRemoval
+        guard isAdmitted else {
+            change.then(WebImageError(.cacheIO, "a tier of bytes keeps failing and is left alone for now"))
+            return end(change)
+        }
+        switch change.action {
+        case .put(let log, let metadata):
+            // The bytes may be in a file.
+            executor.run(.low) { [self] in
+                do throws(WebImageError) {
+                    var entry = TierEntry(body: try log.collect(), metadata: metadata)
+                    entry.metadata.storedAt = metadata.storedAt ?? clock.wallTime
+                    make(change) { [tier, entry] () throws(WebImageError) in try await tier.put(entry, for: change.key)
+                    }
+                } catch {
+                    change.then(error)
+                    end(change)
+                }
+            }
+        case .renew(let metadata):
+            make(change) { [tier] () throws(WebImageError) in try await tier.renew(change.key, metadata) }
+        case .remove:
+            make(change) { [tier] () throws(WebImageError) in try await tier.remove(change.key) }
+        }
+    }
+
+    private func make(
+        _ change: TierChanges.Change, _ work: @escaping @Sendable () async throws(WebImageError) -> Bool
+    ) {
+        call(within: tier.changeDeadline, work) { [self] result in
+            note(result, of: .changes)
+            if case .failure(let error) = result { change.then(error) } else { change.then(nil) }
+        } end: { [self] in
+            end(change)
+        }
+    }
+
+    private func end(_ change: TierChanges.Change) {
+        let waiting = state.withLock { state in
+            state.changes.end(change.key)
+            return state.takeWaiting()
+        }
+        for run in waiting { run() }
+        beginChanges()
+    }
+
+    // MARK: - Calls
+
+    /// Makes a call of the tier.
+    ///
+    /// - Parameters:
+    ///   - answer: gets what it brought, once: at the deadline at the latest.
+    ///   - end: called when the call has really ended.
+    private func call<Value: Sendable>(
+        within deadline: Duration, _ work: @escaping @Sendable () async throws(WebImageError) -> Value,
+        answer: @escaping @Sendable (Result<Value, WebImageError>) -> Void, end: @escaping @Sendable () -> Void
+    ) {
+        let race = DeadlineRace()
+        let alarm = clock.schedule(at: clock.now + deadline) {
+            guard race.expire() else { return }
+            answer(.failure(Self.isLate(by: deadline)))
+        }
+        race.begin(
+            Task {
+                let result: Result<Value, WebImageError>
+                do throws(WebImageError) { result = .success(try await work()) } catch { result = .failure(error) }
+                if race.end() {
+                    alarm.cancel()
+                    answer(result)
+                }
+                end()
+            })
+    }
+
+    private static func isLate(by deadline: Duration) -> WebImageError {
+        WebImageError(.deadlineExceeded, "a tier of bytes did not answer within \(deadline)")
+    }
+
+    /// Judges the tier by how a call went.
+    private func note<Value>(_ result: Result<Value, WebImageError>, of use: Use) {
+        guard case .failure(let error) = result else {
+            return state.withLock { $0.circuit.note(.success, of: use.rawValue, at: clock.now) }
+        }
+        let times = state.withLock { state in
+            state.circuit.note(.failure, of: use.rawValue, at: clock.now)
+            return state.troubles.note(error.code)
+        }
+        guard let times else { return }
+        logger.warning(
+            "a tier of bytes failed, the load goes on", metadata: ["error": "\(error)", "times": "\(times)"])
+    }
+}
+
+/// A put whose place in the order of changes is taken.
+private final class FurtherTierWrite: TierWrite {
+    private let key: CacheKey
+    private let number: UInt64
+    private let tier: FurtherTier
+
+    init(_ key: CacheKey, number: UInt64, to tier: FurtherTier) {
+        self.key = key
+        self.number = number
+        self.tier = tier
+    }
+
+    deinit { tier.endReservation(key) }
+
+    /// The tier has nothing before it was put.
+    func announce() {}
+
+    func end() {}
+
+    func write(
+        _ log: ByteLog, _ metadata: DiskMetadata, _ priority: LoadPriority,
+        _ then: @escaping @Sendable (Result<Duration, WebImageError>) -> Void
+    ) {
+        tier.put(log, metadata, key, number: number, then)
+    }
+}

@@ -1,0 +1,72 @@
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+
+/// A tier of originals as loads see it: the disk cache (``DiskTier``), or a further one (``FurtherTier``). A load has a list
+/// of them and treats all alike.
+///
+/// No call blocks its caller. What is handed over as `then` is called once, on a thread for files.
+protocol OriginalTier: Sendable {
+    /// How pictures are told to have come that were made of this tier's bytes.
+    var source: ImageSource { get }
+
+    /// Finds an entry. A failure costs speed, not pictures: the tier logs it and has nothing. A reader that has left may
+    /// get no answer.
+    func find(
+        _ key: CacheKey, _ part: OriginalPart, for reader: any TierReader,
+        _ then: @escaping @Sendable (FoundOriginal?) -> Void)
+
+    /// Takes a place in the order of what happens to the key: a removal from now on beats the write, and so does a write
+    /// that is announced later and ends earlier.
+    ///
+    /// - Parameters:
+    ///   - log: the bytes, which may still be coming; nil where others will be written, which nobody knows yet.
+    ///   - metadata: what is known of them.
+    func reserve(_ key: CacheKey, _ log: ByteLog?, _ metadata: DiskMetadata) -> any TierWrite
+
+    /// Replaces the metadata of an entry by what `change` makes of it, in one step.
+    func renew(
+        _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?,
+        _ then: @escaping @Sendable () -> Void)
+
+    func remove(_ key: CacheKey, _ then: @escaping @Sendable () -> Void)
+}
+
+/// Which part of an entry is wanted.
+enum OriginalPart {
+    case metadata
+    case all
+}
+
+/// Who reads from tiers.
+protocol TierReader: Sendable {
+    /// Whose urgency may change while something waits.
+    var owner: AnyObject { get }
+    /// True when nobody wants the bytes any more.
+    var isAbandoned: Bool { get }
+    var priority: LoadPriority { get }
+}
+
+/// What a tier has of an original.
+struct FoundOriginal: Sendable {
+    /// Nil where only the metadata was wanted.
+    let log: ByteLog?
+    let metadata: DiskMetadata
+
+    var storedResponse: StoredResponse { metadata.storedResponse }
+}
+
+/// A write to one tier, whose place in the order of writes is taken.
+protocol TierWrite: AnyObject, Sendable {
+    /// Has the entry found from now on, where its bytes are known.
+    func announce()
+    /// Writes the complete bytes of `log`, unless something has beaten the write.
+    ///
+    /// - Parameter then: gets how long the writing took, also where something has made it needless, or why nothing was
+    ///   written.
+    func write(
+        _ log: ByteLog, _ metadata: DiskMetadata, _ priority: LoadPriority,
+        _ then: @escaping @Sendable (Result<Duration, WebImageError>) -> Void)
+    /// The entry is written, or will not be.
+    func end()
+}

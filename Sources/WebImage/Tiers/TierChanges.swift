@@ -1,0 +1,171 @@
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+
+/// The changes that one further tier is still to make. A pure value.
+///
+/// Changes of one key happen one after the other. A removal takes the place of older ones that have not begun, and so does a
+/// put. What is not wanted any more is answered and never begins.
+struct TierChanges {
+    enum Action: Sendable {
+        case put(ByteLog, DiskMetadata)
+        case renew(@Sendable (DiskMetadata) -> DiskMetadata?)
+        case remove
+    }
+
+    struct Change: Sendable {
+        let key: CacheKey
+        let action: Action
+        /// Its place in the order of what happens to the key.
+        let number: UInt64
+        /// What it holds in memory or on temporary disk while it waits.
+        let length: Int
+        let then: @Sendable (WebImageError?) -> Void
+
+        var isRemoval: Bool { if case .remove = action { true } else { false } }
+    }
+
+    private struct Line {
+        /// Puts that are announced and have not been given or taken back.
+        var reserved = 0
+        /// Puts with a lower number are not wanted any more.
+        var leastWanted: UInt64 = 0
+        var waiting: [Change] = []
+        var isRunning = false
+        var isRemoving = false
+
+        var isIdle: Bool { reserved == 0 && waiting.isEmpty && !isRunning }
+    }
+
+    /// Changes that may wait.
+    private static let mostWaiting = 10_000
+
+    private let mostRunning: Int
+    /// Bytes of puts that may wait; one may always wait.
+    private let mostWaitingBytes: Int
+    private var lines: [CacheKey: Line] = [:]
+    /// Keys whose first change may begin, in order.
+    private var ready: [CacheKey] = []
+    private var nextReady = 0
+    private var nextNumber: UInt64 = 1
+    private var waitingCount = 0
+    private(set) var waitingBytes = 0
+    private(set) var runningCount = 0
+
+    init(mostRunning: Int, mostWaitingBytes: Int) {
+        self.mostRunning = mostRunning
+        self.mostWaitingBytes = mostWaitingBytes
+    }
+
+    /// Whether nothing is to be done.
+    var isIdle: Bool { runningCount == 0 && nextReady == ready.count }
+
+    /// Whether the entry of that key is about to go.
+    func isRemoving(_ key: CacheKey) -> Bool {
+        guard let line = lines[key] else { return false }
+        return line.isRemoving || line.waiting.contains(where: \.isRemoval)
+    }
+
+    // MARK: Order
+
+    /// Announces a put.
+    mutating func reserve(_ key: CacheKey) -> UInt64 {
+        lines[key, default: Line()].reserved += 1
+        return takeNumber()
+    }
+
+    /// An announced put has been given, or is taken back.
+    mutating func endReservation(_ key: CacheKey) {
+        change(key) { $0.reserved -= 1 }
+    }
+
+    private mutating func takeNumber() -> UInt64 {
+        defer { nextNumber += 1 }
+        return nextNumber
+    }
+
+    // MARK: Changes
+
+    /// What became of a change that was given.
+    struct Added {
+        /// Changes that will not happen, because something has beaten them.
+        var beaten: [Change] = []
+        /// There is no room for the change: it will not happen.
+        var isRefused = false
+    }
+
+    /// - Parameter number: of a put that was announced; nil: the change is the newest.
+    mutating func add(
+        _ action: Action, _ key: CacheKey, number: UInt64? = nil,
+        _ then: @escaping @Sendable (WebImageError?) -> Void
+    ) -> Added {
+        var added = Added()
+        var length = 0
+        if case .put(let log, _) = action { length = log.receivedCount }
+        let change = Change(
+            key: key, action: action, number: number ?? takeNumber(), length: length, then: then)
+        guard waitingCount < Self.mostWaiting else {
+            added.isRefused = true
+            return added
+        }
+        var line = lines[key, default: Line()]
+        defer { lines[key] = line.isIdle ? nil : line }
+        switch action {
+        case .remove:
+            line.leastWanted = nextNumber
+            added.beaten = line.waiting
+        case .put:
+            guard change.number >= line.leastWanted else {
+                added.beaten = [change]
+                return added
+            }
+            guard waitingBytes == 0 || waitingBytes + length <= mostWaitingBytes else {
+                added.isRefused = true
+                return added
+            }
+            line.leastWanted = change.number
+            added.beaten = line.waiting.filter { !$0.isRemoval }
+        case .renew: break
+        }
+        let beaten = Set(added.beaten.map(\.number))
+        let wasWaiting = !line.waiting.isEmpty
+        line.waiting.removeAll { beaten.contains($0.number) }
+        line.waiting.append(change)
+        waitingCount += 1 - beaten.count
+        waitingBytes += length - added.beaten.reduce(0) { $0 + $1.length }
+        if !line.isRunning, !wasWaiting { ready.append(key) }
+        return added
+    }
+
+    /// The next change that may begin now; it counts as running until ``end(_:)``.
+    mutating func takeNext() -> Change? {
+        guard runningCount < mostRunning, nextReady < ready.count else { return nil }
+        let key = ready[nextReady]
+        nextReady += 1
+        if nextReady == ready.count || nextReady > 1024 {
+            ready.removeFirst(nextReady)
+            nextReady = 0
+        }
+        guard var line = lines[key], !line.waiting.isEmpty else { return takeNext() }
+        let change = line.waiting.removeFirst()
+        (line.isRunning, line.isRemoving) = (true, change.isRemoval)
+        lines[key] = line
+        waitingCount -= 1
+        waitingBytes -= change.length
+        runningCount += 1
+        return change
+    }
+
+    /// A change has ended.
+    mutating func end(_ key: CacheKey) {
+        runningCount -= 1
+        change(key) { ($0.isRunning, $0.isRemoving) = (false, false) }
+        if lines[key]?.waiting.isEmpty == false { ready.append(key) }
+    }
+
+    private mutating func change(_ key: CacheKey, _ change: (inout Line) -> Void) {
+        guard var line = lines[key] else { return }
+        change(&line)
+        lines[key] = line.isIdle ? nil : line
+    }
+}

@@ -1,0 +1,71 @@
+public import WebImageCore
+
+/// A place that keeps the encoded bytes of originals: the disk cache, or a further tier behind it, such as a store that
+/// several machines share.
+///
+/// An ``/WebImage/ImageManager`` asks its disk cache first, then its further tiers in their order, then the origin. What a
+/// tier has is put into the tiers before it; what the origin sends is put into all of them; a removal goes to all of them.
+/// A tier that fails or is late costs a load its deadline and nothing else: the load goes on as if the tier had nothing.
+///
+/// The manager makes at most 64 calls at a time, and never two changes of one key at once. A call whose deadline is over is
+/// cancelled: it should end soon, since the next change of that key waits for it.
+///
+/// Bytes must come back as they were put, or not at all: a tier that cannot trust its storage keeps a checksum with them.
+/// Which requests may be answered with an entry is decided by the manager, from the metadata.
+public protocol BytesTier: AnyObject, Sendable {
+    /// For how long a load waits for ``entry(for:)`` and ``metadata(for:)``. Default 50 ms. The disk cache, as the first
+    /// tier, is waited for without a limit.
+    var readDeadline: Duration { get }
+    /// For how long a change may take. No load waits for one. Default 5 s.
+    var changeDeadline: Duration { get }
+
+    /// The entry of that key; nil when there is none.
+    func entry(for key: CacheKey) async throws(WebImageError) -> TierEntry?
+
+    /// What is known of the entry of that key, without its body; nil when there is none.
+    func metadata(for key: CacheKey) async throws(WebImageError) -> DiskMetadata?
+
+    /// Keeps an entry under that key, in place of an older one.
+    ///
+    /// - Returns: false when there is no room for it.
+    @discardableResult
+    func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool
+
+    /// Replaces the metadata of an entry by what `change` makes of it; its body stays.
+    ///
+    /// The look at the old metadata and the change are one step: where the entry was replaced between the two, `change` is
+    /// called again with what is there then.
+    ///
+    /// - Parameters:
+    ///   - key: names the entry.
+    ///   - change: returns nil where the entry is to stay as it is: it has another body than the one that is renewed, for
+    ///     example.
+    /// - Returns: false when nothing was changed.
+    @discardableResult
+    func renew(
+        _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?
+    ) async throws(WebImageError) -> Bool
+
+    /// Removes the entry of that key.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    func remove(_ key: CacheKey) async throws(WebImageError) -> Bool
+}
+
+extension BytesTier {
+    public var readDeadline: Duration { .milliseconds(50) }
+    public var changeDeadline: Duration { .seconds(5) }
+}
+
+/// What a tier keeps under one key.
+public struct TierEntry: Hashable, Sendable {
+    /// The original as it came.
+    public var body: [UInt8]
+    public var metadata: DiskMetadata
+
+    public init(body: [UInt8], metadata: DiskMetadata) {
+        self.body = body
+        self.metadata = metadata
+    }
+}

@@ -1,0 +1,124 @@
+import Synchronization
+package import WebImageCache
+package import WebImageCore
+import WebImageSystem
+
+/// A tier of bytes in memory, which a test can make fail, be late or never answer.
+package final class MemoryTier: BytesTier {
+    /// What is asked of the tier.
+    package enum Call: String, Sendable, CaseIterable {
+        case entry, metadata, put, renew, remove
+    }
+
+    /// What goes wrong with one call.
+    package enum Trouble: Sendable {
+        case none
+        /// It fails at once; nothing is changed.
+        case fails
+        /// It does what it should, and then tells that it failed.
+        case failsAfterwards
+        /// It waits for ``open()``; a cancelled call ends before.
+        case waits
+        /// As ``waits``, and ends only then.
+        case waitsStubbornly
+    }
+
+    private struct State {
+        var entries: [CacheKey: TierEntry] = [:]
+        var calls: [Call] = []
+        var trouble: @Sendable (Call) -> Trouble = { _ in .none }
+        var gate = Gate()
+    }
+
+    package let readDeadline: Duration
+    package let changeDeadline: Duration
+    private let limit: ByteCount
+    private let state = Guarded(State())
+
+    /// - Parameter limit: the most that all bodies take together; a put that does not fit is refused.
+    package init(
+        limit: ByteCount = .mebibytes(64), readDeadline: Duration = .milliseconds(50),
+        changeDeadline: Duration = .seconds(5)
+    ) {
+        self.limit = limit
+        self.readDeadline = readDeadline
+        self.changeDeadline = changeDeadline
+    }
+
+    /// What it was asked for, in order.
+    package var calls: [Call] { state.withLock { $0.calls } }
+    package var entries: [CacheKey: TierEntry] { state.withLock { $0.entries } }
+
+    package func count(_ call: Call) -> Int { calls.count { $0 == call } }
+
+    /// Says for each call from now on what goes wrong with it.
+    package func setTrouble(_ trouble: @escaping @Sendable (Call) -> Trouble) {
+        state.withLock { $0.trouble = trouble }
+    }
+
+    /// Lets the calls that wait go on, and those that will wait from now on wait anew.
+    package func open() {
+        let gate = state.withLock { state in
+            defer { state.gate = Gate() }
+            return state.gate
+        }
+        gate.open()
+    }
+
+    // MARK: - The tier
+
+    package func entry(for key: CacheKey) async throws(WebImageError) -> TierEntry? {
+        try await run(.entry) { $0.entries[key] }
+    }
+
+    package func metadata(for key: CacheKey) async throws(WebImageError) -> DiskMetadata? {
+        try await run(.metadata) { $0.entries[key]?.metadata }
+    }
+
+    package func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool {
+        let limit = limit.bytes
+        return try await run(.put) { state in
+            let others = state.entries.reduce(0) { $0 + ($1.key == key ? 0 : $1.value.body.count) }
+            guard others + entry.body.count <= limit else { return false }
+            state.entries[key] = entry
+            return true
+        }
+    }
+
+    package func renew(
+        _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?
+    ) async throws(WebImageError) -> Bool {
+        try await run(.renew) { state in
+            guard let old = state.entries[key], let new = change(old.metadata) else { return false }
+            state.entries[key]?.metadata = new
+            return true
+        }
+    }
+
+    package func remove(_ key: CacheKey) async throws(WebImageError) -> Bool {
+        try await run(.remove) { $0.entries.removeValue(forKey: key) != nil }
+    }
+
+    private func run<Value: Sendable>(
+        _ call: Call, _ work: (inout State) -> Value
+    ) async throws(WebImageError) -> Value {
+        let (trouble, gate) = state.withLock { state in
+            state.calls.append(call)
+            return (state.trouble(call), state.gate)
+        }
+        switch trouble {
+        case .none: break
+        case .fails: throw Self.failure
+        case .failsAfterwards:
+            _ = state.withLock { work(&$0) }
+            throw Self.failure
+        case .waits:
+            await gate.opened()
+            if Task.isCancelled { throw .cancelled }
+        case .waitsStubbornly: await withCheckedContinuation { waiting in gate.whenOpen { waiting.resume() } }
+        }
+        return state.withLock { work(&$0) }
+    }
+
+    private static var failure: WebImageError { WebImageError(.cacheIO, "the tier was told to fail") }
+}

@@ -1,0 +1,119 @@
+import Synchronization
+import Testing
+import WebImageDownload
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// The order in which a further tier makes its changes.
+@Suite struct TierChangesTests {
+    private func log(_ count: Int) -> ByteLog { ByteLog(bytes: [UInt8](repeating: 1, count: count)) }
+    private let key = CacheKey("a")
+
+    private func makeChanges(running: Int = 2, bytes: Int = 100) -> TierChanges {
+        TierChanges(mostRunning: running, mostWaitingBytes: bytes)
+    }
+
+    private func next(_ changes: inout TierChanges) -> TierChanges.Change? { changes.takeNext() }
+
+    @Test func changesOfAKeyComeOneAfterTheOther() throws {
+        var changes = makeChanges()
+        #expect(changes.add(.put(log(1), DiskMetadata()), key) { _ in }.beaten.isEmpty)
+        let firstChange = next(&changes)
+        let first = try #require(firstChange)
+        #expect(changes.add(.remove, key) { _ in }.beaten.isEmpty)
+        #expect(changes.takeNext() == nil && changes.isRemoving(key))
+        changes.end(first.key)
+        let secondChange = next(&changes)
+        let second = try #require(secondChange)
+        #expect(second.isRemoval && changes.isRemoving(key))
+        changes.end(key)
+        #expect(changes.isIdle && !changes.isRemoving(key) && changes.takeNext() == nil)
+    }
+
+    @Test func aRemovalTakesThePlaceOfWhatHasNotBegun() throws {
+        var changes = makeChanges()
+        let number = changes.reserve(key)
+        _ = changes.add(.put(log(10), DiskMetadata()), key) { _ in }
+        _ = changes.add(.renew { $0 }, key) { _ in }
+        #expect(changes.add(.remove, key) { _ in }.beaten.count == 2)
+        #expect(changes.waitingBytes == 0)
+        // One that was announced before it is too late.
+        #expect(
+            changes.add(.put(log(10), DiskMetadata()), key, number: number) { _ in }.beaten.map(\.number) == [number])
+        changes.endReservation(key)
+        let removalChange = next(&changes)
+        let removal = try #require(removalChange)
+        #expect(removal.isRemoval)
+        changes.end(key)
+        #expect(changes.isIdle)
+    }
+
+    @Test func anEarlierPutThatComesLateIsBeatenByALaterOne() throws {
+        var changes = makeChanges()
+        let number = changes.reserve(key)
+        _ = changes.add(.put(log(10), DiskMetadata()), key) { _ in }
+        let laterChange = next(&changes)
+        let later = try #require(laterChange)
+        changes.end(later.key)
+        #expect(changes.add(.put(log(10), DiskMetadata()), key, number: number) { _ in }.beaten.count == 1)
+        changes.endReservation(key)
+        #expect(changes.isIdle && changes.takeNext() == nil)
+    }
+
+    @Test func whatWaitsIsBounded() {
+        var changes = makeChanges(running: 0)
+        let other = CacheKey("b")
+        #expect(!changes.add(.put(log(500), DiskMetadata()), key) { _ in }.isRefused, "one may always wait")
+        #expect(changes.add(.put(log(1), DiskMetadata()), other) { _ in }.isRefused)
+        #expect(!changes.add(.remove, other) { _ in }.isRefused)
+        for _ in 0..<9_998 { _ = changes.add(.renew { $0 }, other) { _ in } }
+        #expect(changes.add(.remove, other) { _ in }.isRefused)
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3]) func everyChangeIsAnsweredOrBeginsAndNoneOfAKeyBesideAnother(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var changes = makeChanges(running: 3, bytes: 200)
+        let keys = (0..<4).map { CacheKey("\($0)") }
+        var (given, ended, running) = (0, 0, [TierChanges.Change]())
+        var reserved: [(CacheKey, UInt64)] = []
+        for _ in 0..<5000 {
+            let key = keys[Int.random(in: 0..<4, using: &random)]
+            var added: TierChanges.Added?
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0: added = changes.add(.put(log(Int.random(in: 0..<90, using: &random)), DiskMetadata()), key) { _ in }
+            case 1: added = changes.add(.renew { $0 }, key) { _ in }
+            case 2: added = changes.add(.remove, key) { _ in }
+            case 3: reserved.append((key, changes.reserve(key)))
+            case 4:
+                guard let (key, number) = reserved.popLast() else { continue }
+                added = changes.add(.put(log(5), DiskMetadata()), key, number: number) { _ in }
+                changes.endReservation(key)
+            case 5, 6:
+                if let change = changes.takeNext() {
+                    #expect(!running.contains { $0.key == change.key })
+                    running.append(change)
+                }
+            default:
+                guard !running.isEmpty else { continue }
+                changes.end(running.remove(at: Int.random(in: 0..<running.count, using: &random)).key)
+                ended += 1
+            }
+            if let added {
+                given += 1
+                ended += added.beaten.count + (added.isRefused ? 1 : 0)
+            }
+            #expect(running.count == changes.runningCount && running.count <= 3)
+            #expect(changes.waitingBytes >= 0 && changes.waitingBytes <= 200)
+        }
+        for (key, _) in reserved { changes.endReservation(key) }
+        while !changes.isIdle {
+            for change in running { changes.end(change.key) }
+            ended += running.count
+            running = []
+            while let change = changes.takeNext() { running.append(change) }
+        }
+        #expect(given == ended && changes.waitingBytes == 0)
+    }
+}

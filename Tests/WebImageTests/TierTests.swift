@@ -1,0 +1,350 @@
+import HTTPTypes
+import Testing
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// Loads with a second tier of bytes behind the disk cache.
+@Suite struct TierTests {
+    private let url = "http://pictures.test/a.png"
+    private let folder: TemporaryFolder
+    private let tier = MemoryTier()
+    private let clock = ManualClock()
+    private let picture: [UInt8]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        picture = try Fixture.png(30, 20)
+    }
+
+    private var key: CacheKey { ImageRequest(url).originalKey }
+
+    private func makeBench(
+        hasDisk: Bool = true, clock: (any LoadClock)? = nil,
+        change: (inout ImageManager.Configuration) -> Void = { _ in }
+    ) -> TestBench {
+        TestBench(disk: hasDisk ? folder.path : nil, clock: clock ?? self.clock) { configuration in
+            configuration.tiers = [tier]
+            change(&configuration)
+        }
+    }
+
+    /// The picture is in both tiers and nowhere else.
+    private func fill(_ bench: TestBench, fields: HTTPFields = [.eTag: "\"1\""]) async throws {
+        bench.answer(url, with: picture, type: "image/png", fields: fields)
+        _ = try await bench.manager.image(for: ImageRequest(url))
+        await bench.manager.finishStores()
+        bench.manager.memoryCache.removeAll()
+    }
+
+    private func disk(_ bench: TestBench) throws -> DiskCache { try #require(bench.manager.diskCache) }
+
+    private func source(
+        _ bench: TestBench, _ policy: CachePolicy = .cacheFirst
+    ) async throws -> ImageSource {
+        bench.manager.memoryCache.removeAll()
+        var request = ImageRequest(url)
+        request.cachePolicy = policy
+        return try await bench.manager.image(for: request).source
+    }
+
+    // MARK: What is where
+
+    @Test func anOriginalIsPutIntoEveryTier() async throws {
+        let bench = makeBench()
+        try await fill(bench)
+        let entry = try #require(tier.entries[key])
+        #expect(entry.body == picture && entry.metadata.url == url && entry.metadata.value(of: "etag") == "\"1\"")
+        #expect(entry.metadata.storedAt != nil)
+        #expect(try await disk(bench).read(key)?.body == picture)
+        #expect(try await source(bench) == .disk)
+        #expect(tier.count(.entry) == 1, "only the first load asked it")
+    }
+
+    @Test func whatASecondTierHasIsServedAndPutIntoTheFirst() async throws {
+        let bench = makeBench()
+        try await fill(bench)
+        try await disk(bench).removeAll()
+        #expect(try await source(bench) == .tier)
+        await bench.manager.finishStores()
+        #expect(bench.transport.hits(url) == 1)
+        let entry = try #require(try await disk(bench).read(key))
+        #expect(entry.body == picture && entry.metadata.value(of: "etag") == "\"1\"" && entry.metadata.url == url)
+        #expect(try await source(bench) == .disk)
+        #expect(tier.count(.put) == 1)
+    }
+
+    @Test func bytesWithoutAPictureUseTheTiersToo() async throws {
+        let bench = makeBench()
+        bench.answer(url, with: picture, type: "image/png")
+        #expect(try await bench.manager.data(for: ImageRequest(url)) == picture)
+        await bench.manager.finishStores()
+        #expect(tier.entries[key]?.body == picture)
+        try await disk(bench).removeAll()
+        #expect(try await bench.manager.keepOriginal(for: ImageRequest(url)).source == .tier)
+        await bench.manager.finishStores()
+        #expect(try await disk(bench).read(key)?.body == picture)
+        #expect(bench.transport.hits(url) == 1)
+    }
+
+    @Test func aManagerWithoutADiskHasItsTiers() async throws {
+        let bench = makeBench(hasDisk: false)
+        try await fill(bench)
+        #expect(tier.entries[key]?.body == picture)
+        #expect(try await source(bench) == .tier)
+        #expect(try await source(bench, .cacheOnly) == .tier)
+    }
+
+    @Test func aSerializerDecidesOnceForAllTiers() async throws {
+        let other = try Fixture.png(3, 2)
+        let bench = makeBench { $0.cacheSerializer = CacheSerializer { _, _, _ in other } }
+        try await fill(bench)
+        #expect(tier.entries[key]?.body == other)
+        try await disk(bench).removeAll()
+        #expect(try await source(bench) == .tier)
+        await bench.manager.finishStores()
+        #expect(try await disk(bench).read(key)?.body == other)
+    }
+
+    @Test(arguments: [CachePolicy.noStore, .reload]) func aPolicyThatReadsNoCacheAsksNoTier(
+        policy: CachePolicy
+    ) async throws {
+        let bench = makeBench()
+        try await fill(bench)
+        let asked = tier.count(.entry)
+        #expect(try await source(bench, policy) == .network)
+        #expect(tier.count(.entry) == asked)
+    }
+
+    @Test func whatMayNotBeKeptIsInNoTier() async throws {
+        let bench = makeBench()
+        try await fill(bench, fields: [.cacheControl: "no-store"])
+        #expect(tier.entries.isEmpty && tier.count(.put) == 0)
+    }
+
+    @Test func whatIsSomebodysIsServedToNobodyElse() async throws {
+        let bench = makeBench()
+        bench.answer(url, with: picture, type: "image/png", fields: [.cacheControl: "private"])
+        var request = ImageRequest(url)
+        request.credentials = BasicCredentials(user: "anna", password: "1")
+        _ = try await bench.manager.image(for: request)
+        await bench.manager.finishStores()
+        try await disk(bench).removeAll()
+        bench.manager.memoryCache.removeAll()
+        request.credentials = BasicCredentials(user: "otto", password: "2")
+        #expect(try await bench.manager.image(for: request).source == .network)
+        #expect(try await source(bench) == .network)
+    }
+
+    // MARK: Freshness
+
+    @Test func aFreshEntryOfALaterTierGoesBeforeAStaleOneOfTheFirst() async throws {
+        let bench = makeBench()
+        try await fill(bench, fields: [.eTag: "\"1\"", .cacheControl: "max-age=60"])
+        clock.advance(by: .seconds(100))
+        // Another machine has renewed it.
+        var renewed = try #require(tier.entries[key])
+        renewed.metadata.requestTime = clock.wallTime
+        renewed.metadata.responseTime = clock.wallTime
+        _ = try await tier.put(renewed, for: key)
+        #expect(try await source(bench, .protocol) == .tier)
+        #expect(bench.transport.hits(url) == 1)
+        await bench.manager.finishStores()
+        #expect(try await source(bench, .protocol) == .disk)
+        #expect(bench.transport.hits(url) == 1)
+    }
+
+    @Test func aStaleEntryIsAskedAboutOnceAndRenewedInEveryTier() async throws {
+        let bench = makeBench()
+        try await fill(bench, fields: [.eTag: "\"1\"", .cacheControl: "max-age=60"])
+        clock.advance(by: .seconds(100))
+        bench.transport.answer(url, .status(304, fields: [.eTag: "\"1\"", .cacheControl: "max-age=600"]))
+        #expect(try await source(bench, .protocol) == .disk)
+        await bench.manager.finishStores()
+        #expect(tier.entries[key]?.metadata.value(of: "cache-control") == "max-age=600")
+        #expect(try await disk(bench).readMetadata(key)?.value(of: "cache-control") == "max-age=600")
+        #expect(bench.transport.hits(url) == 2)
+    }
+
+    @Test func whatTheOriginNoLongerHasGoesFromEveryTier() async throws {
+        let bench = makeBench()
+        try await fill(bench)
+        bench.transport.answer(url, .status(404))
+        await #expect(throws: WebImageError.self) { try await source(bench, .revalidate) }
+        await bench.manager.finishStores()
+        #expect(tier.entries.isEmpty)
+        #expect(try await disk(bench).read(key) == nil)
+    }
+
+    // MARK: Removing
+
+    @Test func aRemovalGoesToEveryTier() async throws {
+        let bench = makeBench()
+        try await fill(bench)
+        try await bench.manager.cache.remove(ImageRequest(url))
+        #expect(tier.entries.isEmpty)
+        await #expect(throws: WebImageError.self) { try await source(bench, .cacheOnly) }
+    }
+
+    @Test func aRemovalThatFailsSaysSoAndIsMadeEverywhereElse() async throws {
+        let bench = makeBench()
+        try await fill(bench)
+        tier.setTrouble { $0 == .remove ? .fails : .none }
+        let error = await #expect(throws: WebImageError.self) {
+            try await bench.manager.cache.remove(ImageRequest(url))
+        }
+        #expect(error?.code == .cacheIO)
+        #expect(try await disk(bench).read(key) == nil)
+    }
+
+    @Test func nothingIsServedFromATierThatIsJustBeingToldToRemoveIt() async throws {
+        let bench = makeBench()
+        try await fill(bench)
+        tier.setTrouble { $0 == .remove ? .waits : .none }
+        let removal = Task { try await bench.manager.cache.remove(ImageRequest(url)) }
+        #expect(await eventually { tier.count(.remove) == 1 })
+        #expect(try await source(bench) == .network)
+        tier.open()
+        try await removal.value
+    }
+
+    @Test func aRemovalBeatsAPutThatIsUnderWay() async throws {
+        let bench = makeBench()
+        tier.setTrouble { $0 == .put ? .waits : .none }
+        bench.answer(url, with: picture, type: "image/png")
+        _ = try await bench.manager.image(for: ImageRequest(url))
+        #expect(await eventually { tier.count(.put) == 1 })
+        let removal = Task { try await bench.manager.cache.remove(ImageRequest(url)) }
+        #expect(await eventually { bench.manager.memoryCache.count == 0 })
+        tier.open()
+        try await removal.value
+        await bench.manager.finishStores()
+        #expect(tier.entries.isEmpty && tier.calls.suffix(2) == [.put, .remove])
+    }
+
+    @Test func clearingLeavesWhatOthersMayUse() async throws {
+        let bench = makeBench()
+        try await fill(bench)
+        try await bench.manager.cache.clear()
+        #expect(tier.entries.count == 1)
+    }
+
+    // MARK: A tier in trouble
+
+    @Test func aTierThatFailsCostsNoPicture() async throws {
+        tier.setTrouble { _ in .fails }
+        let bench = makeBench()
+        bench.answer(url, with: picture, type: "image/png")
+        #expect(try await source(bench) == .network)
+        await bench.manager.finishStores()
+        #expect(try await source(bench) == .disk)
+        #expect(tier.entries.isEmpty)
+    }
+
+    @Test func aTierThatIsLateIsNotWaitedFor() async throws {
+        tier.setTrouble { $0 == .entry ? .waits : .none }
+        let bench = makeBench()
+        bench.answer(url, with: picture, type: "image/png")
+        let load = Task { try await bench.manager.image(for: ImageRequest(url)).source }
+        #expect(await eventually { tier.count(.entry) == 1 })
+        #expect(bench.transport.hits(url) == 0)
+        clock.advance(by: .milliseconds(50))
+        #expect(try await load.value == .network)
+    }
+
+    @Test func aTierThatNeverAnswersHoldsUpNobodyForLong() async throws {
+        tier.setTrouble { _ in .waitsStubbornly }
+        let bench = makeBench()
+        var late = 0
+        for number in 0..<40 {
+            let url = "http://pictures.test/\(number).png"
+            bench.answer(url, with: picture, type: "image/png")
+            let done = Gate()
+            let load = Task {
+                defer { done.open() }
+                return try await bench.manager.image(for: ImageRequest(url)).source
+            }
+            while !done.isOpen {
+                if tier.count(.entry) > late {
+                    late += 1
+                    clock.advance(by: .milliseconds(50))
+                }
+                await Task.yield()
+            }
+            #expect(try await load.value == .network)
+        }
+        // Five in a row were late: then it is left alone for a second.
+        #expect(tier.count(.entry) == 5)
+        tier.open()
+    }
+
+    @Test func aTierThatFailedIsAskedAgainAfterAPause() async throws {
+        let bench = makeBench(hasDisk: false)
+        try await fill(bench)
+        tier.setTrouble { $0 == .entry ? .fails : .none }
+        for _ in 0..<5 { #expect(try await source(bench) == .network) }
+        tier.setTrouble { _ in .none }
+        let asked = tier.count(.entry)
+        #expect(try await source(bench) == .network)
+        #expect(tier.count(.entry) == asked)
+        clock.advance(by: .milliseconds(1001))
+        #expect(try await source(bench) == .tier)
+    }
+
+    // MARK: Both tiers, at random
+
+    /// Each load gets a picture that the origin had at some time, and none that is older than the last removal or than what
+    /// an earlier load was shown; whatever fails, and whatever is lost.
+    @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6, 7, 8]) func aRandomWalkShowsNothingOld(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        var bench = makeBench()
+        let urls = (0..<3).map { "http://pictures.test/\($0).png" }
+        var newest = [1, 1, 1]
+        /// Nothing older may be shown.
+        var oldestAllowed = [1, 1, 1]
+        func answer(_ place: Int) throws {
+            // The version is the picture's width.
+            bench.answer(
+                urls[place], with: try Fixture.png(newest[place], 2), type: "image/png",
+                fields: [.eTag: "\"\(newest[place])\""])
+        }
+        for place in urls.indices { try answer(place) }
+        for step in 0..<120 {
+            let place = Int.random(in: 0..<urls.count, using: &random)
+            var request = ImageRequest(urls[place])
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0..<9:
+                let policies: [CachePolicy] = [.cacheFirst, .protocol, .revalidate, .reload]
+                request.cachePolicy = policies.randomElement(using: &random) ?? .cacheFirst
+                let shown = try await bench.manager.image(for: request).image.size.width
+                #expect(shown >= oldestAllowed[place] && shown <= newest[place], "step \(step)")
+                if [.revalidate, .reload].contains(request.cachePolicy) {
+                    #expect(shown == newest[place], "step \(step)")
+                }
+                // Whoever does not wait for the stores may be given the entry of before.
+                await bench.manager.finishStores()
+            case 9..<12:
+                newest[place] += 1
+                try answer(place)
+            case 12..<14:
+                tier.setTrouble { _ in .none }
+                try await bench.manager.cache.remove(request)
+                oldestAllowed[place] = newest[place]
+            case 14: try await disk(bench).removeAll()
+            case 15: bench.manager.memoryCache.removeAll()
+            case 16: tier.setTrouble { $0 == .entry || $0 == .metadata ? .fails : .none }
+            case 17: tier.setTrouble { $0 == .put ? .failsAfterwards : .none }
+            case 18:
+                // The clock moves past the pause of a tier that failed.
+                tier.setTrouble { _ in .none }
+                clock.advance(by: .seconds(60))
+            default:
+                await bench.manager.drain(within: .zero)
+                bench = makeBench()
+                for place in urls.indices { try answer(place) }
+            }
+        }
+        await bench.manager.drain(within: .zero)
+    }
+}
