@@ -59,7 +59,7 @@ final class ImageRequestStorage: Sendable {
             isSteady = true
             originalKey = CacheKey(fields.cacheKey ?? fields.url)
         }
-        variantKey = originalKey.variant(VariantDescription.text(for: fields.recipe))
+        variantKey = originalKey.variant(PictureKey(fields.recipe).text)
     }
 
     /// - Parameter other: of a request that differs in nothing that keys and download depend on.

@@ -18,7 +18,7 @@ extension ImageRequest {
     /// What all sizes of the picture have in common; nil where a size says too little.
     private var variantGroup: CacheKey? {
         guard transformers.isEmpty, bitmapLimit == nil, appliesOrientation else { return nil }
-        return originalKey.variant(VariantDescription.text(for: recipe, tellsSize: false))
+        return originalKey.variant(PictureKey(recipe, tellsSize: false).text)
     }
 
     /// What memory is to know of the picture that was made for this request.

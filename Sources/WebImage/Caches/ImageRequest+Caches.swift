@@ -15,7 +15,7 @@ extension ImageRequest {
 
     /// What a request that wants the picture as it is adds to the original key.
     private static let plainVariant =
-        "\(CacheKey.variantSeparator)\(VariantDescription.text(for: PictureRecipe()))"
+        "\(CacheKey.variantSeparator)\(PictureKey(PictureRecipe()).text)"
 
     /// Whether it wants the picture as its original has it.
     var isPlain: Bool {

@@ -6,7 +6,7 @@ import WebImageProcessing
 import WebImageSystem
 
 /// The frames of a picture in the making that may turn out to be an animation.
-final class AnimationTarget {
+final class AnimationTarget: Sendable {
     private let buffer: FrameBuffer
     private let style: FrameStyle
 

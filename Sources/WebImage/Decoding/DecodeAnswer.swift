@@ -18,61 +18,74 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
     ///
     /// - Parameter done: told, on the last one's thread, whether every picture is whole.
     func send(_ made: [PictureInMaking<Client.Order>], done: @escaping @Sendable (_ isWhole: Bool) -> Void) {
-        let wanted = made.filter { !$0.order.isAbandoned }
+        let wanted = made.compactMap(\.wanted)
         let isWhole = failure == nil && !made.isEmpty
-        if wanted.isEmpty { return done(isWhole) }
-        let tally = Tally(isWhole: isWhole, count: wanted.count, done: done)
+        let count = wanted.reduce(0) { $0 + $1.orders.count }
+        if count == 0 { return done(isWhole) }
+        let tally = Tally(isWhole: isWhole, count: count, done: done)
         // A single one needs no other thread.
-        let mayStay = wanted.count == 1
-        for late in wanted where !mayStay && late.target.hasWorkAhead {
+        let mayStay = count == 1
+        for late in wanted where !mayStay && late.hasWorkAhead {
             let handed = HandedOver(late)
-            service.executor.complete(client.priority) { self.send(handed.made, tally) }
+            service.executor.complete(client.priority) { self.send(handed.made, tally, mayStay: false) }
         }
-        for soon in wanted where mayStay || !soon.target.hasWorkAhead { send(soon, tally) }
+        for soon in wanted where mayStay || !soon.hasWorkAhead { send(soon, tally, mayStay: mayStay) }
     }
 
-    private func send(_ made: PictureInMaking<Client.Order>, _ tally: Tally) {
-        let result = picture(made)
-        delivery.finish(made.order, result)
-        if case .failure = result { tally.end(isWhole: false) } else { tally.end(isWhole: true) }
-    }
-
-    private func picture(_ made: PictureInMaking<Client.Order>) -> Result<DecodedPicture, WebImageError> {
-        let (order, target) = (made.order, made.target)
+    private func send(_ made: PictureInMaking<Client.Order>, _ tally: Tally, mayStay: Bool) {
+        let picture: DecodedPicture
         do throws(WebImageError) {
             let begin = service.clock.now
-            var image = try target.image(isPartial: failure != nil, finalHeader: header)
-            if let failure, !target.recipe.allowsPartial {
-                client.showPreview(image, of: order)
-                throw failure
-            }
-            let transformBegin = service.clock.now
-            image = try target.recipe.transformed(image)
-            if let animation = target.frames?.animation(first: image) {
-                image = image.with(animation: animation)
-                if target.recipe.preloadsFrames { preload(animation, order) }
-            }
-            let hasTransformed = !target.recipe.transformers.isEmpty
-            return .success(
-                DecodedPicture(
-                    image: image, partialError: failure, decodeTime: decodeTime + (transformBegin - begin),
-                    transformTime: hasTransformed ? service.clock.now - transformBegin : nil))
+            let image = try made.target.image(isPartial: failure != nil, finalHeader: header)
+            let decodeTime = decodeTime + (service.clock.now - begin)
+            picture = DecodedPicture(image: image, partialError: failure, decodeTime: decodeTime)
         } catch {
-            return .failure(error.endingALoad(of: order.place))
+            return finish(made.orders, .failure(error), tally)
+        }
+        var orders = made.orders
+        if let failure {
+            let refused = orders.filter { !$0.recipe.allowsPartial }
+            for order in refused { client.showPreview(picture.image, of: order) }
+            finish(refused, .failure(failure), tally)
+            orders.removeAll { !$0.recipe.allowsPartial }
+        }
+        let frames = made.target.frames
+        let steps = PictureSteps(service: service, priority: client.priority) { (order: Client.Order, result) in
+            var result = result
+            if let frames, case .success(var picture) = result {
+                picture.image = animated(picture.image, frames, order)
+                result = .success(picture)
+            }
+            finish([order], result, tally)
+        }
+        steps.run(picture, for: orders, mayStay: mayStay)
+    }
+
+    private func finish(
+        _ orders: [Client.Order], _ result: Result<DecodedPicture, WebImageError>, _ tally: Tally
+    ) {
+        for order in orders {
+            if case .failure(let error) = result, error.code == .cancelled, order.isAbandoned {
+                // Nothing is wrong with a picture that nobody waits for any more.
+                tally.end(isWhole: true)
+                continue
+            }
+            delivery.finish(order, result.mapError { $0.endingALoad(of: order.place) })
+            if case .failure = result { tally.end(isWhole: false) } else { tally.end(isWhole: true) }
         }
     }
 
-    /// What is wrong with a frame is told when it is asked for.
-    private func preload(_ animation: ImageAnimation, _ order: Client.Order) {
-        for index in 0..<animation.framesToPreload where !order.isAbandoned {
-            do { try animation.decodeNow(index) } catch { return }
+    /// The picture with its animation, if it is one.
+    private func animated(_ image: Image, _ frames: AnimationTarget, _ order: Client.Order) -> Image {
+        guard let animation = frames.animation(first: image) else { return image }
+        if order.recipe.preloadsFrames {
+            for index in 0..<animation.framesToPreload where !order.isAbandoned {
+                // What is wrong with a frame is told when it is asked for.
+                do { try animation.decodeNow(index) } catch { break }
+            }
         }
+        return image.with(animation: animation)
     }
-}
-
-extension DecodeTarget {
-    /// Whether more is to be done with its pixels than handing them over.
-    fileprivate var hasWorkAhead: Bool { !recipe.transformers.isEmpty || recipe.preloadsFrames }
 }
 
 /// A picture in the making on its way to the thread that goes on with it.

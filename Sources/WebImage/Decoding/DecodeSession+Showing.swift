@@ -16,7 +16,7 @@ extension DecodeSession {
     /// Whether somebody looks, and there may be something new to see.
     var wantsPreview: Bool {
         client.showsPreviews && !isComplete && decoder != nil && header != nil
-            && targets.contains(where: \.order.isWatched)
+            && targets.contains(where: \.isWatched)
     }
 
     /// Shows what there is, unless the last preview was only just shown: then it stays owed.
@@ -26,9 +26,11 @@ extension DecodeSession {
         previews.isOwed = false
         var isShown = false
         let pixels = try? decoder.preview()
-        for (order, target) in targets.map({ ($0.order, $0.target) }) {
-            guard let image = pixels.map({ target.preview(of: $0) }) ?? target.partialImage() else { continue }
-            client.showPreview(image, of: order)
+        for made in targets {
+            guard let image = pixels.map({ made.target.preview(of: $0) }) ?? made.target.partialImage() else {
+                continue
+            }
+            for order in made.orders { client.showPreview(image, of: order) }
             isShown = true
         }
         if isShown { previews.shown(at: service.clock.now, cost: service.clock.now - begin) }
@@ -37,8 +39,9 @@ extension DecodeSession {
     /// Shows the first frame of what may be an animation as soon as it is there: the others may come much later.
     func showFirstFrames() {
         guard client.showsPreviews else { return }
-        for made in targets where made.order.isWatched {
-            if let image = made.target.takeFirstFrame() { client.showPreview(image, of: made.order) }
+        for made in targets where made.isWatched {
+            guard let image = made.target.takeFirstFrame() else { continue }
+            for order in made.orders { client.showPreview(image, of: order) }
         }
     }
 }

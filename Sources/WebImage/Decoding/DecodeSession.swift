@@ -192,7 +192,7 @@ extension DecodeSession {
 
     /// Whether nobody waits any more for what it makes.
     var isAbandoned: Bool {
-        if !targets.isEmpty { return targets.allSatisfy(\.order.isAbandoned) }
+        if !targets.isEmpty { return targets.allSatisfy(\.isAbandoned) }
         guard let knownOrders else { return client.isAbandoned }
         return knownOrders.allSatisfy(\.isAbandoned)
     }
@@ -242,11 +242,19 @@ extension DecodeSession {
         _ group: DecodeGroup<Client.Order>, _ header: ImageHeader
     ) -> [PictureInMaking<Client.Order>] {
         var targets: [PictureInMaking<Client.Order>] = []
+        // Most sessions have one order, which has nobody to share with.
+        var places: [PictureKey: Int]? = group.orders.count > 1 ? [:] : nil
         for order in group.orders where !order.isAbandoned {
+            let key = places == nil ? nil : PictureInMaking.sharedKey(of: order, header)
+            if let key, let place = places?[key] {
+                targets[place].add(order)
+                continue
+            }
             do throws(WebImageError) {
                 let target = try group.makeTarget(
                     order, header: header, orientation: orientation ?? header.orientation, service: service)
-                targets.append(PictureInMaking(order: order, target: target))
+                if let key { places?[key] = targets.count }
+                targets.append(PictureInMaking(target, for: order))
             } catch {
                 client.refuse([order], error.endingALoad(of: order.place))
             }
@@ -365,10 +373,4 @@ extension DecodeSession {
         decoder = nil
         giveBack()
     }
-}
-
-/// An order, and what is made for it.
-struct PictureInMaking<Order: PictureOrder> {
-    let order: Order
-    let target: DecodeTarget
 }

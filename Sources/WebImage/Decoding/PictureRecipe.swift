@@ -48,13 +48,18 @@ struct PictureRecipe: Sendable {
     /// - Throws: `transformFailed`.
     func transformed(_ image: Image) throws(WebImageError) -> Image {
         var image = image
-        for transformer in transformers {
-            do throws(WebImageError) {
-                image = try transformer.transform(image)
-            } catch {
-                throw WebImageError(.transformFailed, "the transformer \(transformer.key) failed", cause: error)
-            }
-        }
+        for transformer in transformers { image = try Self.transformed(image, by: transformer) }
         return image
+    }
+
+    /// What one transformer makes of a picture.
+    ///
+    /// - Throws: `transformFailed`.
+    static func transformed(_ image: Image, by transformer: any ImageTransformer) throws(WebImageError) -> Image {
+        do throws(WebImageError) {
+            return try transformer.transform(image)
+        } catch {
+            throw WebImageError(.transformFailed, "the transformer \(transformer.key) failed", cause: error)
+        }
     }
 }

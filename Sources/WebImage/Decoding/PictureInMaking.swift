@@ -1,0 +1,39 @@
+import WebImageCore
+
+/// One decoded picture in the making, and all who want it, or something made of it by further steps.
+struct PictureInMaking<Order: PictureOrder> {
+    let target: DecodeTarget
+    private(set) var orders: [Order]
+
+    init(_ target: DecodeTarget, for order: Order) {
+        self.target = target
+        orders = [order]
+    }
+
+    /// What an order must agree in with others to share a decoded picture.
+    ///
+    /// The frames of an animation go through the steps when they are shown, each in its own animation: what may be one is
+    /// shared only by those who want the same steps.
+    static func sharedKey(of order: Order, _ header: ImageHeader) -> PictureKey {
+        let key = PictureKey(order.recipe)
+        let mayBeAnimated = header.frameCount != 1 && !order.recipe.firstFrameOnly
+        return mayBeAnimated ? key : PictureKey(decode: key.decode)
+    }
+
+    mutating func add(_ order: Order) { orders.append(order) }
+
+    /// The same for those who still wait; nil: nobody does.
+    var wanted: PictureInMaking? {
+        var wanted = self
+        wanted.orders.removeAll(where: \.isAbandoned)
+        return wanted.orders.isEmpty ? nil : wanted
+    }
+
+    var isAbandoned: Bool { orders.allSatisfy(\.isAbandoned) }
+    var isWatched: Bool { orders.contains(where: \.isWatched) }
+
+    /// Whether for each of them more is to be done with the pixels than handing them over.
+    var hasWorkAhead: Bool {
+        orders.allSatisfy { !$0.recipe.transformers.isEmpty || $0.recipe.preloadsFrames }
+    }
+}

@@ -1,0 +1,65 @@
+import WebImageCore
+import WebImageSystem
+
+/// The stage behind a decode: makes pictures of pictures, step by step. Orders whose chains of steps begin alike share that
+/// beginning: each picture on the way is made once. Where chains part, each branch goes on for itself.
+struct PictureSteps<Order: PictureOrder>: Sendable {
+    let service: DecodeService
+    let priority: LoadPriority
+    /// Takes what was made for an order; `cancelled` for one that nobody waits for any more. Called once for each, on threads
+    /// that may block.
+    let finish: @Sendable (Order, Result<DecodedPicture, WebImageError>) -> Void
+
+    /// - Parameters:
+    ///   - picture: what all orders' chains start from.
+    ///   - mayStay: whether the work may be done on this thread.
+    func run(_ picture: DecodedPicture, for orders: [Order], mayStay: Bool) {
+        run(picture, for: orders, from: 0, mayStay: mayStay)
+    }
+
+    /// - Parameter step: how many steps `picture` has behind it.
+    private func run(_ picture: DecodedPicture, for orders: [Order], from step: Int, mayStay: Bool) {
+        for order in orders where order.recipe.transformers.count == step { finish(order, .success(picture)) }
+        let branches = branches(of: orders, at: step)
+        for branch in branches {
+            if mayStay, branches.count == 1 {
+                take(step, picture, for: branch)
+            } else {
+                service.executor.complete(priority) { take(step, picture, for: branch) }
+            }
+        }
+    }
+
+    /// Those that go on, by what they do next, in the order in which they came.
+    private func branches(of orders: [Order], at step: Int) -> [[Order]] {
+        var branches: [(key: String, orders: [Order])] = []
+        for order in orders where order.recipe.transformers.count > step {
+            let key = order.recipe.transformers[step].key
+            if let place = branches.firstIndex(where: { $0.key == key }) {
+                branches[place].orders.append(order)
+            } else {
+                branches.append((key, [order]))
+            }
+        }
+        return branches.map(\.orders)
+    }
+
+    /// Takes the next step, which is the same for all these orders, and goes on from there.
+    private func take(_ step: Int, _ picture: DecodedPicture, for orders: [Order]) {
+        guard let transformer = orders.first?.recipe.transformers[step] else { return }
+        var picture = picture
+        guard !orders.allSatisfy(\.isAbandoned) else {
+            for order in orders { finish(order, .failure(.cancelled)) }
+            return
+        }
+        let begin = service.clock.now
+        do throws(WebImageError) {
+            picture.image = try PictureRecipe.transformed(picture.image, by: transformer)
+        } catch {
+            for order in orders { finish(order, .failure(error)) }
+            return
+        }
+        picture.transformTime = (picture.transformTime ?? .zero) + (service.clock.now - begin)
+        run(picture, for: orders, from: step + 1, mayStay: true)
+    }
+}
