@@ -170,11 +170,12 @@ let package = Package(
         .executableTarget(
             name: "kill-worker", dependencies: ["WebImageTesting"], path: "Tests/KillWorker",
             swiftSettings: swiftSettings),
+        room("PipeCoder", ["WebImageCodecs", "WebImageSystem", "WebImageCore"], path: "Tests/PipeCoder"),
         tests("WebImageCoreTests", ["WebImageCore", "WebImageTesting"]),
         tests("WebImageProcessingTests", ["WebImageProcessing", "WebImageCore", "WebImageTesting"]),
         tests(
             "WebImageCodecsTests",
-            ["WebImageCodecs", "WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting"]),
+            ["WebImageCodecs", "WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting", "PipeCoder"]),
         tests(
             "WebImageCacheTests",
             ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting", "kill-worker"]),
@@ -192,7 +193,7 @@ let package = Package(
             "WebImageTests",
             [
                 "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem", "WebImageCodecs", "WebImageCache",
-                "WebImageDownload", "WebImageProcessing",
+                "WebImageDownload", "WebImageProcessing", "PipeCoder",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         tests(

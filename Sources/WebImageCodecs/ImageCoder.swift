@@ -104,8 +104,12 @@ extension ImageCoder {
 
 public typealias DecodePlanner = (ImageHeader) throws(WebImageError) -> DecodePlan
 
-/// Where a decoder's rows go, and at which scale.
-public struct DecodePlan {
+/// Where a decoder's rows go, and at which scale. Written down without ``sink``, which is nil when it is read back.
+public struct DecodePlan: Codable {
+    private enum CodingKeys: CodingKey {
+        case scaleDenominator, raster, size
+    }
+
     /// One of the coder's ``ImageCoder/scaleDenominators(for:)``.
     public var scaleDenominator: Int
     /// What a coder of vector pictures (``/WebImageCore/ImageHeader/isVector``) draws, and at which size; others do not look at it.
@@ -128,7 +132,7 @@ public struct DecodePlan {
 }
 
 /// The part of a vector picture that is drawn, and the size of the rows that come of it.
-public struct VectorRaster: Hashable, Sendable {
+public struct VectorRaster: Hashable, Sendable, Codable {
     /// In pixels of the header's size; stretched to ``size``.
     public var part: PixelRect
     public var size: PixelSize
@@ -139,7 +143,13 @@ public struct VectorRaster: Hashable, Sendable {
     }
 }
 
-public struct DecodeOptions: Sendable {
+/// What a decoder may cost, and how deep its pixels are. Written down without ``checkpoint``, which is nil when it is read
+/// back.
+public struct DecodeOptions: Sendable, Codable {
+    private enum CodingKeys: CodingKey {
+        case limits, keepsBitDepth, page
+    }
+
     public var limits: DecodeLimits
     /// 16-bit rows (`PixelLayout.rgba16`) for pictures with more than 8 bits a channel. Default false: 8 bits.
     public var keepsBitDepth: Bool

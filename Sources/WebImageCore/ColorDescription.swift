@@ -1,5 +1,5 @@
 /// Which colours pixels are in, by the code points of ITU-T H.273, as `cICP` of PNG and `nclx` of AVIF say them.
-public struct ColorDescription: Hashable, Sendable {
+public struct ColorDescription: Hashable, Sendable, Codable {
     /// ColourPrimaries: 1 BT.709 and sRGB, 9 BT.2020, 12 Display P3; 2 when nothing is said.
     public var primaries: UInt8
     /// TransferCharacteristics: 1 BT.709, 8 linear, 13 sRGB, 16 PQ, 18 HLG; 2 when nothing is said.
@@ -22,7 +22,7 @@ public struct ColorDescription: Hashable, Sendable {
 }
 
 /// Which colours pixels are in, as the `gAMA` and `cHRM` chunks of PNG say it.
-public struct ColorCalibration: Hashable, Sendable {
+public struct ColorCalibration: Hashable, Sendable, Codable {
     /// The exponent that makes light of a pixel's value; nil: sRGB's curve.
     public var decodingExponent: Double?
     /// x and y of white, red, green and blue; nil: sRGB's.

@@ -1,6 +1,6 @@
 /// What a decode may cost. Each is looked at before memory is asked for; what is over is refused with
 /// ``WebImageError/Code-swift.struct/limitExceeded``.
-public struct DecodeLimits: Hashable, Sendable {
+public struct DecodeLimits: Hashable, Sendable, Codable {
     /// Pixels of one picture, as stored. Default 128 Mi.
     public var pixels: Int
     /// Pixels of all frames of an animation together. Default 1 Gi.

@@ -1,5 +1,5 @@
 /// What a picture's first bytes tell, before anything is decoded.
-public struct ImageHeader: Hashable, Sendable {
+public struct ImageHeader: Hashable, Sendable, Codable {
     public var format: ImageFormat
     /// The size of the pixels that a decoder gives, before ``orientation``.
     public var size: PixelSize
@@ -58,7 +58,7 @@ public struct ImageHeader: Hashable, Sendable {
 }
 
 /// What the samples of a stored picture are amounts of.
-public enum ColorModel: Hashable, Sendable {
+public enum ColorModel: String, Hashable, Sendable, Codable {
     case gray
     case rgb
     /// Cyan, magenta, yellow and black.
@@ -66,7 +66,7 @@ public enum ColorModel: Hashable, Sendable {
 }
 
 /// The memory that a library takes for drawing a vector picture, beside that of the pixels it gives.
-public struct DrawingMemory: Hashable, Sendable {
+public struct DrawingMemory: Hashable, Sendable, Codable {
     /// Bytes for each pixel of the drawing.
     public var bytesPerPixel: Double
     /// Bytes that do not depend on how large it is drawn.

@@ -1,5 +1,5 @@
 /// How many pixels of a picture are meant to lie on an inch.
-public struct PixelDensity: Hashable, Sendable {
+public struct PixelDensity: Hashable, Sendable, Codable {
     /// Pixels an inch from left to right.
     public let horizontal: Double
     /// Pixels an inch from top to bottom.
@@ -97,5 +97,41 @@ public struct ImageMetadata: Hashable, Sendable {
         hasher.combine(exif)
         hasher.combine(xmp)
         hasher.combine(density)
+    }
+}
+
+// MARK: - Written down
+
+extension PixelDensity {
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        let horizontal = try values.decode(Double.self, forKey: .horizontal)
+        let vertical = try values.decode(Double.self, forKey: .vertical)
+        guard let density = PixelDensity(horizontal: horizontal, vertical: vertical) else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .horizontal, in: values, debugDescription: "\(horizontal) x \(vertical) is no density")
+        }
+        self = density
+    }
+}
+
+extension ImageMetadata: Codable {
+    private enum CodingKeys: CodingKey {
+        case exif, xmp, density
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            exif: try values.decodeIfPresent([UInt8].self, forKey: .exif),
+            xmp: try values.decodeIfPresent([UInt8].self, forKey: .xmp),
+            density: try values.decodeIfPresent(PixelDensity.self, forKey: .density))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encodeIfPresent(exif, forKey: .exif)
+        try values.encodeIfPresent(xmp, forKey: .xmp)
+        try values.encodeIfPresent(density, forKey: .density)
     }
 }

@@ -12,7 +12,7 @@ public enum ImageFit: String, Hashable, Sendable, Codable, CaseIterable {
 ///
 /// Vector pictures are drawn at the size that they fit, also when it is larger than their natural one, whatever
 /// ``upscale`` says: nothing gets blurred by it (SDWebImage row E-15).
-public struct TargetSize: Hashable, Sendable {
+public struct TargetSize: Hashable, Sendable, Codable {
     public var width: Int?
     public var height: Int?
     public var fit: ImageFit

@@ -1,5 +1,5 @@
 /// How one pixel lies in memory.
-public enum PixelLayout: UInt8, Hashable, Sendable {
+public enum PixelLayout: UInt8, Hashable, Sendable, Codable {
     /// Red, green, blue, alpha, one byte each, in this order.
     case rgba8 = 4
     /// Red, green, blue, alpha, two bytes each in the machine's byte order.
@@ -12,7 +12,7 @@ public enum PixelLayout: UInt8, Hashable, Sendable {
 }
 
 /// What the alpha channel means.
-public enum AlphaMode: UInt8, Hashable, Sendable {
+public enum AlphaMode: UInt8, Hashable, Sendable, Codable {
     /// Every alpha is the maximum.
     case opaque
     /// Colour channels are as they are, whatever the alpha.

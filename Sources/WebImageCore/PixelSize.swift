@@ -29,7 +29,7 @@ extension PixelSize: CustomStringConvertible {
 }
 
 /// A rectangle in pixels; fractional, since a centred crop may begin between two pixels.
-public struct PixelRect: Hashable, Sendable {
+public struct PixelRect: Hashable, Sendable, Codable {
     public var x: Double
     public var y: Double
     public var width: Double

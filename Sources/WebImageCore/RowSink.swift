@@ -1,5 +1,5 @@
 /// What the rows that go into a sink look like.
-public struct RowFormat: Hashable, Sendable {
+public struct RowFormat: Hashable, Sendable, Codable {
     /// The size of the picture that the rows make up: the stored size, or a scaled one.
     public var size: PixelSize
     public var layout: PixelLayout

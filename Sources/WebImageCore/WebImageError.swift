@@ -40,7 +40,7 @@ public struct WebImageError: Error, Sendable {
 
 extension WebImageError {
     /// The kind of an error: a stable number and name. Numbers 1000 to 2004 are SDWebImage's (its section 1.17).
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, Codable {
         public let rawValue: Int
 
         public init(rawValue: Int) { self.rawValue = rawValue }

@@ -4,7 +4,7 @@ package import WebImageCore
 ///
 /// A plan only computes. Hold ``outputDisplay`` against `DecodeLimits` before memory is asked for: a target may ask
 /// for any size when it allows upscaling.
-package struct ResizePlan: Hashable, Sendable {
+package struct ResizePlan: Hashable, Sendable, Codable {
     /// The size of the picture as it is stored.
     package let stored: PixelSize
     package let orientation: Orientation
