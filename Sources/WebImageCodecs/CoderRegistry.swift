@@ -39,6 +39,14 @@ public final class CoderRegistry: Sendable {
     /// - Parameter coders: in the order in which they are asked.
     public init(_ coders: [any ImageCoder] = CoderRegistry.builtIn) { stored = Guarded(coders) }
 
+    /// The coders of this build that read any of these formats: a program that takes JPEG alone has no other decoder to be
+    /// attacked in.
+    ///
+    ///     let manager = ImageManager(coders: CoderRegistry(reading: [.jpeg, .png]))
+    public convenience init(reading formats: Set<ImageFormat>) {
+        self.init(Self.builtIn.filter { !$0.decodableFormats.isDisjoint(with: formats) })
+    }
+
     /// The coders, in the order in which they are asked.
     public var coders: [any ImageCoder] { stored.withLock { $0 } }
 

@@ -106,3 +106,45 @@ import WebImageTesting
             + little(length, 4)
     }
 }
+
+/// The downloader on its own, as any program uses it.
+@Suite struct DownloadedDataTests {
+    private let body = pattern(300_000)
+
+    @Test func aBodyAndItsHeadAreReturned() async throws {
+        let rig = try Rig()
+        rig.server.serve("/a", .bytes(body, contentType: "image/png"))
+        let (bytes, head) = try await rig.downloader.data(for: DownloadRequest(url: rig.server.url("/a")))
+        #expect(bytes == body && head?.status == 200 && head?.fields[.contentType] == "image/png")
+        let data = try await rig.downloader.data(for: DownloadRequest(url: "data:,abc"))
+        #expect(data.bytes == Array("abc".utf8) && data.head == nil)
+    }
+
+    @Test func whatGoesWrongIsThrown() async throws {
+        let rig = try Rig()
+        rig.server.serve("/a", .bytes(body, contentType: "image/png"))
+        var limited = DownloadRequest(url: rig.server.url("/a"))
+        limited.bodyLimit = .kibibytes(1)
+        let tooLarge = await #expect(throws: WebImageError.self) { try await rig.downloader.data(for: limited) }
+        #expect(tooLarge?.code == .bodyTooLarge)
+        let missing = DownloadRequest(url: rig.server.url("/nothing"))
+        let refused = await #expect(throws: WebImageError.self) { try await rig.downloader.data(for: missing) }
+        #expect(refused?.code == .badStatus && refused?.status == 404)
+        let invalid = await #expect(throws: WebImageError.self) {
+            try await rig.downloader.data(for: DownloadRequest(url: "no URL"))
+        }
+        #expect(invalid?.code == .invalidURL)
+    }
+
+    @Test func aCancelledTaskEndsTheTransfer() async throws {
+        let rig = try Rig()
+        rig.server.serve("/a", .bytes(body, contentType: "image/png").with(.stall(at: .byte(1000))))
+        let request = DownloadRequest(url: rig.server.url("/a"))
+        let task = Task { try await rig.downloader.data(for: request) }
+        await rig.server.waitForHeld("/a", 1)
+        task.cancel()
+        let error = await #expect(throws: WebImageError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(await rig.server.waitForClosed("/a"))
+    }
+}

@@ -21,15 +21,15 @@ import WebImageTesting
     @Test func aMissingPictureIsLeftAloneForAWhile() throws {
         let failed = FailedURLs(clock: clock)
         let request = try request("x")
-        #expect(failed.refusal(of: request, retryFailed: false) == nil)
+        #expect(failed.refusal(of: request, retriesFailed: false) == nil)
         failed.failed(request, status(404))
         clock.advance(by: .seconds(299))
-        let error = try #require(failed.refusal(of: request, retryFailed: false))
+        let error = try #require(failed.refusal(of: request, retriesFailed: false))
         #expect(error.code == .blockedURL && error.status == 404)
         #expect((error.cause as? WebImageError)?.code == .badStatus)
         #expect(error.location == "https://a.example/x" && error.message.contains("1 s"))
         clock.advance(by: .seconds(1))
-        #expect(failed.refusal(of: request, retryFailed: false) == nil)
+        #expect(failed.refusal(of: request, retriesFailed: false) == nil)
         #expect(failed.list().isEmpty)
         #expect(failed.statistics == .init(remembered: 1, refused: 1))
     }
@@ -38,10 +38,10 @@ import WebImageTesting
         let failed = FailedURLs(clock: clock)
         let request = try request("x")
         failed.failed(request, status(404))
-        #expect(failed.refusal(of: request, retryFailed: true) == nil)
-        #expect(failed.refusal(of: request, retryFailed: false) != nil)
+        #expect(failed.refusal(of: request, retriesFailed: true) == nil)
+        #expect(failed.refusal(of: request, retriesFailed: false) != nil)
         failed.succeeded(request)
-        #expect(failed.refusal(of: request, retryFailed: false) == nil)
+        #expect(failed.refusal(of: request, retriesFailed: false) == nil)
     }
 
     /// What the error is, and for how many seconds a URL is left alone after it.
@@ -85,12 +85,12 @@ import WebImageTesting
     @Test func requestsThatDifferFailApart() throws {
         let failed = FailedURLs(clock: clock)
         failed.failed(try request("x", user: "anna"), status(403))
-        #expect(failed.refusal(of: try request("x", user: "anna"), retryFailed: false) != nil)
+        #expect(failed.refusal(of: try request("x", user: "anna"), retriesFailed: false) != nil)
         for other in [
             try request("x"), try request("x", user: "otto"), try request("y", user: "anna"),
             try request("x", user: "anna", fields: ["X-A: 1"]),
         ] {
-            #expect(failed.refusal(of: other, retryFailed: false) == nil)
+            #expect(failed.refusal(of: other, retriesFailed: false) == nil)
         }
         // The same one, written differently.
         let same = try ResolvedRequest(
@@ -99,7 +99,7 @@ import WebImageTesting
                 request.credentialScope = "anna"
                 return request
             }())
-        #expect(failed.refusal(of: same, retryFailed: false) != nil)
+        #expect(failed.refusal(of: same, retriesFailed: false) != nil)
     }
 
     /// What failed for one request's own settings says nothing of one with others.
@@ -114,9 +114,9 @@ import WebImageTesting
         ] as [(inout DownloadRequest) -> Void] {
             var other = DownloadRequest(url: "https://a.example/x")
             change(&other)
-            #expect(failed.refusal(of: try ResolvedRequest(other), retryFailed: false) == nil)
+            #expect(failed.refusal(of: try ResolvedRequest(other), retriesFailed: false) == nil)
         }
-        #expect(failed.refusal(of: try request("x"), retryFailed: false) != nil)
+        #expect(failed.refusal(of: try request("x"), retriesFailed: false) != nil)
     }
 
     @Test func aURLIsForgottenWhoeverAskedForIt() throws {
@@ -133,7 +133,7 @@ import WebImageTesting
         let failed = FailedURLs(clock: clock)
         let file = try ResolvedRequest(DownloadRequest(path: "/nowhere/x.png"))
         failed.failed(file, WebImageError(.badImageData, ""))
-        #expect(failed.list().isEmpty && failed.refusal(of: file, retryFailed: false) == nil)
+        #expect(failed.list().isEmpty && failed.refusal(of: file, retriesFailed: false) == nil)
     }
 
     @Test func theListShowsNoSecrets() throws {
@@ -227,7 +227,7 @@ import WebImageTesting
             pool.run(.normal) {
                 let request = requests[turn % 8]
                 failed.failed(request, WebImageError(.badStatus, "", status: 404))
-                _ = failed.refusal(of: request, retryFailed: false)
+                _ = failed.refusal(of: request, retriesFailed: false)
                 if turn % 3 == 0 { failed.succeeded(request) }
                 _ = failed.list()
                 done.add(1, ordering: .releasing)

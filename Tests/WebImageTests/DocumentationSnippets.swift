@@ -362,7 +362,7 @@ private func transformPictures(request original: ImageRequest) {
 
 // FormatsAndLimits.md
 private func chooseCoders() {
-    let coders = CoderRegistry([JPEGCoder()])
+    let coders = CoderRegistry(reading: [.jpeg, .png])
     let manager = ImageManager(coders: coders)
     _ = manager
 }

@@ -139,7 +139,7 @@ struct BytesSearch: Sendable {
 
     /// - Parameter exchange: nil for what no network is needed for.
     private func askOrigin(_ exchange: CacheExchange?) {
-        if let refusal = loader.failedURLs.refusal(of: key.download, retryFailed: request.retriesFailed) {
+        if let refusal = loader.failedURLs.refusal(of: key.download, retriesFailed: request.retriesFailed) {
             return fail(refusal)
         }
         // What has no entry to fall back to may have a beginning to go on with.

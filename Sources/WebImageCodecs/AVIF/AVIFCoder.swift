@@ -1,27 +1,27 @@
 #if AVIF
-    public import WebImageCore
+    package import WebImageCore
 
     /// AVIF through libavif: stills, grids and image sequences; 8, 10 and 12 bits, with and without alpha.
     ///
     /// An `irot` or `imir` property becomes the orientation; `clap` (a crop) is not applied. What `nclx` says
     /// of the colours is kept for others to apply.
-    public struct AVIFCoder: ImageCoder {
-        public init() {}
+    package struct AVIFCoder: ImageCoder {
+        package init() {}
 
-        public var decodableFormats: Set<ImageFormat> { [.avif, .avifSequence] }
+        package var decodableFormats: Set<ImageFormat> { [.avif, .avifSequence] }
 
-        public var decodesInOneCall: Bool { true }
+        package var decodesInOneCall: Bool { true }
         /// Empty when the installed libavif has no encoder.
-        public var encodableFormats: Set<ImageFormat> { AVIFEncoder.isThere ? [.avif] : [] }
-        public var losslessFormats: Set<ImageFormat> { encodableFormats }
+        package var encodableFormats: Set<ImageFormat> { AVIFEncoder.isThere ? [.avif] : [] }
+        package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
-        public func makeDecoder(
+        package func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {
             try AVIFDecoder(options, plan: plan)
         }
 
-        public func makeAnimationDecoder(
+        package func makeAnimationDecoder(
             _ format: ImageFormat, _ options: DecodeOptions
         ) throws(WebImageError) -> (any AnimationDecoder)? {
             format == .avifSequence ? try AVIFAnimationDecoder(options) : nil
@@ -33,7 +33,7 @@
         ///
         /// - Throws: `cannotEncode` for another format, a picture with a side over 65 536 pixels, a 16-bit one that is to
         ///   be lossless, or without an encoder.
-        public func encode(
+        package func encode(
             _ image: Image, as format: ImageFormat, _ options: EncodeOptions
         ) throws(WebImageError) -> [UInt8] {
             guard format == .avif else {
@@ -46,7 +46,7 @@
 
         /// An AVIF image sequence with alpha, a keyframe in 32, delays rounded to milliseconds and at least one. The
         /// loop count is an edit list in its tracks; none is written for nil.
-        public func makeAnimationEncoder(
+        package func makeAnimationEncoder(
             _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
         ) throws(WebImageError) -> (any AnimationEncoder)? {
             guard format == .avifSequence || format == .avif else { return nil }

@@ -1,24 +1,24 @@
-public import WebImageCore
+package import WebImageCore
 
 /// Reads Windows and OS/2 bitmaps: 1 to 32 bits a pixel, runs (RLE4, RLE8), channel masks. Writes them with 24 bits a
 /// pixel, or with 32 and a mask for alpha.
 ///
 /// The fourth byte of 32-bit pixels is alpha only where the file has a mask for it. Channels with more than 8 bits are
 /// read as 8. ICC profiles stand behind the pixels and are not read.
-public struct BMPCoder: ImageCoder {
-    public init() {}
+package struct BMPCoder: ImageCoder {
+    package init() {}
 
-    public var decodableFormats: Set<ImageFormat> { [.bmp] }
-    public var encodableFormats: Set<ImageFormat> { [.bmp] }
-    public var losslessFormats: Set<ImageFormat> { encodableFormats }
+    package var decodableFormats: Set<ImageFormat> { [.bmp] }
+    package var encodableFormats: Set<ImageFormat> { [.bmp] }
+    package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
-    public func makeDecoder(
+    package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {
         BMPDecoder(options, plan: plan)
     }
 
-    public func encode(
+    package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
         guard format == .bmp else {

@@ -1,4 +1,4 @@
-public import WebImageCore
+package import WebImageCore
 
 /// Reads and writes GIF pictures: reads them as browsers show them, on a transparent canvas at least as large
 /// as the first frame needs, later frames cut off at the canvas, which becomes transparent where a frame's place is cleared (and not of the background colour that the file
@@ -8,19 +8,19 @@ public import WebImageCore
 /// first frame, and also after the header when only that is wanted, and costs little then. ``/WebImageCore/ImageHeader/loopCount``
 /// may come with it. ``/WebImageCore/ImageHeader/hasAlpha`` says what the first frame declares: a transparent index, or that it does
 /// not cover the canvas; later frames may have transparency all the same.
-public struct GIFCoder: ImageCoder {
-    public init() {}
+package struct GIFCoder: ImageCoder {
+    package init() {}
 
-    public var decodableFormats: Set<ImageFormat> { [.gif] }
-    public var encodableFormats: Set<ImageFormat> { [.gif] }
+    package var decodableFormats: Set<ImageFormat> { [.gif] }
+    package var encodableFormats: Set<ImageFormat> { [.gif] }
 
-    public func makeDecoder(
+    package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {
         GIFDecoder(options, plan: plan)
     }
 
-    public func makeAnimationDecoder(
+    package func makeAnimationDecoder(
         _ format: ImageFormat, _ options: DecodeOptions
     ) throws(WebImageError) -> (any AnimationDecoder)? {
         CanvasAnimationDecoder(GIFPatchReader(options))
@@ -31,7 +31,7 @@ public struct GIFCoder: ImageCoder {
     /// place for an orientation, so that pixels are turned upright, nor for a profile.
     ///
     /// - Throws: `cannotEncode` for another format and for sides over 16 bits.
-    public func encode(
+    package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
         guard format == .gif else {
@@ -46,7 +46,7 @@ public struct GIFCoder: ImageCoder {
     /// rounding takes from one, the next ones get.
     ///
     /// - Throws: `cannotEncode` for sides over 16 bits.
-    public func makeAnimationEncoder(
+    package func makeAnimationEncoder(
         _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
     ) throws(WebImageError) -> (any AnimationEncoder)? {
         guard format == .gif else { return nil }

@@ -1,5 +1,5 @@
 #if HEIF
-    public import WebImageCore
+    package import WebImageCore
 
     /// HEIC and HEIF through libheif: the primary picture, tiled or not; 8, 10 and 12 bits, with and without alpha.
     ///
@@ -9,16 +9,16 @@
     /// (``/WebImageCore/ImageHeader/storedSize`` tells the size before), turns become the orientation; an EXIF orientation is not
     /// looked at, as HEIF demands, but kept with the rest of EXIF and with XMP. Overlays, sequences without a still, and items that are not HEVC are
     /// `unsupportedFeature`.
-    public struct HEIFCoder: ImageCoder {
-        public init() {}
+    package struct HEIFCoder: ImageCoder {
+        package init() {}
 
-        public var decodableFormats: Set<ImageFormat> { [.heic, .heif] }
+        package var decodableFormats: Set<ImageFormat> { [.heic, .heif] }
         /// Empty when the installed libheif has no HEVC encoder.
-        public var encodableFormats: Set<ImageFormat> { HEIFEncoder.isThere ? [.heic] : [] }
+        package var encodableFormats: Set<ImageFormat> { HEIFEncoder.isThere ? [.heic] : [] }
 
-        public var decodesInOneCall: Bool { true }
+        package var decodesInOneCall: Bool { true }
 
-        public func makeDecoder(
+        package func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {
             HEIFDecoder(options, plan: plan)
@@ -29,7 +29,7 @@
         /// request.
         ///
         /// - Throws: `cannotEncode` for another format, a picture with a side over 16 384 pixels, or without an encoder.
-        public func encode(
+        package func encode(
             _ image: Image, as format: ImageFormat, _ options: EncodeOptions
         ) throws(WebImageError) -> [UInt8] {
             guard format == .heic else {

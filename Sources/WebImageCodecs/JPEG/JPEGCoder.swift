@@ -1,10 +1,10 @@
 import CShimJPEG
-public import WebImageCore
+package import WebImageCore
 import WebImageProcessing
 
 /// JPEG through libjpeg-turbo: baseline, progressive, arithmetic-coded, grey, RGB and CMYK, 8 bits. Inks become
 /// sRGB as the ICC profile says, if there is one that does.
-public struct JPEGCoder: ImageCoder {
+package struct JPEGCoder: ImageCoder {
     /// The longest side that libjpeg takes.
     private static let longestSide = 65_500
     /// From this quality on the colour channels keep their full resolution.
@@ -12,14 +12,14 @@ public struct JPEGCoder: ImageCoder {
     /// What fits into 255 `APP2` markers (ICC.1:2010, annex B.4).
     private static let longestProfile = 255 * 65_519
 
-    public init() {}
+    package init() {}
 
-    public var decodableFormats: Set<ImageFormat> { [.jpeg] }
-    public var encodableFormats: Set<ImageFormat> { [.jpeg] }
+    package var decodableFormats: Set<ImageFormat> { [.jpeg] }
+    package var encodableFormats: Set<ImageFormat> { [.jpeg] }
 
-    public func scaleDenominators(for header: ImageHeader) -> [Int] { JPEGDecoder.denominators }
+    package func scaleDenominators(for header: ImageHeader) -> [Int] { JPEGDecoder.denominators }
 
-    public func makeDecoder(
+    package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {
         try JPEGDecoder(options, plan: plan)
@@ -32,7 +32,7 @@ public struct JPEGCoder: ImageCoder {
     /// - Throws: `cannotEncode` for another format, a side above 65 500, an ICC profile above 16 MiB, EXIF
     ///   above 64 KiB or XMP above that which is not written as usual; `limitExceeded` without memory.
     /// - Complexity: memory for the output and, for pictures that are progressive, two bytes a sample.
-    public func encode(
+    package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
         guard format == .jpeg else {

@@ -1,25 +1,25 @@
 #if JXL
     import CSysJXL
-    public import WebImageCore
+    package import WebImageCore
 
     /// JPEG XL through libjxl: bare codestreams and boxed files, stills and animations.
     ///
     /// Of an animation ``/WebImageCore/ImageHeader/frameCount`` is nil until the decoder has seen its end; it goes on taking bytes
     /// after the first frame, and also after the header when only that is wanted, and costs little then.
-    public struct JXLCoder: ImageCoder {
-        public init() {}
+    package struct JXLCoder: ImageCoder {
+        package init() {}
 
-        public var decodableFormats: Set<ImageFormat> { [.jxl] }
-        public var encodableFormats: Set<ImageFormat> { [.jxl] }
-        public var losslessFormats: Set<ImageFormat> { encodableFormats }
+        package var decodableFormats: Set<ImageFormat> { [.jxl] }
+        package var encodableFormats: Set<ImageFormat> { [.jxl] }
+        package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
-        public func makeDecoder(
+        package func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {
             try JXLDecoder(options, plan: plan)
         }
 
-        public func makeAnimationDecoder(
+        package func makeAnimationDecoder(
             _ format: ImageFormat, _ options: DecodeOptions
         ) throws(WebImageError) -> (any AnimationDecoder)? {
             try JXLAnimationDecoder(options)
@@ -31,7 +31,7 @@
         /// - Throws: `cannotEncode` for another format or when libjxl refuses the picture, `limitExceeded` without
         ///   memory.
         /// - Complexity: the picture once more as RGB when it is opaque, and libjxl's own memory, several times that.
-        public func encode(
+        package func encode(
             _ image: Image, as format: ImageFormat, _ options: EncodeOptions
         ) throws(WebImageError) -> [UInt8] {
             guard format == .jxl else {
@@ -50,7 +50,7 @@
 
         /// An animated JPEG XL of 8 bits and with alpha, delays rounded to milliseconds and at least one; orientation,
         /// colours and metadata are the first frame's.
-        public func makeAnimationEncoder(
+        package func makeAnimationEncoder(
             _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
         ) throws(WebImageError) -> (any AnimationEncoder)? {
             format == .jxl ? JXLAnimationEncoder(animation, options) : nil

@@ -1,5 +1,5 @@
 #if PDF
-    public import WebImageCore
+    package import WebImageCore
 
     /// The first page of a PDF through poppler, drawn at the size that is asked for (SDWebImage row E-24).
     ///
@@ -8,14 +8,14 @@
     /// Encrypted files are refused with `unsupportedFeature`. All bytes must be there before anything is known. A
     /// drawing that takes longer than ``/WebImageCore/DecodeLimits/drawingTime`` is left: its caller gets `limitExceeded` then, while the
     /// drawing itself goes on until it ends.
-    public struct PDFCoder: ImageCoder {
-        public init() {}
+    package struct PDFCoder: ImageCoder {
+        package init() {}
 
-        public var decodableFormats: Set<ImageFormat> { [.pdf] }
+        package var decodableFormats: Set<ImageFormat> { [.pdf] }
 
-        public var decodesInOneCall: Bool { true }
+        package var decodesInOneCall: Bool { true }
 
-        public func makeDecoder(
+        package func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {
             VectorDecoder(.pdf, options, plan: plan) { (bytes, options) throws(WebImageError) in

@@ -1,25 +1,25 @@
 import CShimPNG
-public import WebImageCore
+package import WebImageCore
 
 /// PNG through libpng: every colour type, depth and interlacing; of an animation (APNG) the still picture, and all
 /// frames by a decoder of their own.
 ///
 /// What says the colours is kept for others to apply: the first of `cICP`, `iCCP`, `sRGB`, `gAMA` with `cHRM` that there
 /// is (PNG, third edition, 4.3).
-public struct PNGCoder: ImageCoder {
-    public init() {}
+package struct PNGCoder: ImageCoder {
+    package init() {}
 
-    public var decodableFormats: Set<ImageFormat> { [.png, .apng] }
-    public var encodableFormats: Set<ImageFormat> { [.png, .apng] }
-    public var losslessFormats: Set<ImageFormat> { encodableFormats }
+    package var decodableFormats: Set<ImageFormat> { [.png, .apng] }
+    package var encodableFormats: Set<ImageFormat> { [.png, .apng] }
+    package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
-    public func makeDecoder(
+    package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {
         try PNGDecoder(options, plan: plan)
     }
 
-    public func makeAnimationDecoder(
+    package func makeAnimationDecoder(
         _ format: ImageFormat, _ options: DecodeOptions
     ) throws(WebImageError) -> (any AnimationDecoder)? {
         CanvasAnimationDecoder(PNGPatchReader(options))
@@ -27,7 +27,7 @@ public struct PNGCoder: ImageCoder {
 
     /// An encoder that keeps every pixel, with 8 bits a channel. Each frame holds only what changed. A file without a
     /// word on loops is written as one that plays once, since every APNG says something of it.
-    public func makeAnimationEncoder(
+    package func makeAnimationEncoder(
         _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
     ) throws(WebImageError) -> (any AnimationEncoder)? {
         guard format == .apng else { return nil }
@@ -39,7 +39,7 @@ public struct PNGCoder: ImageCoder {
     /// As an APNG: an animation of one frame.
     ///
     /// - Throws: `cannotEncode` for another format, `limitExceeded` without memory.
-    public func encode(
+    package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
         if format == .apng { return try APNGEncoder.encode(image, options) }

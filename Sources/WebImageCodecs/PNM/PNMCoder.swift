@@ -1,14 +1,14 @@
-public import WebImageCore
+package import WebImageCore
 
 /// The formats of Netpbm: PBM, PGM and PPM as text and as bytes (P1 to P6), and PAM (P7).
-public struct PNMCoder: ImageCoder {
-    public init() {}
+package struct PNMCoder: ImageCoder {
+    package init() {}
 
-    public var decodableFormats: Set<ImageFormat> { [.pnm] }
-    public var encodableFormats: Set<ImageFormat> { [.pnm] }
-    public var losslessFormats: Set<ImageFormat> { encodableFormats }
+    package var decodableFormats: Set<ImageFormat> { [.pnm] }
+    package var encodableFormats: Set<ImageFormat> { [.pnm] }
+    package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
-    public func makeDecoder(
+    package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {
         PNMDecoder(options, plan: plan)
@@ -19,7 +19,7 @@ public struct PNMCoder: ImageCoder {
     /// upright, nor for a profile.
     ///
     /// - Throws: `cannotEncode` for another format, and for a lossless one that would lose colours or alpha.
-    public func encode(
+    package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
         guard format == .pnm else {

@@ -1,15 +1,15 @@
-public import WebImageCore
+package import WebImageCore
 import WebImageProcessing
 
 /// QOI, the Quite OK Image format: lossless, 8 bits, fast.
-public struct QOICoder: ImageCoder {
-    public init() {}
+package struct QOICoder: ImageCoder {
+    package init() {}
 
-    public var decodableFormats: Set<ImageFormat> { [.qoi] }
-    public var encodableFormats: Set<ImageFormat> { [.qoi] }
-    public var losslessFormats: Set<ImageFormat> { encodableFormats }
+    package var decodableFormats: Set<ImageFormat> { [.qoi] }
+    package var encodableFormats: Set<ImageFormat> { [.qoi] }
+    package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
-    public func makeDecoder(
+    package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {
         QOIDecoder(options, plan: plan)
@@ -19,7 +19,7 @@ public struct QOICoder: ImageCoder {
     /// orientation, so that pixels are turned upright, nor for a profile.
     ///
     /// - Throws: `cannotEncode` for another format and for sides over 32 bits.
-    public func encode(
+    package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
         guard format == .qoi else {

@@ -1,5 +1,5 @@
 #if SVG
-    public import WebImageCore
+    package import WebImageCore
 
     /// SVG and SVGZ through librsvg: static pictures, drawn at the size that is asked for.
     ///
@@ -9,14 +9,14 @@
     /// there before anything is known. A drawing that takes longer than ``/WebImageCore/DecodeLimits/drawingTime`` is left: its caller
     /// gets `limitExceeded` then, while the drawing itself goes on until it ends. What a drawing may take is estimated
     /// before librsvg sees the document, and refused with `limitExceeded` where it is too much.
-    public struct SVGCoder: ImageCoder {
-        public init() {}
+    package struct SVGCoder: ImageCoder {
+        package init() {}
 
-        public var decodableFormats: Set<ImageFormat> { [.svg, .svgz] }
+        package var decodableFormats: Set<ImageFormat> { [.svg, .svgz] }
 
-        public var decodesInOneCall: Bool { true }
+        package var decodesInOneCall: Bool { true }
 
-        public func makeDecoder(
+        package func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {
             VectorDecoder(.svg, options, plan: plan) { (bytes, options) throws(WebImageError) in

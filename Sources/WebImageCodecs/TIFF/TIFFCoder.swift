@@ -1,5 +1,5 @@
 #if TIFF
-    public import WebImageCore
+    package import WebImageCore
 
     /// TIFF and BigTIFF through libtiff: the page that is asked for, the first by default.
     ///
@@ -7,17 +7,17 @@
     /// strips or tiles, side by side or in planes; palettes, YCbCr, LogLuv, and CIE L\*a\*b\* of 8 or 16 bits. Inks become
     /// sRGB as the ICC profile says, if there is one that does. The bytes are collected and decoded once they are all
     /// there, since a TIFF's parts may lie in any order.
-    public struct TIFFCoder: ImageCoder {
-        public init() {}
+    package struct TIFFCoder: ImageCoder {
+        package init() {}
 
-        public var decodableFormats: Set<ImageFormat> { [.tiff, .bigTIFF] }
-        public var encodableFormats: Set<ImageFormat> { [.tiff, .bigTIFF] }
+        package var decodableFormats: Set<ImageFormat> { [.tiff, .bigTIFF] }
+        package var encodableFormats: Set<ImageFormat> { [.tiff, .bigTIFF] }
 
-        public var losslessFormats: Set<ImageFormat> { encodableFormats }
+        package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
-        public var readsPages: Bool { true }
+        package var readsPages: Bool { true }
 
-        public func makeDecoder(
+        package func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner
         ) throws(WebImageError) -> any ImageDecoder {
             TIFFDecoder(options, plan: plan)
@@ -30,7 +30,7 @@
         ///
         /// - Throws: `cannotEncode` for another format and for what is longer than 4 GiB as ``/WebImageCore/ImageFormat/tiff``;
         ///   `limitExceeded` without memory.
-        public func encode(
+        package func encode(
             _ image: Image, as format: ImageFormat, _ options: EncodeOptions
         ) throws(WebImageError) -> [UInt8] {
             guard encodableFormats.contains(format) else {
@@ -40,14 +40,14 @@
         }
 
         /// Writes the frames of an animation as pages, since a TIFF knows neither time nor loops.
-        public func makeAnimationEncoder(
+        package func makeAnimationEncoder(
             _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
         ) throws(WebImageError) -> (any AnimationEncoder)? {
             guard encodableFormats.contains(format) else { return nil }
             return TIFFAnimationEncoder(format, animation, options)
         }
 
-        public func makePageEncoder(
+        package func makePageEncoder(
             _ format: ImageFormat, _ options: EncodeOptions
         ) throws(WebImageError) -> (any PageEncoder)? {
             encodableFormats.contains(format) ? TIFFPageEncoder(format, options) : nil

@@ -1,32 +1,32 @@
 import CSysWebP
-public import WebImageCore
+package import WebImageCore
 import WebImageProcessing
 
 /// WebP through libwebp: lossy and lossless, with and without alpha, stills and animations.
 ///
 /// Opaque stills are decoded to size: libwebp leaves out the deblocking filter and the fine chroma then. Its scaler does
 /// not weigh colours by their alpha, so that others come in full size.
-public struct WebPCoder: ImageCoder {
+package struct WebPCoder: ImageCoder {
     /// The longest side of a VP8 or VP8L picture (14 bits).
     private static let longestSide = Int(WEBP_MAX_DIMENSION)
 
-    public init() {}
+    package init() {}
 
-    public var decodableFormats: Set<ImageFormat> { [.webp] }
-    public var encodableFormats: Set<ImageFormat> { [.webp] }
-    public var losslessFormats: Set<ImageFormat> { encodableFormats }
+    package var decodableFormats: Set<ImageFormat> { [.webp] }
+    package var encodableFormats: Set<ImageFormat> { [.webp] }
+    package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
-    public func scaleDenominators(for header: ImageHeader) -> [Int] {
+    package func scaleDenominators(for header: ImageHeader) -> [Int] {
         header.hasAlpha || header.frameCount != 1 ? [1] : WebPScaling.denominators
     }
 
-    public func makeDecoder(
+    package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {
         WebPDecoder(options, plan: plan)
     }
 
-    public func makeAnimationDecoder(
+    package func makeAnimationDecoder(
         _ format: ImageFormat, _ options: DecodeOptions
     ) throws(WebImageError) -> (any AnimationDecoder)? {
         CanvasAnimationDecoder(WebPPatchReader(options))
@@ -39,7 +39,7 @@ public struct WebPCoder: ImageCoder {
     ///   without memory.
     /// - Complexity: memory for the output and 1.5 to 2.5 bytes a pixel; as much again as the picture where it has 16
     ///   bits or is premultiplied.
-    public func encode(
+    package func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> [UInt8] {
         try check(format, image.size)
@@ -55,7 +55,7 @@ public struct WebPCoder: ImageCoder {
     ///
     /// - Throws: as ``encode(_:as:_:)``.
     /// - Complexity: memory for the output, twice at the end, and for four canvases.
-    public func makeAnimationEncoder(
+    package func makeAnimationEncoder(
         _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
     ) throws(WebImageError) -> (any AnimationEncoder)? {
         try check(format, animation.size)

@@ -1,5 +1,5 @@
 public import HTTPTypes
-package import WebImageCore
+public import WebImageCore
 import WebImageSystem
 
 /// Downloads bytes: one transfer for all that ask the same thing at the same time, so many at once, the most urgent
@@ -34,6 +34,33 @@ public final class ImageDownloader: Sendable {
     }
 
     deinit { center.shutDown() }
+
+    /// Downloads all of a body, within the limits and deadlines of request and configuration.
+    ///
+    /// Nothing is cached and nothing decoded. Cancelling the task ends the transfer, unless others wait for it.
+    ///
+    /// - Returns: the bytes, after ``DownloadRequest/decryptor`` where there is one; the answer's head, nil for what no server
+    ///   answered (`file:`, `data:`).
+    /// - Throws: any code of the network (20xx) and of HTTP, `bodyTooLarge`, `fileNotFound`, `cancelled`, `shutDown`.
+    /// - Complexity: the body's memory.
+    public func data(
+        for request: DownloadRequest, priority: LoadPriority = .normal
+    ) async throws(WebImageError) -> (bytes: [UInt8], head: ResponseHead?) {
+        let download = download(request, priority: priority)
+        defer { download.cancel() }
+        let answer = CancellableAnswer<[UInt8]>()
+        download.log.whenSettled { [center] log in
+            if case .failed(let error) = log.end { return answer.give(.failure(error)) }
+            // A long body is in a file.
+            center.executor.run(priority) {
+                do throws(WebImageError) { answer.give(.success(try log.collect())) } catch {
+                    answer.give(.failure(error))
+                }
+            }
+        }
+        let bytes = try await answer.value()
+        return (bytes, download.exchange?.head)
+    }
 
     /// Joins the transfer of the same request, or starts one. Never blocks: everything that can go wrong ends the log.
     package func download(_ request: consuming DownloadRequest, priority: LoadPriority = .normal) -> Download {

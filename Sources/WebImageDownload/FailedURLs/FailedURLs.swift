@@ -43,9 +43,9 @@ public final class FailedURLs: Sendable {
 
     /// The error that a request ends in without being made, or nil: then make it.
     ///
-    /// - Parameter retryFailed: makes it in any case (SDWebImage's row O-00).
-    package func refusal(of request: ResolvedRequest, retryFailed: Bool) -> WebImageError? {
-        if retryFailed || request.isLocal { return nil }
+    /// - Parameter retriesFailed: makes it in any case (SDWebImage's row O-00).
+    package func refusal(of request: ResolvedRequest, retriesFailed: Bool) -> WebImageError? {
+        if retriesFailed || request.isLocal { return nil }
         let now = clock.now
         let failed = state.withLock { state -> FailedURL? in
             let failed = state.table.failure(of: request.key, at: now)
@@ -56,7 +56,7 @@ public final class FailedURLs: Sendable {
         let seconds = max(failed.remaining.components.seconds, 1)
         return WebImageError(
             .blockedURL,
-            "this URL failed (\(failed.error.code.name)) and is asked again in \(seconds) s; retryFailed asks at once",
+            "this URL failed (\(failed.error.code.name)) and is asked again in \(seconds) s; retriesFailed asks at once",
             cause: failed.error, location: request.shown, status: failed.error.status)
     }
 
