@@ -134,8 +134,7 @@ public final class ImageManager: Sendable {
         loader = Loader(
             LoaderParts(
                 cache: cache, downloader: downloader, failedURLs: failedURLs, decoding: decoding,
-                ioExecutor: ioExecutor, observer: LoadObserver(logger: configuration.logger),
-                keptFields: configuration.keptFields,
+                observer: LoadObserver(logger: configuration.logger), keptFields: configuration.keptFields,
                 defaults: LoadDefaults(limits: configuration.limits, timeout: configuration.timeout)))
         pressure?.start()
         if configuration.disk == nil, !configuration.isDiskChosen {
@@ -289,7 +288,6 @@ struct LoaderParts {
     let downloader: ImageDownloader
     let failedURLs: FailedURLs
     let decoding: DecodeService
-    let ioExecutor: any WorkExecutor
     let observer: LoadObserver
     var keptFields = KeptFields.standard
     var defaults = LoadDefaults()

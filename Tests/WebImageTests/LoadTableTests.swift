@@ -23,7 +23,7 @@ import WebImageTesting
                 var request = ImageRequest("http://table.test/\(random.below(3))")
                 request.size = TargetSize(width: 1 + random.below(4))
                 request.priority = LoadPriority.allCases[random.below(3)]
-                let key = try PixelKey(request, by: loader.downloader.snapshot)
+                let key = try PixelKey(request, by: loader.origin.downloader.snapshot)
                 let token = LoadToken(loader: loader, request: request, isWatching: random.below(2) == 0)
                 let hadBytes = table.bytesJobs[key.bytes]
                 let joined = table.join(token, request, key)
@@ -86,7 +86,8 @@ import WebImageTesting
         let request = ImageRequest("http://table.test/0")
         let token = LoadToken(loader: loader, request: request, isWatching: false)
         guard
-            case .refused(let error) = table.join(token, request, try PixelKey(request, by: loader.downloader.snapshot))
+            case .refused(let error) = table.join(
+                token, request, try PixelKey(request, by: loader.origin.downloader.snapshot))
         else {
             Issue.record("a table that was shut down takes nobody")
             return

@@ -35,7 +35,7 @@ final class BytesReading: Sendable {
     static func open(
         _ given: ImageRequest, by loader: Loader, asksBehind: Bool = true
     ) async throws(WebImageError) -> BytesReading {
-        let settings = loader.downloader.snapshot
+        let settings = loader.origin.downloader.snapshot
         let request = await loader.door.enterWaiting(given, by: settings)
         let key = try BytesKey(request, by: settings)
         guard loader.table.withLock({ $0.beginPreliminary() }) else { throw LoadTable.shutDownError.at(request.place) }

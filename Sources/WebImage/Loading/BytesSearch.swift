@@ -63,14 +63,14 @@ struct BytesSearch: Sendable {
     }
 
     private func mayServe(_ found: FoundOriginal) -> Bool {
-        switch loader.decision(key, found.storedResponse) {
+        switch loader.origin.decision(key, found.storedResponse) {
         case .serve, .serveAndRevalidate: true
         case .revalidate, .fetch, .fail: false
         }
     }
 
     private func decide(_ stored: StoredResponse?, _ entry: Entry? = nil) {
-        switch loader.decision(key, stored) {
+        switch loader.origin.decision(key, stored) {
         case .serve(let stored): serve(stored, entry)
         case .serveAndRevalidate(let stored, _): serve(stored, entry, isProvisional: true)
         case .revalidate(let exchange): askOrigin(exchange)
@@ -98,7 +98,7 @@ struct BytesSearch: Sendable {
                 return found(log, entry, stored, isProvisional: isProvisional)
             }
             // It is gone, damaged or another one: a request without conditions brings it back.
-            guard case .fetch(let exchange) = loader.decision(key, nil) else { return fail(Loader.cacheMiss) }
+            guard case .fetch(let exchange) = loader.origin.decision(key, nil) else { return fail(Loader.cacheMiss) }
             askOrigin(exchange)
         }
     }
@@ -119,7 +119,7 @@ struct BytesSearch: Sendable {
     private func found(_ log: ByteLog, _ entry: Entry, _ stored: StoredResponse, isProvisional: Bool) {
         var opened = OpenedBytes(log: log, source: tiers[entry.place].source, time: loader.clock.now)
         opened.record = AnswerRecord(stored)
-        if entry.found.metadata.status != nil { opened.wholeHead = loader.head(of: stored) }
+        if entry.found.metadata.status != nil { opened.wholeHead = loader.origin.head(of: stored) }
         opened.isProvisional = isProvisional
         if entry.place > 0 {
             var metadata = entry.found.metadata
@@ -139,7 +139,7 @@ struct BytesSearch: Sendable {
 
     /// - Parameter exchange: nil for what no network is needed for.
     private func askOrigin(_ exchange: CacheExchange?) {
-        if let refusal = loader.failedURLs.refusal(of: key.download, retriesFailed: request.retriesFailed) {
+        if let refusal = loader.origin.failedURLs.refusal(of: key.download, retriesFailed: request.retriesFailed) {
             return fail(refusal)
         }
         // What has no entry to fall back to may have a beginning to go on with.
@@ -148,7 +148,7 @@ struct BytesSearch: Sendable {
         }
         let begin = loader.clock.now
         let resolved = exchange.map { key.download.adding($0.fields) } ?? key.download
-        let download = loader.downloader.download(
+        let download = loader.origin.downloader.download(
             resolved, by: key.settings, priority: seeker.priority, finishesWhenDrained: seeker.finishesWhenDrained)
         guard seeker.follow(download) else { return download.cancel() }
         var opened = OpenedBytes(

@@ -47,7 +47,7 @@ public final class LoadToken: @unchecked Sendable {
         finishesWhenDrained = request.finishesWhenDrained
         currentPriority = request.priority
         started = loader.clock.now
-        settings = loader.downloader.snapshot
+        settings = loader.origin.downloader.snapshot
     }
 
     /// Leaves the load: this caller's last event is `cancelled`, at once. The last one to leave ends the transfer.

@@ -4,24 +4,13 @@ import WebImageDownload
 
 /// What the answers of origins leave behind, whoever asked.
 extension Loader {
-    /// What is told of an answer that a cache gave.
-    func head(of stored: StoredResponse) -> ResponseHead { stored.head(by: rules, now: clock.wallTime) }
-
-    /// What the policy and the rules of HTTP say of an entry, or of there being none.
-    func decision(_ key: BytesKey, _ stored: StoredResponse?) -> CacheDecision {
-        // Another request may have taken what this one would refuse.
-        let stored = stored.flatMap { key.settings.accepts($0, for: key.download) ? $0 : nil }
-        return rules.decide(
-            key.policy.mode, key.settings.cacheRequest(for: key.download), stored: stored, now: clock.wallTime)
-    }
-
     /// Remembers a failure, or forgets one.
     ///
     /// - Parameter request: whoever decoded the bytes: what it says of how to may be why they could not be.
     func noteOutcome(of key: BytesKey, failure: WebImageError?, as request: ImageRequest? = nil) {
-        guard let failure else { return failedURLs.succeeded(key.download) }
+        guard let failure else { return origin.failedURLs.succeeded(key.download) }
         let isItsOwn = failure.code == .badImageData && request?.saysHowToDecode == true
-        if !isItsOwn { failedURLs.failed(key.download, failure, retryAfter: failure.retryAfter) }
+        if !isItsOwn { origin.failedURLs.failed(key.download, failure, retryAfter: failure.retryAfter) }
         // There is no such picture any more (RFC 9111 section 4.4 in spirit): what is stored is no longer true.
         if failure.code == .badStatus, failure.status == 404 || failure.status == 410, key.policy.mode.stores {
             forget(key)

@@ -29,13 +29,13 @@ extension Loader {
                 return ImageResponse(image: found.image, source: .memory)
             }
             guard let metadata = found.metadata else { return nil }
-            guard case .serve = decision(key, metadata.storedResponse) else { return nil }
+            guard case .serve = origin.decision(key, metadata.storedResponse) else { return nil }
             // Made of a body that the original no longer has: as good as not there.
             let original = try await (request.caching.originalCache ?? cache).diskCache?.readMetadata(
                 key.originalKey, priority: request.priority)
             if let original, !original.storedResponse.hasSameBody(as: metadata.storedResponse) { return nil }
             var response = ImageResponse(image: found.image, source: .disk)
-            if metadata.status != nil { response.head = head(of: metadata.storedResponse) }
+            if metadata.status != nil { response.head = origin.head(of: metadata.storedResponse) }
             return response
         } catch {
             if error.code != .cancelled { observer.cacheFailed(error) }

@@ -23,8 +23,8 @@ extension Loader {
 
     /// A request that takes other answers than most, or for whom nothing but what is sent says who asks, looks for itself.
     private func isGood(_ image: Image, for request: ImageRequest) -> Bool {
-        request.isUsual && image.storage.isJudged(under: settings.number)
-            || isFor(request, image, by: downloader.snapshot)
+        request.isUsual && image.storage.isJudged(under: origin.settings.number)
+            || isFor(request, image, by: origin.downloader.snapshot)
     }
 
     /// Whether a picture is what the request brings now: who asks and what `Vary` names may have changed with the
@@ -36,8 +36,8 @@ extension Loader {
             let download = try? door.enterAtOnce(request, by: settings).download.get()
         else { return false }
         let (asked, response) = (settings.cacheRequest(for: download), record.response)
-        guard rules.isFor(asked, response), settings.accepts(response, for: download) else { return false }
-        if request.isUsual, asked.isSteady || rules.isForAll(response) {
+        guard origin.rules.isFor(asked, response), settings.accepts(response, for: download) else { return false }
+        if request.isUsual, asked.isSteady || origin.rules.isForAll(response) {
             image.storage.judge(under: settings.number)
         }
         return true
@@ -53,11 +53,11 @@ extension Loader {
 
     /// The picture when memory has it and HTTP says that it is fresh.
     func freshImage(for request: ImageRequest) -> Image? {
-        let (memory, settings) = (memory(request.caching), downloader.snapshot)
+        let (memory, settings) = (memory(request.caching), origin.downloader.snapshot)
         guard memory.contains(request.variantKey),
             let key = try? BytesKey(door.enterAtOnce(request, by: settings), by: settings),
             let image = memory.image(for: request.variantKey), let record = image.storage.origin as? AnswerRecord,
-            case .serve = decision(key, record.response)
+            case .serve = origin.decision(key, record.response)
         else { return nil }
         return image
     }

@@ -13,33 +13,28 @@ final class Loader: Sendable {
     let memory: MemoryCache
     /// Where originals are, unless a request has a cache of its own.
     let tiers: [any OriginalTier]
-    let downloader: ImageDownloader
-    let settings: SettingsCounter
-    let decoding: DecodeService
-    let clock: any LoadClock
-    let ioExecutor: any WorkExecutor
-    let originals: OriginalStore
-    let failedURLs: FailedURLs
-    let observer: LoadObserver
-    let rules: HTTPCacheRules
+    let origin: OriginAccess
     let door: RequestDoor
+    let decoding: DecodeService
+    let originals: OriginalStore
+    let observer: LoadObserver
     let table = Guarded(LoadTable())
 
     init(_ parts: LoaderParts) {
         cache = parts.cache
         memory = parts.cache.memoryCache
-        downloader = parts.downloader
-        settings = parts.downloader.settings
         decoding = parts.decoding
-        clock = parts.decoding.clock
-        ioExecutor = parts.ioExecutor
-        originals = OriginalStore(observer: parts.observer)
-        failedURLs = parts.failedURLs
         observer = parts.observer
-        rules = .standard(keeping: parts.keptFields)
+        origin = OriginAccess(
+            parts.downloader, parts.failedURLs, .standard(keeping: parts.keptFields), clock: parts.decoding.clock)
         door = RequestDoor(parts.downloader, defaults: parts.defaults)
-        tiers = Self.makeTiers(of: parts.cache, parts.ioExecutor, parts.decoding, parts.observer)
+        originals = OriginalStore(observer: parts.observer)
+        tiers = Self.makeTiers(of: parts.cache, parts.cache.executor, parts.decoding, parts.observer)
     }
+
+    var clock: any LoadClock { decoding.clock }
+    /// Reads and writes files, and goes on with what came from there.
+    var ioExecutor: any WorkExecutor { cache.executor }
 
     /// Starts or joins the load that `request` needs, for `token`.
     func start(

@@ -35,7 +35,7 @@ final class ResumableFetch: Sendable {
         self.exchange = exchange
         self.seeker = seeker
         var rules = ResumableBody.Rules()
-        rules.keptFields = loader.rules.keptFields
+        rules.keptFields = loader.origin.rules.keptFields
         self.rules = rules
         copy = PartialCopy(key.originalKey, store: partials, executor: loader.ioExecutor)
         let request = key.settings.cacheRequest(for: key.download)
@@ -61,7 +61,7 @@ final class ResumableFetch: Sendable {
         }
         fields.append(contentsOf: range)
         let begin = loader.clock.now
-        let download = loader.downloader.download(
+        let download = loader.origin.downloader.download(
             key.download.adding(fields), by: key.settings, priority: seeker.priority,
             finishesWhenDrained: seeker.finishesWhenDrained)
         guard seeker.follow(download) else {
@@ -101,7 +101,7 @@ final class ResumableFetch: Sendable {
         switch action {
         case .append(let head):
             let beginning = claim.length
-            loader.downloader.makeLog(of: claim, continuedBy: download, head) { [opened] log in
+            loader.origin.downloader.makeLog(of: claim, continuedBy: download, head) { [opened] log in
                 guard let log else { return self.beginAnew(download) }
                 var opened = opened
                 opened.log = log
