@@ -18,18 +18,21 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
     ///
     /// - Parameter done: told, on the last one's thread, whether every picture is whole.
     func send(_ made: [PictureInMaking<Client.Order>], done: @escaping @Sendable (_ isWhole: Bool) -> Void) {
-        let wanted = made.compactMap(\.wanted)
         let isWhole = failure == nil && !made.isEmpty
-        let count = wanted.reduce(0) { $0 + $1.orders.count }
-        if count == 0 { return done(isWhole) }
-        let tally = Tally(isWhole: isWhole, count: count, done: done)
-        // A single one needs no other thread.
-        let mayStay = count == 1
-        for late in wanted where !mayStay && late.hasWorkAhead {
+        if made.count == 1, made[0].onlyOrder != nil {
+            // A single one needs no other thread.
+            if made[0].isAbandoned { return done(isWhole) }
+            return send(made[0], Tally(isWhole: isWhole, count: 1, done: done), mayStay: true)
+        }
+        let wanted = made.filter { !$0.isAbandoned }
+        if wanted.isEmpty { return done(isWhole) }
+        // Those who leave from now on are counted: their end is told like any other.
+        let tally = Tally(isWhole: isWhole, count: wanted.reduce(0) { $0 + $1.orders.count }, done: done)
+        for late in wanted where late.hasWorkAhead {
             let handed = HandedOver(late)
             service.executor.complete(client.priority) { self.send(handed.made, tally, mayStay: false) }
         }
-        for soon in wanted where mayStay || !soon.hasWorkAhead { send(soon, tally, mayStay: mayStay) }
+        for soon in wanted where !soon.hasWorkAhead { send(soon, tally, mayStay: false) }
     }
 
     private func send(_ made: PictureInMaking<Client.Order>, _ tally: Tally, mayStay: Bool) {
@@ -42,6 +45,17 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
         } catch {
             return finish(made.orders, .failure(error), tally)
         }
+        if failure == nil, made.target.frames == nil, made.target.recipe.transformers.isEmpty,
+            let order = made.onlyOrder
+        {
+            return finish(order, .success(picture), tally)
+        }
+        sendSteps(of: made, from: picture, tally, mayStay: mayStay)
+    }
+
+    private func sendSteps(
+        of made: PictureInMaking<Client.Order>, from picture: DecodedPicture, _ tally: Tally, mayStay: Bool
+    ) {
         var orders = made.orders
         if let failure {
             let refused = orders.filter { !$0.recipe.allowsPartial }
@@ -56,7 +70,7 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
                 picture.image = animated(picture.image, frames, order)
                 result = .success(picture)
             }
-            finish([order], result, tally)
+            finish(order, result, tally)
         }
         steps.run(picture, for: orders, mayStay: mayStay)
     }
@@ -64,14 +78,21 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
     private func finish(
         _ orders: [Client.Order], _ result: Result<DecodedPicture, WebImageError>, _ tally: Tally
     ) {
-        for order in orders {
-            if case .failure(let error) = result, error.code == .cancelled, order.isAbandoned {
+        for order in orders { finish(order, result, tally) }
+    }
+
+    private func finish(_ order: Client.Order, _ result: Result<DecodedPicture, WebImageError>, _ tally: Tally) {
+        switch result {
+        case .success:
+            delivery.finish(order, result)
+            tally.end(isWhole: true)
+        case .failure(let error):
+            if error.code == .cancelled, order.isAbandoned {
                 // Nothing is wrong with a picture that nobody waits for any more.
-                tally.end(isWhole: true)
-                continue
+                return tally.end(isWhole: true)
             }
-            delivery.finish(order, result.mapError { $0.endingALoad(of: order.place) })
-            if case .failure = result { tally.end(isWhole: false) } else { tally.end(isWhole: true) }
+            delivery.finish(order, .failure(error.endingALoad(of: order.place)))
+            tally.end(isWhole: false)
         }
     }
 

@@ -3,12 +3,18 @@ import WebImageCore
 /// One decoded picture in the making, and all who want it, or something made of it by further steps.
 struct PictureInMaking<Order: PictureOrder> {
     let target: DecodeTarget
-    private(set) var orders: [Order]
+    private let first: Order
+    /// Nearly always nobody.
+    private var others: [Order] = []
 
     init(_ target: DecodeTarget, for order: Order) {
         self.target = target
-        orders = [order]
+        first = order
     }
+
+    var orders: [Order] { [first] + others }
+    /// The one who wants it, where nobody else does.
+    var onlyOrder: Order? { others.isEmpty ? first : nil }
 
     /// What an order must agree in with others to share a decoded picture.
     ///
@@ -20,17 +26,10 @@ struct PictureInMaking<Order: PictureOrder> {
         return mayBeAnimated ? key : PictureKey(decode: key.decode)
     }
 
-    mutating func add(_ order: Order) { orders.append(order) }
+    mutating func add(_ order: Order) { others.append(order) }
 
-    /// The same for those who still wait; nil: nobody does.
-    var wanted: PictureInMaking? {
-        var wanted = self
-        wanted.orders.removeAll(where: \.isAbandoned)
-        return wanted.orders.isEmpty ? nil : wanted
-    }
-
-    var isAbandoned: Bool { orders.allSatisfy(\.isAbandoned) }
-    var isWatched: Bool { orders.contains(where: \.isWatched) }
+    var isAbandoned: Bool { first.isAbandoned && others.allSatisfy(\.isAbandoned) }
+    var isWatched: Bool { first.isWatched || others.contains(where: \.isWatched) }
 
     /// Whether for each of them more is to be done with the pixels than handing them over.
     var hasWorkAhead: Bool {

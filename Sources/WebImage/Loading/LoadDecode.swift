@@ -54,7 +54,7 @@ struct LoadDecode: DecodeClient {
         let serializer = bytes.copied == nil ? loader.serializer(for: job.request) : nil
         let original =
             failure == nil
-            ? loader.announceOriginal(of: job.keeper, bytes, serializer == nil ? log : nil, header) : nil
+            ? loader.announceOriginal(of: job.keeper, bytes, plan, serializer == nil ? log : nil, header) : nil
         noteOutcome(failure?.endingALoad(of: place))
         if failure == nil, plan?.removesStored == true { loader.forget(job.key) }
         return LoadDelivery(

@@ -72,11 +72,15 @@ extension OpenedBytes {
     /// What of them may be stored, once they turn out to be a picture, and in which tiers: an answer of the origin in all of
     /// them, the entry of a further tier in those before it. Nil where policy or answer do not allow it.
     ///
-    /// - Parameter all: every tier.
-    func kept(by key: BytesKey, in all: [any OriginalTier], _ header: ImageHeader?) -> KeptOriginal? {
+    /// - Parameters:
+    ///   - plan: ``storePlan``, which takes some microseconds to work out.
+    ///   - all: every tier.
+    func kept(
+        by key: BytesKey, _ plan: StorePlan?, in all: [any OriginalTier], _ header: ImageHeader?
+    ) -> KeptOriginal? {
         guard key.caching.storesOriginal, key.policy.mode.stores, !all.isEmpty else { return nil }
         if let copied { return copied }
-        guard let response = storePlan?.storing else { return nil }
+        guard let response = plan?.storing else { return nil }
         var metadata = DiskMetadata()
         metadata.url = key.download.originalURL
         metadata.format = header?.format
@@ -92,9 +96,9 @@ extension Loader {
     ///
     /// - Parameter log: nil where a serializer will make others.
     func announceOriginal(
-        of keeper: OriginalKeeper, _ bytes: OpenedBytes, _ log: ByteLog?, _ header: ImageHeader?
+        of keeper: OriginalKeeper, _ bytes: OpenedBytes, _ plan: StorePlan?, _ log: ByteLog?, _ header: ImageHeader?
     ) -> OriginalStore.Announcement? {
-        guard let kept = bytes.kept(by: keeper.key, in: tiers(keeper.key.caching), header), keeper.take() else {
+        guard let kept = bytes.kept(by: keeper.key, plan, in: tiers(keeper.key.caching), header), keeper.take() else {
             return nil
         }
         let original = PendingOriginal(kept, log: log, key: keeper.key.originalKey)

@@ -50,7 +50,7 @@ extension Loader {
             let plan = bytes.storePlan
             if plan?.removesStored == true { forget(keeper.key) }
             guard isEntry || plan?.storing != nil, let header = decoding.header(of: log, recipe),
-                let announced = announceOriginal(of: keeper, bytes, log, header)
+                let announced = announceOriginal(of: keeper, bytes, plan, log, header)
             else { return promise.withdraw() }
             announced.store(log) { outcome in
                 keeper.wasStored(outcome)

@@ -1,0 +1,182 @@
+// The Swift snippets of the guides, word for word: see DocumentationSnippets.swift. Nothing here is called.
+import FoundationEssentials
+import HTTPTypes
+import WebImage
+
+// PicturesInAServer.md
+private struct PicturesInAServer {
+    func makeManager(cacheDirectory: String) -> ImageManager {
+        var configuration = ImageManager.Configuration()
+        configuration.disk = DiskCacheConfiguration(directory: cacheDirectory)
+        // Requests come from strangers: no address of this network, no file.
+        configuration.addressPolicy = .publicOnly
+        // A caller waits for ten seconds at most, whatever the origin does.
+        configuration.timeout = .seconds(10)
+        configuration.limits.pixels = 40 << 20
+        return ImageManager(configuration: configuration)
+    }
+
+    func thumbnail(of url: String, width: Int, by manager: ImageManager) async throws -> [UInt8] {
+        let request = ImageRequest(url) {
+            $0.size = TargetSize(width: width)
+            $0.firstFrameOnly = true
+        }
+        let response = try await manager.image(for: request)
+        return try await manager.encode(response.image, as: .jpeg, EncodeOptions(quality: 80))
+    }
+
+    func status(for error: WebImageError) -> Int {
+        switch error.code {
+        case .invalidURL, .unsupportedScheme, .addressRefused: 400
+        case .badStatus where error.status == 404: 404
+        case .queueFull: 503
+        case .deadlineExceeded: 504
+        default: 502
+        }
+    }
+
+    func serve(_ manager: ImageManager) async throws {
+        let service = DrainService(manager: manager, drainTime: .seconds(5))
+        try await service.run()
+    }
+}
+
+// StrangersURLs.md
+private struct StrangersURLs {
+    func carefulConfiguration() -> ImageManager.Configuration {
+        var configuration = ImageManager.Configuration()
+        var policy = AddressPolicy.publicOnly
+        policy.allowedPorts = [80, 443]
+        policy.deniedHosts = ["*.internal.example.com"]
+        configuration.addressPolicy = policy
+        configuration.download.bodyLimit = .mebibytes(20)
+        configuration.download.redirectLimit = 3
+        configuration.limits.pixels = 40 << 20
+        configuration.limits.time = .seconds(10)
+        configuration.timeout = .seconds(15)
+        return configuration
+    }
+
+    func statements1() {
+        let coders = CoderRegistry(reading: [.jpeg, .png, .webp])
+        let manager = ImageManager(configuration: carefulConfiguration(), coders: coders)
+        _ = manager
+    }
+}
+
+// ListsAndPrefetching.md
+private struct ListsAndPrefetching {
+    func load(_ urls: [String], by manager: ImageManager) async {
+        let requests = urls.map { ImageRequest($0, size: TargetSize(width: 400)) }
+        for await element in manager.images(for: requests) {
+            switch element.result {
+            case .success(let response): print(element.index, response.image.size)
+            case .failure(let error): print(element.index, error)
+            }
+        }
+    }
+
+    func prefetch(_ urls: [String], by manager: ImageManager) async {
+        await withTaskGroup(of: Void.self) { group in
+            for url in urls {
+                group.addTask {
+                    let request = ImageRequest(url) { $0.priority = .low }
+                    _ = try? await manager.keepOriginal(for: request)
+                }
+            }
+        }
+    }
+
+    func show(_ url: String, by manager: ImageManager, deliver: @escaping @Sendable (ImageEvent) -> Void) -> LoadToken {
+        let token = manager.load(ImageRequest(url), onEvent: deliver)
+        token.setPriority(.high)
+        return token
+    }
+}
+
+// LoadersAndHooks.md
+private struct LoadersAndHooks {
+    struct ArchiveLoader: ImageLoader {
+        let name = "archive"
+        let read: @Sendable (String) throws -> [UInt8]
+
+        func canLoad(_ url: String) -> Bool { url.hasPrefix("archive:") }
+
+        func load(_ url: String, to receiver: ImageReceiver) async throws {
+            let bytes = try read(String(url.dropFirst("archive:".count)))
+            receiver.expect(ByteCount(bytes.count))
+            try await receiver.receive(bytes)
+        }
+    }
+
+    func managerWithArchive(_ read: @escaping @Sendable (String) throws -> [UInt8]) -> ImageManager {
+        var configuration = ImageManager.Configuration()
+        configuration.download.loaders = [ArchiveLoader(read: read)]
+        return ImageManager(configuration: configuration)
+    }
+
+    func signing(with key: String) -> RequestModifier {
+        var modifier = RequestModifier.changing(name: "signed") { request in
+            request.fields[.authorization] = "Key \(key)"
+        }
+        modifier.credentialScope = key
+        return modifier
+    }
+
+    func managerWithTier(_ tier: any BytesTier) -> ImageManager {
+        var configuration = ImageManager.Configuration()
+        configuration.tiers = [tier]
+        return ImageManager(configuration: configuration)
+    }
+}
+
+// RetriesAndCredentials.md
+private struct RetriesAndCredentials {
+    func patient(_ request: inout ImageRequest) {
+        request.retry = RetryPolicy(retries: 5, firstDelay: .seconds(1), longestDelay: .seconds(30))
+        request.timeout = .seconds(120)
+    }
+
+    func authorised(_ url: String) -> ImageRequest {
+        ImageRequest(url) {
+            $0.credentials = BasicCredentials(user: "anna", password: "secret")
+        }
+    }
+
+    func bearer(_ token: @escaping @Sendable () async throws -> String) -> CredentialProvider {
+        CredentialProvider(name: "bearer of anna", asksAhead: true) { _ in .bearer(try await token()) }
+    }
+
+    func signed(_ url: String, for user: String) -> ImageRequest {
+        ImageRequest(url) { $0.credentialScope = user }
+    }
+}
+
+// SizingMemoryAndDisk.md
+private struct SizingMemoryAndDisk {
+    func smallContainer() -> ImageManager.Configuration {
+        var configuration = ImageManager.Configuration()
+        configuration.memoryLimits = MemoryCache.Limits(cost: .mebibytes(32))
+        configuration.decodeMemory = .mebibytes(96)
+        configuration.decodeThreads = 1
+        configuration.download.memoryForAll = .mebibytes(16)
+        configuration.limits.pixels = 16 << 20
+        return configuration
+    }
+
+    func largeDisk(_ directory: String) -> DiskCacheConfiguration {
+        var limits = DiskCacheConfiguration.Limits(bytes: .gibibytes(50), age: .seconds(30 * 86_400))
+        limits.freeSpace = .gibibytes(5)
+        return DiskCacheConfiguration(directory: directory, limits: limits)
+    }
+}
+
+// Containers.md
+private struct Containers {
+    func managerInAContainer() -> ImageManager {
+        var configuration = ImageManager.Configuration()
+        configuration.disk = DiskCacheConfiguration(directory: "/var/cache/app/webimage")
+        configuration.download.temporaryDirectory = "/var/cache/app"
+        return ImageManager(configuration: configuration)
+    }
+}
