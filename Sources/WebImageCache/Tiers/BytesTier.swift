@@ -3,7 +3,7 @@ public import WebImageCore
 /// A place that keeps the encoded bytes of originals: the disk cache, or a further tier behind it, such as a store that
 /// several machines share.
 ///
-/// An ``/WebImage/ImageManager`` asks its disk cache first, then its further tiers in their order, then the origin. What a
+/// An `ImageManager` asks its disk cache first, then its further tiers in their order, then the origin. What a
 /// tier has is put into the tiers before it; what the origin sends is put into all of them; a removal goes to all of them.
 /// A tier that fails or is late costs a load its deadline and nothing else: the load goes on as if the tier had nothing.
 ///
