@@ -1,6 +1,6 @@
 import WebImageDownload
 
-/// Where a load looks, and what it leaves behind (SDWebImage's rows D-20 and O-03).
+/// Where a load looks, and what it leaves behind.
 ///
 /// Three things bind whatever the policy: an answer with `no-store` is not kept, one that `Vary` ties to another request
 /// is not served, and one that was given to somebody is served to nobody else, unless it is `public` (RFC 9111).

@@ -1,7 +1,6 @@
 import WebImageCore
 
-/// What of one load the caches are asked for and keep, where its ``CachePolicy`` reads and stores at all (SDWebImage's rows
-/// C-17 to C-20 and O-22).
+/// What of one load the caches are asked for and keep, where its ``CachePolicy`` reads and stores at all.
 ///
 /// There are two things to keep: the *original*, as the origin sent it, on disk; and the *finished picture*, decoded to its
 /// size and transformed, in memory and, if that is wanted, encoded on disk.
@@ -18,13 +17,13 @@ public struct CacheUse: Hashable, Sendable {
     public var storesOriginal = true
     /// Whether the load ends only when what it stores is on disk, or was given up. Default false.
     public var waitsForStore = false
-    /// Takes the place of the manager's caches: the finished picture and the original are looked for and kept there (row
-    /// C-04). Default nil: the manager's own.
+    /// Takes the place of the manager's caches: the finished picture and the original are looked for and kept there.
+    /// Default nil: the manager's own.
     public var cache: ImageCache? {
         get { ownCache?.cache }
         set { ownCache = newValue.map(CacheIdentity.init) }
     }
-    /// Where the original is looked for and kept, on disk, in place of ``cache`` or the manager's (row C-21). Default nil.
+    /// Where the original is looked for and kept, on disk, in place of ``cache`` or the manager's. Default nil.
     public var originalCache: ImageCache? {
         get { ownOriginals?.cache }
         set { ownOriginals = newValue.map(CacheIdentity.init) }

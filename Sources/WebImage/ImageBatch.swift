@@ -4,7 +4,7 @@ import WebImageSystem
 
 extension ImageManager {
     /// Loads a list of pictures: iterate to have each as it comes, or ``ImageBatch/all()`` for all of them in the list's
-    /// order. A phase of several lists is one `all()` after another (SDWebImage's row Q-10).
+    /// order. A phase of several lists is one `all()` after another.
     public func images(for requests: [ImageRequest]) -> ImageBatch { ImageBatch(manager: self, requests: requests) }
 }
 

@@ -81,8 +81,7 @@ public final class ImageManager: Sendable {
     public let cache: ImageCache
     public let downloader: ImageDownloader
     public let coders: CoderRegistry
-    /// The URLs that failed and are not asked again for a while: after the caches, before the network (SDWebImage's rows
-    /// M-12 to M-14).
+    /// The URLs that failed and are not asked again for a while: after the caches, before the network.
     public let failedURLs: FailedURLs
     let loader: Loader
     /// Gives memory back when it is short; nil when the configuration wants none.

@@ -139,7 +139,7 @@ extension ImageRequest {
         set { self[download: \.decryptor] = newValue }
     }
 
-    /// Whether the download may go on to its end when the manager is drained. Default false. (Rows O-04, DO-06.)
+    /// Whether the download may go on to its end when the manager is drained. Default false.
     public var finishesWhenDrained: Bool {
         get { self[download: \.finishesWhenDrained] }
         set { self[download: \.finishesWhenDrained] = newValue }

@@ -173,8 +173,8 @@ extension ImageRequest {
         set { self[\.recipe.coder] = newValue }
     }
 
-    /// The format of bytes whose content does not tell one: that of a registered coder, for files without a signature (row
-    /// C-13). Content that does tell counts more. Default nil: such bytes are `unknownFormat`.
+    /// The format of bytes whose content does not tell one: that of a registered coder, for files without a signature.
+    /// Content that does tell counts more. Default nil: such bytes are `unknownFormat`.
     public var formatHint: ImageFormat? {
         get { storage.fields.recipe.formatHint }
         set { self[\.recipe.formatHint] = newValue }
@@ -218,7 +218,7 @@ extension ImageRequest {
     }
 
     /// Decides which bytes of this picture go to disk, in place of the manager's own
-    /// (``ImageManager/Configuration/cacheSerializer``, row C-27). Default nil.
+    /// (``ImageManager/Configuration/cacheSerializer``). Default nil.
     public var cacheSerializer: CacheSerializer? {
         get { storage.fields.cacheSerializer }
         set { self[\.cacheSerializer] = newValue }
@@ -231,7 +231,7 @@ extension ImageRequest {
     }
 
     /// Asks also for a URL that failed and is left alone for now (``ImageManager/failedURLs``); when that goes well, it is
-    /// forgotten that it failed (SDWebImage's row O-00). Default false.
+    /// forgotten that it failed. Default false.
     public var retriesFailed: Bool {
         get { storage.fields.retriesFailed }
         set { self[\.retriesFailed] = newValue }

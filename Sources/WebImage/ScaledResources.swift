@@ -2,7 +2,7 @@ package import WebImageCore
 import WebImageSystem
 
 /// Pictures in a folder that are drawn for screens of several scales: `icon.png`, `icon@2x.png`, `icon@3x.png`
-/// (SDWebImage's `SDImageAssetManager`, row N-02). A value; any thread may use it.
+/// (SDWebImage's `SDImageAssetManager`). A value; any thread may use it.
 ///
 /// It finds files and keeps nothing: give what it finds to ``ImageRequest/init(path:size:)``, and the manager's memory cache keeps the
 /// picture. ``/WebImageCore/ScaleSuffix`` tells which scale was found.

@@ -26,12 +26,12 @@ public struct EncodeOptions: Hashable, Sendable {
     public var embedsICCProfile: Bool
     /// Writes a still of an animation's first frame also where the format holds animations. Default false.
     public var firstFrameOnly = false
-    /// Larger pictures are scaled down to fit into it, aspect kept (row E-14). Default nil.
+    /// Larger pictures are scaled down to fit into it, aspect kept. Default nil.
     public var maxPixelSize: PixelSize?
-    /// The quality of a lossy format is lowered until the file is not longer (row E-14); `cannotEncode` when it cannot be.
+    /// The quality of a lossy format is lowered until the file is not longer; `cannotEncode` when it cannot be.
     /// For stills. Default nil.
     public var maxFileSize: ByteCount?
-    /// JPEG and HEIC: whether a copy with sides of at most 160 pixels is put in, for programs that list files (row E-14).
+    /// JPEG and HEIC: whether a copy with sides of at most 160 pixels is put in, for programs that list files.
     /// Default false; other formats do not look at it.
     public var embedsThumbnail = false
     /// Whether EXIF, XMP and density of ``/WebImageCore/Image/Info-swift.struct/metadata`` are written; default false. Orientation,

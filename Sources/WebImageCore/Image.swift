@@ -41,7 +41,7 @@ public struct Image: Sendable {
         public var originalSize: PixelSize? { header?.size }
         /// What the file that it was decoded from says of itself; nil for a picture that was drawn.
         public var header: ImageHeader?
-        /// True for a picture that was drawn from shapes (SVG, PDF) at the size that was asked for (SDWebImage row E-29).
+        /// True for a picture that was drawn from shapes (SVG, PDF) at the size that was asked for.
         public var isVector: Bool { header?.isVector ?? false }
         /// The ICC profile that the pixels are in; nil means sRGB, unless there is a ``colorDescription``.
         public var iccProfile: [UInt8]?

@@ -14,7 +14,7 @@ public final class ImageAnimation: Sendable {
     public var frameCount: Int { source.timeline.delays.count }
     /// How often the animation is to be played, 0 for ever; nil when the file says nothing of it, which means once.
     public var loopCount: Int? { source.timeline.loopCount }
-    /// How long each frame is shown. Those under 11 ms count as 100 ms, as browsers do it (row E-07).
+    /// How long each frame is shown. Those under 11 ms count as 100 ms, as browsers do it.
     public var delays: [Duration] { source.timeline.delays }
     /// How long one round of all frames takes.
     public var duration: Duration { delays.reduce(.zero, +) }
@@ -41,7 +41,7 @@ public final class ImageAnimation: Sendable {
     /// A frame that is kept, at once; nil when it would have to be decoded.
     public func keptFrame(at index: Int) -> Image? { source.keptFrame(at: index) }
 
-    /// Decodes frames, from the first on, until all are kept or ``bufferLimit`` is reached (SDWebImage's row O-20).
+    /// Decodes frames, from the first on, until all are kept or ``bufferLimit`` is reached.
     ///
     /// - Returns: how many were decoded or kept already.
     /// - Throws: as ``frame(at:)``; the frames before the one that failed are kept.

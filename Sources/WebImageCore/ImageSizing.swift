@@ -11,7 +11,7 @@ public enum ImageFit: String, Hashable, Sendable, Codable, CaseIterable {
 /// A size that is asked for, in display orientation; a side that is not given follows from the aspect.
 ///
 /// Vector pictures are drawn at the size that they fit, also when it is larger than their natural one, whatever
-/// ``upscale`` says: nothing gets blurred by it (SDWebImage row E-15).
+/// ``upscale`` says: nothing gets blurred by it.
 public struct TargetSize: Hashable, Sendable, Codable {
     public var width: Int?
     public var height: Int?

@@ -19,7 +19,7 @@ package struct ResizePlan: Hashable, Sendable, Codable {
     /// True when the result is the stored picture, pixel for pixel (but for its orientation).
     package var isIdentity: Bool { outputStored == stored && crop == PixelRect(stored) }
 
-    /// The plan for a size that is asked for (CONTRACTS "Sizes", SDWebImage row E-15).
+    /// The plan for a size that is asked for.
     ///
     /// - Parameter target: nil, or a target without sides, keeps the size.
     package init(stored: PixelSize, orientation: Orientation = .up, target: TargetSize? = nil) {
@@ -28,7 +28,7 @@ package struct ResizePlan: Hashable, Sendable, Codable {
         self.init(stored: stored, orientation: orientation, shape: shape)
     }
 
-    /// The plan that keeps what the frames of a picture take in memory within a limit (SDWebImage row E-16): as many
+    /// The plan that keeps what the frames of a picture take in memory within a limit: as many
     /// pixels as `byteLimit / (bytesPerPixel * frames)`, aspect kept, at least 1x1, never enlarged.
     package init(
         stored: PixelSize, orientation: Orientation = .up, byteLimit: ByteCount, bytesPerPixel: Int = 4, frames: Int = 1

@@ -1,7 +1,7 @@
 public import WebImageCodecs
 public import WebImageCore
 
-/// In which format a picture is written that comes without bytes (SDWebImage's row K-09).
+/// In which format a picture is written that comes without bytes.
 public struct CacheEncoding: Sendable {
     /// A format and how it is written.
     public struct Choice: Hashable, Sendable {
@@ -56,7 +56,7 @@ public struct CacheEncoding: Sendable {
     }
 }
 
-/// Decides which bytes of a picture go to disk (SDWebImage's row C-27).
+/// Decides which bytes of a picture go to disk.
 public struct CacheSerializer: Sendable {
     /// Makes the bytes. Gets the picture, the bytes that came with it if some did, and the request that names it; nil
     /// keeps it off the disk. Called on a decode thread.

@@ -1,5 +1,4 @@
-/// The two layers of a cache: where to look, where to store, and where something was found (SDWebImage's rows C-17, C-18
-/// and K-24, with its numbers).
+/// The two layers of a cache: where to look, where to store, and where something was found.
 public struct CacheLayers: OptionSet, Hashable, Sendable {
     public let rawValue: Int
 

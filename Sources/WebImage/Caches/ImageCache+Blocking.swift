@@ -2,7 +2,7 @@ public import WebImageCore
 import WebImageCache
 import WebImageSystem
 
-// The disk without `await` (SDWebImage's rows K-08, K-12 to K-14, O-13 and O-14). Each of these blocks the calling thread for
+// The disk without `await`. Each of these blocks the calling thread for
 // as long as files and codecs take. They are for programs without async code: never call one where a user waits for the
 // thread, on a thread of Swift's pool that others need, or from a transformer, coder or serializer.
 extension ImageCache {

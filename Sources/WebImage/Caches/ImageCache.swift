@@ -16,7 +16,7 @@ import WebImageSystem
 /// is found as soon as its bytes are known, before they are on disk; a remove beats a store that has not ended. Files are
 /// read and pictures decoded on threads of the cache's own, never on Swift's.
 ///
-/// SDWebImage's `SDImageCache`: rows K-07 to K-17 and K-23 to K-27.
+/// What SDWebImage has as `SDImageCache`.
 public final class ImageCache: ImageCaching {
     /// What a cache is made of.
     public struct Configuration: Sendable {

@@ -8,7 +8,7 @@ import WebImageSystem
 /// A cache that fails does not hide what another has: its error is thrown only when none of those asked has an answer.
 /// Without caches there is an answer, too: nothing is found, nothing is stored.
 ///
-/// SDWebImage's `SDImageCachesManager`: rows.
+/// What SDWebImage has as `SDImageCachesManager`.
 public final class ImageCaches: ImageCaching {
     /// Which caches a call goes to, and in which order.
     public enum Policy: Int, Hashable, Sendable, CaseIterable {

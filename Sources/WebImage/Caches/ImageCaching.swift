@@ -17,7 +17,7 @@ public protocol ImageCaching: AnyObject, Sendable {
     /// - Parameters:
     ///   - request: names the picture.
     ///   - layers: where to look.
-    ///   - promotes: whether a picture that was found on disk is in memory from then on (rows C-18 and K-26).
+    ///   - promotes: whether a picture that was found on disk is in memory from then on.
     /// - Throws: `cacheIO`, `badImageData` and its kin for an entry that is no picture, `cancelled`.
     func image(
         for request: ImageRequest, in layers: CacheLayers, promotes: Bool
@@ -75,7 +75,7 @@ public protocol ImageCaching: AnyObject, Sendable {
 
 /// How something is stored.
 public struct CacheStoreOptions: Sendable {
-    /// What is kept beside the bytes: extended data, for one (row K-10). Its `expiresAt` ends the picture's life in memory,
+    /// What is kept beside the bytes: extended data, for one. Its `expiresAt` ends the picture's life in memory,
     /// too. `format` and `url` are filled in where they are nil.
     public var metadata: DiskMetadata
     /// Decides which bytes go to disk. Default nil: the cache's own decides.

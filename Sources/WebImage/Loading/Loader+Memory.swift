@@ -63,7 +63,7 @@ extension Loader {
     }
 
     /// Answers those who want a picture's bytes, too, with what memory has of it, where these are its bytes: they need not
-    /// be decoded again (row O-12).
+    /// be decoded again.
     ///
     /// - Returns: true when nobody is left who wants more.
     func answerWithData(_ job: BytesJob, _ bytes: OpenedBytes) -> Bool {

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// Pictures that left the cache while somebody still held them (row CC-03): found again as long as that lasts.
+/// Pictures that left the cache while somebody still held them: found again as long as that lasts.
 ///
 /// They cost nothing but their records; those of pictures that are gone are swept out as new ones come, so that there are
 /// at most twice as many as pictures that are held, and 16.

@@ -9,8 +9,6 @@ import WebImageSystem
 /// moment, and the memory of an evicted picture is given back after the locks are released. A picture that left while
 /// somebody still held it is found again as long as it is held. Pictures of which a part is missing do not belong here;
 /// that is up to the caller.
-///
-/// SDWebImage's rows MC-01 to MC-03, CC-03, CC-10, CC-11 and CC-15.
 public final class MemoryCache: Sendable {
     /// How much the cache may hold. Both limits are strict.
     public struct Limits: Hashable, Sendable {
@@ -142,7 +140,7 @@ public final class MemoryCache: Sendable {
         }
     }
 
-    /// Counts anew what a picture costs, because its animation keeps more frames, or fewer, than before (MC-03).
+    /// Counts anew what a picture costs, because its animation keeps more frames, or fewer, than before.
     ///
     /// Others make room for it; when it is larger than the limit, it leaves. Does nothing when the key's picture is
     /// another one by now.

@@ -107,7 +107,7 @@ package struct MemoryPressureGauge: Sendable {
 }
 
 extension MemoryCache {
-    /// Gives memory back: a quarter of what is kept, half, or all. What somebody holds is still found (MC-02).
+    /// Gives memory back: a quarter of what is kept, half, or all. What somebody holds is still found.
     public func trim(for level: MemoryPressureLevel) {
         switch level {
         case .none: return

@@ -2,7 +2,7 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// Tells its owner when memory is short (rows K-19 and MC-02). Whoever owns caches makes one, and stops it.
+/// Tells its owner when memory is short. Whoever owns caches makes one, and stops it.
 ///
 /// Where the kernel wakes us it is one thread that blocks, and costs nothing; else a timer. While memory is short it looks
 /// again every two seconds, so that caches go on giving back until it is not.

@@ -105,7 +105,7 @@ package final class FrameBuffer: FrameSource {
         if let failure { throw failure }
     }
 
-    /// Row E-07: browsers and SDWebImage show frames that are to be shown for less than 11 ms for 100 ms.
+    /// Browsers and SDWebImage show frames that are to be shown for less than 11 ms for 100 ms.
     private static func shown(_ stored: Duration) -> Duration {
         stored < .milliseconds(11) ? .milliseconds(100) : stored
     }

@@ -1,7 +1,7 @@
 #if PDF
     package import WebImageCore
 
-    /// The first page of a PDF through poppler, drawn at the size that is asked for (SDWebImage row E-24).
+    /// The first page of a PDF through poppler, drawn at the size that is asked for.
     ///
     /// The natural size is the page's at 72 dpi, turned as the page says. Paper is white, as ISO 32000-1, 11.4.7, has it,
     /// so that text can be read on any ground; SDWebImage leaves it transparent. `frameCount` is the number of pages.

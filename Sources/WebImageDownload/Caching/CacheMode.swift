@@ -1,5 +1,4 @@
-/// Where a load looks and what it leaves behind: the cache policies of the contracts' table (SDWebImage's rows D-20 and
-/// O-03), as the HTTP rules see them.
+/// Where a load looks and what it leaves behind: the cache policies, as the HTTP rules see them.
 package enum CacheMode: String, Hashable, Sendable, CaseIterable {
     /// Any entry; the network on a miss.
     case cacheFirst

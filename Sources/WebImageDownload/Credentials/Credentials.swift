@@ -94,7 +94,7 @@ public struct CredentialProvider: Sendable {
     }
 }
 
-/// How long what a provider answered is kept (SDWebImage row DC-09).
+/// How long what a provider answered is kept.
 public enum CredentialPersistence: Hashable, Sendable {
     /// For the download that asked.
     case none

@@ -1,4 +1,4 @@
-/// The HTTP statuses whose bodies are taken (SDWebImage row DC-10).
+/// The HTTP statuses whose bodies are taken.
 public struct StatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     private let ranges: [Range<Int>]
 
@@ -14,7 +14,7 @@ public struct StatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
     public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 }
 
-/// Media types whose bodies are taken (SDWebImage row DC-11): `image/png`, `image/*` or `*/*`.
+/// Media types whose bodies are taken: `image/png`, `image/*` or `*/*`.
 public struct ContentTypes: Hashable, Sendable, ExpressibleByArrayLiteral {
     private let patterns: [String]
 

@@ -71,7 +71,7 @@ public struct DownloadConfiguration: Sendable {
     public var responseModifier: ResponseModifier?
     /// For requests that have none of their own. Default nil.
     public var decryptor: BodyDecryptor?
-    /// Asked for URLs of schemes that the downloader does not know, the last one first (SDWebImage's row X-04). What none
+    /// Asked for URLs of schemes that the downloader does not know, the last one first. What none
     /// of them takes is `unsupportedScheme`. Default none.
     public var loaders: [any ImageLoader] = []
     /// How far the received part of a body must grow between two ``DownloadEvent/Kind/bytes(received:expected:)`` events,
@@ -96,7 +96,7 @@ public struct DownloadConfiguration: Sendable {
 
     static let version = "0.1"
 
-    /// An `Accept` value: the formats by name, then any picture, then anything (SDWebImage row D-09).
+    /// An `Accept` value: the formats by name, then any picture, then anything.
     public static func accept(_ formats: [ImageFormat]) -> String {
         var types: [String] = []
         for type in formats.compactMap(\.mimeType) where !types.contains(type) { types.append(type) }

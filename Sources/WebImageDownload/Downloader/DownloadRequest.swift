@@ -43,7 +43,7 @@ public struct DownloadRequest: Sendable {
     /// Gets the bytes in place of the downloader, whatever the URL is: what concerns HTTP is then not looked at. Default nil.
     public var loader: (any ImageLoader)?
     /// Whether a download that somebody waits for when the downloader is drained may go on to its end, within the
-    /// drain's time. Default false: it ends with `shutDown`. (SDWebImage rows O-04, DO-06.)
+    /// drain's time. Default false: it ends with `shutDown`.
     public var finishesWhenDrained = false
     /// What was found out before the caches were asked; nil: nothing, or not yet.
     package var prepared: PreparedRequest?

@@ -102,13 +102,13 @@ public final class ImageDownloader: Sendable {
     // MARK: Configuration
 
     /// What new transfers go by. A change counts for those that begin from then on, limits and order at once; only
-    /// ``DownloadConfiguration/memoryForAll`` is that of the beginning. (SDWebImage row D-02.)
+    /// ``DownloadConfiguration/memoryForAll`` is that of the beginning.
     public var configuration: DownloadConfiguration {
         get { center.configuration }
         set { center.configuration = newValue }
     }
 
-    /// The value of a field that is sent with each new request; setting nil takes it out (SDWebImage row D-07).
+    /// The value of a field that is sent with each new request; setting nil takes it out.
     public subscript(field name: HTTPField.Name) -> String? {
         get { center.configuration.fields[name] }
         set { center.changeConfiguration { $0.fields[name] = newValue } }
@@ -138,7 +138,7 @@ public final class ImageDownloader: Sendable {
     /// What happens to all transfers from now on. Each call gives events of its own.
     public var events: DownloadEvents { center.events.listen() }
 
-    /// How many transfers run: now, and whenever that changes; only the newest number waits (SDWebImage row D-26).
+    /// How many transfers run: now, and whenever that changes; only the newest number waits.
     public var activity: AsyncStream<Int> { center.events.gauge(startingAt: center.counters.running) }
 
     /// The hosts, with their ports, that failed so often that they are left alone now.

@@ -1,6 +1,6 @@
 public import WebImageCore
 
-/// Something that happened to one transfer (SDWebImage rows DO-20 and 1.19).
+/// Something that happened to one transfer.
 public struct DownloadEvent: Sendable {
     public enum Kind: Sendable {
         /// It has a slot, for the first time.

@@ -1,4 +1,4 @@
-/// Lets progress through when it has grown enough (SDWebImage rows DC-04, DO-09). A value for one body.
+/// Lets progress through when it has grown enough. A value for one body.
 package struct ProgressGate: Sendable {
     private let interval: Double
     private var last = 0.0

@@ -1,6 +1,6 @@
 public import WebImageCore
 
-/// A URL that failed and is not asked again for a while (SDWebImage's row M-12, its section 2.5).
+/// A URL that failed and is not asked again for a while.
 public struct FailedURL: Sendable {
     /// Without user, password, and the values of parameters that grant access.
     public let url: String
@@ -31,8 +31,8 @@ public struct FailedURLPolicy: Sendable {
     public var misconfigured = Duration.seconds(60)
     /// The most that a server may ask for by `Retry-After`, with 429, 503 and any other status. Default 1 hour.
     public var longestRetryAfter = Duration.seconds(3600)
-    /// Replaces all of the above where it returns a time; zero means that the failure is not remembered (SDWebImage's row
-    /// M-11). Called on any thread; must not block. Default nil.
+    /// Replaces all of the above where it returns a time; zero means that the failure is not remembered.
+    /// Called on any thread; must not block. Default nil.
     public var lifetime: (@Sendable (_ url: String, _ error: WebImageError) -> Duration?)?
 
     public init() {}

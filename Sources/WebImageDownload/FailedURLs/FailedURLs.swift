@@ -43,7 +43,7 @@ public final class FailedURLs: Sendable {
 
     /// The error that a request ends in without being made, or nil: then make it.
     ///
-    /// - Parameter retriesFailed: makes it in any case (SDWebImage's row O-00).
+    /// - Parameter retriesFailed: makes it in any case.
     package func refusal(of request: ResolvedRequest, retriesFailed: Bool) -> WebImageError? {
         if retriesFailed || request.isLocal { return nil }
         let now = clock.now

@@ -6,7 +6,7 @@ public protocol StreamDecryptor: Sendable {
     mutating func finish() throws -> [UInt8]
 }
 
-/// Turns bodies into what they stand for: decrypts, decodes, unwraps (SDWebImage rows DO-14, A-05). Runs on the I/O
+/// Turns bodies into what they stand for: decrypts, decodes, unwraps. Runs on the I/O
 /// threads, for files and `data:` URLs too. What it throws ends the download with `badImageData`.
 public struct BodyDecryptor: Sendable {
     enum Work: Sendable {

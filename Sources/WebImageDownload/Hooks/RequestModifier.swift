@@ -23,8 +23,8 @@ public struct OutgoingRequest: Sendable {
     }
 }
 
-/// Changes requests before they are sent: the first one, and each that follows a redirect or a failure (SDWebImage rows
-/// D-03, D-10, A-03). Each is changed once, as the redirects before it left it.
+/// Changes requests before they are sent: the first one, and each that follows a redirect or a failure.
+/// Each is changed once, as the redirects before it left it.
 ///
 /// What it cannot undo: once a redirect leads to another origin, ``DownloadConfiguration/secretFields`` are taken out
 /// behind it, unless it sends the request to an origin of its own choice; the caller's secrets do not go there either.
@@ -99,7 +99,7 @@ public struct RequestModifier: Sendable {
     }
 }
 
-/// Changes or refuses answers before anything is made of them (SDWebImage rows DO-10, A-04). Not asked about redirects.
+/// Changes or refuses answers before anything is made of them. Not asked about redirects.
 public struct ResponseModifier: Sendable {
     /// Stands for the modifier: two of one name are taken to do the same.
     public var name: String

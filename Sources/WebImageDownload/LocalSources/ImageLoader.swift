@@ -1,7 +1,7 @@
 public import WebImageCore
 
-/// Gets the bytes of what the downloader cannot: URLs of a scheme of one's own, members of an archive, pictures of a library
-/// (SDWebImage's rows D-27, C-05 and X-04). Everything behind it is as for any other picture: sharing, caches, decoding.
+/// Gets the bytes of what the downloader cannot: URLs of a scheme of one's own, members of an archive, pictures of a library.
+/// Everything behind it is as for any other picture: sharing, caches, decoding.
 ///
 /// Loaders have slots of their own, as many as downloads have (``DownloadConfiguration/maxConcurrent``, and for each
 /// scheme ``DownloadConfiguration/maxConcurrentPerHost``): they wait while the downloader is suspended, the most urgent
