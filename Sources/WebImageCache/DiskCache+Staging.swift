@@ -25,7 +25,7 @@ extension DiskCache {
         let id = EntryID(key)
         let most = configuration.mostStaged.bytes
         var metadata = metadata
-        metadata.storedAt = metadata.storedAt ?? clock.wallTime
+        metadata.storedAt = metadata.storedAt ?? folder.clock.wallTime
         let (staged, old): (DiskStaging.Entry?, DiskStaging.Entry?) = staging.withLock { staging in
             guard staging.bytes == 0 || staging.bytes + body.count <= most else { return (nil, nil) }
             let number = state.withLock { $0.writes.begin(id) }
@@ -44,7 +44,7 @@ extension DiskCache {
     /// The entry of that name that waits to be written.
     func stagedEntry(_ id: EntryID) -> DiskStaging.Entry? {
         guard stagedCount.load(ordering: .acquiring) > 0, let entry = staging.withLock({ $0[id] }) else { return nil }
-        return entry.metadata.isAlive(at: clock.wallTime) ? entry : nil
+        return entry.metadata.isAlive(at: folder.clock.wallTime) ? entry : nil
     }
 
     /// Lets an entry that waits go unwritten; returns whether there was one.

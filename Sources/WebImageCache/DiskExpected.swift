@@ -49,7 +49,7 @@ extension DiskCache {
         guard expectedCount.load(ordering: .acquiring) > 0, let entry = expected.withLock({ $0[id] }) else {
             return nil
         }
-        return entry.order.isWanted && entry.metadata.isAlive(at: clock.wallTime) ? entry : nil
+        return entry.order.isWanted && entry.metadata.isAlive(at: folder.clock.wallTime) ? entry : nil
     }
 
     /// The newest entry of that name that is on its way to the disk.

@@ -70,12 +70,12 @@ package final class DiskWriter: Sendable {
             if let failure { throw failure }
             guard let file = state.file else { return false }
             do throws(FileFault) {
-                if cache.synchronises { try cache.files.sync(file) }
+                if cache.synchronises { try cache.folder.files.sync(file) }
                 guard try cache.makeRoomForBlocks(of: file, &state.reserved) else {
                     skip(&state)
                     return false
                 }
-                cache.files.close(file)
+                cache.folder.files.close(file)
                 state.file = nil
                 let record = cache.makeRecord(id, bytes: state.reserved, length: state.length, metadata)
                 let isPublished = try cache.publish(path, as: record, reserved: state.reserved, number)
@@ -107,7 +107,7 @@ package final class DiskWriter: Sendable {
             state.reserved += missing
         }
         do throws(FileFault) {
-            try cache.files.writeAll(file, bytes, at: state.length)
+            try cache.folder.files.writeAll(file, bytes, at: state.length)
             state.checksum.add(bytes)
             state.length = length
         } catch {
@@ -124,9 +124,9 @@ package final class DiskWriter: Sendable {
 
     private func end(_ state: inout State) {
         if let file = state.file {
-            cache.files.close(file)
+            cache.folder.files.close(file)
             state.file = nil
-            try? cache.files.remove(path)
+            try? cache.folder.files.remove(path)
         }
         if state.reserved > 0 {
             cache.giveBack(state.reserved)
