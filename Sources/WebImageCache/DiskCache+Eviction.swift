@@ -152,12 +152,6 @@ extension DiskCache {
         return count
     }
 
-    /// See the asynchronous one. Blocks.
-    package func flush() throws(WebImageError) {
-        defer { flushIndex() }
-        try writeAllStaged()
-    }
-
     func cannotRemove() -> WebImageError {
         WebImageError(.readOnly, "cache entries cannot be removed", location: folder.layout.versionDirectory)
     }

@@ -7,8 +7,7 @@ extension DiskCache {
     /// Removes every entry, those of other processes included; not what is being written. Blocks.
     package func removeAll() throws(WebImageError) {
         finishScan()
-        unstageAll()
-        state.withLock { $0.writes.cancelAll() }
+        unwritten.cancelAll()
         var failure: FileFault?
         folder.forEachEntryFile { id, path in
             folder.withTurn(of: id) {

@@ -37,7 +37,7 @@ extension DiskCache {
         finishScan()
         for _ in 0..<Self.mostTries {
             // Before the look: a remove or a store from here on beats what is made of it.
-            let order = DiskWriteOrder(id, self)
+            let order = DiskWriteOrder(id, unwritten)
             let update: MetadataUpdate
             do throws(FileFault) {
                 guard let known = try look(key, id), let old = known.tail.trailer.decoded,
@@ -101,7 +101,7 @@ extension DiskCache {
         var isDone = false
         defer { if !isDone { giveBack(growth) } }
         let update = try folder.withTurn(of: id) { () throws(FileFault) -> MetadataUpdate in
-            guard state.withLock({ $0.writes.wants(order.number, id) }) else { return .changed }
+            guard order.isWanted else { return .changed }
             return try append(trailer, to: known, id, metadata, reserved: growth)
         }
         if case .done = update { isDone = true }
@@ -113,7 +113,6 @@ extension DiskCache {
         _ key: CacheKey, _ id: EntryID, _ body: [UInt8], _ metadata: DiskMetadata, _ known: KnownEntry,
         _ order: DiskWriteOrder
     ) throws(WebImageError) -> Bool {
-        state.withLock { _ = $0.writes.begin(id) }
         var result: Result<Bool, WebImageError> = .success(false)
         body.withUnsafeBytes { bytes in
             do throws(WebImageError) {

@@ -83,7 +83,7 @@ extension DiskCache {
 
     private func move(_ id: EntryID, from path: String) throws(FileFault) -> Outcome {
         // Before the look at what this cache has: what is stored from here on beats the entry.
-        let order = DiskWriteOrder(id, self)
+        let order = DiskWriteOrder(id, unwritten)
         guard let file = try EntryFile.open(path, folder.files) else { return .gone }
         defer { file.close() }
         let status = try file.status()
@@ -98,14 +98,13 @@ extension DiskCache {
         if !configuration.keepsKeys, let trailer = tail.trailer.decoded, let key = trailer.key {
             return try rewrite(file, status, CacheKey(key), trailer.metadata, order)
         }
-        let number = order.number
-        state.withLock { _ = $0.writes.begin(id) }
-        defer { state.withLock { $0.writes.end(id) } }
+        beginEntry()
+        defer { endEntry() }
         var record = status.record(of: id)
         record.expires = tail.trailer.endOfLifetime
         guard makeRoom(record.bytes) else { return .left }
         do throws(FileFault) {
-            return try place(file, status, storedAt(tail, status), as: record, number)
+            return try place(file, status, storedAt(tail, status), as: record, order)
         } catch {
             giveBack(record.bytes)
             throw error
@@ -119,7 +118,7 @@ extension DiskCache {
 
     /// Whether this cache has, or is about to have, an entry that was stored later. A damaged one is none.
     private func hasYounger(_ id: EntryID, than date: Int64) throws(FileFault) -> Bool {
-        if unwrittenEntry(id, counts: false) != nil { return true }
+        if unwritten.newest(id) != nil { return true }
         guard let file = try EntryFile.open(folder.layout.path(of: id), folder.files) else { return false }
         defer { file.close() }
         let status = try file.status()
@@ -128,11 +127,12 @@ extension DiskCache {
     }
 
     private func place(
-        _ file: EntryFile, _ status: FileStatus, _ storedAt: Int64, as record: DiskIndex.Record, _ number: UInt64
+        _ file: EntryFile, _ status: FileStatus, _ storedAt: Int64, as record: DiskIndex.Record,
+        _ order: DiskWriteOrder
     ) throws(FileFault) -> Outcome {
         let id = record.id
         return try folder.withTurn(of: id) { () throws(FileFault) -> Outcome in
-            guard state.withLock({ $0.writes.wants(number, id) }), try !hasYounger(id, than: storedAt) else {
+            guard order.isWanted, try !hasYounger(id, than: storedAt) else {
                 giveBack(record.bytes)
                 try folder.files.remove(file.path)
                 return .dropped

@@ -82,7 +82,7 @@ extension DiskCache {
 
     /// Whether there is an entry of that key, without reading its body. Blocks.
     package func contains(_ key: CacheKey) throws(WebImageError) -> Bool {
-        if unwrittenEntry(EntryID(key), counts: false) != nil { return true }
+        if unwritten.newest(EntryID(key)) != nil { return true }
         return try path(for: key) != nil || pathElsewhere(key, EntryID(key)) != nil
     }
 

@@ -14,8 +14,9 @@ extension DiskCache {
         _ key: CacheKey, _ body: UnsafeRawBufferPointer, _ metadata: DiskMetadata
     ) throws(WebImageError) -> Bool {
         let id = EntryID(key)
-        unstage(id)
-        let number = state.withLock { $0.writes.begin(id) }
+        unwritten.unstage(id)
+        let number = unwritten.begin(id)
+        defer { unwritten.end(id) }
         return try put(key, id, body, metadata, number)
     }
 
@@ -44,27 +45,36 @@ extension DiskCache {
     /// Starts an entry whose body comes part by part. Blocks.
     package func makeWriter(for key: CacheKey) throws(WebImageError) -> DiskWriter {
         let id = EntryID(key)
-        return try makeWriter(key, id, unstaging: true) { $0.begin(id) }
-    }
-
-    /// - Parameter begin: notes that a write begins, and says which number it has.
-    func makeWriter(
-        _ key: CacheKey, _ id: EntryID, unstaging: Bool, _ begin: (inout DiskWrites) -> UInt64
-    ) throws(WebImageError) -> DiskWriter {
         finishScan()
-        if unstaging { unstage(id) }
-        let (path, file) = try makeTemporary(id)
-        let number = state.withLock { begin(&$0.writes) }
-        return DiskWriter(key, id, number: number, cache: self, path: path, file: file)
+        unwritten.unstage(id)
+        return try makeWriter(key, id, nil)
     }
 
-    /// Writes an entry of which everything is there, as the write of that number; ends that write.
+    /// As ``makeWriter(for:)``, for a write whose place in the order was taken before.
+    package func makeWriter(for key: CacheKey, as order: DiskWriteOrder) throws(WebImageError) -> DiskWriter {
+        let id = EntryID(key)
+        finishScan()
+        unwritten.unstage(id, before: order.number)
+        return try makeWriter(key, id, order)
+    }
+
+    /// - Parameter order: nil: the write begins now.
+    private func makeWriter(
+        _ key: CacheKey, _ id: EntryID, _ order: DiskWriteOrder?
+    ) throws(WebImageError) -> DiskWriter {
+        let (path, file) = try makeTemporary(id)
+        return DiskWriter(
+            key, id, order ?? DiskWriteOrder(id, unwritten), cache: self, path: path, file: file)
+    }
+
+    /// Writes an entry of which everything is there, as the write of that number.
     /// - Parameter replaced: which file alone it may take the place of; nil: whatever is there.
     func put(
         _ key: CacheKey, _ id: EntryID, _ body: UnsafeRawBufferPointer, _ metadata: DiskMetadata, _ number: UInt64,
         inPlaceOf replaced: KnownEntry? = nil
     ) throws(WebImageError) -> Bool {
-        defer { state.withLock { $0.writes.end(id) } }
+        beginEntry()
+        defer { endEntry() }
         finishScan()
         let (path, file) = try makeTemporary(id)
         let trailer = makeTrailer(key, id, metadata)
@@ -167,7 +177,7 @@ extension DiskCache {
         let isPublished: Bool
         do throws(FileFault) {
             isPublished = try folder.withTurn(of: id) { () throws(FileFault) in
-                guard state.withLock({ $0.writes.wants(number, id) }) else { return false }
+                guard unwritten.wants(number, id) else { return false }
                 var locked: Int32?
                 if let replaced {
                     locked = try lock(replaced, id)
@@ -177,9 +187,9 @@ extension DiskCache {
                 let freed = try place(temporary, at: path)
                 state.withLock { state in
                     state.fulfil(reserved, record, freed: freed)
-                    state.writes.didPublish(number, id)
                     state.statistics.stores += 1
                 }
+                unwritten.didPublish(number, id)
                 return true
             }
         } catch {
@@ -200,7 +210,7 @@ extension DiskCache {
     package func remove(_ key: CacheKey) throws(WebImageError) -> Bool {
         let id = EntryID(key)
         let path = folder.layout.path(of: id)
-        let wasStaged = unstage(id)
+        let wasStaged = unwritten.unstage(id)
         do throws(FileFault) {
             return try folder.withTurn(of: id) { () throws(FileFault) in try remove(id) } || wasStaged
         } catch {
@@ -210,7 +220,7 @@ extension DiskCache {
 
     /// Removes an entry's file, under its stripe's lock.
     func remove(_ id: EntryID) throws(FileFault) -> Bool {
-        state.withLock { $0.writes.cancelAll(of: id) }
+        unwritten.cancelWrites(of: id)
         var (wasThere, freed): (Bool, Freed?) = (true, .nothing)
         do {
             freed = try takeFile(of: id)

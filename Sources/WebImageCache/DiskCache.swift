@@ -29,12 +29,7 @@ public final class DiskCache: Sendable {
     let maintenance = Guarded<ScheduledAction?>(nil)
     /// Taken before the state's lock and before stripes, after the eviction's turn.
     let membership = Guarded<DiskMembership?>(nil)
-    /// What was given for storing and is not on the disk yet.
-    let staging = Guarded(DiskStaging())
-    let stagedCount = Atomic<Int>(0)
-    /// What others are about to write.
-    let expected = Guarded([EntryID: any ExpectedEntry]())
-    let expectedCount = Atomic<Int>(0)
+    let unwritten: UnwrittenEntries
 
     /// Returns at once; the directory is scanned in the background, and made when there is something to write.
     ///
@@ -49,6 +44,7 @@ public final class DiskCache: Sendable {
             CacheLayout(directory: configuration.directory, namespace: configuration.namespace), files, clock,
             configuration.logger)
         self.executor = executor
+        unwritten = UnwrittenEntries(clock)
         synchronises = configuration.synchronises
         state = Guarded(DiskState(limits: configuration.limits))
         executor.run(.low) { [weak self] in
@@ -96,6 +92,10 @@ public final class DiskCache: Sendable {
 
     /// Seconds since 1970, by the cache's clock.
     package var wallTime: Int64 { folder.wallTime }
+
+    /// An entry's file is about to be written, until ``endEntry()``.
+    func beginEntry() { state.withLock { $0.entriesBeingWritten += 1 } }
+    func endEntry() { state.withLock { $0.entriesBeingWritten -= 1 } }
 
     /// The whole directory has gone.
     func forgetAll() { state.withLock { $0.removeAll() } }

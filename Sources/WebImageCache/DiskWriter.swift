@@ -18,24 +18,25 @@ package final class DiskWriter: Sendable {
 
     package let key: CacheKey
     private let id: EntryID
-    private let number: UInt64
+    private let order: DiskWriteOrder
     private let cache: DiskCache
     private let path: FilePath
     // The lock stands for "one thread at a time", and is not contended.
     private let state: Guarded<State>
 
-    init(_ key: CacheKey, _ id: EntryID, number: UInt64, cache: DiskCache, path: FilePath, file: Int32) {
+    init(_ key: CacheKey, _ id: EntryID, _ order: DiskWriteOrder, cache: DiskCache, path: FilePath, file: Int32) {
         self.key = key
         self.id = id
-        self.number = number
+        self.order = order
         self.cache = cache
         self.path = path
         state = Guarded(State(file: file))
+        cache.beginEntry()
     }
 
     deinit {
         abandon()
-        cache.state.withLock { $0.writes.end(id) }
+        cache.endEntry()
     }
 
     /// Writes the next part of the body.
@@ -78,7 +79,7 @@ package final class DiskWriter: Sendable {
                 cache.folder.files.close(file)
                 state.file = nil
                 let record = cache.makeRecord(id, bytes: state.reserved, length: state.length, metadata)
-                let isPublished = try cache.publish(path, as: record, reserved: state.reserved, number)
+                let isPublished = try cache.publish(path, as: record, reserved: state.reserved, order.number)
                 state.reserved = 0
                 return isPublished
             } catch {
