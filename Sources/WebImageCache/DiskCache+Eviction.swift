@@ -35,14 +35,14 @@ extension DiskCache {
     /// Asks for the free space where the cache is to leave some.
     private func lookAtSpace(for bytes: Int64) {
         guard state.withLock({ $0.wantsSpace(for: bytes) }) else { return }
-        guard let free = existingSpace()?.free else { return }
+        guard let free = folder.space()?.free else { return }
         state.withLock { $0.setFreeSpace(free) }
     }
 
     /// Starts background eviction when the cache is nearly full or an entry is too old, and has the index written down
     /// when it has changed.
     func keepHouse() {
-        let now = clock.wallTime
+        let now = folder.clock.wallTime
         let (evicts, delay) = state.withLock { ($0.shouldStartEviction(at: now), $0.scheduleFlush()) }
         scheduleFlush(after: delay)
         guard evicts else { return }
@@ -56,7 +56,7 @@ extension DiskCache {
     }
 
     private func evictStep() {
-        let now = clock.wallTime
+        let now = folder.clock.wallTime
         let goesOn = evictionTurn.withLock { _ in
             let victims = state.withLock { $0.nextVictims(most: Self.evictionStep, at: now) }
             if victims.isEmpty { return false }
@@ -77,7 +77,7 @@ extension DiskCache {
     func unlink(_ victims: [DiskIndex.Victim]) -> Int? {
         var (isFine, count) = (true, victims.count)
         for victim in victims {
-            stripe(victim.id).lock.withLock { _ in
+            folder.withTurn(of: victim.id) {
                 // Stored or used again since it was chosen: the file there is not the one to go. Who only reads makes no
                 // mark, so that every file is looked at, even where nobody else seems to be there.
                 let isBack = state.withLock { $0.index.contains(victim.id) }
@@ -87,12 +87,12 @@ extension DiskCache {
                     return
                 }
                 do throws(FileFault) {
-                    let freed = isBack ? nil : try removeFile(of: victim.id)
+                    let freed = isBack ? nil : try takeFile(of: victim.id)
                     state.withLock { $0.didEvict(victim, freed: freed) }
                 } catch  where error.isMissing {
                     state.withLock { $0.didEvict(victim, freed: .nothing) }
                 } catch {
-                    say(.cacheIO, .warning, "a cache entry cannot be removed: \(error)")
+                    folder.noteRemovalFault(error)
                     state.withLock { $0.didNotEvict(victim) }
                     isFine = false
                 }
@@ -103,14 +103,15 @@ extension DiskCache {
 
     /// What a victim's file says of itself, where it was used or replaced later than this cache knows.
     private func laterUse(of victim: DiskIndex.Victim) -> DiskIndex.Record? {
-        guard let path = try? path(of: victim.id), let status = try? files.status(at: path), status.isRegularFile,
+        guard let path = try? folder.path(of: victim.id), let status = try? folder.files.status(at: path),
+            status.isRegularFile,
             status.modified > victim.date
         else {
             return nil
         }
         var record = status.record(of: victim.id)
-        record.expires = (try? endOfLifetime(path.text)) ?? 0
-        return record.expires == 0 || record.expires > clock.wallTime ? record : nil
+        record.expires = (try? folder.readTail(path.text))?.trailer.endOfLifetime ?? 0
+        return record.expires == 0 || record.expires > folder.clock.wallTime ? record : nil
     }
 
     /// Unlinks what `next` names until it names nothing: what is spared may be named again by its later date.
@@ -144,20 +145,14 @@ extension DiskCache {
     package func removeExpired() throws(WebImageError) -> Int {
         finishScan()
         lookAtOthers(lists: true)
-        let now = clock.wallTime
+        let now = folder.clock.wallTime
         let count = evictionTurn.withLock { _ in unlinkAll { $0.takeExpired(most: .max, at: now) } }
         sharing { _ in }
         guard let count else { throw cannotRemove() }
         return count
     }
 
-    /// See the asynchronous one. Blocks.
-    package func flush() throws(WebImageError) {
-        defer { flushIndex() }
-        try writeAllStaged()
-    }
-
     func cannotRemove() -> WebImageError {
-        WebImageError(.readOnly, "cache entries cannot be removed", location: layout.versionDirectory)
+        WebImageError(.readOnly, "cache entries cannot be removed", location: folder.layout.versionDirectory)
     }
 }

@@ -8,7 +8,7 @@ extension DiskCache {
     /// Has the index written down in a while, when it has changed.
     func scheduleFlush(after delay: Duration?) {
         guard let delay else { return }
-        _ = clock.schedule(at: clock.now + delay) { [weak self] in
+        _ = folder.clock.schedule(at: folder.clock.now + delay) { [weak self] in
             guard let self else { return }
             executor.run(.low) { [weak self] in
                 guard let self else { return }
@@ -25,8 +25,8 @@ extension DiskCache {
         flushTurn.withLock { known in
             let (changes, counts, hasOthers) = state.withLock { ($0.takeChanges(), $0.uncounted, $0.hasOthers) }
             guard !changes.isEmpty || counts != DiskCounts() else { return }
-            let begin = clock.now
-            guard (try? checkDirectory()) != nil, let now = timeOfDirectory() else {
+            let begin = folder.clock.now
+            guard (try? folder.check()) != nil, let now = folder.timeOfFiles() else {
                 return state.withLock { $0.changes.putBack(changes) }
             }
             // Of a directory that is not written down at all, uses are written with the rest.
@@ -48,7 +48,7 @@ extension DiskCache {
             noteOverhead()
             let delay = state.withLock { state in
                 state.changes.note(shards: young)
-                if !changed.isEmpty { state.flushCost = clock.now - begin }
+                if !changed.isEmpty { state.flushCost = folder.clock.now - begin }
                 return young.isEmpty ? nil : state.scheduleFlush()
             }
             scheduleFlush(after: delay)
@@ -63,12 +63,12 @@ extension DiskCache {
     ) -> (stamps: [Int: IndexStamp], young: [Int]) {
         var (stamps, young): ([Int: IndexStamp], [Int]) = ([:], [])
         for shard in shards {
-            guard let status = try? files.status(at: layout.shardDirectory(shard)) else {
+            guard let status = try? folder.files.status(at: folder.layout.shardDirectory(shard)) else {
                 // Gone, it seems: then nothing that the index says of it is true any more.
                 if reconcile(shard, looksAtKnown: looksAtKnown) == nil { stamps[shard] = IndexStamp.none }
                 continue
             }
-            if Self.isYoung(status, now) {
+            if status.isYoung(at: now) {
                 young.append(shard)
                 continue
             }
@@ -77,7 +77,7 @@ extension DiskCache {
             if holdsTemporaries {
                 // Whoever writes there may be killed: the next cache must list the directory to see what is left.
                 young.append(shard)
-            } else if let settled, !Self.isYoung(settled, now) {
+            } else if let settled, !settled.isYoung(at: now) {
                 stamps[shard] = IndexStamp(settled)
             }
         }
@@ -132,44 +132,28 @@ extension DiskCache {
             return false
         } catch {
             // The next start looks at the directory itself.
-            logger.notice("the cache's index was not written down: \(error)")
+            folder.logger.notice("the cache's index was not written down: \(error)")
             return false
         }
     }
 
-    private var index: IndexStore { IndexStore(layout: layout, files: files, temporaryPrefix: temporaryPrefix) }
+    private var index: IndexStore {
+        IndexStore(layout: folder.layout, files: folder.files, temporaryPrefix: folder.temporaries.prefix)
+    }
 
     /// The cache's own files count, too: the tag and the common total from the beginning, since another thread may be about
     /// to make them. Of two threads that look at once, the one that saw less may come last: what was seen once stays.
     func noteOverhead() {
-        let own = [layout.usagePath, layout.directory + "/CACHEDIR.TAG"]
+        let own = [folder.layout.usagePath, folder.layout.directory + "/CACHEDIR.TAG"]
         let least = state.withLock { $0.blockLength }
-        let bytes = own.reduce(0) { $0 + max((try? files.status(at: $1))?.blockBytes ?? 0, least) }
+        let bytes = own.reduce(0) { $0 + max((try? folder.files.status(at: $1))?.blockBytes ?? 0, least) }
         let indexBytes = (0..<IndexStore.fileCount).reduce(0) {
-            $0 + ((try? files.status(at: index.path($1)))?.blockBytes ?? 0)
+            $0 + ((try? folder.files.status(at: index.path($1)))?.blockBytes ?? 0)
         }
         state.withLock { state in
             state.overhead = max(state.overhead, bytes)
             state.indexBytes = indexBytes
         }
-    }
-
-    /// The time by the clock that stamps this file system's directories, in nanoseconds.
-    func timeOfDirectory() -> Int64? {
-        let path = layout.versionDirectory + "/.clock-" + ownerName
-        guard let file = try? files.open(path, .createNew) else { return nil }
-        defer {
-            files.close(file)
-            try? files.remove(path)
-        }
-        return try? files.status(of: file).modifiedNanoseconds
-    }
-
-    static func isYoung(_ directory: FileStatus, _ now: Int64) -> Bool {
-        let stamp = directory.modifiedNanoseconds
-        // Some file systems count whole seconds.
-        let tick: Int64 = stamp % 1_000_000_000 == 0 ? 2_000_000_000 : 20_000_000
-        return stamp > now - tick
     }
 
     /// What the directory holds.
@@ -190,10 +174,10 @@ extension DiskCache {
         var stamps: [Int: IndexStamp] = [:]
         let existing: [Int]
         do throws(FileFault) {
-            existing = try listShards()
+            existing = try folder.listShards()
         } catch {
             // What is there is learnt when the directory can be read again.
-            logger.notice("the cache's directory cannot be read: \(error)")
+            folder.logger.notice("the cache's directory cannot be read: \(error)")
             return found
         }
         for file in 0..<IndexStore.fileCount where !existing.isEmpty {
@@ -202,11 +186,11 @@ extension DiskCache {
                 stored.merge(content.shards) { $1 }
                 if file == 0 { found.counts = content.counts }
             } catch {
-                logger.notice("the cache's index cannot be read, the directory is scanned: \(error)")
+                folder.logger.notice("the cache's index cannot be read, the directory is scanned: \(error)")
             }
         }
         for shard in existing {
-            guard let status = try? files.status(at: layout.shardDirectory(shard)) else { continue }
+            guard let status = try? folder.files.status(at: folder.layout.shardDirectory(shard)) else { continue }
             stamps[shard] = IndexStamp(status)
             if let known = stored[shard], known.stamp == IndexStamp(status) {
                 records += known.records
@@ -220,7 +204,7 @@ extension DiskCache {
             records += shard.records
             // A directory that could not be read is looked at again.
             if shard.isComplete { found.times[shard.number] = stamps[shard.number]?.modified }
-            for name in shard.strays { noteStray(name, &found.strays) }
+            found.strays.merge(folder.checkStrays(shard.strays)) { $1 }
         }
         found.index.adopt(records)
         for shard in existing where !scanned.contains(shard) { found.index.setWritten(inShard: shard) }
@@ -246,11 +230,11 @@ extension DiskCache {
 
     /// What a directory holds, by looking at every file; what was known of them before says when they were used.
     private func scan(_ shard: Int, _ before: [DiskIndex.Record]) -> ShardFindings {
-        let directory = layout.shardDirectory(shard)
+        let directory = folder.layout.shardDirectory(shard)
         var known: [EntryID: DiskIndex.Record] = [:]
         for record in before { known[record.id] = record }
         var found = ShardFindings(number: shard)
-        let isListed: Void? = try? files.list(directory) { name, status in
+        let isListed: Void? = try? folder.files.list(directory) { name, status in
             if name.first == UInt8(ascii: ".") {
                 found.strays.append(directory + "/" + String(decoding: name, as: UTF8.self))
             }

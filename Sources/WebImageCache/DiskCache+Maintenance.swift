@@ -7,15 +7,14 @@ extension DiskCache {
     /// Removes every entry, those of other processes included; not what is being written. Blocks.
     package func removeAll() throws(WebImageError) {
         finishScan()
-        unstageAll()
-        state.withLock { $0.writes.cancelAll() }
+        unwritten.cancelAll()
         var failure: FileFault?
-        forEachEntryFile { id, path in
-            stripe(id).lock.withLock { _ in
+        folder.forEachEntryFile { id, path in
+            folder.withTurn(of: id) {
                 do throws(FileFault) { _ = try remove(id) } catch { failure = error }
             }
         }
-        if let failure { throw writing(failure, layout.versionDirectory) }
+        if let failure { throw writing(failure, folder.layout.versionDirectory) }
         // What the index still has was stored since, or wiped by somebody else.
         for record in state.withLock({ $0.index.recordsByDate }) { forget(record.id) }
         sharing { _ in }
@@ -26,8 +25,8 @@ extension DiskCache {
         finishScan()
         try writeAllStaged()
         var found: [DiskEntryInfo] = []
-        forEachEntryFile { id, path in
-            guard let file = try? EntryFile.open(path, files) else { return }
+        folder.forEachEntryFile { id, path in
+            guard let file = try? EntryFile.open(path, folder.files) else { return }
             defer { file.close() }
             guard let status = try? file.status(), case .passed(let tail)? = try? file.readTail(status) else { return }
             found.append(info(id, path, status, tail))
@@ -44,7 +43,7 @@ extension DiskCache {
                 continue
             }
             do throws(FileFault) {
-                let wasThere = try stripe(id).lock.withLock { _ throws(FileFault) in try remove(id) }
+                let wasThere = try folder.withTurn(of: id) { () throws(FileFault) in try remove(id) }
                 if wasThere { count += 1 }
             } catch {
                 throw writing(error, entry.path)
@@ -71,11 +70,11 @@ extension DiskCache {
         finishScan()
         try writeAllStaged()
         var report = DiskVerification()
-        forEachEntryFile { id, path in
+        folder.forEachEntryFile { id, path in
             do throws(FileFault) {
                 try verify(id, path, &report)
             } catch {
-                logger.warning("a cache entry cannot be read: \(error)", metadata: ["path": "\(path)"])
+                folder.logger.warning("a cache entry cannot be read: \(error)", metadata: ["path": "\(path)"])
                 report.unreadable += 1
             }
         }
@@ -84,17 +83,17 @@ extension DiskCache {
     }
 
     private func verify(_ id: EntryID, _ path: String, _ report: inout DiskVerification) throws(FileFault) {
-        guard let file = try EntryFile.open(path, files) else { return }
+        guard let file = try EntryFile.open(path, folder.files) else { return }
         defer { file.close() }
         let status = try file.status()
         let why = try fault(id, path, file, status)
         report.checked += 1
         guard let why else { return }
-        logger.warning("a cache entry is damaged and dropped: \(why)", metadata: ["path": "\(path)"])
+        folder.logger.warning("a cache entry is damaged and dropped: \(why)", metadata: ["path": "\(path)"])
         state.withLock { $0.statistics.corruptEntries += 1 }
         report.bad += 1
         drop(id, path, status)
-        if (try? files.status(at: path)) == nil { report.repaired += 1 }
+        if (try? folder.files.status(at: path)) == nil { report.repaired += 1 }
     }
 
     /// What is wrong with an entry's file, or nil.
@@ -104,8 +103,8 @@ extension DiskCache {
         switch try file.readAll(status, most: longestEntry) {
         case .failed(let why):
             // While it is locked, somebody is adding a trailer to it.
-            guard let locked = try openLocked(path) else { return nil }
-            defer { files.closeLocked(locked) }
+            guard let locked = try folder.openLocked(path) else { return nil }
+            defer { folder.files.closeLocked(locked) }
             guard case .passed = try file.readAll(file.status(), most: longestEntry) else { return why }
             return nil
         case .passed(let content):
@@ -120,15 +119,15 @@ extension DiskCache {
         let gone = strays - state.withLock { $0.strays.count }
         report.orphans += max(gone, 0)
         report.repaired += max(gone, 0)
-        for shard in existingShards() {
-            let directory = layout.shardDirectory(shard)
-            for name in (try? files.names(in: directory)) ?? [] {
+        for shard in folder.existingShards() {
+            let directory = folder.layout.shardDirectory(shard)
+            for name in (try? folder.files.names(in: directory)) ?? [] {
                 if let id = EntryID(name: name), id.shard == shard { continue }
                 let path = directory + "/" + name
                 // Asked now: it may be younger than every look at the directory so far.
-                if name.hasPrefix("."), mayBeWritten(path) { continue }
+                if name.hasPrefix("."), folder.mayBeWritten(path) { continue }
                 report.orphans += 1
-                if (try? files.remove(path)) != nil { report.repaired += 1 }
+                if (try? folder.files.remove(path)) != nil { report.repaired += 1 }
             }
         }
     }

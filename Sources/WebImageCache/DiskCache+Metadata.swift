@@ -32,12 +32,12 @@ extension DiskCache {
         _ key: CacheKey, _ change: (DiskMetadata) -> DiskMetadata?
     ) throws(WebImageError) -> Bool {
         let id = EntryID(key)
-        let path = layout.path(of: id)
+        let path = folder.layout.path(of: id)
         try writeStaged(id)
         finishScan()
         for _ in 0..<Self.mostTries {
             // Before the look: a remove or a store from here on beats what is made of it.
-            let order = DiskWriteOrder(id, self)
+            let order = DiskWriteOrder(id, unwritten)
             let update: MetadataUpdate
             do throws(FileFault) {
                 guard let known = try look(key, id), let old = known.tail.trailer.decoded,
@@ -73,8 +73,8 @@ extension DiskCache {
 
     /// Nil where there is no sound entry of that key.
     private func look(_ key: CacheKey, _ id: EntryID) throws(FileFault) -> KnownEntry? {
-        try checkDirectory()
-        guard let file = try EntryFile.open(layout.path(of: id), files) else { return nil }
+        try folder.check()
+        guard let file = try EntryFile.open(folder.layout.path(of: id), folder.files) else { return nil }
         defer { file.close() }
         let status = try file.status()
         guard case .passed(let tail) = try file.readTail(status), tail.trailer.isOf(key, id) else { return nil }
@@ -87,7 +87,7 @@ extension DiskCache {
         let footer = known.tail.footer
         let length = footer.trailerOffset + footer.trailerLength + Int64(DiskFooter.length)
         if length - footer.bodyLength > Self.mostDeadBytes {
-            guard let file = try EntryFile.open(layout.path(of: id), files) else { return .none }
+            guard let file = try EntryFile.open(folder.layout.path(of: id), folder.files) else { return .none }
             defer { file.close() }
             guard case .passed(let content) = try file.readAll(file.status(), most: longestEntry) else { return .none }
             return .rewrite(content.body, known, metadata)
@@ -100,8 +100,8 @@ extension DiskCache {
         }
         var isDone = false
         defer { if !isDone { giveBack(growth) } }
-        let update = try stripe(id).lock.withLock { _ throws(FileFault) -> MetadataUpdate in
-            guard state.withLock({ $0.writes.wants(order.number, id) }) else { return .changed }
+        let update = try folder.withTurn(of: id) { () throws(FileFault) -> MetadataUpdate in
+            guard order.isWanted else { return .changed }
             return try append(trailer, to: known, id, metadata, reserved: growth)
         }
         if case .done = update { isDone = true }
@@ -113,7 +113,6 @@ extension DiskCache {
         _ key: CacheKey, _ id: EntryID, _ body: [UInt8], _ metadata: DiskMetadata, _ known: KnownEntry,
         _ order: DiskWriteOrder
     ) throws(WebImageError) -> Bool {
-        state.withLock { _ = $0.writes.begin(id) }
         var result: Result<Bool, WebImageError> = .success(false)
         body.withUnsafeBytes { bytes in
             do throws(WebImageError) {
@@ -128,21 +127,21 @@ extension DiskCache {
     /// Locks an entry's file against whoever adds a trailer. Under the stripe's lock.
     /// - Returns: nil while somebody does, or when the file is another one by now.
     func lock(_ known: KnownEntry, _ id: EntryID) throws(FileFault) -> Int32? {
-        let path = layout.path(of: id)
-        guard let file = try openLocked(path) else { return nil }
+        let path = folder.layout.path(of: id)
+        guard let file = try folder.openLocked(path) else { return nil }
         do throws(FileFault) {
-            let status = try files.status(of: file)
-            let entry = EntryFile(files: files, file: file, path: FilePath(path))
+            let status = try folder.files.status(of: file)
+            let entry = EntryFile(files: folder.files, file: file, path: FilePath(path))
             if status.inode == known.inode, case .passed(let tail) = try entry.readTail(status),
                 tail.footer == known.tail.footer
             {
                 return file
             }
         } catch {
-            files.closeLocked(file)
+            folder.files.closeLocked(file)
             throw error
         }
-        files.closeLocked(file)
+        folder.files.closeLocked(file)
         return nil
     }
 
@@ -150,10 +149,10 @@ extension DiskCache {
     private func append(
         _ trailer: ByteWriter, to known: KnownEntry, _ id: EntryID, _ metadata: DiskMetadata, reserved: Int64
     ) throws(FileFault) -> MetadataUpdate {
-        let path = layout.path(of: id)
+        let path = folder.layout.path(of: id)
         guard let file = try lock(known, id) else { return .changed }
-        defer { files.closeLocked(file) }
-        let status = try files.status(of: file)
+        defer { folder.files.closeLocked(file) }
+        let status = try folder.files.status(of: file)
         state.withLock { if $0.hasOthers { $0.see(status, of: id) } }
         var footer = known.tail.footer
         footer.trailerOffset = status.size
@@ -163,17 +162,17 @@ extension DiskCache {
         footer.encode(to: &tailBytes)
         // A file that grows leaves its directory's time as it is, by which the next process would believe the index. Changed
         // before, so that also a process that is killed right behind it leaves no wrong count.
-        try? files.touch(layout.shardDirectory(id.shard), at: nil)
+        try? folder.files.touch(folder.layout.shardDirectory(id.shard), at: nil)
         try append(tailBytes.bytes, to: file, path, status, id)
         // A file that grows bit by bit is given blocks ahead.
-        let grown = try files.status(of: file)
+        let grown = try folder.files.status(of: file)
         // Another process may have put another file in its place meanwhile, and counts that one.
-        if state.withLock({ $0.hasOthers }), (try? files.status(at: path))?.inode != grown.inode { return .none }
+        if state.withLock({ $0.hasOthers }), (try? folder.files.status(at: path))?.inode != grown.inode { return .none }
         var record = makeRecord(id, bytes: grown.blockBytes, length: grown.size, metadata)
         let keepsPlace = state.withLock { $0.ageBasis == .creation }
         if keepsPlace { record.recordedDate = status.modified }
         state.withLock { $0.fulfil(reserved, record, keepsPlace: keepsPlace) }
-        if keepsPlace { try? files.touch(path, at: status.modified) }
+        if keepsPlace { try? folder.files.touch(path, at: status.modified) }
         return .done
     }
 
@@ -183,13 +182,13 @@ extension DiskCache {
     ) throws(FileFault) {
         var fault: FileFault?
         bytes.withUnsafeBytes { bytes in
-            do throws(FileFault) { try files.writeAll(file, bytes, at: status.size) } catch { fault = error }
+            do throws(FileFault) { try folder.files.writeAll(file, bytes, at: status.size) } catch { fault = error }
         }
         guard let fault else { return }
         do throws(FileFault) {
-            try files.truncate(file, to: status.size)
+            try folder.files.truncate(file, to: status.size)
         } catch {
-            try? files.remove(path)
+            try? folder.files.remove(path)
             state.withLock { $0.remove(id) }
         }
         throw fault

@@ -42,13 +42,13 @@ extension DiskCache {
         let source = CacheLayout(directory: directory, namespace: namespace)
         var report = DiskMove()
         do throws(FileFault) {
-            try source.check(files)
-            try checkDirectory()
+            try source.check(folder.files)
+            try folder.check()
         } catch {
             throw error.writeError("cache entries cannot be moved", at: error.path)
         }
-        guard let old = try? files.status(at: source.versionDirectory),
-            old.inode != (try? files.status(at: layout.versionDirectory))?.inode
+        guard let old = try? folder.files.status(at: source.versionDirectory),
+            old.inode != (try? folder.files.status(at: folder.layout.versionDirectory))?.inode
         else { return report }
         for (id, _) in entryFiles(in: source).sorted(by: { $0.modified < $1.modified }) {
             do throws(FileFault) {
@@ -59,7 +59,7 @@ extension DiskCache {
                 case .gone: break
                 }
             } catch {
-                logger.warning("a cache entry cannot be moved: \(error)")
+                folder.logger.warning("a cache entry cannot be moved: \(error)")
                 report.left += 1
             }
         }
@@ -71,9 +71,9 @@ extension DiskCache {
     private func entryFiles(in source: CacheLayout) -> [(id: EntryID, modified: Int64)] {
         var found: [(EntryID, Int64)] = []
         for shard in CacheLayout.shardNames.indices {
-            for name in (try? files.names(in: source.shardDirectory(shard))) ?? [] {
+            for name in (try? folder.files.names(in: source.shardDirectory(shard))) ?? [] {
                 guard let id = EntryID(name: name), id.shard == shard,
-                    let status = try? files.status(at: source.path(of: id)), status.isRegularFile
+                    let status = try? folder.files.status(at: source.path(of: id)), status.isRegularFile
                 else { continue }
                 found.append((id, status.modified))
             }
@@ -83,29 +83,28 @@ extension DiskCache {
 
     private func move(_ id: EntryID, from path: String) throws(FileFault) -> Outcome {
         // Before the look at what this cache has: what is stored from here on beats the entry.
-        let order = DiskWriteOrder(id, self)
-        guard let file = try EntryFile.open(path, files) else { return .gone }
+        let order = DiskWriteOrder(id, unwritten)
+        guard let file = try EntryFile.open(path, folder.files) else { return .gone }
         defer { file.close() }
         let status = try file.status()
         guard status.size <= longestEntry, case .passed(let tail) = try file.readTail(status),
-            tail.trailer.isAlive(at: clock.wallTime),
-            !state.withLock({ $0.isExpired(date: status.modified, at: clock.wallTime) }),
+            tail.trailer.isAlive(at: folder.clock.wallTime),
+            !state.withLock({ $0.isExpired(date: status.modified, at: folder.clock.wallTime) }),
             try !hasYounger(id, than: storedAt(tail, status))
         else {
-            try files.remove(path)
+            try folder.files.remove(path)
             return .dropped
         }
         if !configuration.keepsKeys, let trailer = tail.trailer.decoded, let key = trailer.key {
             return try rewrite(file, status, CacheKey(key), trailer.metadata, order)
         }
-        let number = order.number
-        state.withLock { _ = $0.writes.begin(id) }
-        defer { state.withLock { $0.writes.end(id) } }
+        beginEntry()
+        defer { endEntry() }
         var record = status.record(of: id)
         record.expires = tail.trailer.endOfLifetime
         guard makeRoom(record.bytes) else { return .left }
         do throws(FileFault) {
-            return try place(file, status, storedAt(tail, status), as: record, number)
+            return try place(file, status, storedAt(tail, status), as: record, order)
         } catch {
             giveBack(record.bytes)
             throw error
@@ -119,8 +118,8 @@ extension DiskCache {
 
     /// Whether this cache has, or is about to have, an entry that was stored later. A damaged one is none.
     private func hasYounger(_ id: EntryID, than date: Int64) throws(FileFault) -> Bool {
-        if unwrittenEntry(id, counts: false) != nil { return true }
-        guard let file = try EntryFile.open(layout.path(of: id), files) else { return false }
+        if unwritten.newest(id) != nil { return true }
+        guard let file = try EntryFile.open(folder.layout.path(of: id), folder.files) else { return false }
         defer { file.close() }
         let status = try file.status()
         guard case .passed(let tail) = try file.readTail(status) else { return false }
@@ -128,18 +127,19 @@ extension DiskCache {
     }
 
     private func place(
-        _ file: EntryFile, _ status: FileStatus, _ storedAt: Int64, as record: DiskIndex.Record, _ number: UInt64
+        _ file: EntryFile, _ status: FileStatus, _ storedAt: Int64, as record: DiskIndex.Record,
+        _ order: DiskWriteOrder
     ) throws(FileFault) -> Outcome {
         let id = record.id
-        return try stripe(id).lock.withLock { _ throws(FileFault) -> Outcome in
-            guard state.withLock({ $0.writes.wants(number, id) }), try !hasYounger(id, than: storedAt) else {
+        return try folder.withTurn(of: id) { () throws(FileFault) -> Outcome in
+            guard order.isWanted, try !hasYounger(id, than: storedAt) else {
                 giveBack(record.bytes)
-                try files.remove(file.path)
+                try folder.files.remove(file.path)
                 return .dropped
             }
-            let freed = try makingDirectories(for: id) { () throws(FileFault) in
+            let freed = try folder.makingDirectories(for: id, whenGone: forgetAll) { () throws(FileFault) in
                 do throws(FileFault) {
-                    return try put(file.path, inPlaceOf: try path(of: id))
+                    return try place(file.path, at: try folder.path(of: id))
                 } catch  where error.errorNumber == EXDEV {
                     return try copy(file, status, id)
                 }
@@ -152,27 +152,27 @@ extension DiskCache {
     /// From another disk.
     private func copy(_ file: EntryFile, _ status: FileStatus, _ id: EntryID) throws(FileFault) -> Freed? {
         let bytes = try file.readPlain(status)
-        let temporary = layout.versionDirectory + "/" + makeTemporaryName(id.shard)
-        let target = try files.open(temporary, .createNew)
+        let temporary = folder.layout.versionDirectory + "/" + folder.temporaries.next(inShard: id.shard)
+        let target = try folder.files.open(temporary, .createNew)
         let freed: Freed?
         do throws(FileFault) {
-            defer { files.close(target) }
+            defer { folder.files.close(target) }
             try write(bytes, to: target)
-            if synchronises { try files.sync(target) }
-            try files.touch(temporary, at: status.modified)
-            freed = try put(FilePath(temporary), inPlaceOf: try path(of: id))
+            if synchronises { try folder.files.sync(target) }
+            try folder.files.touch(temporary, at: status.modified)
+            freed = try place(FilePath(temporary), at: try folder.path(of: id))
         } catch {
-            try? files.remove(temporary)
+            try? folder.files.remove(temporary)
             throw error
         }
-        try files.remove(file.path)
+        try folder.files.remove(file.path)
         return freed
     }
 
     private func write(_ bytes: [UInt8], to file: Int32) throws(FileFault) {
         var fault: FileFault?
         bytes.withUnsafeBytes { bytes in
-            do throws(FileFault) { try files.writeAll(file, bytes, at: 0) } catch { fault = error }
+            do throws(FileFault) { try folder.files.writeAll(file, bytes, at: 0) } catch { fault = error }
         }
         if let fault { throw fault }
     }
@@ -182,22 +182,22 @@ extension DiskCache {
         _ file: EntryFile, _ status: FileStatus, _ key: CacheKey, _ metadata: DiskMetadata, _ order: DiskWriteOrder
     ) throws(FileFault) -> Outcome {
         guard case .passed(let content) = try file.readAll(status, most: longestEntry) else {
-            try files.remove(file.path)
+            try folder.files.remove(file.path)
             return .dropped
         }
         guard let writer = try? makeWriter(for: key, as: order), (try? writer.append(content.body)) != nil,
             (try? writer.commit(metadata)) == true
         else { return .left }
-        try files.remove(file.path)
+        try folder.files.remove(file.path)
         return .moved
     }
 
     /// Removes what is left of a directory whose entries are all gone, unless a cache still has it open.
     private func tidy(_ source: CacheLayout) {
-        for name in (try? files.names(in: source.ownerDirectory)) ?? [] {
-            guard let mark = try? files.open(source.ownerDirectory + "/" + name, .updateOwn) else { return }
-            defer { files.closeLocked(mark) }
-            guard let isDead = try? files.lock(mark, within: .zero), isDead else { return }
+        for name in (try? folder.files.names(in: source.ownerDirectory)) ?? [] {
+            guard let mark = try? folder.files.open(source.ownerDirectory + "/" + name, .updateOwn) else { return }
+            defer { folder.files.closeLocked(mark) }
+            guard let isDead = try? folder.files.lock(mark, within: .zero), isDead else { return }
         }
         for shard in CacheLayout.shardNames.indices {
             removeFolder(source.shardDirectory(shard)) { EntryID(name: $0) != nil || OwnerName(ofTemporary: $0) != nil }
@@ -206,15 +206,17 @@ extension DiskCache {
         removeFolder(source.indexDirectory) { $0.utf8.count == 1 || OwnerName(ofTemporary: $0) != nil }
         removeFolder(source.partialDirectory) { PartialStore.isOwn($0) }
         removeFolder(source.versionDirectory) { $0 == "usage" }
-        try? files.removeDirectory(source.namespace)
+        try? folder.files.removeDirectory(source.namespace)
         // Other namespaces keep the directory.
-        let rest = try? files.names(in: source.directory)
+        let rest = try? folder.files.names(in: source.directory)
         if rest == ["CACHEDIR.TAG"] { removeFolder(source.directory) { _ in true } }
     }
 
     /// Removes a folder with those of its files that a cache has made; where there are others, it stays.
     private func removeFolder(_ path: String, _ isOurs: (String) -> Bool) {
-        for name in (try? files.names(in: path)) ?? [] where isOurs(name) { try? files.remove(path + "/" + name) }
-        try? files.removeDirectory(path)
+        for name in (try? folder.files.names(in: path)) ?? [] where isOurs(name) {
+            try? folder.files.remove(path + "/" + name)
+        }
+        try? folder.files.removeDirectory(path)
     }
 }

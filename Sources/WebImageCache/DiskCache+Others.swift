@@ -25,12 +25,14 @@ extension DiskCache {
     /// marks are made.
     func countOthers() -> Others {
         var others = Others()
-        for name in (try? files.names(in: layout.ownerDirectory)) ?? [] where name != ownerName {
-            guard OwnerName.isOne(name), let file = try? files.open(layout.ownerDirectory + "/" + name, .updateOwn)
+        for name in (try? folder.files.names(in: folder.layout.ownerDirectory)) ?? []
+        where name != folder.temporaries.owner.text {
+            guard OwnerName.isOne(name),
+                let file = try? folder.files.open(folder.layout.ownerDirectory + "/" + name, .updateOwn)
             else { continue }
-            defer { files.closeLocked(file) }
-            let promise = DiskPromise(length: (try? files.status(of: file))?.size ?? 0)
-            if let isDead = try? files.lock(file, within: .zero), isDead {
+            defer { folder.files.closeLocked(file) }
+            let promise = DiskPromise(length: (try? folder.files.status(of: file))?.size ?? 0)
+            if let isDead = try? folder.files.lock(file, within: .zero), isDead {
                 others.dead.append(name)
                 others.promisedToTheDead += promise.blocks * 4096
             } else {
@@ -46,35 +48,36 @@ extension DiskCache {
     private func bury(_ dead: [String]) {
         guard !dead.isEmpty else { return }
         let names = Set(dead)
-        for directory in existingShards().map(layout.shardDirectory) + [layout.indexDirectory] {
-            for name in (try? files.names(in: directory)) ?? [] {
+        for directory in folder.existingShards().map(folder.layout.shardDirectory) + [folder.layout.indexDirectory] {
+            for name in (try? folder.files.names(in: directory)) ?? [] {
                 guard let owner = OwnerName(ofTemporary: name), names.contains(owner.text) else { continue }
-                try? files.remove(directory + "/" + name)
+                try? folder.files.remove(directory + "/" + name)
             }
         }
-        for name in dead { try? files.remove(layout.ownerDirectory + "/" + name) }
+        for name in dead { try? folder.files.remove(folder.layout.ownerDirectory + "/" + name) }
     }
 
     /// Looks again at what others do: of the dead nothing is left, what nobody owns goes when it is old, what they have
     /// stored and removed is known from now on, and where the common total does not fit to that it is counted anew.
     /// - Parameter lists: whether every shard is listed for temporary files, even where nothing calls for it.
     func lookAtOthers(lists: Bool = false) {
-        guard (try? checkDirectory()) != nil else { return }
+        guard (try? folder.check()) != nil else { return }
         let first = membership.withLock { membership -> Others? in
             let meeting = meetOthers(&membership)
             if case .nobody = meeting { return nil }
-            defer { if let usage = membership?.usage { files.unlock(usage) } }
+            defer { if let usage = membership?.usage { folder.files.unlock(usage) } }
             if case .total(let total?) = meeting { state.withLock { $0.meet(total) } }
             return countOthers()
         }
         guard let first else {
-            let strays = lists ? findStrays() : lookAgainAtStrays()
+            let strays = lists ? folder.findStrays() : folder.checkStrays(state.withLock { $0.strays.keys })
             state.withLock { $0.setStrays(strays) }
             _ = adoptChanges()
             return
         }
         bury(first.dead)
-        let strays = lists || !first.dead.isEmpty ? findStrays() : lookAgainAtStrays()
+        let strays =
+            lists || !first.dead.isEmpty ? folder.findStrays() : folder.checkStrays(state.withLock { $0.strays.keys })
         _ = adoptChanges()
         let promised = first.promised + bytesOfNobody(strays, first)
         let recounts = state.withLock { state in
@@ -84,8 +87,8 @@ extension DiskCache {
             return !first.names.isEmpty && state.isTotalAmiss(promised: promised)
         }
         for _ in 0..<Self.mostRounds {
-            let began = recounts ? timeOfDirectory() : nil
-            if recounts { for shard in existingShards() { reconcile(shard) } }
+            let began = recounts ? folder.timeOfFiles() : nil
+            if recounts { for shard in folder.existingShards() { reconcile(shard) } }
             if finishLook(first, strays, recounts: recounts, since: began) { return }
         }
         membership.withLock { membership in
@@ -130,7 +133,7 @@ extension DiskCache {
     }
 
     private func unlockTotal(_ membership: DiskMembership?) {
-        if let usage = membership?.usage { files.unlock(usage) }
+        if let usage = membership?.usage { folder.files.unlock(usage) }
     }
 
     /// What temporary files take whose owners do not live: those of the living are in their promises.
@@ -150,12 +153,12 @@ extension DiskCache {
     ///     directory does not tell.
     /// - Returns: false where there is more to be learnt.
     func adoptChanges(most: Int = .max, since began: Int64? = nil) -> Bool {
-        guard let existing = try? listShards() else { return false }
+        guard let existing = try? folder.listShards() else { return false }
         let times = state.withLock { $0.shardTimes }
         var changed = Array(Set(times.indices.filter { times[$0] != nil }).subtracting(existing))
         for shard in existing {
-            guard let status = try? files.status(at: layout.shardDirectory(shard)) else { continue }
-            let isYoung = began.map { Self.isYoung(status, $0) } ?? false
+            guard let status = try? folder.files.status(at: folder.layout.shardDirectory(shard)) else { continue }
+            let isYoung = began.map { status.isYoung(at: $0) } ?? false
             if isYoung || status.modifiedNanoseconds != times[shard] { changed.append(shard) }
         }
         // Of a directory that was never looked at nobody knows how much there is.
@@ -178,12 +181,12 @@ extension DiskCache {
 
     /// - Parameter holdsTemporaries: set when somebody writes an entry there, or was ended while writing one.
     func reconcile(_ shard: Int, looksAtKnown: Bool, _ holdsTemporaries: inout Bool) -> FileStatus? {
-        guard (try? checkDirectory()) != nil else { return nil }
-        let directory = layout.shardDirectory(shard)
-        return stripes[shard & 15].lock.withLock { _ -> FileStatus? in
+        guard (try? folder.check()) != nil else { return nil }
+        let directory = folder.layout.shardDirectory(shard)
+        return folder.withTurn(ofShard: shard) { () -> FileStatus? in
             var status: FileStatus?
             do throws(FileFault) {
-                status = try files.status(at: directory)
+                status = try folder.files.status(at: directory)
             } catch  where error.isMissing {
                 status = nil
             } catch {
@@ -193,7 +196,7 @@ extension DiskCache {
             var there: Set<EntryID> = []
             var found: [(EntryID, FileStatus)] = []
             if status != nil {
-                let isListed: Void? = try? files.list(directory) { name, status in
+                let isListed: Void? = try? folder.files.list(directory) { name, status in
                     if name.first == UInt8(ascii: ".") { holdsTemporaries = true }
                     guard let id = EntryID(name: name), id.shard == shard else { return }
                     if !looksAtKnown, known.contains(id) {

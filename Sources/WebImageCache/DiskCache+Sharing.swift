@@ -17,7 +17,7 @@ extension DiskCache {
                 case .nobody: return state.withLock { decide(&$0) }
                 case .stranger:
                     // What there is to learn of the directory is learnt while nobody waits for a lock.
-                    if let usage = membership?.usage { files.unlock(usage) }
+                    if let usage = membership?.usage { folder.files.unlock(usage) }
                     return nil
                 case .total(let total):
                     return tellOthers(&membership) { state in
@@ -35,11 +35,11 @@ extension DiskCache {
 
     /// Reserves room that the others count as taken already. Not where the directory was replaced since they were told.
     func reserveHeadroom(_ bytes: Int64) -> Bool {
-        let now = clock.now
+        let now = folder.clock.now
         let (headroom, inode, seen) = state.withLock { ($0.headroom, $0.usageInode, $0.usageSeen) }
         guard bytes <= headroom else { return false }
-        if seen.map({ now < $0 || now - $0 >= Self.replacementDelay }) ?? true {
-            guard (try? files.status(at: layout.usagePath))?.inode == inode else { return false }
+        if seen.map({ now < $0 || now - $0 >= DiskFolder.replacementDelay }) ?? true {
+            guard (try? folder.files.status(at: folder.layout.usagePath))?.inode == inode else { return false }
             state.withLock { $0.usageSeen = now }
         }
         return state.withLock { $0.reserveHeadroom(bytes) }
@@ -49,8 +49,8 @@ extension DiskCache {
     func leaveForGood() {
         membership.withLock { membership in
             guard let usage = membership?.usage else { return }
-            if state.withLock({ $0.headroom > 0 }), let isOurs = try? files.lock(usage, within: .zero), isOurs {
-                let known = try? DiskTotal.read(usage, files)
+            if state.withLock({ $0.headroom > 0 }), let isOurs = try? folder.files.lock(usage, within: .zero), isOurs {
+                let known = try? DiskTotal.read(usage, folder.files)
                 tellOthers(&membership, isLast: true) { state in
                     if let known { state.meet(known) }
                 }
@@ -81,9 +81,9 @@ extension DiskCache {
     /// Locks the common file and reads it; joins first where that is not done, or was done with a directory that is no
     /// longer there.
     private func meet(_ membership: inout DiskMembership?) throws(FileFault) -> Meeting {
-        try checkDirectory()
+        try folder.check()
         if let current = membership {
-            let isThere = (try? files.status(at: layout.usagePath))?.inode == current.usageInode
+            let isThere = (try? folder.files.status(at: folder.layout.usagePath))?.inode == current.usageInode
             if !isThere {
                 leave(&membership)
                 state.withLock { $0.removeAll() }
@@ -92,9 +92,9 @@ extension DiskCache {
         guard let current = membership else { return try join(&membership) }
         guard try lockTotal(current.usage) else { return .nobody }
         do throws(FileFault) {
-            return .total(try DiskTotal.read(current.usage, files))
+            return .total(try DiskTotal.read(current.usage, folder.files))
         } catch {
-            files.unlock(current.usage)
+            folder.files.unlock(current.usage)
             throw error
         }
     }
@@ -105,27 +105,29 @@ extension DiskCache {
     /// Locks the common file. Others hold it for less than some milliseconds; but one that was stopped in the middle holds
     /// it until it goes on. Then this cache goes on alone for a while.
     private func lockTotal(_ usage: Int32) throws(FileFault) -> Bool {
-        if let end = state.withLock({ $0.aloneUntil }), clock.now < end { return false }
-        let isOurs = try files.lock(usage, within: Self.patience)
-        let end = isOurs ? nil : clock.now + Self.pause
+        if let end = state.withLock({ $0.aloneUntil }), folder.clock.now < end { return false }
+        let isOurs = try folder.files.lock(usage, within: Self.patience)
+        let end = isOurs ? nil : folder.clock.now + Self.pause
         state.withLock { $0.aloneUntil = end }
-        if !isOurs { logger.warning("another process holds on to the cache's common total: going on without it") }
+        if !isOurs {
+            folder.logger.warning("another process holds on to the cache's common total: going on without it")
+        }
         return isOurs
     }
 
     private func join(_ membership: inout DiskMembership?) throws(FileFault) -> Meeting {
-        let usage = try files.open(layout.usagePath, .readWrite)
-        let ownerPath = layout.ownerDirectory + "/" + ownerName
+        let usage = try folder.files.open(folder.layout.usagePath, .readWrite)
+        let ownerPath = folder.layout.ownerDirectory + "/" + folder.temporaries.owner.text
         do throws(FileFault) {
             guard try lockTotal(usage) else {
-                files.close(usage)
+                folder.files.close(usage)
                 return .nobody
             }
-            let total = try DiskTotal.read(usage, files)
+            let total = try DiskTotal.read(usage, folder.files)
             let others = countOthers()
-            let owner = try files.open(ownerPath, .readWrite)
-            _ = try files.lock(owner, within: .zero)
-            let inode = try files.status(of: usage).inode
+            let owner = try folder.files.open(ownerPath, .readWrite)
+            _ = try folder.files.lock(owner, within: .zero)
+            let inode = try folder.files.status(of: usage).inode
             // The first store of a new cache finds the one directory that it has made.
             let knowsAll = others.dead.isEmpty && adoptChanges(most: Self.mostLooksWhileLocked)
             noteOverhead()
@@ -138,13 +140,13 @@ extension DiskCache {
             membership = DiskMembership(usage: usage, usageInode: inode, owner: owner, ownerPath: ownerPath)
             return knowsAll ? .total(nil) : .stranger
         } catch {
-            files.closeLocked(usage)
+            folder.files.closeLocked(usage)
             throw error
         }
     }
 
     private func leave(_ membership: inout DiskMembership?) {
-        membership?.close(files)
+        membership?.close(folder.files)
         membership = nil
         state.withLock { $0.leave() }
     }
@@ -159,15 +161,15 @@ extension DiskCache {
             return (result, total, promise)
         }
         guard let current = membership else { return result }
-        defer { files.unlock(current.usage) }
+        defer { folder.files.unlock(current.usage) }
         do throws(FileFault) {
             if current.promise.isOutdone(by: promise) {
-                try files.truncate(current.owner, to: promise.length)
+                try folder.files.truncate(current.owner, to: promise.length)
                 membership?.promise = promise
             }
-            try total.write(to: current.usage, files)
+            try total.write(to: current.usage, folder.files)
         } catch {
-            logger.notice("the caches of this directory cannot share their limit: \(error)")
+            folder.logger.notice("the caches of this directory cannot share their limit: \(error)")
         }
         return result
     }

@@ -28,13 +28,13 @@ extension DiskCache {
     }
 
     private func holds(_ path: String, _ key: CacheKey, _ id: EntryID, in source: DiskSource) -> Bool {
-        guard case .cache = source.kind else { return (try? files.status(at: path))?.isRegularFile ?? false }
-        guard let file = try? EntryFile.open(path, files, .read) else { return false }
+        guard case .cache = source.kind else { return (try? folder.files.status(at: path))?.isRegularFile ?? false }
+        guard let file = try? EntryFile.open(path, folder.files, .read) else { return false }
         defer { file.close() }
         guard let status = try? file.status(), case .passed(let tail)? = try? file.readTail(status) else {
             return false
         }
-        return tail.trailer.isOf(key, id) && tail.trailer.isAlive(at: clock.wallTime)
+        return tail.trailer.isOf(key, id) && tail.trailer.isAlive(at: folder.clock.wallTime)
     }
 
     private func paths(_ key: CacheKey, _ id: EntryID, in source: DiskSource) -> [String] {
@@ -47,7 +47,7 @@ extension DiskCache {
     /// What cannot be read there is not there.
     private func read(_ key: CacheKey, _ id: EntryID, from source: DiskSource) -> DiskEntry? {
         for path in paths(key, id, in: source) {
-            guard let file = try? EntryFile.open(path, files, .read) else { continue }
+            guard let file = try? EntryFile.open(path, folder.files, .read) else { continue }
             defer { file.close() }
             guard let status = try? file.status(), status.isRegularFile, status.size <= Self.mostForeignBytes else {
                 continue
@@ -56,7 +56,7 @@ extension DiskCache {
             case .cache:
                 guard case .passed(let content)? = try? file.readAll(status, most: Self.mostForeignBytes),
                     content.trailer.isOf(key, id),
-                    content.trailer.isAlive(at: clock.wallTime)
+                    content.trailer.isAlive(at: folder.clock.wallTime)
                 else { continue }
                 return DiskEntry(key: key, body: content.body, trailer: content.trailer, path: path)
             case .files:

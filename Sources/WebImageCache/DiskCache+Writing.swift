@@ -14,8 +14,9 @@ extension DiskCache {
         _ key: CacheKey, _ body: UnsafeRawBufferPointer, _ metadata: DiskMetadata
     ) throws(WebImageError) -> Bool {
         let id = EntryID(key)
-        unstage(id)
-        let number = state.withLock { $0.writes.begin(id) }
+        unwritten.unstage(id)
+        let number = unwritten.begin(id)
+        defer { unwritten.end(id) }
         return try put(key, id, body, metadata, number)
     }
 
@@ -44,47 +45,44 @@ extension DiskCache {
     /// Starts an entry whose body comes part by part. Blocks.
     package func makeWriter(for key: CacheKey) throws(WebImageError) -> DiskWriter {
         let id = EntryID(key)
-        return try makeWriter(key, id, unstaging: true) { $0.begin(id) }
-    }
-
-    /// - Parameter begin: notes that a write begins, and says which number it has.
-    func makeWriter(
-        _ key: CacheKey, _ id: EntryID, unstaging: Bool, _ begin: (inout DiskWrites) -> UInt64
-    ) throws(WebImageError) -> DiskWriter {
         finishScan()
-        if unstaging { unstage(id) }
-        let (path, file) = try openTemporary(id)
-        let number = state.withLock { begin(&$0.writes) }
-        return DiskWriter(key, id, number: number, cache: self, path: path, file: file)
+        unwritten.unstage(id)
+        return try makeWriter(key, id, nil)
     }
 
-    private func openTemporary(_ id: EntryID) throws(WebImageError) -> (path: FilePath, file: Int32) {
-        let name = makeTemporaryName(id.shard)
-        do {
-            return try makingDirectories(for: id) { () throws(FileFault) in
-                let path = try path(name)
-                return (path, try files.open(path, .createNew))
-            }
-        } catch {
-            throw writing(error, layout.versionDirectory + "/" + name)
-        }
+    /// As ``makeWriter(for:)``, for a write whose place in the order was taken before.
+    package func makeWriter(for key: CacheKey, as order: DiskWriteOrder) throws(WebImageError) -> DiskWriter {
+        let id = EntryID(key)
+        finishScan()
+        unwritten.unstage(id, before: order.number)
+        return try makeWriter(key, id, order)
     }
 
-    /// Writes an entry of which everything is there, as the write of that number; ends that write.
+    /// - Parameter order: nil: the write begins now.
+    private func makeWriter(
+        _ key: CacheKey, _ id: EntryID, _ order: DiskWriteOrder?
+    ) throws(WebImageError) -> DiskWriter {
+        let (path, file) = try makeTemporary(id)
+        return DiskWriter(
+            key, id, order ?? DiskWriteOrder(id, unwritten), cache: self, path: path, file: file)
+    }
+
+    /// Writes an entry of which everything is there, as the write of that number.
     /// - Parameter replaced: which file alone it may take the place of; nil: whatever is there.
     func put(
         _ key: CacheKey, _ id: EntryID, _ body: UnsafeRawBufferPointer, _ metadata: DiskMetadata, _ number: UInt64,
         inPlaceOf replaced: KnownEntry? = nil
     ) throws(WebImageError) -> Bool {
-        defer { state.withLock { $0.writes.end(id) } }
+        beginEntry()
+        defer { endEntry() }
         finishScan()
-        let (path, file) = try openTemporary(id)
+        let (path, file) = try makeTemporary(id)
         let trailer = makeTrailer(key, id, metadata)
         let length = Int64(body.count + trailer.bytes.count + DiskFooter.length)
         var reserved = blocks(length)
         func giveUp() -> Bool {
-            files.close(file)
-            try? files.remove(path)
+            folder.files.close(file)
+            try? folder.files.remove(path)
             skip()
             return false
         }
@@ -92,22 +90,31 @@ extension DiskCache {
         do throws(FileFault) {
             do throws(FileFault) {
                 try write(body, trailer, to: file)
-                if synchronises { try files.sync(file) }
+                if synchronises { try folder.files.sync(file) }
                 guard try makeRoomForBlocks(of: file, &reserved) else {
                     giveBack(reserved)
                     return giveUp()
                 }
             } catch {
-                files.close(file)
-                try? files.remove(path)
+                folder.files.close(file)
+                try? folder.files.remove(path)
                 throw error
             }
-            files.close(file)
+            folder.files.close(file)
             let record = makeRecord(id, bytes: reserved, length: length, metadata)
             return try publish(path, as: record, reserved: reserved, number, inPlaceOf: replaced)
         } catch {
             giveBack(reserved)
             throw writing(error, path.text)
+        }
+    }
+
+    private func makeTemporary(_ id: EntryID) throws(WebImageError) -> (path: FilePath, file: Int32) {
+        let name = folder.temporaries.next(inShard: id.shard)
+        do {
+            return try folder.makeTemporary(name, for: id, whenGone: forgetAll)
+        } catch {
+            throw writing(error, folder.layout.versionDirectory + "/" + name)
         }
     }
 
@@ -117,7 +124,7 @@ extension DiskCache {
     /// The file system may have given a file more blocks than its length told.
     /// - Returns: false when there is no room for them.
     func makeRoomForBlocks(of file: Int32, _ reserved: inout Int64) throws(FileFault) -> Bool {
-        let missing = try files.status(of: file).blockBytes - reserved
+        let missing = try folder.files.status(of: file).blockBytes - reserved
         guard missing > 0 else { return true }
         guard makeRoom(missing) else { return false }
         reserved += missing
@@ -130,14 +137,14 @@ extension DiskCache {
         let tail = makeTail(trailer, body.count, Checksum.of(body))
         var fault: FileFault?
         tail.withUnsafeBytes { tail in
-            do throws(FileFault) { try files.writeAll(file, body, tail, at: 0) } catch { fault = error }
+            do throws(FileFault) { try folder.files.writeAll(file, body, tail, at: 0) } catch { fault = error }
         }
         if let fault { throw fault }
     }
 
     func makeTrailer(_ key: CacheKey, _ id: EntryID, _ metadata: DiskMetadata) -> ByteWriter {
         var trailer = DiskTrailer(key, id, metadata, keepsKey: configuration.keepsKeys)
-        trailer.metadata.storedAt = metadata.storedAt ?? clock.wallTime
+        trailer.metadata.storedAt = metadata.storedAt ?? folder.clock.wallTime
         return trailer.encoded()
     }
 
@@ -151,31 +158,10 @@ extension DiskCache {
     }
 
     func makeRecord(_ id: EntryID, bytes: Int64, length: Int64, _ metadata: DiskMetadata) -> DiskIndex.Record {
-        let now = clock.wallTime
+        let now = folder.clock.wallTime
         return DiskIndex.Record(
             id: id, bytes: bytes, length: length, date: now, recordedDate: now,
             expires: metadata.expiresAt ?? DiskIndex.Record.endless)
-    }
-
-    /// Runs `action`; when it lacks a directory, because there never was one or someone wiped it, makes what is missing
-    /// and runs it again.
-    func makingDirectories<Result>(
-        for id: EntryID, _ action: () throws(FileFault) -> Result
-    ) throws(FileFault) -> Result {
-        do throws(FileFault) {
-            return try action()
-        } catch  where error.isMissing {
-            // Nearly always it is the shard alone.
-            let shard = try path(CacheLayout.shardNames[id.shard])
-            if (try? files.makeDirectory(shard)) != nil {
-                do throws(FileFault) { return try action() } catch  where error.isMissing {}
-            }
-            letDirectoryGo()
-            if (try? files.status(at: layout.versionDirectory)) == nil { state.withLock { $0.removeAll() } }
-            try layout.makeDirectories(files)
-            try files.makeDirectory(layout.shardDirectory(id.shard))
-            return try action()
-        }
     }
 
     /// Gives a finished file its name, unless it is not wanted any more.
@@ -186,31 +172,32 @@ extension DiskCache {
     ) throws(FileFault) -> Bool {
         let id = record.id
         let path =
-            temporary.directory.map { FilePath(CacheLayout.name(of: id), in: $0) } ?? FilePath(layout.path(of: id))
+            temporary.directory.map { FilePath(CacheLayout.name(of: id), in: $0) }
+            ?? FilePath(folder.layout.path(of: id))
         let isPublished: Bool
         do throws(FileFault) {
-            isPublished = try stripe(id).lock.withLock { _ throws(FileFault) in
-                guard state.withLock({ $0.writes.wants(number, id) }) else { return false }
+            isPublished = try folder.withTurn(of: id) { () throws(FileFault) in
+                guard unwritten.wants(number, id) else { return false }
                 var locked: Int32?
                 if let replaced {
                     locked = try lock(replaced, id)
                     if locked == nil { return false }
                 }
-                defer { if let locked { files.closeLocked(locked) } }
-                let freed = try put(temporary, inPlaceOf: path)
+                defer { if let locked { folder.files.closeLocked(locked) } }
+                let freed = try place(temporary, at: path)
                 state.withLock { state in
                     state.fulfil(reserved, record, freed: freed)
-                    state.writes.didPublish(number, id)
                     state.statistics.stores += 1
                 }
+                unwritten.didPublish(number, id)
                 return true
             }
         } catch {
-            try? files.remove(temporary)
+            try? folder.files.remove(temporary)
             throw error
         }
         if !isPublished {
-            try? files.remove(temporary)
+            try? folder.files.remove(temporary)
             giveBack(reserved)
         }
         keepHouse()
@@ -222,10 +209,10 @@ extension DiskCache {
     @discardableResult
     package func remove(_ key: CacheKey) throws(WebImageError) -> Bool {
         let id = EntryID(key)
-        let path = layout.path(of: id)
-        let wasStaged = unstage(id)
+        let path = folder.layout.path(of: id)
+        let wasStaged = unwritten.unstage(id)
         do throws(FileFault) {
-            return try stripe(id).lock.withLock { _ throws(FileFault) in try remove(id) } || wasStaged
+            return try folder.withTurn(of: id) { () throws(FileFault) in try remove(id) } || wasStaged
         } catch {
             throw writing(error, path)
         }
@@ -233,10 +220,10 @@ extension DiskCache {
 
     /// Removes an entry's file, under its stripe's lock.
     func remove(_ id: EntryID) throws(FileFault) -> Bool {
-        state.withLock { $0.writes.cancelAll(of: id) }
+        unwritten.cancelWrites(of: id)
         var (wasThere, freed): (Bool, Freed?) = (true, .nothing)
         do {
-            freed = try removeFile(of: id)
+            freed = try takeFile(of: id)
         } catch  where error.isMissing {
             wasThere = false
         }
@@ -247,19 +234,14 @@ extension DiskCache {
     func writing(_ fault: FileFault, _ path: String) -> WebImageError {
         let error = fault.writeError("a cache entry cannot be written", at: path)
         // Whoever gets the error says so.
-        logger.debug("\(error)")
+        folder.logger.debug("\(error)")
         state.withLock { $0.statistics.faults += 1 }
         return error
     }
 
     func skip() {
         state.withLock { $0.statistics.skippedStores += 1 }
-        say(.noSpace, .notice, "a store was skipped: the cache's limit leaves no room for it")
+        folder.log.note(.noSpace, .notice, "a store was skipped: the cache's limit leaves no room for it")
     }
 
-    /// Says what went wrong, unless it was said lately.
-    func say(_ code: WebImageError.Code, _ level: Logger.Level, _ text: @autoclosure () -> String) {
-        guard let times = troubles.withLock({ $0.note(code) }) else { return }
-        logger.log(level: level, "\(text())", metadata: ["times": "\(times)"])
-    }
 }

@@ -14,17 +14,9 @@ import WebImageSystem
 ///
 /// SDWebImage's rows K-01 to K-21, CC-01 to CC-14 and DK-01 to DK-04.
 public final class DiskCache: Sendable {
-    /// Orders what changes one entry's file and what the index says of it: one of a few locks, by the entry's name.
-    final class Stripe: Sendable {
-        let lock = Guarded(())
-    }
-
     package let configuration: DiskCacheConfiguration
-    let layout: CacheLayout
-    let files: any FileSystem
+    let folder: DiskFolder
     let executor: any WorkExecutor
-    let clock: any LoadClock
-    let logger: Logger
     let synchronises: Bool
     let state: Guarded<DiskState>
     /// Held by whoever evicts, so that others who need room wait for what is about to come free. Taken before stripes.
@@ -37,18 +29,7 @@ public final class DiskCache: Sendable {
     let maintenance = Guarded<ScheduledAction?>(nil)
     /// Taken before the state's lock and before stripes, after the eviction's turn.
     let membership = Guarded<DiskMembership?>(nil)
-    /// What was given for storing and is not on the disk yet.
-    let staging = Guarded(DiskStaging())
-    let stagedCount = Atomic<Int>(0)
-    /// What others are about to write.
-    let expected = Guarded([EntryID: any ExpectedEntry]())
-    let expectedCount = Atomic<Int>(0)
-    let held = Guarded(HeldDirectory())
-    let troubles = Guarded(TroubleCounts())
-    let stripes = (0..<16).map { _ in Stripe() }
-    let ownerName: String
-    let temporaryPrefix: String
-    private let temporaryNumber = Atomic<Int>(0)
+    let unwritten: UnwrittenEntries
 
     /// Returns at once; the directory is scanned in the background, and made when there is something to write.
     ///
@@ -59,13 +40,11 @@ public final class DiskCache: Sendable {
         clock: any LoadClock = SystemClock.shared, files: any FileSystem = PosixFileSystem()
     ) {
         self.configuration = configuration
-        layout = CacheLayout(directory: configuration.directory, namespace: configuration.namespace)
-        self.files = files
+        folder = DiskFolder(
+            CacheLayout(directory: configuration.directory, namespace: configuration.namespace), files, clock,
+            configuration.logger)
         self.executor = executor
-        self.clock = clock
-        let owner = OwnerName(process: ThisProcess.number)
-        (ownerName, temporaryPrefix) = (owner.text, owner.temporaryPrefix)
-        logger = configuration.logger
+        unwritten = UnwrittenEntries(clock)
         synchronises = configuration.synchronises
         state = Guarded(DiskState(limits: configuration.limits))
         executor.run(.low) { [weak self] in
@@ -112,19 +91,28 @@ public final class DiskCache: Sendable {
     package func fault() -> String? { state.withLock { $0.index.fault() } }
 
     /// Seconds since 1970, by the cache's clock.
-    package var wallTime: Int64 { clock.wallTime }
+    package var wallTime: Int64 { folder.wallTime }
 
-    func stripe(_ id: EntryID) -> Stripe { stripes[id.shard & 15] }
+    /// An entry's file is about to be written, until ``endEntry()``.
+    func beginEntry() { state.withLock { $0.entriesBeingWritten += 1 } }
+    func endEntry() { state.withLock { $0.entriesBeingWritten -= 1 } }
 
-    /// A name for the file of an entry that is being written, from the directory of the entries on.
-    func makeTemporaryName(_ shard: Int) -> String {
-        let number = temporaryNumber.add(1, ordering: .relaxed).newValue
-        var name = CacheLayout.shardNames[shard]
-        name.reserveCapacity(64)
-        name += "/"
-        name += temporaryPrefix
-        name += String(number)
-        return name
+    /// The whole directory has gone.
+    func forgetAll() { state.withLock { $0.removeAll() } }
+
+    /// Gives a finished file its name, in place of what had it. In the entry's turn.
+    /// - Returns: what that has freed on the disk; nil: what was known of the entry.
+    func place(_ temporary: FilePath, at path: FilePath) throws(FileFault) -> Freed? {
+        let before = state.withLock { $0.sharedRecounts }
+        let bytes = try folder.put(temporary, inPlaceOf: path, isShared: before != nil)
+        return Freed(bytes, before: before)
+    }
+
+    /// Removes an entry's file. In the entry's turn.
+    /// - Returns: what that has freed on the disk; nil: what was known of the entry.
+    func takeFile(of id: EntryID) throws(FileFault) -> Freed? {
+        let before = state.withLock { $0.sharedRecounts }
+        return Freed(try folder.removeFile(of: id, isShared: before != nil), before: before)
     }
 }
 

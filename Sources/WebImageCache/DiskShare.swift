@@ -117,4 +117,12 @@ struct Freed {
     let bytes: Int64
     /// How often all had been counted anew when it began.
     let before: UInt64
+
+    init(bytes: Int64, before: UInt64) { (self.bytes, self.before) = (bytes, before) }
+
+    /// Nil where the directory is not shared.
+    init?(_ bytes: Int64?, before: UInt64?) {
+        guard let bytes, let before else { return nil }
+        self.init(bytes: bytes, before: before)
+    }
 }

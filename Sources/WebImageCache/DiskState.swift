@@ -17,6 +17,8 @@ struct DiskState {
     private(set) var isScanned = false
     /// Blocks promised to entries that are being written.
     private(set) var reserved: Int64 = 0
+    /// Each may become one entry more.
+    var entriesBeingWritten = 0
     /// Entries that are out of the index and still on the disk.
     private(set) var leaving: [EntryID: Int64] = [:]
     private(set) var leavingBytes: Int64 = 0
@@ -40,7 +42,6 @@ struct DiskState {
     var writtenCounts = DiskCounts()
     /// What is to be done once the directory is scanned.
     private var waiting: [@Sendable () -> Void] = []
-    var writes = DiskWrites()
     var changes = DiskChanges()
     private var limits: DiskCacheConfiguration.Limits
     /// The limit in bytes where the user gave none.
@@ -209,7 +210,7 @@ struct DiskState {
 
     private var isOverCount: Bool {
         guard let limit = limits.count else { return false }
-        return index.count + max(writes.openCount, 1) > max(limit, 0) && index.count > 0
+        return index.count + max(entriesBeingWritten, 1) > max(limit, 0) && index.count > 0
     }
 
     // MARK: - The floor of free space

@@ -18,24 +18,25 @@ package final class DiskWriter: Sendable {
 
     package let key: CacheKey
     private let id: EntryID
-    private let number: UInt64
+    private let order: DiskWriteOrder
     private let cache: DiskCache
     private let path: FilePath
     // The lock stands for "one thread at a time", and is not contended.
     private let state: Guarded<State>
 
-    init(_ key: CacheKey, _ id: EntryID, number: UInt64, cache: DiskCache, path: FilePath, file: Int32) {
+    init(_ key: CacheKey, _ id: EntryID, _ order: DiskWriteOrder, cache: DiskCache, path: FilePath, file: Int32) {
         self.key = key
         self.id = id
-        self.number = number
+        self.order = order
         self.cache = cache
         self.path = path
         state = Guarded(State(file: file))
+        cache.beginEntry()
     }
 
     deinit {
         abandon()
-        cache.state.withLock { $0.writes.end(id) }
+        cache.endEntry()
     }
 
     /// Writes the next part of the body.
@@ -70,15 +71,15 @@ package final class DiskWriter: Sendable {
             if let failure { throw failure }
             guard let file = state.file else { return false }
             do throws(FileFault) {
-                if cache.synchronises { try cache.files.sync(file) }
+                if cache.synchronises { try cache.folder.files.sync(file) }
                 guard try cache.makeRoomForBlocks(of: file, &state.reserved) else {
                     skip(&state)
                     return false
                 }
-                cache.files.close(file)
+                cache.folder.files.close(file)
                 state.file = nil
                 let record = cache.makeRecord(id, bytes: state.reserved, length: state.length, metadata)
-                let isPublished = try cache.publish(path, as: record, reserved: state.reserved, number)
+                let isPublished = try cache.publish(path, as: record, reserved: state.reserved, order.number)
                 state.reserved = 0
                 return isPublished
             } catch {
@@ -107,7 +108,7 @@ package final class DiskWriter: Sendable {
             state.reserved += missing
         }
         do throws(FileFault) {
-            try cache.files.writeAll(file, bytes, at: state.length)
+            try cache.folder.files.writeAll(file, bytes, at: state.length)
             state.checksum.add(bytes)
             state.length = length
         } catch {
@@ -124,9 +125,9 @@ package final class DiskWriter: Sendable {
 
     private func end(_ state: inout State) {
         if let file = state.file {
-            cache.files.close(file)
+            cache.folder.files.close(file)
             state.file = nil
-            try? cache.files.remove(path)
+            try? cache.folder.files.remove(path)
         }
         if state.reserved > 0 {
             cache.giveBack(state.reserved)

@@ -66,7 +66,7 @@ struct DiskFlushTests {
             let bytes = try? readFile(bench.cache.defaultPath(for: key))
             found.withLock { $0 = bytes }
         }
-        while bench.cache.staging.withLock({ $0.waitingCount }) == 0, !done.isOpen { sched_yield() }
+        while bench.cache.unwritten.waitingCount == 0, !done.isOpen { sched_yield() }
         #expect(!done.isOpen)
         write.release()
         done.wait()
@@ -86,7 +86,7 @@ struct DiskFlushTests {
         let done = start {
             do throws(WebImageError) { try bench.cache.flush() } catch { code.withLock { $0 = error.code } }
         }
-        while bench.cache.staging.withLock({ $0.waitingCount }) == 0, !done.isOpen { sched_yield() }
+        while bench.cache.unwritten.waitingCount == 0, !done.isOpen { sched_yield() }
         // Another one of that name, and its removal, take nobody's answer away.
         bench.cache.stage(key, [3], metadata(3))
         try bench.cache.remove(key)
@@ -94,7 +94,7 @@ struct DiskFlushTests {
         done.wait()
         writing.wait()
         #expect(code.withLock { $0 } == .noSpace)
-        #expect(bench.cache.staging.withLock { $0.waitingCount == 0 && $0.bytes == 0 })
+        #expect(bench.cache.unwritten.waitingCount == 0 && bench.cache.unwritten.stagedBytes == 0)
     }
 
     @Test func aFlushGoesOnBehindAnEntryThatFails() throws {
@@ -130,7 +130,7 @@ struct DiskFlushTests {
         write.waitUntilMade()
         hold.open()
         let room = Task { try await cache.finishStaging() }
-        while cache.staging.withLock({ $0.waitingCount }) == 0 { await Task.yield() }
+        while cache.unwritten.waitingCount == 0 { await Task.yield() }
         write.release()
         try await room.value
         writing.wait()

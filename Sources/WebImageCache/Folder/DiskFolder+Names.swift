@@ -1,7 +1,5 @@
 import Logging
-import Synchronization
 import WebImageCore
-import WebImageSystem
 
 #if canImport(Glibc)
     import Glibc
@@ -13,11 +11,12 @@ import WebImageSystem
 
 // Where several caches write to one directory, an entry's file may be another one than this cache knows. What is taken
 // from the disk is then first given a name that nobody else uses, so that its blocks are counted once, by whoever took it.
-extension DiskCache {
-    /// Gives a finished file its name, in place of what had it. Under the stripe's lock.
-    /// - Returns: what that has freed on the disk; nil: what was known of the entry.
-    func put(_ temporary: FilePath, inPlaceOf path: FilePath) throws(FileFault) -> Freed? {
-        guard let before = state.withLock({ $0.sharedRecounts }) else {
+extension DiskFolder {
+    /// Gives a finished file its name, in place of what had it. In the entry's turn.
+    /// - Parameter isShared: whether others write to the directory, too.
+    /// - Returns: where it is shared, what that has freed on the disk.
+    func put(_ temporary: FilePath, inPlaceOf path: FilePath, isShared: Bool) throws(FileFault) -> Int64? {
+        guard isShared else {
             try clearing(path) { () throws(FileFault) in try files.rename(temporary, to: path) }
             return nil
         }
@@ -25,27 +24,27 @@ extension DiskCache {
             try files.exchange(temporary, path)
         } catch  where error.isMissing {
             try files.rename(temporary, to: path)
-            return .nothing
+            return 0
         } catch  where error.errorNumber == EINVAL {
             // Not on this file system: what comes in between is counted twice.
             let old = try? files.status(at: path)
             try files.rename(temporary, to: path)
-            return Freed(bytes: old?.blockBytes ?? 0, before: before)
+            return old?.blockBytes ?? 0
         }
-        return Freed(bytes: discard(temporary), before: before)
+        return discard(temporary)
     }
 
-    /// Removes an entry's file. Under the stripe's lock.
-    /// - Returns: what that has freed on the disk; nil: what was known of the entry.
-    func removeFile(of id: EntryID) throws(FileFault) -> Freed? {
+    /// Removes an entry's file. In the entry's turn.
+    /// - Returns: where the directory is shared, what that has freed on the disk.
+    func removeFile(of id: EntryID, isShared: Bool) throws(FileFault) -> Int64? {
         let path = try path(of: id)
-        guard let before = state.withLock({ $0.sharedRecounts }) else {
+        guard isShared else {
             try clearing(path) { () throws(FileFault) in try files.remove(path) }
             return nil
         }
-        let taken = try self.path(makeTemporaryName(id.shard))
+        let taken = try self.path(temporaries.next(inShard: id.shard))
         try files.rename(path, to: taken)
-        return Freed(bytes: discard(taken), before: before)
+        return discard(taken)
     }
 
     /// - Returns: what that has freed; 0 where it failed: the next one who looks finds a file of nobody's.
@@ -55,9 +54,13 @@ extension DiskCache {
             try clearing(taken) { () throws(FileFault) in try files.remove(taken) }
             return bytes
         } catch {
-            say(.cacheIO, .warning, "a cache entry cannot be removed: \(error)")
+            noteRemovalFault(error)
             return 0
         }
+    }
+
+    func noteRemovalFault(_ fault: FileFault) {
+        log.note(.cacheIO, .warning, "a cache entry cannot be removed: \(fault)")
     }
 
     /// Runs `action`; where somebody has put a directory in the place of an entry's file, removes it, if it is empty, and

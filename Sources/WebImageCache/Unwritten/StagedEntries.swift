@@ -1,42 +1,41 @@
 import WebImageCore
 import WebImageSystem
 
-/// Entries that were given for storing and are not on the disk yet: by name, the newest of each.
-struct DiskStaging {
+/// An entry that was given for storing and that the cache itself will write.
+struct StagedEntry: UnwrittenEntry {
     typealias Answer = Result<Bool, WebImageError>
-    typealias Completion = @Sendable (Answer) -> Void
 
-    struct Entry: UnwrittenEntry {
-        let key: CacheKey
-        let body: [UInt8]
-        let metadata: DiskMetadata
-        /// Its place in the order of all writes.
-        let number: UInt64
-        let completion: Completion
-        /// Somebody is writing it.
-        var isTaken = false
+    let key: CacheKey
+    let body: [UInt8]
+    let metadata: DiskMetadata
+    let number: UInt64
+    let completion: @Sendable (Answer) -> Void
+    /// Somebody is writing it.
+    var isTaken = false
 
-        func allBytes() -> [UInt8] { body }
-    }
+    func allBytes() -> [UInt8] { body }
+}
 
+/// Entries that were given for storing and are not on the disk yet: by name, the newest of each.
+struct StagedEntries {
     /// What is to be done by who needs an entry on the disk.
     enum Turn {
-        case write(Entry)
+        case write(StagedEntry)
         /// Somebody else is writing it.
-        case wait(BlockingAnswer<Answer>)
+        case wait(BlockingAnswer<StagedEntry.Answer>)
     }
 
-    private(set) var entries: [EntryID: Entry] = [:]
+    private(set) var entries: [EntryID: StagedEntry] = [:]
     private(set) var bytes = 0
     /// Who waits for a write, by its number: also once another entry has the name, or none.
-    private var waiting: [UInt64: [BlockingAnswer<Answer>]] = [:]
+    private var waiting: [UInt64: [BlockingAnswer<StagedEntry.Answer>]] = [:]
 
     var waitingCount: Int { waiting.values.reduce(0) { $0 + $1.count } }
 
-    subscript(id: EntryID) -> Entry? { entries[id] }
+    subscript(id: EntryID) -> StagedEntry? { entries[id] }
 
     /// - Returns: the entry that it takes the place of.
-    mutating func add(_ entry: Entry, _ id: EntryID) -> Entry? {
+    mutating func add(_ entry: StagedEntry, _ id: EntryID) -> StagedEntry? {
         bytes += entry.body.count
         let old = entries.updateValue(entry, forKey: id)
         bytes -= old?.body.count ?? 0
@@ -44,7 +43,7 @@ struct DiskStaging {
     }
 
     /// Gives an entry to its writer, once; it is found here until ``finish(_:number:)``.
-    mutating func take(_ id: EntryID, number: UInt64? = nil) -> Entry? {
+    mutating func take(_ id: EntryID, number: UInt64? = nil) -> StagedEntry? {
         guard var entry = entries[id], !entry.isTaken, entry.number == number ?? entry.number else { return nil }
         entry.isTaken = true
         entries[id] = entry
@@ -55,27 +54,22 @@ struct DiskStaging {
     mutating func turn(_ id: EntryID) -> Turn? {
         if let entry = take(id) { return .write(entry) }
         guard let entry = entries[id] else { return nil }
-        let answer = BlockingAnswer<Answer>()
+        let answer = BlockingAnswer<StagedEntry.Answer>()
         waiting[entry.number, default: []].append(answer)
         return .wait(answer)
     }
 
     /// A write has ended; another entry of that name stays.
     /// - Returns: who waits for it.
-    mutating func finish(_ id: EntryID, number: UInt64) -> [BlockingAnswer<Answer>] {
+    mutating func finish(_ id: EntryID, number: UInt64) -> [BlockingAnswer<StagedEntry.Answer>] {
         if entries[id]?.number == number { remove(id) }
         return waiting.removeValue(forKey: number) ?? []
     }
 
     @discardableResult
-    mutating func remove(_ id: EntryID) -> Entry? {
+    mutating func remove(_ id: EntryID) -> StagedEntry? {
         guard let entry = entries.removeValue(forKey: id) else { return nil }
         bytes -= entry.body.count
         return entry
-    }
-
-    mutating func removeAll() -> [EntryID: Entry] {
-        defer { (entries, bytes) = ([:], 0) }
-        return entries
     }
 }

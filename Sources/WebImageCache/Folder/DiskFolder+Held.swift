@@ -13,7 +13,7 @@ import WebImageSystem
 
 // Most of what a small hit costs beyond the read of its bytes is the walk along the path to its file. The directory is
 // held open, so that the walk starts there.
-extension DiskCache {
+extension DiskFolder {
     /// The directory of the entries, held open.
     struct HeldDirectory {
         var directory: OpenDirectory?
@@ -30,20 +30,8 @@ extension DiskCache {
     /// How long a directory that was put in the place of another may go unnoticed by hits and stores.
     static let replacementDelay: Duration = .milliseconds(10)
 
-    /// An entry's file. Throws where the directory is not ours alone.
-    func path(of id: EntryID) throws(FileFault) -> FilePath { try path(CacheLayout.name(of: id)) }
-
-    /// What has that name in the directory of the entries. Throws where the directory is not ours alone.
-    func path(_ name: String) throws(FileFault) -> FilePath {
-        guard let directory = try heldDirectory() else { return FilePath(layout.versionDirectory + "/" + name) }
-        return FilePath(name, in: directory)
-    }
-
-    /// Throws where the directory is not ours alone: nothing is read, written or removed there.
-    func checkDirectory() throws(FileFault) { _ = try heldDirectory() }
-
     /// Nil where there is no directory yet, or it cannot be opened.
-    private func heldDirectory() throws(FileFault) -> OpenDirectory? {
+    func heldDirectory() throws(FileFault) -> OpenDirectory? {
         let now = clock.now
         let known = held.withLock { $0.isFresh(now) ? ($0.directory, $0.fault) : (nil, nil) }
         if let directory = known.0 { return directory }
@@ -53,9 +41,9 @@ extension DiskCache {
             held.withLock { ($0.directory, $0.fault, $0.seen) = (directory, nil, now) }
             return directory
         } catch {
-            letDirectoryGo()
+            letGo()
             guard error.isUntrusted else { return nil }
-            say(.readOnly, .warning, "\(error.readError("the disk cache is not used", at: error.path).message)")
+            log.note(.readOnly, .warning, "\(error.readError("the disk cache is not used", at: error.path).message)")
             held.withLock { ($0.fault, $0.seen) = (error, now) }
             throw error
         }
@@ -76,7 +64,7 @@ extension DiskCache {
     }
 
     /// The next path is the whole one, or starts from the directory that is there then.
-    func letDirectoryGo() {
+    func letGo() {
         let old = held.withLock { held in
             defer { (held.directory, held.fault) = (nil, nil) }
             return held.directory

@@ -1,0 +1,41 @@
+/// Writes that have begun and not ended, so that what happens to a key meanwhile decides over them: a remove beats a
+/// write that began before it, and so does a write that began later and has ended already.
+struct OpenWrites {
+    private struct Open {
+        var count = 0
+        /// Writes with a lower number are not wanted any more.
+        var leastWanted: UInt64 = 0
+    }
+
+    private var open: [EntryID: Open] = [:]
+    private var nextNumber: UInt64 = 1
+    private var leastWanted: UInt64 = 0
+
+    /// - Returns: the write's place in the order of all writes.
+    mutating func begin(_ id: EntryID) -> UInt64 {
+        open[id, default: Open()].count += 1
+        nextNumber += 1
+        return nextNumber - 1
+    }
+
+    func wants(_ number: UInt64, _ id: EntryID) -> Bool {
+        number >= leastWanted && number >= open[id]?.leastWanted ?? 0
+    }
+
+    /// A write has given its file the entry's name.
+    mutating func didPublish(_ number: UInt64, _ id: EntryID) {
+        guard var others = open[id] else { return }
+        others.leastWanted = max(others.leastWanted, number)
+        open[id] = others
+    }
+
+    mutating func end(_ id: EntryID) {
+        guard var left = open[id] else { return }
+        left.count -= 1
+        open[id] = left.count > 0 ? left : nil
+    }
+
+    mutating func cancelAll(of id: EntryID) { open[id]?.leastWanted = nextNumber }
+
+    mutating func cancelAll() { leastWanted = nextNumber }
+}

@@ -1,0 +1,22 @@
+package import WebImageCore
+
+/// An entry that is not on the disk yet and is found all the same.
+package protocol UnwrittenEntry: Sendable {
+    var key: CacheKey { get }
+    var metadata: DiskMetadata { get }
+    /// Its place in the order of all writes.
+    var number: UInt64 { get }
+    /// Its bytes. May block for a file.
+    func allBytes() throws(WebImageError) -> [UInt8]
+}
+
+/// One whose bytes are known and that somebody outside the cache will write, as the write of ``order``.
+package protocol ExpectedEntry: UnwrittenEntry, AnyObject {
+    var order: DiskWriteOrder { get }
+    /// Whether all its bytes are there.
+    var isComplete: Bool { get }
+}
+
+extension ExpectedEntry {
+    package var number: UInt64 { order.number }
+}
