@@ -114,6 +114,26 @@ import WebImageTesting
         #expect(try await entry(bench)?.body == picture)
     }
 
+    /// A second reader once asked the origin again when the first one's bytes had come and nobody had looked yet whether they
+    /// were a picture.
+    @Test func whoComesWhileAnOriginalIsLookedAtDoesNotAskForItAgain() async throws {
+        let bench = makeBench { $0.decodeThreads = 1 }
+        bench.answer(url, with: picture, type: "image/png")
+        // The one thread that could look at it is busy.
+        let (begun, gate) = (Gate(), Gate())
+        bench.manager.loader.decoding.executor.run(.high) {
+            begun.open()
+            gate.wait()
+        }
+        await begun.opened()
+        #expect(try await bench.manager.data(for: ImageRequest(url)) == picture)
+        let second = Task { try await bench.manager.data(for: ImageRequest(url)) }
+        for _ in 0..<200 { await Task.yield() }
+        gate.open()
+        #expect(try await second.value == picture)
+        #expect(bench.transport.hits(url) == 1)
+    }
+
     @Test func halfAPictureIsNotKeptWhoeverWouldTakeIt() async throws {
         let bench = makeBench()
         let whole = try Fixture.jpeg(64, 64)

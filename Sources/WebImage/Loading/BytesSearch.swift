@@ -139,6 +139,12 @@ struct BytesSearch: Sendable {
 
     /// - Parameter exchange: nil for what no network is needed for.
     private func askOrigin(_ exchange: CacheExchange?) {
+        // It may just have come for somebody else.
+        if let exchange, exchange.base == nil, key.policy.mode.readsCache, !tiers.isEmpty,
+            loader.originals.whenDecided(key.originalKey, { start() })
+        {
+            return
+        }
         if let refusal = loader.origin.failedURLs.refusal(of: key.download, retriesFailed: request.retriesFailed) {
             return fail(refusal)
         }

@@ -45,7 +45,9 @@ extension Loader {
         else { return }
         let promise = originals.announce()
         let recipe = request.recipe
+        originals.beginDeciding(keeper.key.originalKey)
         decoding.executor.run(.low) { [self] in
+            defer { originals.endDeciding(keeper.key.originalKey) }
             let bytes = bytes.following(log)
             let plan = bytes.storePlan
             if plan?.removesStored == true { forget(keeper.key) }

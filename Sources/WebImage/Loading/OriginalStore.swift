@@ -56,6 +56,8 @@ final class OriginalStore: Sendable {
         /// Announcements that have not been kept or taken back.
         var pending: Set<Int> = []
         var lastNumber = 0
+        /// Originals that have come whole, and of which it is not known yet whether they are pictures; with what waits for that.
+        var undecided: [CacheKey: [@Sendable () -> Void]] = [:]
         /// Who waits for all up to a number.
         var waiting: [(last: Int, run: @Sendable () -> Void)] = []
 
@@ -131,6 +133,23 @@ final class OriginalStore: Sendable {
             return state.takeReady()
         }
         for run in ready { run() }
+    }
+
+    /// An original has come whole. Until it is known whether it is to be kept, nobody who reads caches need ask for it again.
+    func beginDeciding(_ key: CacheKey) { state.withLock { $0.undecided[key] = $0.undecided[key] ?? [] } }
+
+    func endDeciding(_ key: CacheKey) {
+        for run in state.withLock({ $0.undecided.removeValue(forKey: key) }) ?? [] { run() }
+    }
+
+    /// Calls `run` once, off every lock, when it is known whether an original is to be kept.
+    ///
+    /// - Returns: false when nobody is about to decide that: `run` is not called.
+    func whenDecided(_ key: CacheKey, _ run: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
+            if state.undecided.isEmpty { return false }
+            return state.undecided[key]?.append(run) != nil
+        }
     }
 
     /// Returns when everything that was announced so far is stored or given up.
