@@ -123,7 +123,7 @@ extension DiskCache {
         try await hopWhenOpen(.low) { () throws(WebImageError) in try self.importSDWebImage(directory, keys: keys) }
     }
 
-    /// Moves every entry of another directory into this cache (SDWebImage's row DK-03): for a directory that has a new place,
+    /// Moves every entry of another directory into this cache: for a directory that has a new place,
     /// or two that are to be one. The limits hold; of two entries of one key the younger stays. What is left of the old
     /// directory is removed, unless something had to stay there or a cache has it open.
     ///

@@ -1,6 +1,4 @@
-import Synchronization
 package import WebImageCore
-import WebImageSystem
 
 // The metadata of an entry is replaced without its body: a new trailer is added behind the old one.
 extension DiskCache {
@@ -34,13 +32,13 @@ extension DiskCache {
         let id = EntryID(key)
         let path = folder.layout.path(of: id)
         try writeStaged(id)
-        finishScan()
+        index.finishScan()
         for _ in 0..<Self.mostTries {
-            // Before the look: a remove or a store from here on beats what is made of it.
+            // Before the entry is read: a remove or a store from here on beats what is made of it.
             let order = DiskWriteOrder(id, unwritten)
             let update: MetadataUpdate
             do throws(FileFault) {
-                guard let known = try look(key, id), let old = known.tail.trailer.decoded,
+                guard let known = try findKnown(key, id), let old = known.tail.trailer.decoded,
                     let metadata = change(old.metadata)
                 else { return false }
                 update = try replace(known, key, id, by: metadata, order)
@@ -49,7 +47,7 @@ extension DiskCache {
             }
             switch update {
             case .done:
-                keepHouse()
+                room.startUpkeep()
                 return true
             case .none: return false
             case .rewrite(let body, let known, let metadata): return try rewrite(key, id, body, metadata, known, order)
@@ -63,7 +61,7 @@ extension DiskCache {
 
     private enum MetadataUpdate {
         case done, none
-        /// The entry is not the one any more that was looked at.
+        /// The entry is not the one any more that was read.
         case changed
         /// So much of the file is metadata of the past that it is better written anew.
         case rewrite([UInt8], KnownEntry, DiskMetadata)
@@ -72,7 +70,7 @@ extension DiskCache {
     private static let mostDeadBytes: Int64 = 64 << 10
 
     /// Nil where there is no sound entry of that key.
-    private func look(_ key: CacheKey, _ id: EntryID) throws(FileFault) -> KnownEntry? {
+    private func findKnown(_ key: CacheKey, _ id: EntryID) throws(FileFault) -> KnownEntry? {
         try folder.check()
         guard let file = try EntryFile.open(folder.layout.path(of: id), folder.files) else { return nil }
         defer { file.close() }
@@ -93,13 +91,13 @@ extension DiskCache {
             return .rewrite(content.body, known, metadata)
         }
         let trailer = DiskTrailer(key, id, metadata, keepsKey: configuration.keepsKeys).encoded()
-        let growth = blocks(Int64(trailer.bytes.count + DiskFooter.length))
-        guard makeRoom(growth) else {
+        let growth = room.blocks(Int64(trailer.bytes.count + DiskFooter.length))
+        guard room.reserve(growth) else {
             skip()
             return .none
         }
         var isDone = false
-        defer { if !isDone { giveBack(growth) } }
+        defer { if !isDone { room.release(growth) } }
         let update = try folder.withTurn(of: id) { () throws(FileFault) -> MetadataUpdate in
             guard order.isWanted else { return .changed }
             return try append(trailer, to: known, id, metadata, reserved: growth)
@@ -124,7 +122,7 @@ extension DiskCache {
         return try result.get()
     }
 
-    /// Locks an entry's file against whoever adds a trailer. Under the stripe's lock.
+    /// Locks an entry's file against whoever adds a trailer. In the entry's turn.
     /// - Returns: nil while somebody does, or when the file is another one by now.
     func lock(_ known: KnownEntry, _ id: EntryID) throws(FileFault) -> Int32? {
         let path = folder.layout.path(of: id)
@@ -145,7 +143,7 @@ extension DiskCache {
         return nil
     }
 
-    /// Adds a trailer. Under the stripe's lock.
+    /// Adds a trailer. In the entry's turn.
     private func append(
         _ trailer: ByteWriter, to known: KnownEntry, _ id: EntryID, _ metadata: DiskMetadata, reserved: Int64
     ) throws(FileFault) -> MetadataUpdate {
@@ -153,7 +151,7 @@ extension DiskCache {
         guard let file = try lock(known, id) else { return .changed }
         defer { folder.files.closeLocked(file) }
         let status = try folder.files.status(of: file)
-        state.withLock { if $0.hasOthers { $0.see(status, of: id) } }
+        books.withLock { if $0.ledger.hasOthers { $0.see(status, of: id) } }
         var footer = known.tail.footer
         footer.trailerOffset = status.size
         footer.trailerLength = Int64(trailer.bytes.count)
@@ -167,11 +165,13 @@ extension DiskCache {
         // A file that grows bit by bit is given blocks ahead.
         let grown = try folder.files.status(of: file)
         // Another process may have put another file in its place meanwhile, and counts that one.
-        if state.withLock({ $0.hasOthers }), (try? folder.files.status(at: path))?.inode != grown.inode { return .none }
+        if books.withLock({ $0.ledger.hasOthers }), (try? folder.files.status(at: path))?.inode != grown.inode {
+            return .none
+        }
         var record = makeRecord(id, bytes: grown.blockBytes, length: grown.size, metadata)
-        let keepsPlace = state.withLock { $0.ageBasis == .creation }
+        let keepsPlace = books.withLock { $0.ledger.ageBasis == .creation }
         if keepsPlace { record.recordedDate = status.modified }
-        state.withLock { $0.fulfil(reserved, record, keepsPlace: keepsPlace) }
+        books.withLock { $0.fulfil(reserved, record, keepsPlace: keepsPlace) }
         if keepsPlace { try? folder.files.touch(path, at: status.modified) }
         return .done
     }
@@ -189,7 +189,7 @@ extension DiskCache {
             try folder.files.truncate(file, to: status.size)
         } catch {
             try? folder.files.remove(path)
-            state.withLock { $0.remove(id) }
+            books.withLock { $0.remove(id) }
         }
         throw fault
     }

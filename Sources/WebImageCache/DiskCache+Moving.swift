@@ -1,7 +1,5 @@
 import Logging
-import Synchronization
 package import WebImageCore
-import WebImageSystem
 
 #if canImport(Glibc)
     import Glibc
@@ -23,7 +21,7 @@ public struct DiskMove: Hashable, Sendable {
     public init() {}
 }
 
-// SDWebImage's row DK-03, and its K-04 for folders of our own.
+// A directory that has a new place, or two that are to be one.
 extension DiskCache {
     private enum Outcome {
         case moved, dropped, left
@@ -36,9 +34,9 @@ extension DiskCache {
     /// Each file changes its place in one step, so that whoever uses either directory meanwhile, this process or another,
     /// finds an entry whole or not at all; to a cache that has the old directory open they are misses. What somebody stores
     /// there later stays there. Within this process a younger entry of a key never gives way to an older one; another
-    /// process may lose one that it stores within the microseconds between the look and the move.
+    /// process may lose one that it stores within the microseconds between the check and the move.
     package func moveEntries(from directory: String, namespace: String) throws(WebImageError) -> DiskMove {
-        finishScan()
+        index.finishScan()
         let source = CacheLayout(directory: directory, namespace: namespace)
         var report = DiskMove()
         do throws(FileFault) {
@@ -64,7 +62,7 @@ extension DiskCache {
             }
         }
         if report.left == 0 { tidy(source) }
-        keepHouse()
+        room.startUpkeep()
         return report
     }
 
@@ -82,14 +80,14 @@ extension DiskCache {
     }
 
     private func move(_ id: EntryID, from path: String) throws(FileFault) -> Outcome {
-        // Before the look at what this cache has: what is stored from here on beats the entry.
+        // Before it is known what this cache has: what is stored from here on beats the entry.
         let order = DiskWriteOrder(id, unwritten)
         guard let file = try EntryFile.open(path, folder.files) else { return .gone }
         defer { file.close() }
         let status = try file.status()
         guard status.size <= longestEntry, case .passed(let tail) = try file.readTail(status),
             tail.trailer.isAlive(at: folder.clock.wallTime),
-            !state.withLock({ $0.isExpired(date: status.modified, at: folder.clock.wallTime) }),
+            !books.withLock({ $0.ledger.isExpired(date: status.modified, at: folder.clock.wallTime) }),
             try !hasYounger(id, than: storedAt(tail, status))
         else {
             try folder.files.remove(path)
@@ -98,15 +96,15 @@ extension DiskCache {
         if !configuration.keepsKeys, let trailer = tail.trailer.decoded, let key = trailer.key {
             return try rewrite(file, status, CacheKey(key), trailer.metadata, order)
         }
-        beginEntry()
-        defer { endEntry() }
+        room.beginEntry()
+        defer { room.endEntry() }
         var record = status.record(of: id)
         record.expires = tail.trailer.endOfLifetime
-        guard makeRoom(record.bytes) else { return .left }
+        guard room.reserve(record.bytes) else { return .left }
         do throws(FileFault) {
             return try place(file, status, storedAt(tail, status), as: record, order)
         } catch {
-            giveBack(record.bytes)
+            room.release(record.bytes)
             throw error
         }
     }
@@ -133,18 +131,18 @@ extension DiskCache {
         let id = record.id
         return try folder.withTurn(of: id) { () throws(FileFault) -> Outcome in
             guard order.isWanted, try !hasYounger(id, than: storedAt) else {
-                giveBack(record.bytes)
+                room.release(record.bytes)
                 try folder.files.remove(file.path)
                 return .dropped
             }
-            let freed = try folder.makingDirectories(for: id, whenGone: forgetAll) { () throws(FileFault) in
+            let freed = try folder.makingDirectories(for: id, whenGone: forgetEntries) { () throws(FileFault) in
                 do throws(FileFault) {
-                    return try place(file.path, at: try folder.path(of: id))
+                    return try room.place(file.path, at: try folder.path(of: id))
                 } catch  where error.errorNumber == EXDEV {
                     return try copy(file, status, id)
                 }
             }
-            state.withLock { $0.fulfil(record.bytes, record, freed: freed) }
+            books.withLock { $0.fulfil(record.bytes, record, freed: freed) }
             return .moved
         }
     }
@@ -158,9 +156,9 @@ extension DiskCache {
         do throws(FileFault) {
             defer { folder.files.close(target) }
             try write(bytes, to: target)
-            if synchronises { try folder.files.sync(target) }
+            if configuration.synchronises { try folder.files.sync(target) }
             try folder.files.touch(temporary, at: status.modified)
-            freed = try place(FilePath(temporary), at: try folder.path(of: id))
+            freed = try room.place(FilePath(temporary), at: try folder.path(of: id))
         } catch {
             try? folder.files.remove(temporary)
             throw error

@@ -1,4 +1,3 @@
-import Synchronization
 package import WebImageCore
 
 // Entries that somebody outside the cache will write, and their places in the order of all writes.
@@ -19,7 +18,7 @@ extension DiskCache {
     /// The newest entry of that name that is on its way to the disk. Counts as a hit.
     func unwrittenEntry(_ id: EntryID) -> (any UnwrittenEntry)? {
         guard let entry = unwritten.newest(id) else { return nil }
-        state.withLock { $0.statistics.hits += 1 }
+        books.withLock { $0.statistics.hits += 1 }
         return entry
     }
 }

@@ -1,7 +1,5 @@
 import Logging
-public import WebImageCore
-import Synchronization
-import WebImageSystem
+package import WebImageCore
 
 extension DiskCache {
     /// The entry of that key. Blocks.
@@ -18,7 +16,7 @@ extension DiskCache {
         if let entry = readKnown(key, id) { return entry }
         let path = folder.layout.path(of: id)
         let found: Found<[UInt8]>? = try visit(key, id, path) { (file, status) throws(FileFault) in
-            switch try file.readAll(status, most: self.longestEntry) {
+            switch try file.readAll(status, most: longestEntry) {
             case .failed(let why): .failed(why)
             case .passed(let content): .passed((content.trailer, content.body))
             }
@@ -31,23 +29,23 @@ extension DiskCache {
     /// it should be: then the long way finds out what it is.
     private func readKnown(_ key: CacheKey, _ id: EntryID) -> DiskEntry? {
         let now = folder.clock.wallTime
-        guard let use = state.withLock({ $0.useKnown(id, at: now) }) else { return nil }
-        scheduleFlush(after: use.flushDelay)
+        guard let use = books.withLock({ $0.useKnown(id, at: now) }) else { return nil }
+        index.scheduleFlush(after: use.flushDelay)
         guard let path = try? folder.path(of: id), let (trailer, body) = readWhole(path, use.length),
             trailer.isOf(key, id),
             trailer.isAlive(at: now)
         else {
-            state.withLock { $0.missAfterAll() }
+            books.withLock { $0.missAfterAll() }
             return nil
         }
         let expires = trailer.endOfLifetime
-        if expires != use.expires { state.withLock { $0.learn(id, expires: expires) } }
+        if expires != use.expires { books.withLock { $0.learn(id, expires: expires) } }
         // A failure only makes the entry look older after the next start.
         if use.isBehind { try? folder.files.touch(path.text, at: now) }
         return DiskEntry(key: key, body: body, trailer: trailer, path: path)
     }
 
-    var longestEntry: Int64 { state.withLock { $0.longestEntry } }
+    var longestEntry: Int64 { books.withLock { $0.ledger.longestEntry } }
 
     /// An entry's file, if it has that length and is sound.
     private func readWhole(_ path: FilePath, _ length: Int64) -> Found<[UInt8]>? {
@@ -57,7 +55,7 @@ extension DiskCache {
         return content
     }
 
-    /// What is known of the entry of that key; its body is not looked at. Blocks. Counts as a use, as ``read(_:)`` does.
+    /// What is known of the entry of that key; its body is not read. Blocks. Counts as a use, as ``read(_:)`` does.
     package func readMetadata(_ key: CacheKey) throws(WebImageError) -> DiskMetadata? {
         let id = EntryID(key)
         if let entry = unwrittenEntry(id) { return entry.metadata }
@@ -70,41 +68,6 @@ extension DiskCache {
             }
         }
         return found?.body ?? readElsewhere(key, id)?.metadata
-    }
-
-    /// How long the file of that key's entry is: what reading it takes in memory, without looking into it. 0 when there is
-    /// none. Blocks.
-    package func fileLength(of key: CacheKey) -> Int {
-        let id = EntryID(key)
-        if let known = state.withLock({ $0.index.record(of: id)?.length }), known > 0 { return Int(clamping: known) }
-        return (try? folder.files.status(at: folder.layout.path(of: id))).map { Int(clamping: $0.size) } ?? 0
-    }
-
-    /// Whether there is an entry of that key, without reading its body. Blocks.
-    package func contains(_ key: CacheKey) throws(WebImageError) -> Bool {
-        if unwritten.newest(EntryID(key)) != nil { return true }
-        return try path(for: key) != nil || pathElsewhere(key, EntryID(key)) != nil
-    }
-
-    /// Where that key's entry is or would be, in this cache. Does not look.
-    public func defaultPath(for key: CacheKey) -> String { folder.layout.path(of: EntryID(key)) }
-
-    /// The file of that key's entry in this cache; nil when there is none. Blocks; what is staged is written first.
-    package func path(for key: CacheKey) throws(WebImageError) -> String? {
-        let id = EntryID(key)
-        try writeStaged(id)
-        let path = folder.layout.path(of: id)
-        do {
-            try folder.check()
-            let status = try folder.files.status(at: path)
-            if isExpired(id, status) { return nil }
-            return try hasOutlived(id, path, status) ? nil : path
-        } catch  where error.isMissing {
-            forget(id)
-            return nil
-        } catch {
-            throw reading(error, path)
-        }
     }
 
     private typealias Found<Body> = (trailer: EncodedTrailer, body: Body)
@@ -154,62 +117,26 @@ extension DiskCache {
         }
     }
 
-    /// Nothing of ours is a link.
-    private func removeLink(_ id: EntryID, _ path: String) {
-        folder.withTurn(of: id) {
-            guard let status = try? folder.files.linkStatus(at: path), status.isLink else { return }
-            state.withLock { $0.statistics.corruptEntries += 1 }
-            if (try? folder.files.remove(path)) != nil { state.withLock { $0.remove(id, freed: .nothing) } }
-        }
-    }
-
     private func miss<Result>() -> Result? {
-        let delay = state.withLock { state in
-            state.statistics.misses += 1
-            return state.scheduleFlush()
+        let delay = books.withLock { books in
+            books.statistics.misses += 1
+            return books.scheduleFlush()
         }
-        scheduleFlush(after: delay)
+        index.scheduleFlush(after: delay)
         return nil
     }
 
     private func damaged<Result>(_ id: EntryID, _ path: String, _ status: FileStatus, _ why: String) -> Result? {
         folder.logger.warning("a cache entry is damaged and dropped: \(why)", metadata: ["path": "\(path)"])
-        state.withLock { $0.statistics.corruptEntries += 1 }
+        books.withLock { $0.statistics.corruptEntries += 1 }
         drop(id, path, status)
         return miss()
     }
 
-    func reading(_ fault: FileFault, _ path: String) -> WebImageError {
-        let error = fault.readError("a cache entry cannot be read", at: path)
-        // Whoever gets the error says so.
-        folder.logger.debug("\(error)")
-        state.withLock { $0.statistics.faults += 1 }
-        return error
-    }
-
-    /// The date is what the index says or what the file says, whichever is later: another process may have used it.
-    func isExpired(_ id: EntryID, _ status: FileStatus) -> Bool {
-        let now = folder.clock.wallTime
-        return state.withLock { state in
-            state.isExpired(date: max(state.index.record(of: id)?.date ?? .min, status.modified), at: now)
-        }
-    }
-
-    /// Whether an entry has outlived its own lifetime. Reads the end of its file where the index does not know.
-    private func hasOutlived(_ id: EntryID, _ path: String, _ status: FileStatus) throws(FileFault) -> Bool {
-        let record = state.withLock { $0.index.record(of: id) }
-        if let record, record.expires != 0, record.length == status.size, record.date >= status.modified {
-            return folder.clock.wallTime >= record.expires
-        }
-        guard let expires = try folder.readTail(path)?.trailer.endOfLifetime else { return false }
-        if record?.length == status.size { state.withLock { $0.learn(id, expires: expires) } }
-        return folder.clock.wallTime >= expires
-    }
-
     private func noteUse(_ id: EntryID, _ path: String, _ expires: Int64) {
         let now = folder.clock.wallTime
-        let (known, delay) = state.withLock { ($0.use(id, at: now, expires: expires), $0.scheduleFlush()) }
-        scheduleFlush(after: delay)
+        let (known, delay) = books.withLock { ($0.use(id, at: now, expires: expires), $0.scheduleFlush()) }
+        index.scheduleFlush(after: delay)
         switch known {
         case .some(let isBehind):
             // A failure only makes the entry look older after the next start.
@@ -220,33 +147,10 @@ extension DiskCache {
                 guard let current = try? folder.files.status(at: path) else { return }
                 var record = current.record(of: id)
                 record.expires = expires
-                let isBehind = state.withLock { $0.comeBack(record, usedAt: now) }
+                let isBehind = books.withLock { $0.comeBack(record, usedAt: now) }
                 if isBehind { try? folder.files.touch(path, at: now) }
             }
-            keepHouse()
-        }
-    }
-
-    /// The file is not there: the index must not say otherwise.
-    func forget(_ id: EntryID) {
-        guard state.withLock({ $0.index.contains(id) }) else { return }
-        folder.withTurn(of: id) {
-            // A store may have come in between.
-            let isGone = (try? folder.files.status(at: folder.layout.path(of: id))) == nil
-            if isGone { state.withLock { $0.remove(id, freed: .nothing) } }
-        }
-    }
-
-    /// Removes an entry's file, unless it is another one by now.
-    func drop(_ id: EntryID, _ path: String, _ status: FileStatus) {
-        folder.withTurn(of: id) {
-            guard let current = try? folder.files.status(at: path), current.inode == status.inode else { return }
-            do throws(FileFault) {
-                let freed = try takeFile(of: id)
-                state.withLock { $0.remove(id, freed: freed) }
-            } catch {
-                folder.noteRemovalFault(error)
-            }
+            room.startUpkeep()
         }
     }
 }

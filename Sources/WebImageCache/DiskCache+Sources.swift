@@ -1,6 +1,4 @@
-import Synchronization
 package import WebImageCore
-import WebImageSystem
 
 // What is not in the cache itself may be in a place that is only read.
 extension DiskCache {
@@ -11,9 +9,9 @@ extension DiskCache {
     func readElsewhere(_ key: CacheKey, _ id: EntryID) -> DiskEntry? {
         for source in configuration.readOnlySources {
             guard let entry = read(key, id, from: source) else { continue }
-            state.withLock { state in
-                state.statistics.misses -= 1
-                state.statistics.hits += 1
+            books.withLock { books in
+                books.statistics.misses -= 1
+                books.statistics.hits += 1
             }
             return entry
         }

@@ -66,10 +66,4 @@ extension DiskCache {
         unwritten.finish(entry, id, answer)
         return answer
     }
-
-    /// Writes what is staged, and the index; see the asynchronous one. Blocks.
-    package func flush() throws(WebImageError) {
-        defer { flushIndex() }
-        try writeAllStaged()
-    }
 }

@@ -1,7 +1,5 @@
 import Logging
-import Synchronization
 package import WebImageCore
-import WebImageSystem
 
 extension DiskCache {
     /// Keeps a body under that key, in place of an older one. Blocks; waits for the scan of the directory, since before
@@ -45,7 +43,7 @@ extension DiskCache {
     /// Starts an entry whose body comes part by part. Blocks.
     package func makeWriter(for key: CacheKey) throws(WebImageError) -> DiskWriter {
         let id = EntryID(key)
-        finishScan()
+        index.finishScan()
         unwritten.unstage(id)
         return try makeWriter(key, id, nil)
     }
@@ -53,7 +51,7 @@ extension DiskCache {
     /// As ``makeWriter(for:)``, for a write whose place in the order was taken before.
     package func makeWriter(for key: CacheKey, as order: DiskWriteOrder) throws(WebImageError) -> DiskWriter {
         let id = EntryID(key)
-        finishScan()
+        index.finishScan()
         unwritten.unstage(id, before: order.number)
         return try makeWriter(key, id, order)
     }
@@ -73,26 +71,26 @@ extension DiskCache {
         _ key: CacheKey, _ id: EntryID, _ body: UnsafeRawBufferPointer, _ metadata: DiskMetadata, _ number: UInt64,
         inPlaceOf replaced: KnownEntry? = nil
     ) throws(WebImageError) -> Bool {
-        beginEntry()
-        defer { endEntry() }
-        finishScan()
+        room.beginEntry()
+        defer { room.endEntry() }
+        index.finishScan()
         let (path, file) = try makeTemporary(id)
         let trailer = makeTrailer(key, id, metadata)
         let length = Int64(body.count + trailer.bytes.count + DiskFooter.length)
-        var reserved = blocks(length)
+        var reserved = room.blocks(length)
         func giveUp() -> Bool {
             folder.files.close(file)
             try? folder.files.remove(path)
             skip()
             return false
         }
-        guard makeRoom(reserved) else { return giveUp() }
+        guard room.reserve(reserved) else { return giveUp() }
         do throws(FileFault) {
             do throws(FileFault) {
                 try write(body, trailer, to: file)
-                if synchronises { try folder.files.sync(file) }
-                guard try makeRoomForBlocks(of: file, &reserved) else {
-                    giveBack(reserved)
+                if configuration.synchronises { try folder.files.sync(file) }
+                guard try room.reserveBlocks(of: file, &reserved) else {
+                    room.release(reserved)
                     return giveUp()
                 }
             } catch {
@@ -104,7 +102,7 @@ extension DiskCache {
             let record = makeRecord(id, bytes: reserved, length: length, metadata)
             return try publish(path, as: record, reserved: reserved, number, inPlaceOf: replaced)
         } catch {
-            giveBack(reserved)
+            room.release(reserved)
             throw writing(error, path.text)
         }
     }
@@ -112,23 +110,10 @@ extension DiskCache {
     private func makeTemporary(_ id: EntryID) throws(WebImageError) -> (path: FilePath, file: Int32) {
         let name = folder.temporaries.next(inShard: id.shard)
         do {
-            return try folder.makeTemporary(name, for: id, whenGone: forgetAll)
+            return try folder.makeTemporary(name, for: id, whenGone: forgetEntries)
         } catch {
             throw writing(error, folder.layout.versionDirectory + "/" + name)
         }
-    }
-
-    /// What a file of that length will take at least, in this file system's blocks.
-    func blocks(_ length: Int64) -> Int64 { FileStatus.blocks(length, of: state.withLock { $0.blockLength }) }
-
-    /// The file system may have given a file more blocks than its length told.
-    /// - Returns: false when there is no room for them.
-    func makeRoomForBlocks(of file: Int32, _ reserved: inout Int64) throws(FileFault) -> Bool {
-        let missing = try folder.files.status(of: file).blockBytes - reserved
-        guard missing > 0 else { return true }
-        guard makeRoom(missing) else { return false }
-        reserved += missing
-        return true
     }
 
     private func write(
@@ -184,10 +169,10 @@ extension DiskCache {
                     if locked == nil { return false }
                 }
                 defer { if let locked { folder.files.closeLocked(locked) } }
-                let freed = try place(temporary, at: path)
-                state.withLock { state in
-                    state.fulfil(reserved, record, freed: freed)
-                    state.statistics.stores += 1
+                let freed = try room.place(temporary, at: path)
+                books.withLock { books in
+                    books.fulfil(reserved, record, freed: freed)
+                    books.statistics.stores += 1
                 }
                 unwritten.didPublish(number, id)
                 return true
@@ -198,50 +183,14 @@ extension DiskCache {
         }
         if !isPublished {
             try? folder.files.remove(temporary)
-            giveBack(reserved)
+            room.release(reserved)
         }
-        keepHouse()
+        room.startUpkeep()
         return isPublished
     }
 
-    /// Removes the entry of that key. Blocks.
-    /// - Returns: whether there was one.
-    @discardableResult
-    package func remove(_ key: CacheKey) throws(WebImageError) -> Bool {
-        let id = EntryID(key)
-        let path = folder.layout.path(of: id)
-        let wasStaged = unwritten.unstage(id)
-        do throws(FileFault) {
-            return try folder.withTurn(of: id) { () throws(FileFault) in try remove(id) } || wasStaged
-        } catch {
-            throw writing(error, path)
-        }
-    }
-
-    /// Removes an entry's file, under its stripe's lock.
-    func remove(_ id: EntryID) throws(FileFault) -> Bool {
-        unwritten.cancelWrites(of: id)
-        var (wasThere, freed): (Bool, Freed?) = (true, .nothing)
-        do {
-            freed = try takeFile(of: id)
-        } catch  where error.isMissing {
-            wasThere = false
-        }
-        state.withLock { $0.remove(id, freed: freed) }
-        return wasThere
-    }
-
-    func writing(_ fault: FileFault, _ path: String) -> WebImageError {
-        let error = fault.writeError("a cache entry cannot be written", at: path)
-        // Whoever gets the error says so.
-        folder.logger.debug("\(error)")
-        state.withLock { $0.statistics.faults += 1 }
-        return error
-    }
-
     func skip() {
-        state.withLock { $0.statistics.skippedStores += 1 }
+        books.withLock { $0.statistics.skippedStores += 1 }
         folder.log.note(.noSpace, .notice, "a store was skipped: the cache's limit leaves no room for it")
     }
-
 }

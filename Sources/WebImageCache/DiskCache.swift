@@ -1,9 +1,9 @@
 import Logging
-import Synchronization
-public import WebImageCore
+package import WebImageCore
 import WebImageSystem
 
-/// Entries on disk, by key: the bytes of a picture as they came, and what is known of them.
+/// Entries on disk, by key: reads and writes the files of its folder, finds what is not written yet, and has the index and
+/// the room that entries take kept.
 ///
 /// An entry may be lost, but is never wrong: it carries its key, its length and checksums, is written under a temporary
 /// name and renamed, and is checked when it is read; what fails is dropped. Entries that were not used for
@@ -11,25 +11,15 @@ import WebImageSystem
 ///
 /// Safe to use from any thread. Each operation is there twice under one name: asynchronous, for everybody, and
 /// blocking, within this package, for code that runs on the I/O executor already.
-///
-/// SDWebImage's rows K-01 to K-21, CC-01 to CC-14 and DK-01 to DK-04.
 public final class DiskCache: Sendable {
     package let configuration: DiskCacheConfiguration
-    let folder: DiskFolder
     let executor: any WorkExecutor
-    let synchronises: Bool
-    let state: Guarded<DiskState>
-    /// Held by whoever evicts, so that others who need room wait for what is about to come free. Taken before stripes.
-    let evictionTurn = Guarded(())
-    /// Held while the directory is scanned, so that who needs the result waits for it.
-    let scanTurn = Guarded(())
-    /// Held while the index is written down. How its files were left; nil where that is not known.
-    let flushTurn = Guarded([KnownIndexFile?](repeating: nil, count: IndexStore.fileCount))
-    /// The next removal of what has expired.
-    let maintenance = Guarded<ScheduledAction?>(nil)
-    /// Taken before the state's lock and before stripes, after the eviction's turn.
-    let membership = Guarded<DiskMembership?>(nil)
+    let folder: DiskFolder
     let unwritten: UnwrittenEntries
+    /// What index and room know, which reading and writing change.
+    let books: GuardedBooks
+    let index: IndexKeeper
+    let room: DiskRoom
 
     /// Returns at once; the directory is scanned in the background, and made when there is something to write.
     ///
@@ -40,113 +30,87 @@ public final class DiskCache: Sendable {
         clock: any LoadClock = SystemClock.shared, files: any FileSystem = PosixFileSystem()
     ) {
         self.configuration = configuration
+        self.executor = executor
         folder = DiskFolder(
             CacheLayout(directory: configuration.directory, namespace: configuration.namespace), files, clock,
             configuration.logger)
-        self.executor = executor
         unwritten = UnwrittenEntries(clock)
-        synchronises = configuration.synchronises
-        state = Guarded(DiskState(limits: configuration.limits))
-        executor.run(.low) { [weak self] in
-            self?.finishScan()
-            self?.keepHouse()
-        }
-        scheduleMaintenance()
-    }
-
-    deinit {
-        maintenance.withLock { $0 }?.cancel()
-        leaveForGood()
+        books = GuardedBooks(limits: configuration.limits)
+        index = IndexKeeper(folder, books, executor)
+        room = DiskRoom(folder, books, index, executor)
+        executor.run(.low) { [weak room] in room?.open() }
+        if let interval = configuration.maintenanceInterval { room.scheduleMaintenance(every: interval) }
     }
 
     /// Lower limits hold for the next store; the background makes room.
     package func setLimits(_ limits: DiskCacheConfiguration.Limits) {
-        state.withLock { $0.setLimits(limits) }
-        keepHouse()
+        books.withLock { $0.ledger.setLimits(limits) }
+        room.startUpkeep()
     }
 
     /// Leaves room for beginnings of bodies within the limit from now on.
-    func keepPartials() { state.withLock { $0.keepsPartials = true } }
-    var partialLimit: Int64 { state.withLock { $0.partialLimit } }
+    func keepPartials() { books.withLock { $0.ledger.keepsPartials = true } }
+    var partialLimit: Int64 { books.withLock { $0.ledger.partialLimit } }
+
+    // MARK: - Opening and flushing
+
+    /// Calls `run` once it is known what the directory holds, at once where it is: whoever waited for that on a thread of
+    /// the executor would keep it from hits, which do not wait. `run` must not block.
+    package func whenOpen(_ run: @escaping @Sendable () -> Void) { index.whenOpen(run) }
+
+    /// Returns when it is known what the directory holds; does nothing once it is. Blocks.
+    package func finishOpening() { index.finishScan() }
+
+    /// Writes what is staged, and the index; see the asynchronous one. Blocks.
+    package func flush() throws(WebImageError) {
+        defer { index.flush() }
+        try writeAllStaged()
+    }
+
+    /// Writes down what the index has learnt since the last time, and hits and misses. No entry is lost when it does not
+    /// come to that. Blocks.
+    package func flushIndex() { index.flush() }
+
+    // MARK: - Facts
 
     /// What the cache takes on disk. O(1), from the index.
     public var usage: DiskUsage {
-        state.withLock { state in
+        books.withLock { books in
             DiskUsage(
-                bytes: ByteCount(Int(state.usage)), count: state.index.count,
-                limit: ByteCount(Int(state.byteLimit)), isComplete: state.isScanned)
+                bytes: ByteCount(Int(books.usage)), count: books.index.count,
+                limit: ByteCount(Int(books.ledger.byteLimit)), isComplete: books.scan.isDone)
         }
     }
 
-    public var statistics: DiskStatistics { state.withLock { $0.statistics } }
+    public var statistics: DiskStatistics { books.withLock { $0.statistics } }
 
     /// Hits and misses of all processes that have used the directory, as far as they have written them down, and this
     /// one's.
     public var history: DiskHistory {
-        let counts = state.withLock { $0.allCounts }
+        let counts = books.withLock { $0.allCounts }
         return DiskHistory(hits: Int(clamping: counts.hits), misses: Int(clamping: counts.misses))
     }
 
     /// What is wrong with the index's sums and links, or nil. For tests; O(n).
-    package func fault() -> String? { state.withLock { $0.index.fault() } }
+    package func fault() -> String? { books.withLock { $0.index.fault() } }
 
     /// Seconds since 1970, by the cache's clock.
     package var wallTime: Int64 { folder.wallTime }
 
-    /// An entry's file is about to be written, until ``endEntry()``.
-    func beginEntry() { state.withLock { $0.entriesBeingWritten += 1 } }
-    func endEntry() { state.withLock { $0.entriesBeingWritten -= 1 } }
+    // MARK: - Faults
 
-    /// The whole directory has gone.
-    func forgetAll() { state.withLock { $0.removeAll() } }
-
-    /// Gives a finished file its name, in place of what had it. In the entry's turn.
-    /// - Returns: what that has freed on the disk; nil: what was known of the entry.
-    func place(_ temporary: FilePath, at path: FilePath) throws(FileFault) -> Freed? {
-        let before = state.withLock { $0.sharedRecounts }
-        let bytes = try folder.put(temporary, inPlaceOf: path, isShared: before != nil)
-        return Freed(bytes, before: before)
+    func reading(_ fault: FileFault, _ path: String) -> WebImageError {
+        note(fault.readError("a cache entry cannot be read", at: path))
     }
 
-    /// Removes an entry's file. In the entry's turn.
-    /// - Returns: what that has freed on the disk; nil: what was known of the entry.
-    func takeFile(of id: EntryID) throws(FileFault) -> Freed? {
-        let before = state.withLock { $0.sharedRecounts }
-        return Freed(try folder.removeFile(of: id, isShared: before != nil), before: before)
+    func writing(_ fault: FileFault, _ path: String) -> WebImageError {
+        note(fault.writeError("a cache entry cannot be written", at: path))
     }
-}
 
-/// What a disk cache takes.
-public struct DiskUsage: Hashable, Sendable {
-    /// Allocated blocks of entries and of temporary files, those being written included.
-    public var bytes: ByteCount
-    /// Entries.
-    public var count: Int
-    /// What `bytes` never passes by this process's doing.
-    public var limit: ByteCount
-    /// False while the directory is still being scanned: then there may be more.
-    public var isComplete: Bool
-}
-
-/// What all caches of a directory have answered, since the index was first written down.
-public struct DiskHistory: Hashable, Sendable {
-    public var hits: Int
-    public var misses: Int
-    /// 0 to 1; nil before anything was looked for.
-    public var hitRatio: Double? { hits + misses == 0 ? nil : Double(hits) / Double(hits + misses) }
-}
-
-/// What a disk cache has done since it was opened.
-public struct DiskStatistics: Hashable, Sendable {
-    public var hits = 0
-    public var misses = 0
-    public var stores = 0
-    /// Stores that did not happen because there was no room for them within the limit.
-    public var skippedStores = 0
-    /// Entries that left because of a limit.
-    public var evictions = 0
-    /// Entries that failed their checks and were dropped; each is a miss, too.
-    public var corruptEntries = 0
-    /// Operations that the file system refused.
-    public var faults = 0
+    /// Counts a failure. Whoever gets the error says so.
+    private func note(_ error: WebImageError) -> WebImageError {
+        folder.logger.debug("\(error)")
+        books.withLock { $0.statistics.faults += 1 }
+        return error
+    }
 }

@@ -3,7 +3,7 @@ public import WebImageCore
 
 /// Where a disk cache lies and how much it may hold.
 public struct DiskCacheConfiguration: Sendable {
-    /// Which date says how old an entry is: for the limit of age, and for who leaves first (SDWebImage's row CC-12).
+    /// Which date says how old an entry is: for the limit of age, and for who leaves first.
     public enum AgeBasis: Hashable, Sendable {
         /// When it was last read or written. The default.
         case lastUse
@@ -21,7 +21,7 @@ public struct DiskCacheConfiguration: Sendable {
         /// Entries; nil (default): as many as the bytes allow.
         public var count: Int?
         /// Age after which an entry is none any more, in whole seconds, rounded up; zero: at once; nil: for ever. Default:
-        /// 7 days (SDWebImage's row CC-08).
+        /// 7 days.
         public var age: Duration?
         /// What age counts from, and the order in which entries leave. Default: the last use.
         public var ageBasis = AgeBasis.lastUse
@@ -52,7 +52,7 @@ public struct DiskCacheConfiguration: Sendable {
     /// can read the disk does not learn what was looked at, and a listing has no keys. Default: true.
     public var keepsKeys = true
     /// Where else to look for what is not in the cache itself, in this order; nothing is ever written there
-    /// (SDWebImage's row K-05).
+    ///.
     public var readOnlySources: [DiskSource] = []
     /// Bytes of bodies that may wait in memory to be written; see ``DiskCache/stage(_:_:_:priority:completion:)``. One
     /// body may always wait. Default: 64 MiB.
@@ -60,7 +60,7 @@ public struct DiskCacheConfiguration: Sendable {
     /// How often expired entries are removed while nobody uses the cache, on the file executor; at least a second apart.
     /// They are no answers before, either. Nil: only when the cache is opened and used. Default: an hour.
     public var maintenanceInterval: Duration? = .seconds(3600)
-    /// Whether expired entries are removed when the manager that uses the cache is drained (SDWebImage's row CC-05), if
+    /// Whether expired entries are removed when the manager that uses the cache is drained, if
     /// there is time left. Default: yes.
     public var removesExpiredWhenDrained = true
     /// Quiet by default.

@@ -2,7 +2,7 @@ internal import CSysCrypto
 public import WebImageCore
 import WebImageSystem
 
-/// Where a disk cache looks for what it does not have itself; nothing is written there (SDWebImage's row K-05).
+/// Where a disk cache looks for what it does not have itself; nothing is written there.
 public struct DiskSource: Sendable {
     enum Kind {
         case cache(CacheLayout)

@@ -31,12 +31,12 @@ package final class DiskWriter: Sendable {
         self.cache = cache
         self.path = path
         state = Guarded(State(file: file))
-        cache.beginEntry()
+        cache.room.beginEntry()
     }
 
     deinit {
         abandon()
-        cache.endEntry()
+        cache.room.endEntry()
     }
 
     /// Writes the next part of the body.
@@ -71,8 +71,8 @@ package final class DiskWriter: Sendable {
             if let failure { throw failure }
             guard let file = state.file else { return false }
             do throws(FileFault) {
-                if cache.synchronises { try cache.folder.files.sync(file) }
-                guard try cache.makeRoomForBlocks(of: file, &state.reserved) else {
+                if cache.configuration.synchronises { try cache.folder.files.sync(file) }
+                guard try cache.room.reserveBlocks(of: file, &state.reserved) else {
                     skip(&state)
                     return false
                 }
@@ -100,9 +100,9 @@ package final class DiskWriter: Sendable {
     private func append(_ bytes: UnsafeRawBufferPointer, _ state: inout State) throws(WebImageError) {
         guard let file = state.file else { return }
         let (length, overflow) = state.length.addingReportingOverflow(Int64(bytes.count))
-        let missing = overflow ? .max : cache.blocks(length) - state.reserved
+        let missing = overflow ? .max : cache.room.blocks(length) - state.reserved
         if missing > 0 {
-            guard cache.makeRoom(missing) else {
+            guard cache.room.reserve(missing) else {
                 return skip(&state)
             }
             state.reserved += missing
@@ -130,7 +130,7 @@ package final class DiskWriter: Sendable {
             try? cache.folder.files.remove(path)
         }
         if state.reserved > 0 {
-            cache.giveBack(state.reserved)
+            cache.room.release(state.reserved)
             state.reserved = 0
         }
     }

@@ -193,13 +193,13 @@ struct DiskFlushTests {
 
     /// An index that shrinks all the time was written down every other second, each time nearly whole.
     @Test func theIndexIsNotWrittenDownWhileManyEntriesLeave() {
-        var state = DiskState(limits: .init(bytes: .mebibytes(1), age: nil))
-        #expect(state.putOffFlush() == nil)
-        state.isTrimming = true
-        for _ in 0..<15 { #expect(state.putOffFlush() == .seconds(2)) }
-        #expect(state.putOffFlush() == nil, "it takes too long to wait for")
-        #expect(state.putOffFlush() != nil)
-        state.isTrimming = false
-        #expect(state.putOffFlush() == nil)
+        var books = DiskBooks(limits: .init(bytes: .mebibytes(1), age: nil))
+        #expect(books.putOffFlush() == nil)
+        books.ledger.isTrimming = true
+        for _ in 0..<15 { #expect(books.putOffFlush() == .seconds(2)) }
+        #expect(books.putOffFlush() == nil, "it takes too long to wait for")
+        #expect(books.putOffFlush() != nil)
+        books.ledger.isTrimming = false
+        #expect(books.putOffFlush() == nil)
     }
 }

@@ -59,7 +59,7 @@ struct CacheLayout: Sendable {
         }
     }
 
-    /// Tells backup programs to leave the directory out: https://bford.info/cachedir/ (SDWebImage's row CC-01).
+    /// Tells backup programs to leave the directory out: https://bford.info/cachedir/.
     static let directoryTag = """
         Signature: 8a477f597d28d172789f06886806bc55
         # This file is a cache directory tag created by WebImage.

@@ -1,7 +1,6 @@
 import Logging
 import Synchronization
 import WebImageCore
-import WebImageSystem
 
 #if canImport(Glibc)
     import Glibc

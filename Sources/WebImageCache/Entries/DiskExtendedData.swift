@@ -1,4 +1,4 @@
-/// A type of one's own whose values are kept with an entry: SDWebImage's extended data (row K-10), typed and versioned.
+/// A type of one's own whose values are kept with an entry: SDWebImage's extended data, typed and versioned.
 ///
 /// ```
 /// struct Caption: DiskExtendedData {

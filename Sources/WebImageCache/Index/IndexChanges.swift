@@ -1,5 +1,5 @@
 /// What the index has learnt since it was last written down.
-struct DiskChanges {
+struct IndexChanges {
     /// The numbers of directories, in order.
     struct Taken {
         /// Those that hold something else than before.
@@ -37,7 +37,7 @@ struct DiskChanges {
     }
 
     mutating func take() -> Taken {
-        defer { self = DiskChanges() }
+        defer { self = IndexChanges() }
         return Taken(changed: changed.shards, used: used.shards)
     }
 }

@@ -55,9 +55,6 @@ struct EncodedTrailer {
         }
     }
 
-    /// ``expiresAt`` as the index has it.
-    var endOfLifetime: Int64 { expiresAt ?? DiskIndex.Record.endless }
-
     /// Whether the entry's own lifetime lasts.
     func isAlive(at now: Int64) -> Bool { expiresAt.map { now < $0 } ?? true }
 

@@ -1,15 +1,14 @@
-import WebImageCore
-
-/// What of the index is to be written down, and when.
-extension DiskState {
+// When the index is written down, and what of it.
+extension DiskBooks {
     /// How long after now the index should be written down; nil where nothing calls for it or it is on its way.
     mutating func scheduleFlush() -> Duration? {
-        guard isScanned, !changes.isEmpty || uncounted != DiskCounts() else { return nil }
+        guard scan.isDone, !journal.changes.isEmpty || uncounted != DiskCounts() else { return nil }
         // To write it down costs as much as there is in the directories that have changed: of a large cache that is not done
         // every other second. What was not written down is found by the next process that opens the cache.
-        let delay: Duration = changes.count > 0 ? min(max(.seconds(2), flushCost * 50), .seconds(60)) : .seconds(60)
-        if let flushDelay, flushDelay <= delay { return nil }
-        flushDelay = delay
+        let delay: Duration =
+            journal.changes.count > 0 ? min(max(.seconds(2), journal.flushCost * 50), .seconds(60)) : .seconds(60)
+        if let flushDelay = journal.flushDelay, flushDelay <= delay { return nil }
+        journal.flushDelay = delay
         return delay
     }
 
@@ -17,18 +16,12 @@ extension DiskState {
     ///
     /// - Returns: how long it waits once more; nil when it is time.
     mutating func putOffFlush() -> Duration? {
-        guard isEvicting || isTrimming, flushesPutOff < 15 else {
-            flushesPutOff = 0
+        guard ledger.isEvicting || ledger.isTrimming, journal.flushesPutOff < 15 else {
+            journal.flushesPutOff = 0
             return nil
         }
-        flushesPutOff += 1
+        journal.flushesPutOff += 1
         return .seconds(2)
-    }
-
-    /// The directories of which something is to be written down.
-    mutating func takeChanges() -> DiskChanges.Taken {
-        flushDelay = nil
-        return changes.take()
     }
 
     /// What is to be added to a file of the index; it counts as written from now on.
@@ -55,8 +48,8 @@ extension DiskState {
 
     /// Takes room for what the index is about to take more; nothing leaves for it.
     mutating func growIndex(by bytes: Int64) -> Bool {
-        guard used <= capacity - bytes else { return false }
-        indexBytes += bytes
+        guard used <= ledger.capacity - bytes else { return false }
+        ledger.indexBytes += bytes
         return true
     }
 
@@ -68,18 +61,25 @@ extension DiskState {
     /// Hits and misses that are not in the sum of all caches yet.
     var uncounted: DiskCounts {
         DiskCounts(
-            hits: Int64(statistics.hits) - writtenCounts.hits, misses: Int64(statistics.misses) - writtenCounts.misses)
+            hits: Int64(statistics.hits) - journal.writtenCounts.hits,
+            misses: Int64(statistics.misses) - journal.writtenCounts.misses)
     }
 
     var allCounts: DiskCounts {
-        DiskCounts(
-            hits: earlierCounts.hits + uncounted.hits, misses: earlierCounts.misses + uncounted.misses)
+        let uncounted = uncounted
+        return DiskCounts(
+            hits: journal.earlierCounts.hits + uncounted.hits, misses: journal.earlierCounts.misses + uncounted.misses)
     }
 
-    mutating func didWrite(_ counts: DiskCounts) {
-        writtenCounts.hits += counts.hits
-        writtenCounts.misses += counts.misses
-        earlierCounts.hits += counts.hits
-        earlierCounts.misses += counts.misses
+    /// - Parameter found: the index as the scan makes it; what happened since goes before it.
+    mutating func finishScan(
+        _ found: inout DiskIndex, shardTimes: [Int64?], strays: [String: Int64], freeSpace: Int64?
+    ) {
+        for id in scan.finish(shardTimes: shardTimes) { found.remove(id) }
+        for record in index.recordsByDate { found.set(record) }
+        // Exchanged, not copied: others wait for the lock meanwhile.
+        swap(&index, &found)
+        ledger.setStrays(strays)
+        if let freeSpace { ledger.setAutomaticLimit(free: freeSpace, used: used) }
     }
 }

@@ -1,58 +1,64 @@
 import Logging
 import Synchronization
 import WebImageCore
-import WebImageSystem
 
 // Several caches, of one process or of many, share a directory under one limit. A cache joins when it first asks for
 // room; from then on every wish for room is decided over the total that all of them keep in one file.
-extension DiskCache {
-    /// Runs `decide` with the state as it is with what the others take, and tells the others what it changed.
+extension DiskRoom {
+    /// Runs `decide` with the books as they are with what the others take, and tells the others what it changed.
     ///
     /// Where the directory cannot be shared, because it cannot be written or its file system has no locks, the cache
     /// decides by what it knows itself.
-    func sharing<Result: Sendable>(_ decide: @Sendable (inout DiskState) -> Result) -> Result {
+    func sharing<Result: Sendable>(_ decide: @Sendable (inout DiskBooks) -> Result) -> Result {
         for _ in 0..<2 {
             let result = membership.withLock { membership -> Result? in
                 switch meetOthers(&membership) {
-                case .nobody: return state.withLock { decide(&$0) }
+                case .nobody: return books.withLock { decide(&$0) }
                 case .stranger:
                     // What there is to learn of the directory is learnt while nobody waits for a lock.
                     if let usage = membership?.usage { folder.files.unlock(usage) }
                     return nil
                 case .total(let total):
-                    return tellOthers(&membership) { state in
-                        if let total { state.meet(total) }
-                        return decide(&state)
+                    return updateTotal(&membership) { books in
+                        if let total { books.meet(total) }
+                        return decide(&books)
                     }
                 }
             }
             if let result { return result }
-            lookAtOthers()
+            learnOfOthers()
         }
         // Somebody puts one directory after the other in its place.
-        return state.withLock { decide(&$0) }
+        return books.withLock { decide(&$0) }
     }
+
+    /// Tells the others what has changed, and learns what they take.
+    func tellOthers() { sharing { _ in } }
 
     /// Reserves room that the others count as taken already. Not where the directory was replaced since they were told.
     func reserveHeadroom(_ bytes: Int64) -> Bool {
         let now = folder.clock.now
-        let (headroom, inode, seen) = state.withLock { ($0.headroom, $0.usageInode, $0.usageSeen) }
+        let (headroom, inode, seen) = books.withLock {
+            ($0.ledger.share.headroom, $0.ledger.common.inode, $0.ledger.common.seen)
+        }
         guard bytes <= headroom else { return false }
         if seen.map({ now < $0 || now - $0 >= DiskFolder.replacementDelay }) ?? true {
             guard (try? folder.files.status(at: folder.layout.usagePath))?.inode == inode else { return false }
-            state.withLock { $0.usageSeen = now }
+            books.withLock { $0.ledger.common.seen = now }
         }
-        return state.withLock { $0.reserveHeadroom(bytes) }
+        return books.withLock { $0.reserveHeadroom(bytes) }
     }
 
     /// Gives up this cache's place, and the headroom that the others left it, unless they are at the total just now.
     func leaveForGood() {
         membership.withLock { membership in
             guard let usage = membership?.usage else { return }
-            if state.withLock({ $0.headroom > 0 }), let isOurs = try? folder.files.lock(usage, within: .zero), isOurs {
+            if books.withLock({ $0.ledger.share.headroom > 0 }),
+                let isOurs = try? folder.files.lock(usage, within: .zero), isOurs
+            {
                 let known = try? DiskTotal.read(usage, folder.files)
-                tellOthers(&membership, isLast: true) { state in
-                    if let known { state.meet(known) }
+                updateTotal(&membership, isLast: true) { books in
+                    if let known { books.meet(known) }
                 }
             }
             leave(&membership)
@@ -86,7 +92,7 @@ extension DiskCache {
             let isThere = (try? folder.files.status(at: folder.layout.usagePath))?.inode == current.usageInode
             if !isThere {
                 leave(&membership)
-                state.withLock { $0.removeAll() }
+                books.withLock { $0.removeAll() }
             }
         }
         guard let current = membership else { return try join(&membership) }
@@ -105,10 +111,10 @@ extension DiskCache {
     /// Locks the common file. Others hold it for less than some milliseconds; but one that was stopped in the middle holds
     /// it until it goes on. Then this cache goes on alone for a while.
     private func lockTotal(_ usage: Int32) throws(FileFault) -> Bool {
-        if let end = state.withLock({ $0.aloneUntil }), folder.clock.now < end { return false }
+        if let end = books.withLock({ $0.ledger.common.aloneUntil }), folder.clock.now < end { return false }
         let isOurs = try folder.files.lock(usage, within: Self.patience)
         let end = isOurs ? nil : folder.clock.now + Self.pause
-        state.withLock { $0.aloneUntil = end }
+        books.withLock { $0.ledger.common.aloneUntil = end }
         if !isOurs {
             folder.logger.warning("another process holds on to the cache's common total: going on without it")
         }
@@ -129,13 +135,13 @@ extension DiskCache {
             _ = try folder.files.lock(owner, within: .zero)
             let inode = try folder.files.status(of: usage).inode
             // The first store of a new cache finds the one directory that it has made.
-            let knowsAll = others.dead.isEmpty && adoptChanges(most: Self.mostLooksWhileLocked)
-            noteOverhead()
-            state.withLock { state in
+            let knowsAll = others.dead.isEmpty && index.adoptChanges(most: Self.mostReadWhileLocked)
+            index.measureOwnFiles()
+            books.withLock { books in
                 // What is not known yet is counted as others', whoever they are.
-                state.join(total, isAlone: knowsAll && others.names.isEmpty)
-                state.isStranger = !knowsAll
-                (state.usageInode, state.usageSeen) = (inode, nil)
+                books.join(total, isAlone: knowsAll && others.names.isEmpty)
+                books.ledger.common.isStranger = !knowsAll
+                (books.ledger.common.inode, books.ledger.common.seen) = (inode, nil)
             }
             membership = DiskMembership(usage: usage, usageInode: inode, owner: owner, ownerPath: ownerPath)
             return knowsAll ? .total(nil) : .stranger
@@ -148,16 +154,16 @@ extension DiskCache {
     private func leave(_ membership: inout DiskMembership?) {
         membership?.close(folder.files)
         membership = nil
-        state.withLock { $0.leave() }
+        books.withLock { $0.ledger.share.leave() }
     }
 
-    /// Changes the state and tells the others, whose file is unlocked then.
-    func tellOthers<Result>(
-        _ membership: inout DiskMembership?, isLast: Bool = false, _ decide: (inout DiskState) -> Result
+    /// Changes the books and tells the others, whose file is unlocked then.
+    func updateTotal<Result: Sendable>(
+        _ membership: inout DiskMembership?, isLast: Bool = false, _ decide: (inout DiskBooks) -> Result
     ) -> Result {
-        let (result, total, promise) = state.withLock { state in
-            let result = decide(&state)
-            let (total, promise) = state.tellTotal(isLast: isLast)
+        let (result, total, promise) = books.withLock { books in
+            let result = decide(&books)
+            let (total, promise) = books.tellTotal(isLast: isLast)
             return (result, total, promise)
         }
         guard let current = membership else { return result }

@@ -45,7 +45,7 @@ public struct DiskMetadata: Hashable, Sendable {
     /// When the request was sent and when the response came, in seconds since 1970 (RFC 9111, section 4.2.3).
     public var requestTime: Int64?
     public var responseTime: Int64?
-    /// The user's own bytes (SDWebImage's row K-10). For values of one's own types, with versions, see
+    /// The user's own bytes. For values of one's own types, with versions, see
     /// ``DiskExtendedData``.
     public var extendedData: [UInt8]?
     var typedData: [TypedData] = []

@@ -1,0 +1,33 @@
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+/// What a cache knows of its entries and of the room they take: values that are changed together, since an entry that
+/// leaves the index goes on taking room until its file is gone.
+///
+/// Takes events and answers with what must be done; does not touch the disk.
+struct DiskBooks {
+    var index = DiskIndex()
+    var scan = DirectoryScan()
+    var journal = IndexJournal()
+    var ledger: DiskLedger
+    var statistics = DiskStatistics()
+
+    init(limits: DiskCacheConfiguration.Limits) { ledger = DiskLedger(limits) }
+
+    /// What this cache knows of: the sum of what it did.
+    var known: Int64 { index.bytes + ledger.reserved + ledger.leavingBytes }
+    /// Everything on the disk that counts, and what is promised.
+    var used: Int64 { known + ledger.share.foreign }
+    /// The same without what others may yet take; never less than what was seen in the directory.
+    var usage: Int64 { used - ledger.share.othersHeadroom(strays: ledger.strayBytes) }
+}
+
+/// The books behind their lock. No call to the system is made under it.
+final class GuardedBooks: Sendable {
+    private let books: Guarded<DiskBooks>
+
+    init(limits: DiskCacheConfiguration.Limits) { books = Guarded(DiskBooks(limits: limits)) }
+
+    func withLock<Result: Sendable>(_ body: (inout DiskBooks) -> Result) -> Result { books.withLock { body(&$0) } }
+}

@@ -1,0 +1,30 @@
+package import WebImageCore
+
+extension DiskCache {
+    /// Every entry whose trailer can be read, in no order. Blocks; reads the end of every file.
+    package func entries() throws(WebImageError) -> [DiskEntryInfo] {
+        index.finishScan()
+        try writeAllStaged()
+        var found: [DiskEntryInfo] = []
+        folder.forEachEntryFile { id, path in
+            guard let file = try? EntryFile.open(path, folder.files) else { return }
+            defer { file.close() }
+            guard let status = try? file.status(), case .passed(let tail)? = try? file.readTail(status) else { return }
+            found.append(info(id, path, status, tail))
+        }
+        return found
+    }
+
+    private func info(_ id: EntryID, _ path: String, _ status: FileStatus, _ tail: EntryFile.Tail) -> DiskEntryInfo {
+        let (lastUse, age) = books.withLock { books in
+            (max(books.index.record(of: id)?.date ?? .min, status.modified), books.ledger.age)
+        }
+        let idle = age.map { lastUse.addingReportingOverflow($0.wholeSeconds).partialValue }
+        let trailer = tail.trailer.decoded
+        let metadata = trailer?.metadata ?? DiskMetadata()
+        return DiskEntryInfo(
+            key: trailer?.key.map { CacheKey($0) }, path: path, bodyLength: ByteCount(Int(tail.footer.bodyLength)),
+            allocated: ByteCount(Int(status.blockBytes)), lastUse: lastUse,
+            expires: [idle, metadata.expiresAt].compactMap(\.self).min(), metadata: metadata)
+    }
+}

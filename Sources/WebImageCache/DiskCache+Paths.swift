@@ -1,0 +1,56 @@
+public import WebImageCore
+
+// Where entries are, without reading them.
+extension DiskCache {
+    /// How long the file of that key's entry is: what reading it takes in memory, without opening it. 0 when there is
+    /// none. Blocks.
+    package func fileLength(of key: CacheKey) -> Int {
+        let id = EntryID(key)
+        if let known = books.withLock({ $0.index.record(of: id)?.length }), known > 0 { return Int(clamping: known) }
+        return (try? folder.files.status(at: folder.layout.path(of: id))).map { Int(clamping: $0.size) } ?? 0
+    }
+
+    /// Whether there is an entry of that key, without reading its body. Blocks.
+    package func contains(_ key: CacheKey) throws(WebImageError) -> Bool {
+        if unwritten.newest(EntryID(key)) != nil { return true }
+        return try path(for: key) != nil || pathElsewhere(key, EntryID(key)) != nil
+    }
+
+    /// Where that key's entry is or would be, in this cache, whether there is one or not.
+    public func defaultPath(for key: CacheKey) -> String { folder.layout.path(of: EntryID(key)) }
+
+    /// The file of that key's entry in this cache; nil when there is none. Blocks; what is staged is written first.
+    package func path(for key: CacheKey) throws(WebImageError) -> String? {
+        let id = EntryID(key)
+        try writeStaged(id)
+        let path = folder.layout.path(of: id)
+        do {
+            try folder.check()
+            let status = try folder.files.status(at: path)
+            if isExpired(id, status) { return nil }
+            return try hasOutlived(id, path, status) ? nil : path
+        } catch  where error.isMissing {
+            forget(id)
+            return nil
+        } catch {
+            throw reading(error, path)
+        }
+    }
+
+    /// Whether an entry has outlived its own lifetime. Reads the end of its file where the index does not know.
+    private func hasOutlived(_ id: EntryID, _ path: String, _ status: FileStatus) throws(FileFault) -> Bool {
+        let record = books.withLock { $0.index.record(of: id) }
+        if let record, record.expires != 0, record.length == status.size, record.date >= status.modified {
+            return folder.clock.wallTime >= record.expires
+        }
+        guard let expires = try folder.readTail(path)?.trailer.endOfLifetime else { return false }
+        if record?.length == status.size { books.withLock { $0.learn(id, expires: expires) } }
+        return folder.clock.wallTime >= expires
+    }
+
+    /// The date is what the index says or what the file says, whichever is later: another process may have used it.
+    func isExpired(_ id: EntryID, _ status: FileStatus) -> Bool {
+        let now = folder.clock.wallTime
+        return books.withLock { $0.isExpired(id, modified: status.modified, at: now) }
+    }
+}
