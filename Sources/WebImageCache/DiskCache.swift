@@ -2,8 +2,8 @@ import Logging
 package import WebImageCore
 import WebImageSystem
 
-/// Entries on disk, by key: reads and writes the files of its folder, finds what is not written yet, and has the index and
-/// the room that entries take kept.
+/// Entries on disk, by key: a folder of files, what is not written yet, an index, and room within limits, with the books
+/// that the last two share.
 ///
 /// An entry may be lost, but is never wrong: it carries its key, its length and checksums, is written under a temporary
 /// name and renamed, and is checked when it is read; what fails is dropped. Entries that were not used for
@@ -16,7 +16,6 @@ public final class DiskCache: Sendable {
     let executor: any WorkExecutor
     let folder: DiskFolder
     let unwritten: UnwrittenEntries
-    /// What index and room know, which reading and writing change.
     let books: GuardedBooks
     let index: IndexKeeper
     let room: DiskRoom

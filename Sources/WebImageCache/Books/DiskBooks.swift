@@ -23,7 +23,7 @@ struct DiskBooks {
     var usage: Int64 { used - ledger.share.othersHeadroom(strays: ledger.strayBytes) }
 }
 
-/// The books behind their lock. No call to the system is made under it.
+/// The books behind their lock. Nothing is read from the disk or written under it.
 final class GuardedBooks: Sendable {
     private let books: Guarded<DiskBooks>
 

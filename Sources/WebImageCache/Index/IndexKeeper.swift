@@ -72,15 +72,3 @@ final class IndexKeeper: Sendable {
         }
     }
 }
-
-extension FileStatus {
-    /// What an entry's file says of itself from outside.
-    func record(of id: EntryID) -> DiskIndex.Record {
-        DiskIndex.Record(id: id, bytes: blockBytes, length: size, date: modified, recordedDate: modified)
-    }
-}
-
-extension EncodedTrailer {
-    /// ``expiresAt`` as the index has it.
-    var endOfLifetime: Int64 { expiresAt ?? DiskIndex.Record.endless }
-}

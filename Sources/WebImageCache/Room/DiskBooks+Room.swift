@@ -1,7 +1,7 @@
 // Who gets room, and who leaves for it.
 extension DiskBooks {
     /// An answer to a wish for room.
-    enum Room {
+    enum RoomAnswer {
         case granted
         /// No eviction can make that room.
         case refused
@@ -26,7 +26,7 @@ extension DiskBooks {
         return true
     }
 
-    mutating func reserve(_ bytes: Int64) -> Room {
+    mutating func reserve(_ bytes: Int64) -> RoomAnswer {
         let capacity = ledger.capacity
         guard bytes <= capacity, ledger.mostEntries != 0 else { return .refused }
         if reserveFreeRoom(bytes) { return .granted }

@@ -1,0 +1,67 @@
+import Testing
+import WebImageCache
+import WebImageCore
+import WebImageSystem
+
+/// Entries that somebody outside the cache is about to write.
+struct DiskExpectedTests {
+    private final class Announced: ExpectedEntry {
+        let key: CacheKey
+        let metadata: DiskMetadata
+        let order: DiskWriteOrder
+        let isComplete = true
+        private let body: [UInt8]
+
+        init(_ key: CacheKey, _ body: [UInt8], _ cache: DiskCache, _ metadata: DiskMetadata = DiskMetadata()) {
+            (self.key, self.body, self.metadata, order) = (key, body, metadata, cache.orderWrite(of: key))
+        }
+
+        func allBytes() -> [UInt8] { body }
+    }
+
+    private let key = CacheKey("a")
+
+    private func makeBench() throws -> Bench {
+        let bench = try Bench()
+        bench.executor.runAll()
+        return bench
+    }
+
+    /// With the last reference to an entry its place in the order goes, which is given up under the lock that the entry was
+    /// just taken out under.
+    @Test func anEntryThatTheCacheAloneHoldsEndsItsWriteWhenAnotherIsExpected() throws {
+        let bench = try makeBench()
+        bench.cache.expect(Announced(key, [1], bench.cache))
+        bench.cache.expect(Announced(key, [2], bench.cache))
+        #expect(try bench.cache.read(key)?.body == [2])
+        bench.cache.endExpecting(try #require(bench.cache.expectedEntry(for: key) as? Announced))
+        #expect(try bench.cache.read(key) == nil)
+    }
+
+    @Test func theNewestOfWhatIsStagedAndExpectedIsFound() throws {
+        let bench = try makeBench()
+        let early = Announced(key, [1], bench.cache)
+        bench.cache.stage(key, [2], metadata(2))
+        bench.cache.expect(early)
+        #expect(try bench.cache.read(key)?.body == [2])
+        bench.cache.expect(Announced(key, [3], bench.cache))
+        #expect(try bench.cache.read(key)?.body == [3])
+        // It was announced before the removal, and so is no entry any more.
+        try bench.cache.remove(key)
+        #expect(try bench.cache.read(key) == nil)
+        #expect(bench.cache.expectedEntry(for: key) == nil)
+    }
+
+    /// A writer that comes late must not take what was staged after its place was taken.
+    @Test func aLateWriterLeavesWhatWasStagedAfterItsPlaceWasTaken() throws {
+        let bench = try makeBench()
+        let order = bench.cache.orderWrite(of: key)
+        bench.cache.stage(key, [2], metadata(2))
+        let writer = try bench.cache.makeWriter(for: key, as: order)
+        try writer.append([1])
+        #expect(try bench.cache.read(key)?.body == [2])
+        try bench.cache.flush()
+        #expect(try !writer.commit(metadata(1)), "the staged entry began later and is written")
+        #expect(try bench.cache.read(key)?.body == [2])
+    }
+}
