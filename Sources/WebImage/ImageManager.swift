@@ -128,7 +128,7 @@ public final class ImageManager: Sendable {
         cache = ImageCache(
             memory: memoryCache, disk: diskCache, partials: partials, decoding: decoding, executor: ioExecutor,
             furtherTiers: configuration.tiers.map {
-                FurtherTier($0, clock: clock, executor: ioExecutor, logger: configuration.logger)
+                FurtherTier($0, decoding, executor: ioExecutor, logger: configuration.logger)
             }, encoding: configuration.cacheEncoding, serializer: configuration.cacheSerializer)
         loader = Loader(
             LoaderParts(

@@ -279,6 +279,30 @@ import WebImageTesting
         tier.open()
     }
 
+    /// What a tier brings waits for a decoder within the same bound as what the disk brings.
+    @Test func whatWaitsForADecoderIsNotReadFromATier() async throws {
+        let bench = makeBench(hasDisk: false) { configuration in
+            configuration.decodeThreads = 1
+            configuration.download.memoryForAll = .mebibytes(1)
+        }
+        var metadata = DiskMetadata()
+        metadata.storedAt = clock.wallTime
+        let urls = (0..<20).map { "http://pictures.test/\($0).png" }
+        for url in urls {
+            let entry = TierEntry(body: picture + [UInt8](repeating: 0, count: 400_000), metadata: metadata)
+            _ = try await tier.put(entry, for: ImageRequest(url).originalKey)
+        }
+        let gate = Gate()
+        bench.manager.loader.decoding.executor.run(.high) { gate.wait() }
+        let loads = urls.map { url in Task { try await bench.manager.image(for: ImageRequest(url)).source } }
+        #expect(await eventually { bench.manager.loader.decoding.inputMemory.waitingCount > 0 })
+        for _ in 0..<200 { await Task.yield() }
+        #expect(tier.count(.entry) <= 4, "\(tier.count(.entry)) were read")
+        gate.open()
+        for load in loads { #expect(try await load.value == .tier) }
+        #expect(await eventually { bench.manager.loader.decoding.inputMemory.used == 0 })
+    }
+
     @Test func aTierThatFailedIsAskedAgainAfterAPause() async throws {
         let bench = makeBench(hasDisk: false)
         try await fill(bench)

@@ -109,7 +109,7 @@ public final class ImageCache: ImageCaching {
         self.init(
             memory: memory, disk: disk, partials: partials, decoding: decoding, executor: fileExecutor,
             furtherTiers: configuration.tiers.map {
-                FurtherTier($0, clock: clock, executor: fileExecutor, logger: configuration.logger)
+                FurtherTier($0, decoding, executor: fileExecutor, logger: configuration.logger)
             }, encoding: configuration.encoding, serializer: configuration.serializer,
             pressure: memoryPressure.map { source in
                 MemoryPressureWatcher(source: source, clock: clock) { [weak memory] in memory?.trim(for: $0) }

@@ -24,7 +24,10 @@ struct DiskTier: OriginalTier {
             if let coming = coming(key) { return then(coming) }
             switch part {
             case .metadata: then(readMetadata(key))
-            case .all: withRoom(for: key, reader) { lease in then(read(key, lease)) }
+            case .all:
+                let length = disk.fileLength(of: key)
+                if length == 0 { return then(read(key, nil)) }
+                inputMemory.lease(length, for: reader, on: executor) { lease in then(read(key, lease)) }
             }
         }
     }
@@ -42,23 +45,6 @@ struct DiskTier: OriginalTier {
             observer.cacheFailed(error)
             return nil
         }
-    }
-
-    /// Goes on once there is memory for the entry's bytes: what waits for a decoder is not read meanwhile.
-    private func withRoom(
-        for key: CacheKey, _ reader: any TierReader, _ then: @escaping @Sendable (AdmissionLease?) -> Void
-    ) {
-        let length = disk.fileLength(of: key)
-        if length == 0 { return then(nil) }
-        let isNow = inputMemory.take(
-            length, reader.priority, for: reader.owner, isWanted: { !reader.isAbandoned },
-            orLater: { isAdmitted in
-                // Where it is not, nobody wants it any more.
-                guard isAdmitted else { return }
-                let lease = AdmissionLease(inputMemory, length)
-                executor.run(reader.priority, for: reader.owner) { then(lease) }
-            })
-        if isNow { then(AdmissionLease(inputMemory, length)) }
     }
 
     /// - Parameter lease: what was taken for the bytes; nil where it was not known before that there are some.

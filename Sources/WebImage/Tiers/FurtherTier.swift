@@ -30,16 +30,22 @@ final class FurtherTier: OriginalTier {
         case reads, changes
     }
 
+    /// What an entry is taken to be long before it has come.
+    private static let expectedLength = 256 << 10
+
     private let tier: any BytesTier
+    /// What originals may take that were read and wait for a decoder.
+    private let inputMemory: Admission
     private let clock: any LoadClock
     /// Goes on with what the tier has answered.
     private let executor: any WorkExecutor
     private let logger: Logger
     private let state = Guarded(State())
 
-    init(_ tier: any BytesTier, clock: any LoadClock, executor: any WorkExecutor, logger: Logger) {
+    init(_ tier: any BytesTier, _ decoding: DecodeService, executor: any WorkExecutor, logger: Logger) {
         self.tier = tier
-        self.clock = clock
+        inputMemory = decoding.inputMemory
+        clock = decoding.clock
         self.executor = executor
         self.logger = logger
     }
@@ -52,6 +58,26 @@ final class FurtherTier: OriginalTier {
         _ key: CacheKey, _ part: OriginalPart, for reader: any TierReader,
         _ then: @escaping @Sendable (FoundOriginal?) -> Void
     ) {
+        switch part {
+        case .metadata:
+            read(key, for: reader, then) { tier async throws(WebImageError) in
+                try await tier.metadata(for: key).map { FoundOriginal(log: nil, metadata: $0) }
+            }
+        case .all:
+            inputMemory.lease(Self.expectedLength, for: reader, on: executor) { [self] lease in
+                read(key, for: reader, then) { tier async throws(WebImageError) in
+                    guard let entry = try await tier.entry(for: key) else { return nil }
+                    lease.grow(to: entry.body.count)
+                    return FoundOriginal(log: ByteLog(bytes: entry.body, lease: lease), metadata: entry.metadata)
+                }
+            }
+        }
+    }
+
+    private func read(
+        _ key: CacheKey, for reader: any TierReader, _ then: @escaping @Sendable (FoundOriginal?) -> Void,
+        _ work: @escaping @Sendable (any BytesTier) async throws(WebImageError) -> FoundOriginal?
+    ) {
         let mayRead = state.withLock { state in
             // What is about to go is gone.
             guard !state.changes.isRemoving(key), state.readCount < Self.mostCalls / 2,
@@ -63,14 +89,8 @@ final class FurtherTier: OriginalTier {
         guard mayRead else {
             return executor.run(reader.priority, for: reader.owner) { then(nil) }
         }
-        call(within: tier.readDeadline) { [tier] () async throws(WebImageError) -> FoundOriginal? in
-            switch part {
-            case .metadata: try await tier.metadata(for: key).map { FoundOriginal(log: nil, metadata: $0) }
-            case .all:
-                try await tier.entry(for: key).map {
-                    FoundOriginal(log: ByteLog(bytes: $0.body), metadata: $0.metadata)
-                }
-            }
+        call(within: tier.readDeadline) { [tier] () async throws(WebImageError) in
+            try await work(tier)
         } answer: { [self] result in
             note(result, of: .reads)
             let found = try? result.get()

@@ -47,6 +47,25 @@ protocol TierReader: Sendable {
     var priority: LoadPriority { get }
 }
 
+extension Admission {
+    /// Goes on once there is memory for an original's bytes: what waits for a decoder is not read meanwhile. A reader that has
+    /// left may get no answer.
+    func lease(
+        _ amount: Int, for reader: any TierReader, on executor: any WorkExecutor,
+        _ then: @escaping @Sendable (AdmissionLease) -> Void
+    ) {
+        let isNow = take(
+            amount, reader.priority, for: reader.owner, isWanted: { !reader.isAbandoned },
+            orLater: { isAdmitted in
+                // Where it is not, nobody wants it any more.
+                guard isAdmitted else { return }
+                let lease = AdmissionLease(self, amount)
+                executor.run(reader.priority, for: reader.owner) { then(lease) }
+            })
+        if isNow { then(AdmissionLease(self, amount)) }
+    }
+}
+
 /// What a tier has of an original.
 struct FoundOriginal: Sendable {
     /// Nil where only the metadata was wanted.
