@@ -155,27 +155,11 @@ extension DiskCache {
         _ temporary: FilePath, as record: DiskIndex.Record, reserved: Int64, _ number: UInt64,
         inPlaceOf replaced: KnownEntry? = nil
     ) throws(FileFault) -> Bool {
-        let id = record.id
-        let path =
-            temporary.directory.map { FilePath(CacheLayout.name(of: id), in: $0) }
-            ?? FilePath(folder.layout.path(of: id))
         let isPublished: Bool
         do throws(FileFault) {
-            isPublished = try folder.withTurn(of: id) { () throws(FileFault) in
-                guard unwritten.wants(number, id) else { return false }
-                var locked: Int32?
-                if let replaced {
-                    locked = try lock(replaced, id)
-                    if locked == nil { return false }
-                }
-                defer { if let locked { folder.files.closeLocked(locked) } }
-                let freed = try room.place(temporary, at: path)
-                books.withLock { books in
-                    books.fulfil(reserved, record, freed: freed)
-                    books.statistics.stores += 1
-                }
-                unwritten.didPublish(number, id)
-                return true
+            isPublished = try folder.withTurn(of: record.id) { () throws(FileFault) in
+                guard unwritten.wants(number, record.id) else { return false }
+                return try replace(replaced, by: temporary, as: record, reserved: reserved, number)
             }
         } catch {
             try? folder.files.remove(temporary)
@@ -189,6 +173,31 @@ extension DiskCache {
         return isPublished
     }
 
+    /// In the entry's turn.
+    /// - Returns: false where the entry's file is not `replaced` any more.
+    private func replace(
+        _ replaced: KnownEntry?, by temporary: FilePath, as record: DiskIndex.Record, reserved: Int64, _ number: UInt64
+    ) throws(FileFault) -> Bool {
+        let id = record.id
+        let path =
+            temporary.directory.map { FilePath(CacheLayout.name(of: id), in: $0) }
+            ?? FilePath(folder.layout.path(of: id))
+        var locked: Int32?
+        if let replaced {
+            locked = try lock(replaced, id)
+            if locked == nil { return false }
+        }
+        defer { if let locked { folder.files.closeLocked(locked) } }
+        let freed = try room.place(temporary, at: path)
+        books.withLock { books in
+            books.fulfil(reserved, record, freed: freed)
+            books.statistics.stores += 1
+        }
+        unwritten.didPublish(number, id)
+        return true
+    }
+
+    /// Counts and logs a store for which there is no room.
     func skip() {
         books.withLock { $0.statistics.skippedStores += 1 }
         folder.log.note(.noSpace, .notice, "a store was skipped: the cache's limit leaves no room for it")

@@ -12,6 +12,9 @@ import WebImageSystem
 /// Safe to use from any thread. Each operation is there twice under one name: asynchronous, for everybody, and
 /// blocking, within this package, for code that runs on the I/O executor already.
 public final class DiskCache: Sendable {
+    // The four parts have folders of their own, `Folder`, `Unwritten`, `Index` and `Room`; each knows only those before it.
+    // `Books` puts the values of index and room behind one lock. Extensions of this class read, write and list with them.
+
     package let configuration: DiskCacheConfiguration
     let executor: any WorkExecutor
     let folder: DiskFolder

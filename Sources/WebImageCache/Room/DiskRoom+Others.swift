@@ -55,8 +55,8 @@ extension DiskRoom {
         for name in dead { try? folder.files.remove(folder.layout.ownerDirectory + "/" + name) }
     }
 
-    /// Looks again at what others do: of the dead nothing is left, what nobody owns goes when it is old, what they have
-    /// stored and removed is known from now on, and where the common total does not fit to that it is counted anew.
+    /// Learns what the other caches of the directory have done: removes what dead ones left and old temporary files that
+    /// nobody owns, reads what was stored and removed, and counts the common total anew where it does not fit to that.
     /// - Parameter lists: whether every shard is listed for temporary files, even where nothing calls for it.
     func learnOfOthers(lists: Bool = false) {
         guard (try? folder.check()) != nil else { return }
