@@ -31,7 +31,7 @@ enum OverlapBench {
             server.serve(
                 path, .bytes(bytes, contentType: "image/*").with(.paced(over: decode * 1.5, pieces: 100)))
             var remote = ImageRequest(server.url(path))
-            remote.cachePolicy = .noStore
+            remote.caching.policy = .noStore
             _ = try await manager.image(for: remote)
             let end = ContinuousClock.now
             guard let last = stamps.last else { continue }

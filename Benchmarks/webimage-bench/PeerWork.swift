@@ -119,7 +119,7 @@ enum PeerWork {
     ) async throws -> Int {
         var request = ImageRequest(data: bytes, name: name)
         if operation != "decode" { request.size = TargetSize(width: 256) }
-        request.firstFrameOnly = !isAnimation
+        request.decoding.firstFrameOnly = !isAnimation
         let image = try await manager.image(for: request).image
         switch operation {
         case "tjpeg": return try await manager.encode(image, as: .jpeg, EncodeOptions(quality: 80)).count

@@ -3,14 +3,15 @@
 extension ImageRequest: CustomStringConvertible {
     /// `"ImageRequest(https://example.com/a.jpg, 400x300 cover)"`; credentials in the URL do not show.
     public var description: String {
+        let (options, policy) = (options, options.caching.policy)
         var facts = [place]
-        if let size {
+        if let size = options.size {
             let sides = [size.width, size.height].map { side in side.map { "\($0)" } ?? "" }.joined(separator: "x")
             facts.append("\(sides) \(size.fit.rawValue)")
         }
-        if page > 0 { facts.append("page \(page)") }
-        if !transformers.isEmpty { facts.append("\(transformers.count) transformers") }
-        if cachePolicy != .cacheFirst { facts.append("\(cachePolicy.rawValue)") }
+        if options.decoding.page > 0 { facts.append("page \(options.decoding.page)") }
+        if !options.transformers.isEmpty { facts.append("\(options.transformers.count) transformers") }
+        if policy != .cacheFirst { facts.append(policy.rawValue) }
         return "ImageRequest(\(facts.joined(separator: ", ")))"
     }
 }

@@ -14,7 +14,7 @@ extension Image {
     /// - Throws: `fileNotFound` and its kin, `badImageData`, and for other URLs what a load throws.
     public init(contentsOf url: URL, size: TargetSize? = nil) async throws(WebImageError) {
         var request = ImageRequest(url, size: size)
-        request.cachePolicy = .noStore
+        request.options.caching.policy = .noStore
         self = try await StandaloneLoads.manager.image(for: request).image
     }
 
@@ -23,7 +23,7 @@ extension Image {
     /// - Throws: `badImageData`, whose cause says what is wrong.
     public init(data: [UInt8], size: TargetSize? = nil) async throws(WebImageError) {
         var request = ImageRequest(data: data, name: "\(data.count) bytes")
-        request.size = size
+        request.options.size = size
         self = try await StandaloneLoads.manager.image(for: request).image
     }
 

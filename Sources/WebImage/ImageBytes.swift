@@ -82,7 +82,7 @@ public struct ImageBytes: AsyncSequence, Sendable {
         /// Part of the bytes may be in a file.
         private func step() async throws(WebImageError) -> ByteLog.Step {
             let answer = CancellableAnswer<ByteLog.Step>()
-            log.whenReadable(after: offset) { [log, offset, executor, priority = reading.request.priority] in
+            log.whenReadable(after: offset) { [log, offset, executor, priority = reading.request.options.priority] in
                 executor.run(priority) { answer.give(.success(log.read(at: offset))) }
             }
             return try await reading.value(of: answer)

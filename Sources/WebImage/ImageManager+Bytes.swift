@@ -23,7 +23,7 @@ extension ImageManager {
             let log = try await reading.whole()
             let answer = CancellableAnswer<ByteChunk>()
             // Part of the bytes may be in a file.
-            loader.ioExecutor.run(reading.request.priority) {
+            loader.ioExecutor.run(reading.request.options.priority) {
                 answer.give(Result { () throws(WebImageError) in try log.contiguous() })
             }
             return try await answer.value().array
@@ -36,7 +36,7 @@ extension ImageManager {
     private func standIn(for error: WebImageError, _ reading: BytesReading) throws(WebImageError) -> ImageRequest {
         guard reading.hasStandIn(for: error) else { throw error }
         var entry = reading.request
-        entry.cachePolicy = .cacheOnly
+        entry.options.caching.policy = .cacheOnly
         return entry
     }
 
@@ -81,7 +81,7 @@ extension ImageManager {
     ///   - check: how much of it is looked at before it is kept. Where a ``CacheSerializer`` decides what is kept, all of it
     ///     is, since that needs the picture.
     ///   - onProgress: told how far the transfer is, on threads of the manager. It must not block.
-    /// - Returns: once all of it is there; with ``CacheUse/waitsForStore`` once it is on disk, or was given up.
+    /// - Returns: once all of it is there; with ``ImageRequest/Caching/waitsForStore`` once it is on disk, or was given up.
     /// - Throws: what a load of it would throw.
     public func keepOriginal(
         for request: ImageRequest, check: OriginalCheck = .header,
@@ -95,7 +95,7 @@ extension ImageManager {
         if reading.bytes.isProvisional {
             // What is newer is waited for; where nobody tells, the old one is kept as it is.
             var newer = request
-            newer.cachePolicy = .revalidate
+            newer.options.caching.policy = .revalidate
             do throws(WebImageError) {
                 reading = try await BytesReading.open(newer, by: loader)
             } catch {
@@ -128,8 +128,8 @@ extension ImageManager {
         response.head = reading.bytes.following(log).head
         response.timings.queue = reading.bytes.time - begin
         if let metrics = reading.bytes.download?.metrics { response.timings.add(metrics) }
-        if reading.request.includesData { response.data = try await data(of: reading) }
-        if reading.request.caching.waitsForStore {
+        if reading.request.options.includesData { response.data = try await data(of: reading) }
+        if reading.request.options.caching.waitsForStore {
             await loader.originals.finish()
             response.take(reading.keeper.outcome)
         }
@@ -142,9 +142,9 @@ extension ImageManager {
     ) async throws(WebImageError) -> OriginalResponse {
         var request = given
         // A picture that memory has says nothing of the original; and half of one is not kept.
-        (request.caching.query, request.caching.store) = ([], [])
-        request.allowsPartial = false
-        (request.size, request.bitmapLimit, request.transformers) = (nil, nil, [])
+        (request.options.caching.query, request.options.caching.store) = ([], [])
+        request.options.decoding.allowsPartial = false
+        (request.options.size, request.options.decoding.bitmapLimit, request.options.transformers) = (nil, nil, [])
         for await event in events(for: request) {
             switch event {
             case .progress(let progress): onProgress?(progress)

@@ -4,7 +4,7 @@ import WebImageSystem
 
 extension ImageManager {
     /// A file of pages: a picture and what requests bring, in their order, each with its own size, depth and orientation.
-    /// Requests that differ in ``ImageRequest/page`` alone keep all pages of a TIFF. One after the other is loaded and
+    /// Requests that differ in ``ImageRequest/Decoding/page`` alone keep all pages of a TIFF. One after the other is loaded and
     /// written.
     ///
     /// - Throws: `cannotEncode` for a format without pages, what the loads throw, `cancelled` when the task was cancelled.

@@ -37,14 +37,14 @@ public final class ImageManager: Sendable {
         /// Default: as ``/WebImageDownload/DownloadConfiguration`` says. An `Accept` field that nobody has set names the formats that the
         /// manager's coders decode.
         public var download = DownloadConfiguration()
-        /// What decoding one picture may cost, for requests that do not say it (``ImageRequest/limits``). Default
+        /// What decoding one picture may cost, for requests that do not say it (``ImageRequest/Decoding/limits``). Default
         /// ``/WebImageCore/DecodeLimits/default``.
         public var limits = DecodeLimits.default
-        /// How long a whole load may take, for requests that do not say it (``ImageRequest/timeout``). Default nil: no limit,
+        /// How long a whole load may take, for requests that do not say it (``ImageRequest/Options/timeout``). Default nil: no limit,
         /// but for those of the phases (``/WebImageDownload/DownloadConfiguration/deadlines``).
         public var timeout: Duration?
         /// Which schemes, hosts, ports and resolved addresses may be talked to, for requests that do not say it
-        /// (``ImageRequest/addressPolicy``); the same as ``download``'s. A program that takes URLs from strangers sets
+        /// (``/WebImageDownload/DownloadOptions/addressPolicy``); the same as ``download``'s. A program that takes URLs from strangers sets
         /// ``/WebImageDownload/AddressPolicy/publicOnly``. Default nil: all.
         public var addressPolicy: AddressPolicy? {
             get { download.addressPolicy }
@@ -52,7 +52,7 @@ public final class ImageManager: Sendable {
         }
         /// For how long URLs that failed are left alone, by what they failed with.
         public var failedURLs = FailedURLPolicy()
-        /// How finished pictures are written to disk where a request wants them there (``CacheUse/store``). Default
+        /// How finished pictures are written to disk where a request wants them there (``ImageRequest/Caching/store``). Default
         /// ``CacheEncoding/automatic``.
         public var cacheEncoding = CacheEncoding.automatic
         /// Decides which bytes go to disk: of finished pictures, and of originals that are loaded as they are. An original of
@@ -154,7 +154,7 @@ public final class ImageManager: Sendable {
     /// Cancelling the task cancels the load, unless others wait for the same picture.
     /// - Throws: any code of ``/WebImageCore/WebImageError``; `cancelled` when the task was cancelled.
     public nonisolated(nonsending) func image(for request: ImageRequest) async throws(WebImageError) -> ImageResponse {
-        if !request.includesData, let image = loader.cachedImage(for: request) {
+        if !request.options.includesData, let image = loader.cachedImage(for: request) {
             loader.observer.answered(from: .memory)
             return ImageResponse(image: image, source: .memory)
         }
@@ -203,7 +203,7 @@ public final class ImageManager: Sendable {
     }
 
     /// Ends the manager's work in order: takes nothing new (`shutDown`), ends the loads that wait for the network unless
-    /// they are marked ``ImageRequest/finishesWhenDrained``, lets the rest come to their end for as long as `limit`, writes
+    /// they are marked ``/WebImageDownload/DownloadOptions/finishesWhenDrained``, lets the rest come to their end for as long as `limit`, writes
     /// everything to disk, removes what is too old there
     /// (``/WebImageCache/DiskCacheConfiguration/removesExpiredWhenDrained``), shuts down, and gives free memory back to the
     /// system. A cancelled task does not wait for loads.

@@ -1,7 +1,6 @@
 import WebImageCache
-public import WebImageCodecs
 public import WebImageCore
-import WebImageDownload
+public import WebImageDownload
 
 #if canImport(FoundationEssentials)
     public import FoundationEssentials
@@ -11,8 +10,18 @@ import WebImageDownload
 
 /// A URL and what to make of it. A value: make it once, keep it, change copies of it.
 ///
-/// Its cache keys are computed when it is made or changed, so that loading with a request that is kept costs no
-/// hashing; a copy costs one reference count.
+///     let request = ImageRequest("https://example.com/a.jpg") {
+///         $0.size = TargetSize(width: 400)
+///         $0.priority = .high
+///         $0.http.headers[.accept] = "image/webp"
+///     }
+///
+/// Each of ``Options`` is a property of the request, too: `request.size` is `request.options.size`.
+///
+/// Cache keys are computed when a request is made or changed, so that loading with a request that is kept costs no hashing;
+/// a copy costs one reference count. To change several options at once, change ``options`` or give them when it is made:
+/// the keys are then computed once.
+@dynamicMemberLookup
 public struct ImageRequest: Sendable {
     private var storage: ImageRequestStorage
 
@@ -20,11 +29,7 @@ public struct ImageRequest: Sendable {
     ///   - url: text of an absolute URL: `http`, `https`, `file`, `data`, or one that a loader of the manager takes. It is
     ///     checked when it is loaded; one without a scheme is `invalidURL`, never a path.
     ///   - size: the size to decode to; nil: the size that the picture has.
-    public init(_ url: String, size: TargetSize? = nil) {
-        var fields = ImageRequestFields(url: url)
-        fields.recipe.size = size
-        storage = ImageRequestStorage(fields)
-    }
+    public init(_ url: String, size: TargetSize? = nil) { self.init(.url(url), Options(size: size)) }
 
     /// - Parameters:
     ///   - url: an absolute URL.
@@ -33,17 +38,13 @@ public struct ImageRequest: Sendable {
 
     /// The same with more said of it.
     ///
-    ///     let request = ImageRequest("https://example.com/a.jpg") {
-    ///         $0.size = TargetSize(width: 400)
-    ///         $0.priority = .high
-    ///     }
-    ///
     /// - Parameters:
     ///   - url: text of an absolute URL.
-    ///   - change: called once, now.
-    public init(_ url: String, _ change: (inout ImageRequest) -> Void) {
-        self.init(url)
-        change(&self)
+    ///   - change: sets what differs from the defaults. Called once, now.
+    public init(_ url: String, _ change: (inout Options) -> Void) {
+        var options = Options()
+        change(&options)
+        self.init(.url(url), options)
     }
 
     /// A file.
@@ -52,11 +53,7 @@ public struct ImageRequest: Sendable {
     ///   - path: one that is not absolute begins at the process's working directory. Any file that the process may read is
     ///     read: it must not come from strangers.
     ///   - size: the size to decode to; nil: the size that the picture has.
-    public init(path: String, size: TargetSize? = nil) {
-        var fields = ImageRequestFields(path: path)
-        fields.recipe.size = size
-        storage = ImageRequestStorage(fields)
-    }
+    public init(path: String, size: TargetSize? = nil) { self.init(.path(path), Options(size: size)) }
 
     /// What somebody has typed for a program to load: a URL, or a path where it has no scheme.
     package init(argument text: String) {
@@ -69,186 +66,94 @@ public struct ImageRequest: Sendable {
     ///   - data: the bytes of a file.
     ///   - name: stands for the bytes in errors.
     public init(data: [UInt8], name: String) {
-        var fields = ImageRequestFields(url: "data:,\(RequestIdentity.nextNumber())")
-        fields.inlineData = data
-        fields.inlineName = name
-        fields.cachePolicy = .noStore
-        storage = ImageRequestStorage(fields)
+        var options = Options()
+        options.caching.policy = .noStore
+        self.init(.bytes(data, name: name, number: RequestIdentity.nextNumber()), options)
+    }
+
+    init(_ place: ImageRequestStorage.Place, _ options: Options) {
+        storage = ImageRequestStorage(place, options)
     }
 
     /// Where the bytes are: an absolute URL, or the path of ``init(path:size:)``.
-    public var url: String { storage.fields.url }
+    public var url: String { storage.url }
 
-    subscript<Value>(_ field: WritableKeyPath<ImageRequestFields, Value>) -> Value {
-        get { storage.fields[keyPath: field] }
-        set {
-            var fields = storage.fields
-            fields[keyPath: field] = newValue
-            storage = ImageRequestStorage(fields)
-        }
+    /// All that the request says besides its URL.
+    public var options: Options {
+        get { storage.options }
+        set { storage = storage.with(newValue) }
     }
+
+    /// One of ``Options``.
+    public subscript<Value>(dynamicMember option: WritableKeyPath<Options, Value>) -> Value {
+        get { storage.options[keyPath: option] }
+        set { options[keyPath: option] = newValue }
+    }
+}
+
+extension ImageRequest {
+    /// What a request says besides its URL. Everything has a default.
+    public struct Options: Hashable, Sendable {
+        /// The size to decode to, in display orientation. Default nil: the size that the picture has.
+        public var size: TargetSize?
+        /// Default normal.
+        public var priority = LoadPriority.normal
+        /// How long the whole load may take, from asking to answering; after it, `deadlineExceeded`. Default nil: as the
+        /// manager says (``ImageManager/Configuration/timeout``), which is no limit unless it is set there.
+        public var timeout: Duration?
+        /// Asks also for a URL that failed and is left alone for now (``ImageManager/failedURLs``); when that goes well, it
+        /// is forgotten that it failed. Default false.
+        public var retriesFailed = false
+        /// Whether ``ImageResponse/data`` is wanted. Default false. With true the bytes are looked for even where memory has
+        /// the picture; they are not decoded again when it was made of them.
+        public var includesData = false
+        /// What the bytes are made into, beside size and transformers.
+        public var decoding = Decoding()
+        /// What the caches do for the load.
+        public var caching = Caching()
+        /// How the bytes are downloaded.
+        public var http = DownloadOptions()
+        private var chain = TransformerChain()
+
+        /// - Parameter size: the size to decode to; nil: the size that the picture has.
+        public init(size: TargetSize? = nil) { self.size = size }
+
+        /// Applied in order after decoding, to each frame of an animation too. Default none.
+        public var transformers: [any ImageTransformer] {
+            get { chain.all }
+            set { chain.all = newValue }
+        }
+
+        /// What is to be made of the bytes.
+        var recipe: PictureRecipe { PictureRecipe(size: size, transformers: transformers, decoding: decoding) }
+    }
+}
+
+/// Two transformers with the same key make the same pixels.
+private struct TransformerChain: Hashable, Sendable {
+    var all: [any ImageTransformer] = []
+
+    static func == (one: Self, other: Self) -> Bool {
+        one.all.count == other.all.count && zip(one.all, other.all).allSatisfy { $0.key == $1.key }
+    }
+
+    func hash(into hasher: inout Hasher) {
+        for transformer in all { hasher.combine(transformer.key) }
+    }
+}
+
+/// Two requests are equal when they load the same in the same way: transformers, coders and hooks count by their keys and
+/// names.
+extension ImageRequest: Hashable {
+    public static func == (one: Self, other: Self) -> Bool {
+        one.storage === other.storage || (one.storage.place == other.storage.place && one.options == other.options)
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(variantKey) }
 }
 
 extension ImageRequest: ExpressibleByStringLiteral {
     public init(stringLiteral url: String) { self.init(url) }
-}
-
-// MARK: - What to make of the picture
-
-extension ImageRequest {
-    /// The size to decode to, in display orientation. Default nil: the size that the picture has.
-    public var size: TargetSize? {
-        get { storage.fields.recipe.size }
-        set { self[\.recipe.size] = newValue }
-    }
-
-    /// Whether the orientation tag is applied to the pixels (the default) or left in `image.info.orientation`.
-    public var appliesOrientation: Bool {
-        get { storage.fields.recipe.appliesOrientation }
-        set { self[\.recipe.appliesOrientation] = newValue }
-    }
-
-    /// Keeps 16 bits a channel where the picture has them. Default false: 8 bits.
-    public var keepsBitDepth: Bool {
-        get { storage.fields.recipe.keepsBitDepth }
-        set { self[\.recipe.keepsBitDepth] = newValue }
-    }
-
-    /// Whether pixels with an ICC profile are converted to sRGB. Default true.
-    public var convertsToSRGB: Bool {
-        get { storage.fields.recipe.convertsToSRGB }
-        set { self[\.recipe.convertsToSRGB] = newValue }
-    }
-
-    /// The most that the decoded bitmap may take; a larger picture is decoded smaller. Takes the place of ``size``.
-    /// Default nil: no limit.
-    public var bitmapLimit: ByteCount? {
-        get { storage.fields.recipe.bitmapLimit }
-        set { self[\.recipe.bitmapLimit] = newValue }
-    }
-
-    /// Whether another size of the picture will do that memory has already. Default ``SizePrecision/exact``.
-    public var sizePrecision: SizePrecision {
-        get { storage.fields.sizePrecision }
-        set { self[\.sizePrecision] = newValue }
-    }
-
-    /// Whether a picture is scaled by the light of its pixels rather than by their stored values. Fine detail then keeps its
-    /// brightness; it takes longer, since no codec can help. Default false, as in browsers and other loaders.
-    public var scalesInLinearLight: Bool {
-        get { storage.fields.recipe.scalesInLinearLight }
-        set { self[\.recipe.scalesInLinearLight] = newValue }
-    }
-
-    /// Makes a still of an animation's first frame: `image.animation` is then nil. Default false.
-    public var firstFrameOnly: Bool {
-        get { storage.fields.recipe.firstFrameOnly }
-        set { self[\.recipe.firstFrameOnly] = newValue }
-    }
-
-    /// Decodes an animation's frames before the load ends, as many as ``/WebImageCore/ImageAnimation/bufferLimit`` has room
-    /// for, in place of when they are shown. Default false. Of a picture that memory has, see
-    /// ``/WebImageCore/ImageAnimation/preload()``.
-    public var preloadsFrames: Bool {
-        get { storage.fields.recipe.preloadsFrames }
-        set { self[\.recipe.preloadsFrames] = newValue }
-    }
-
-    /// Which page of a file of several pages is wanted, 0 for the first (TIFF); `image.info.header.frameCount` tells how
-    /// many there are. Default 0. A load fails with `unsupportedFeature` where there is no such page.
-    public var page: Int {
-        get { storage.fields.recipe.page }
-        set { self[\.recipe.page] = newValue }
-    }
-
-    /// Applied in order after decoding, to each frame of an animation too. Default none.
-    public var transformers: [any ImageTransformer] {
-        get { storage.fields.recipe.transformers }
-        set { self[\.recipe.transformers] = newValue }
-    }
-
-    /// Decodes this picture in place of the registered coders. Default nil.
-    public var coder: (any ImageCoder)? {
-        get { storage.fields.recipe.coder }
-        set { self[\.recipe.coder] = newValue }
-    }
-
-    /// The format of bytes whose content does not tell one: that of a registered coder, for files without a signature.
-    /// Content that does tell counts more. Default nil: such bytes are `unknownFormat`.
-    public var formatHint: ImageFormat? {
-        get { storage.fields.recipe.formatHint }
-        set { self[\.recipe.formatHint] = newValue }
-    }
-
-    /// Whether a picture that is cut short counts as a result (with `info.isPartial`). Default false: the load fails,
-    /// and the part that there is comes as the events' last preview.
-    public var allowsPartial: Bool {
-        get { storage.fields.recipe.allowsPartial }
-        set { self[\.recipe.allowsPartial] = newValue }
-    }
-
-    /// Whether ``ImageResponse/data`` is wanted. Default false. With true the bytes are looked for even where memory has the
-    /// picture; they are not decoded again when it was made of them.
-    public var includesData: Bool {
-        get { storage.fields.includesData }
-        set { self[\.includesData] = newValue }
-    }
-
-    /// What the decode may cost. Default: the manager's (``ImageManager/Configuration/limits``); until one is set it reads as
-    /// ``/WebImageCore/DecodeLimits/default``, and changing one limit of it sets all.
-    public var limits: DecodeLimits {
-        get { storage.fields.recipe.limits }
-        set { self[\.recipe.ownLimits] = newValue }
-    }
-}
-
-// MARK: - How to load it
-
-extension ImageRequest {
-    /// Default ``CachePolicy/cacheFirst``.
-    public var cachePolicy: CachePolicy {
-        get { storage.fields.cachePolicy }
-        set { self[\.cachePolicy] = newValue }
-    }
-
-    /// What of the load the caches are asked for and keep. Default: as ``CacheUse`` says.
-    public var caching: CacheUse {
-        get { storage.fields.caching }
-        set { self[\.caching] = newValue }
-    }
-
-    /// Decides which bytes of this picture go to disk, in place of the manager's own
-    /// (``ImageManager/Configuration/cacheSerializer``). Default nil.
-    public var cacheSerializer: CacheSerializer? {
-        get { storage.fields.cacheSerializer }
-        set { self[\.cacheSerializer] = newValue }
-    }
-
-    /// Default normal.
-    public var priority: LoadPriority {
-        get { storage.fields.priority }
-        set { self[\.priority] = newValue }
-    }
-
-    /// Asks also for a URL that failed and is left alone for now (``ImageManager/failedURLs``); when that goes well, it is
-    /// forgotten that it failed. Default false.
-    public var retriesFailed: Bool {
-        get { storage.fields.retriesFailed }
-        set { self[\.retriesFailed] = newValue }
-    }
-
-    /// How long the whole load may take, from asking to answering; after it, `deadlineExceeded`. Default nil: as the manager
-    /// says (``ImageManager/Configuration/timeout``), which is no limit unless it is set there.
-    public var timeout: Duration? {
-        get { storage.fields.timeout }
-        set { self[\.timeout] = newValue }
-    }
-
-    /// The name under which the original is cached, in place of the URL. Default nil.
-    public var cacheKey: String? {
-        get { storage.fields.cacheKey }
-        set { self[\.cacheKey] = newValue }
-    }
 }
 
 // MARK: - For the rooms
@@ -261,36 +166,51 @@ extension ImageRequest {
     /// What is asked of the downloader; an error for what is no URL.
     package var download: Result<ResolvedRequest, WebImageError> { storage.download }
     /// Whether memory is asked for the finished picture.
-    var asksMemory: Bool { storage.fields.caching.query.contains(.memory) }
+    var asksMemory: Bool { storage.options.caching.query.contains(.memory) }
+    /// Whether a picture in memory is the answer, whatever HTTP says of it.
+    var trustsMemory: Bool { storage.options.caching.policy.trustsMemory }
     /// Whether it takes the answers that the downloader's settings say, for somebody whom its keys and they name.
     var isUsual: Bool { storage.takesUsualAnswers && storage.isSteady }
     /// Whether it says nothing of its own of which answers it takes.
     var takesUsualAnswers: Bool { storage.takesUsualAnswers }
     /// Nil: the manager's own is asked.
-    var ownMemory: MemoryCache? { storage.fields.caching.cache?.memoryCache }
+    var ownMemory: MemoryCache? { storage.options.caching.cache?.memoryCache }
     /// Nil: the manager's count.
-    var ownLimits: DecodeLimits? { storage.fields.recipe.ownLimits }
+    var ownLimits: DecodeLimits? { storage.options.decoding.ownLimits }
     /// What is made of the bytes.
-    var recipe: PictureRecipe { storage.fields.recipe }
+    var recipe: PictureRecipe { storage.options.recipe }
 
     /// The same with other limits, which no key depends on: nothing is parsed or hashed anew.
     func with(limits: DecodeLimits, timeout: Duration?) -> ImageRequest {
-        var fields = storage.fields
-        fields.recipe.ownLimits = limits
-        fields.timeout = timeout
+        var options = options
+        options.decoding.ownLimits = limits
+        options.timeout = timeout
         var request = self
-        request.storage = ImageRequestStorage(fields, keysOf: storage)
+        request.storage = storage.with(options, changesKeys: false)
+        return request
+    }
+
+    /// The same for another source of the bytes, and as it is asked now.
+    func with(_ change: (inout DownloadRequest) -> Void) -> ImageRequest {
+        var request = self
+        request.storage = storage.with(change)
         return request
     }
 
     /// Whether ``url`` is a path.
-    var isPath: Bool { storage.fields.download.isPath }
+    var isPath: Bool {
+        if case .path = storage.place { true } else { false }
+    }
 
     /// Bytes that need not be loaded.
-    package var inlineData: [UInt8]? { storage.fields.inlineData }
+    package var inlineData: [UInt8]? {
+        if case .bytes(let bytes, _, _) = storage.place { bytes } else { nil }
+    }
 
     /// What errors call the thing that is loaded.
-    package var place: String { storage.fields.inlineName ?? redactedURL(url) }
+    package var place: String {
+        if case .bytes(_, let name, _) = storage.place { name } else { redactedURL(url) }
+    }
 
     /// True for bytes that no network is needed for.
     package var isLocal: Bool {

@@ -18,17 +18,17 @@ public struct ImageResponse: Sendable {
     public var source: ImageSource
     /// What the picture's file says of itself; nil when it came from memory without it.
     public var header: ImageHeader? { image.info.header }
-    /// The original's bytes, when ``ImageRequest/includesData`` asked for them.
+    /// The original's bytes, when ``ImageRequest/Options/includesData`` asked for them.
     public var data: [UInt8]?
     /// How long the original is; nil when it came from memory.
     public var byteCount: ByteCount?
     /// Status and fields of the origin's answer. Of a picture from the disk cache those that HTTP caching keeps; nil when it
     /// came from memory, or from a file.
     public var head: ResponseHead?
-    /// What was wrong with a picture that came only in part (``ImageRequest/allowsPartial``).
+    /// What was wrong with a picture that came only in part (``ImageRequest/Decoding/allowsPartial``).
     public var partialError: WebImageError?
     /// Why the original could not be kept on disk; the picture is as good without. Known only to a load that waits for it
-    /// (``CacheUse/waitsForStore``).
+    /// (``ImageRequest/Caching/waitsForStore``).
     public var storeError: WebImageError?
     public var timings: LoadTimings
 
@@ -59,7 +59,7 @@ public struct LoadTimings: Hashable, Sendable {
     public var decode: Duration?
     public var transform: Duration?
     /// Writing the original into the disk cache. Known only to a load that waits for it
-    /// (``CacheUse/waitsForStore``): it is written after the others are answered.
+    /// (``ImageRequest/Caching/waitsForStore``): it is written after the others are answered.
     public var store: Duration?
     /// From asking to answering.
     public var total: Duration?

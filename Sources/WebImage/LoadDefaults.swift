@@ -15,10 +15,13 @@ struct LoadDefaults: Sendable {
 
     /// The request as it is loaded.
     func applied(to request: ImageRequest) -> ImageRequest {
-        guard saysAnything, request.ownLimits == nil || (timeout != nil && request.timeout == nil) else {
+        guard saysAnything,
+            request.options.decoding.ownLimits == nil || (timeout != nil && request.options.timeout == nil)
+        else {
             return request
         }
-        return request.with(limits: request.ownLimits ?? limits, timeout: request.timeout ?? timeout)
+        return request.with(
+            limits: request.options.decoding.ownLimits ?? limits, timeout: request.options.timeout ?? timeout)
     }
 }
 

@@ -8,13 +8,13 @@ public struct OriginalResponse: Sendable {
     public var source: ImageSource
     /// How long it is; nil when it was not looked at.
     public var byteCount: ByteCount?
-    /// The bytes, when ``ImageRequest/includesData`` asked for them.
+    /// The bytes, when ``ImageRequest/Options/includesData`` asked for them.
     public var data: [UInt8]?
     /// Status and fields of the origin's answer; nil for what came from a file.
     public var head: ResponseHead?
-    /// Why it could not be kept on disk. Known only with ``CacheUse/waitsForStore``.
+    /// Why it could not be kept on disk. Known only with ``ImageRequest/Caching/waitsForStore``.
     public var storeError: WebImageError?
-    /// `store` is known only with ``CacheUse/waitsForStore``, and nil where the origin does not allow it to be kept.
+    /// `store` is known only with ``ImageRequest/Caching/waitsForStore``, and nil where the origin does not allow it to be kept.
     public var timings = LoadTimings()
 
     init(header: ImageHeader, source: ImageSource, byteCount: ByteCount?) {

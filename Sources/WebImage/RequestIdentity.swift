@@ -23,7 +23,7 @@ enum RequestIdentity {
         var text = name ?? request.originalURL
         func add(_ part: String, _ value: String) { text += "\(separator)\(part)#\(KeyDigest.hex(value).prefix(32))" }
         if let scope = request.credentialScope { add("who", scope) }
-        for (field, value) in FieldIdentity.all(request.request.fields) where !FieldIdentity.isDirective(field) {
+        for (field, value) in FieldIdentity.all(request.request.headers) where !FieldIdentity.isDirective(field) {
             let name = field.canonicalName
             add(ownParts.contains(name) ? ":" + name : name, value)
         }

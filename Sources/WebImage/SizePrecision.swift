@@ -8,16 +8,17 @@ public enum SizePrecision: Hashable, Sendable {
     case exact
     /// A picture that memory has of the same original, made in the same way and of the same part, will do when it covers the
     /// size within a pixel and is at most twice as large on each side (Coil's rule): for views that scale what they show.
-    /// What is not in memory is made to the size. Requests with transformers or a ``ImageRequest/bitmapLimit`` are exact.
+    /// What is not in memory is made to the size. Requests with transformers or a ``ImageRequest/Decoding/bitmapLimit`` are exact.
     case inexact
 }
 
 extension ImageRequest {
-    private var fit: ImageFit { size?.fit ?? .contain }
+    private var fit: ImageFit { options.size?.fit ?? .contain }
 
     /// What all sizes of the picture have in common; nil where a size says too little.
     private var variantGroup: CacheKey? {
-        guard transformers.isEmpty, bitmapLimit == nil, appliesOrientation else { return nil }
+        let decoding = options.decoding
+        guard options.transformers.isEmpty, decoding.bitmapLimit == nil, decoding.appliesOrientation else { return nil }
         return originalKey.variant(PictureKey(recipe, tellsSize: false).text)
     }
 
@@ -30,9 +31,9 @@ extension ImageRequest {
 
     /// A picture of another size in memory that will do.
     func variant(in memory: MemoryCache) -> Image? {
-        guard sizePrecision == .inexact, let group = variantGroup else { return nil }
+        guard options.caching.sizePrecision == .inexact, let group = variantGroup else { return nil }
         return memory.variant(in: group, fit: fit, atLeast: .covering) { original in
-            ResizePlan(stored: original, target: size).outputStored
+            ResizePlan(stored: original, target: options.size).outputStored
         }?.image
     }
 }

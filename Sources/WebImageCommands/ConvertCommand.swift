@@ -113,7 +113,7 @@ struct ConvertCommand: AsyncParsableCommand {
         options.chroma = chroma.flatMap { ChromaSubsampling(rawValue: "yuv\($0)") } ?? .automatic
         options.anymap = picture.anymap(of: output)
         let begin = ContinuousClock.now
-        request.allowsPartial = picture.allowPartial
+        request.decoding.allowsPartial = picture.allowPartial
         let bytes = try await manager.encode(response, allPagesOf: request, as: format, options)
         report.encode = ContinuousClock.now - begin
         try OutputFiles.write(bytes, to: output)
@@ -122,16 +122,16 @@ struct ConvertCommand: AsyncParsableCommand {
 
     private func request() throws(WebImageError) -> ImageRequest {
         var request = try InputBytes.request(for: input)
-        request.cachePolicy = .noStore
+        request.caching.policy = .noStore
         request.size = try? picture.targetSize
-        request.firstFrameOnly = picture.firstFrame
-        request.scalesInLinearLight = picture.linearLight
-        request.appliesOrientation = orientation == "apply"
-        request.convertsToSRGB = color == "srgb"
-        request.keepsBitDepth = true
-        request.allowsPartial = true
+        request.decoding.firstFrameOnly = picture.firstFrame
+        request.decoding.scalesInLinearLight = picture.linearLight
+        request.decoding.appliesOrientation = orientation == "apply"
+        request.decoding.convertsToSRGB = color == "srgb"
+        request.decoding.keepsBitDepth = true
+        request.decoding.allowsPartial = true
         request.timeout = .seconds(60)
-        if let maxPixels { request.limits.pixels = maxPixels }
+        if let maxPixels { request.decoding.limits.pixels = maxPixels }
         return request
     }
 

@@ -118,9 +118,9 @@ struct FetchJob: Sendable {
         }
         var request = try loading.makeRequest(input, priority: priority)
         request.size = try? options.targetSize
-        request.allowsPartial = check == nil
-        request.firstFrameOnly = options.firstFrame
-        request.scalesInLinearLight = options.linearLight
+        request.decoding.allowsPartial = check == nil
+        request.decoding.firstFrameOnly = options.firstFrame
+        request.decoding.scalesInLinearLight = options.linearLight
         // The process waits for its stores in any case, and can then say how long this one took.
         request.caching.waitsForStore = true
         request.includesData = output != nil && (!options.changesPicture || mayWritePages)
@@ -184,7 +184,7 @@ struct FetchJob: Sendable {
         var encoding = EncodeOptions(quality: options.quality)
         encoding.anymap = options.anymap(of: output)
         var settings = request
-        settings.allowsPartial = options.allowPartial
+        settings.decoding.allowsPartial = options.allowPartial
         let bytes = try await manager.encode(response, allPagesOf: settings, as: format, encoding)
         report.encode = ContinuousClock.now - begin
         try OutputFiles.write(bytes, to: output)

@@ -10,7 +10,7 @@ extension ImageManager {
     func encode(
         _ response: ImageResponse, allPagesOf settings: ImageRequest, as format: ImageFormat, _ options: EncodeOptions
     ) async throws(WebImageError) -> [UInt8] {
-        let pageCount = settings.firstFrameOnly ? 1 : response.header?.pageCount ?? 1
+        let pageCount = settings.decoding.firstFrameOnly ? 1 : response.header?.pageCount ?? 1
         guard pageCount > 1, let data = response.data, coders.writesPages(format) else {
             try CoderRegistry.refuseLoss(of: pageCount, "pages", format, options)
             return try await encode(response.image, as: format, options)
@@ -28,8 +28,8 @@ extension ImageRequest {
     /// The same of another page of bytes that are there already.
     fileprivate func reading(_ data: [UInt8], page: Int) -> ImageRequest {
         var request = reading(data)
-        request.page = page
-        request.cachePolicy = .noStore
+        request.decoding.page = page
+        request.caching.policy = .noStore
         return request
     }
 }

@@ -33,7 +33,7 @@ struct InfoCommand: AsyncParsableCommand {
             var request = try InputBytes.request(for: input)
             request.timeout = .seconds(60)
             // Nothing is decoded: any size can be told.
-            (request.limits.pixels, request.limits.animationPixels) = (.max, .max)
+            (request.decoding.limits.pixels, request.decoding.limits.animationPixels) = (.max, .max)
             let details = try await manager.details(for: request)
             report.header = details.header
             report.byteCount = details.byteCount?.bytes

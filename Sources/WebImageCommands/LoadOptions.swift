@@ -144,17 +144,17 @@ struct LoadOptions: ParsableArguments {
     ) throws(WebImageError) -> ImageRequest {
         var request = try InputBytes.request(for: input)
         // No cache has what comes on standard input.
-        if input != "-" { request.cachePolicy = CachePolicy(rawValue: policy) ?? .cacheFirst }
+        if input != "-" { request.caching.policy = CachePolicy(rawValue: policy) ?? .cacheFirst }
         request.priority = priority.map { ["low": .low, "high": .high][$0] ?? .normal } ?? defaultPriority
         if timeout > 0 { request.timeout = .seconds(timeout) }
         // Both were checked by `validate`.
-        request.headers = (try? fields) ?? [:]
-        request.credentials = try? credentials
-        if netrc { request.netrcFile = Self.netrcPath }
-        if insecure { request.trust = .anyone }
-        request.bodyLimit = maxBytes
-        if let maxPixels { request.limits.pixels = maxPixels }
-        if let maxBytes { request.limits.bytes = maxBytes }
+        request.http.headers = (try? fields) ?? [:]
+        request.http.credentials = try? credentials
+        if netrc { request.http.netrcFile = Self.netrcPath }
+        if insecure { request.http.trust = .anyone }
+        request.http.bodyLimit = maxBytes
+        if let maxPixels { request.decoding.limits.pixels = maxPixels }
+        if let maxBytes { request.decoding.limits.bytes = maxBytes }
         return request
     }
 }

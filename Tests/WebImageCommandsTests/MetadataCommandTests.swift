@@ -119,7 +119,7 @@ struct MetadataCommandTests {
 
     private static func load(_ bytes: [UInt8], turned: Bool) async throws -> Image {
         var request = ImageRequest(data: bytes, name: "written")
-        request.appliesOrientation = turned
+        request.decoding.appliesOrientation = turned
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         return try await ImageManager(configuration: configuration).image(for: request).image

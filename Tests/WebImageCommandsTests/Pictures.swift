@@ -67,10 +67,10 @@ enum Pictures {
         _ bytes: [UInt8], page: Int = 0
     ) async throws -> (size: PixelSize, layout: PixelLayout, pixels: [UInt8]) {
         var request = ImageRequest(data: bytes, name: "stored")
-        request.page = page
-        request.appliesOrientation = false
-        request.convertsToSRGB = false
-        request.keepsBitDepth = true
+        request.decoding.page = page
+        request.decoding.appliesOrientation = false
+        request.decoding.convertsToSRGB = false
+        request.decoding.keepsBitDepth = true
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         let image = try await ImageManager(configuration: configuration).image(for: request).image

@@ -68,7 +68,7 @@ import WebImageTesting
         #expect(await rig.fetch("/a").end == "badStatus")
         #expect(await rig.fetch(url.replacing("http://", with: "http://anna:wrong@")).end == "authenticationFailed")
         var request = DownloadRequest(url: url)
-        request.fields[.authorization] = "Bearer old"
+        request.headers[.authorization] = "Bearer old"
         let download = rig.downloader.download(request)
         guard case .failed(let error) = await download.log.ended() else {
             Issue.record("credentials that were refused gave a body")

@@ -81,7 +81,7 @@ import WebImageTesting
     @Test func aConditionMakes304AnAnswer() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .bytes([1, 2], contentType: "image/png", etag: "\"v1\""))
-        let download = request(rig, "/a") { $0.fields[.ifNoneMatch] = "\"v1\"" }
+        let download = request(rig, "/a") { $0.headers[.ifNoneMatch] = "\"v1\"" }
         #expect(await rig.fetch(download) == ([], "complete"))
         let exchange = try #require(download.exchange)
         #expect(exchange.head.status == 304 && exchange.head[.eTag] == "\"v1\"")
@@ -98,10 +98,10 @@ import WebImageTesting
     @Test func aPartThatIsAskedForIsAnAnswer() async throws {
         let rig = try Rig()
         rig.server.serve("/a", .bytes(Array(0..<100), contentType: "image/png", etag: "\"v1\""))
-        let part = request(rig, "/a") { $0.fields[.range] = "bytes=90-" }
+        let part = request(rig, "/a") { $0.headers[.range] = "bytes=90-" }
         #expect(await rig.fetch(part) == (Array(90..<100), "complete"))
         #expect(part.exchange?.head.status == 206)
-        let beyond = request(rig, "/a") { $0.fields[.range] = "bytes=100-" }
+        let beyond = request(rig, "/a") { $0.headers[.range] = "bytes=100-" }
         _ = await rig.fetch(beyond)
         #expect(beyond.exchange?.head.status == 416)
     }
@@ -264,7 +264,7 @@ import WebImageTesting
         let other = try OriginServer()
         other.serve("/b", picture)
         rig.server.serve("/a", .redirect(to: other.url("/b")))
-        #expect(await rig.fetch(request(rig, "/a") { $0.fields = [key: "k", .cookie: "c=1"] }).end == "complete")
+        #expect(await rig.fetch(request(rig, "/a") { $0.headers = [key: "k", .cookie: "c=1"] }).end == "complete")
         #expect(rig.server.requests("/a").first?.header("x-api-key") == "k")
         let second = try #require(other.requests("/b").first)
         #expect(second.header("x-api-key") == nil && second.header("cookie") == nil)

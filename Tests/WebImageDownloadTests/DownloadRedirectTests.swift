@@ -47,8 +47,8 @@ import WebImageTesting
         rig.server.serve("/a", .redirect(to: "/here"))
         rig.server.serve("/here", .redirect(to: other.url("/b")))
         var request = DownloadRequest(url: rig.server.url("/a").replacing("http://", with: "http://anna:secret@"))
-        request.fields[.cookie] = "session=1"
-        request.fields[.acceptLanguage] = "fr"
+        request.headers[.cookie] = "session=1"
+        request.headers[.acceptLanguage] = "fr"
         #expect(await rig.fetch(rig.downloader.download(request)) == ([1], "complete"))
         for path in ["/a", "/here"] {
             let seen = try #require(rig.server.requests(path).first)
@@ -84,8 +84,8 @@ import WebImageTesting
         rig.server.serve("/a", .bytes([1], contentType: "image/png"))
         _ = await rig.fetch("/a")
         var request = DownloadRequest(url: rig.server.url("/a"))
-        request.fields[.accept] = "image/gif"
-        request.fields[.referer] = ""
+        request.headers[.accept] = "image/gif"
+        request.headers[.referer] = ""
         _ = await rig.fetch(rig.downloader.download(request))
         let seen = rig.server.requests("/a")
         try #require(seen.count == 2)

@@ -111,7 +111,7 @@ import WebImageTesting
         #expect(rig.downloader.download(request).log === original.log)
         var others: [DownloadRequest] = []
         for change in [
-            { $0.fields[.accept] = "image/webp" }, { $0.credentialScope = "anna" },
+            { $0.headers[.accept] = "image/webp" }, { $0.credentialScope = "anna" },
             { $0.credentials = BasicCredentials(user: "bert", password: "x") }, { $0.method = .head },
             { $0.url = $0.url.replacing("/a", with: "/A") }, { $0.bodyLimit = 10 }, { $0.trust = .anyone },
             { $0.addressPolicy = AddressPolicy(name: "none") { _ in false } },

@@ -12,7 +12,7 @@ import WebImageTesting
     private func request(_ path: String, user: String? = nil, fields: [String] = []) throws -> ResolvedRequest {
         var request = DownloadRequest(url: "https://a.example/\(path)")
         request.credentialScope = user
-        request.fields = httpFields(fields)
+        request.headers = httpFields(fields)
         return try ResolvedRequest(request)
     }
 

@@ -62,7 +62,7 @@ import WebImageTesting
         let modifier = mover(to: "cdn.test", fields: [.authorization: "Bearer cdn"])
         let end = await fetch("https://a.test/1") {
             $0.requestModifier = modifier
-            $0.fields = [.authorization: "Bearer own", .cookie: "own=1"]
+            $0.headers = [.authorization: "Bearer own", .cookie: "own=1"]
             $0.credentials = BasicCredentials(user: "ada", password: "secret")
             $0.tls = TLSPolicy(clientCertificate: .init(certificate: [1], key: [2]))
         }

@@ -107,7 +107,7 @@ private final class SecondLongTransport: HTTPTransport {
         let raised = downloader.download(DownloadRequest(url: "https://h/raised"), priority: .low)
         raised.setPriority(.high)
         var own = DownloadRequest(url: "https://h/own")
-        own.fields[.priority] = "u=0, i"
+        own.headers[.priority] = "u=0, i"
         downloads.append(downloader.download(own, priority: .low))
         downloader.isSuspended = false
         #expect(transport.requests.count == 6)

@@ -113,7 +113,7 @@ import WebImageTesting
         let rig = try Rig.retrying()
         rig.server.serve("/a", cut(), .status(304, headers: [("ETag", "\"v0\"")]))
         var request = DownloadRequest(url: rig.server.url("/a"))
-        request.fields = [.ifNoneMatch: "\"v0\""]
+        request.headers = [.ifNoneMatch: "\"v0\""]
         let download = rig.downloader.download(request)
         await rig.passRest()
         #expect(await rig.fetch(download) == (Array(Self.first[..<7000]), "truncatedBody"))
@@ -203,7 +203,7 @@ import WebImageTesting
         ).changed { $0.servesRanges = false }
         rig.server.serve("/a", part.with(.cut(at: .byte(length))), answer("\"v2\"", Self.other))
         var request = DownloadRequest(url: rig.server.url("/a"))
-        request.fields = [.range: "bytes=7000-", .ifRange: "\"v1\""]
+        request.headers = [.range: "bytes=7000-", .ifRange: "\"v1\""]
         let download = rig.downloader.download(request)
         await withCheckedContinuation { continuation in download.log.whenHead { continuation.resume() } }
         let beginning = KeptBeginning(Array(Self.first[..<7000]))

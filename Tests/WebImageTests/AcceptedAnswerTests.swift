@@ -20,7 +20,7 @@ import WebImageTesting
 
     private var lenient: ImageRequest {
         var request = ImageRequest(url)
-        request.acceptableStatuses = [200, 501]
+        request.http.acceptableStatuses = [200, 501]
         return request
     }
 
@@ -47,7 +47,7 @@ import WebImageTesting
         await bench.manager.finishStores()
         #expect(try await bench.manager.image(for: lenient).source == .memory)
         var strict = ImageRequest(url)
-        strict.cachePolicy = policy
+        strict.caching.policy = policy
         let code: WebImageError.Code = policy == .cacheOnly ? .cacheMiss : .badStatus
         // From memory.
         #expect(bench.manager.cachedImage(for: strict) == nil)
@@ -65,10 +65,10 @@ import WebImageTesting
         bench.answer(url, with: try Fixture.png(16, 16), type: "image/png", fields: fields)
         _ = try await bench.manager.image(for: ImageRequest(url))
         var strict = ImageRequest(url)
-        strict.acceptableContentTypes = ["image/webp"]
+        strict.http.acceptableContentTypes = ["image/webp"]
         #expect(bench.manager.cachedImage(for: strict) == nil)
         await expect(.badContentType, of: strict, bench.manager)
-        strict.acceptableContentTypes = ["image/*"]
+        strict.http.acceptableContentTypes = ["image/*"]
         #expect(bench.manager.cachedImage(for: strict) != nil)
         // And what the manager takes by default may change.
         bench.manager.downloader.configuration.acceptableContentTypes = ["image/webp"]

@@ -39,7 +39,7 @@ import WebImageTesting
         let bench = TestBench()
         bench.answer(url, with: BlinkingGIF.file(width: 8, height: 6, frames: 6), type: "image/gif")
         var request = ImageRequest(url)
-        request.preloadsFrames = true
+        request.decoding.preloadsFrames = true
         let image = try await bench.manager.image(for: request).image
         let animation = try #require(image.animation)
         for index in 0..<6 {
@@ -61,7 +61,7 @@ import WebImageTesting
         let coder = FileKeepingCoder()
         let bytes = BlinkingGIF.file(width: 8, height: 6, frames: 6)
         var request = ImageRequest(data: bytes, name: "blinking")
-        request.coder = coder
+        request.decoding.coder = coder
         let image = try await TestBench().manager.image(for: request).image
         let place = bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
         #expect(image.animation?.frameCount == 6 && coder.places == [place])
@@ -77,7 +77,7 @@ import WebImageTesting
         let bench = TestBench()
         bench.answer(url, with: BlinkingGIF.file(width: 8, height: 6, frames: 3), type: "image/gif")
         var request = ImageRequest(url)
-        request.firstFrameOnly = true
+        request.decoding.firstFrameOnly = true
         #expect(try await bench.manager.image(for: request).image.animation == nil)
         #expect(bench.manager.cachedImage(for: ImageRequest(url)) == nil)
         #expect(try await bench.manager.image(for: ImageRequest(url)).image.animation != nil)
@@ -122,7 +122,7 @@ import WebImageTesting
         var request = ImageRequest(url)
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
         #expect(error?.code == .badImageData && (error?.cause as? WebImageError)?.code == .truncatedData)
-        request.allowsPartial = true
+        request.decoding.allowsPartial = true
         let response = try await bench.manager.image(for: request)
         #expect(response.partialError?.code == .truncatedData && response.image.animation?.frameCount == 3)
         #expect(response.image.info.isPartial)
@@ -132,10 +132,10 @@ import WebImageTesting
         let bench = TestBench()
         bench.answer(url, with: BlinkingGIF.file(width: 8, height: 6, frames: 12), type: "image/gif")
         var request = ImageRequest(url)
-        request.limits.frames = 11
+        request.decoding.limits.frames = 11
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
         #expect((error?.cause as? WebImageError)?.code == .limitExceeded)
-        request.firstFrameOnly = true
+        request.decoding.firstFrameOnly = true
         #expect(try await color(of: bench.manager.image(for: request).image) == BlinkingGIF.colors[0])
     }
 

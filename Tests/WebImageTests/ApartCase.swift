@@ -69,7 +69,7 @@ struct ApartCase: Sendable, CustomTestStringConvertible {
 extension ApartCase {
     static let cdn = "http://cdn.test/me.png"
 
-    private static let cookies: Ask = { request, _ in request.handlesCookies = true }
+    private static let cookies: Ask = { request, _ in request.http.handlesCookies = true }
     private static let apiKey = HTTPField.Name("X-Api-Key")!  // A constant that is a token.
     private static let trace = HTTPField.Name("traceparent")!  // The same.
 
@@ -124,7 +124,7 @@ extension ApartCase {
                 manager?.downloader.configuration.cookieJar = jar
             }),
         .init(
-            name: "a Cookie of the request's", ask: { $0.headers[.cookie] = "session=\($1.name)" }),
+            name: "a Cookie of the request's", ask: { $0.http.headers[.cookie] = "session=\($1.name)" }),
         .init(
             name: "a Cookie of the downloader's, beside a jar",
             ask: cookies,
@@ -132,7 +132,7 @@ extension ApartCase {
     ]
 
     static let credentialCases: [ApartCase] = [
-        .init(name: "Authorization of the request's", ask: { $0.headers[.authorization] = "Bearer \($1.name)" }),
+        .init(name: "Authorization of the request's", ask: { $0.http.headers[.authorization] = "Bearer \($1.name)" }),
         .init(
             name: "Authorization of the downloader's",
             login: { manager, session in manager?.downloader[field: .authorization] = "Bearer \(session.name)" }),
@@ -141,15 +141,15 @@ extension ApartCase {
             login: { manager, session in manager?.downloader[field: .authorization] = "Bearer \(session.name)" }),
         .init(
             name: "user and password",
-            ask: { $0.credentials = BasicCredentials(user: $1.name, password: "secret") }),
+            ask: { $0.http.credentials = BasicCredentials(user: $1.name, password: "secret") }),
         .init(
             name: "one user, and two passwords",
-            ask: { $0.credentials = BasicCredentials(user: "user", password: $1.name) }),
+            ask: { $0.http.credentials = BasicCredentials(user: "user", password: $1.name) }),
         .init(
             name: "a provider of the request's",
             ask: { request, session in
                 let name = session.name
-                request.credentialProvider = .bearer(name: name) { _, _ in name }
+                request.http.credentialProvider = .bearer(name: name) { _, _ in name }
             }),
         .init(
             name: "a provider of the downloader's",
@@ -167,8 +167,8 @@ extension ApartCase {
             name: "a scope of the request's",
             ask: { request, session in
                 let asker = session.asker
-                request.credentialScope = asker.rawValue
-                request.requestModifier = RequestModifier(name: "session") { given in
+                request.http.credentialScope = asker.rawValue
+                request.http.requestModifier = RequestModifier(name: "session") { given in
                     var given = given
                     given.fields[.authorization] = "Bearer \(asker.rawValue)"
                     return given
@@ -185,7 +185,7 @@ extension ApartCase {
             name: "a modifier of the request's",
             ask: { request, session in
                 let asker = session.asker
-                request.requestModifier = RequestModifier(name: "session") { given in
+                request.http.requestModifier = RequestModifier(name: "session") { given in
                     var given = given
                     given.fields[.authorization] = "Bearer \(asker.rawValue)"
                     return given
@@ -248,12 +248,12 @@ extension ApartCase {
         .init(
             name: "two .netrc files",
             ask: { request, session in
-                request.netrcFile = session.netrc + session.name
+                request.http.netrcFile = session.netrc + session.name
                 try? FileTree.write(Array(session.name.utf8), to: session.netrc + session.name)
             }),
         .init(
             name: "one .netrc file that is written anew",
-            ask: { request, session in request.netrcFile = session.netrc },
+            ask: { request, session in request.http.netrcFile = session.netrc },
             login: { _, session in try? FileTree.write(Array(session.name.utf8), to: session.netrc) }),
     ]
 

@@ -12,7 +12,7 @@ import WebImageTesting
 
     private func request(_ policy: CachePolicy, width: Int? = nil) -> ImageRequest {
         var request = ImageRequest(url)
-        request.cachePolicy = policy
+        request.caching.policy = policy
         if let width { request.size = TargetSize(width: width) }
         return request
     }
@@ -381,7 +381,7 @@ import WebImageTesting
     @Test func aHookMakesAnotherOriginal() throws {
         let plain = request(.cacheFirst)
         var changed = plain
-        changed.decryptor = .base64
+        changed.http.decryptor = .base64
         #expect(changed.originalKey != plain.originalKey)
     }
 }

@@ -24,7 +24,9 @@ import WebImageTesting
         return bench
     }
 
-    private func request(_ change: (inout CacheUse) -> Void, counting: CountingTransformer? = nil) -> ImageRequest {
+    private func request(_ change: (inout ImageRequest.Caching) -> Void, counting: CountingTransformer? = nil)
+        -> ImageRequest
+    {
         var request = ImageRequest(url, size: TargetSize(width: 16))
         if let counting { request.transformers = [counting] }
         change(&request.caching)
@@ -60,7 +62,7 @@ import WebImageTesting
             ImageSource, Int
         ) {
             var request = ImageRequest(url, size: TargetSize(width: width, height: width * 3 / 4, fit: fit))
-            request.sizePrecision = precision
+            request.caching.sizePrecision = precision
             let response = try await bench.manager.image(for: request)
             await bench.manager.finishStores()
             return (response.source, response.image.size.width)
@@ -72,7 +74,7 @@ import WebImageTesting
         #expect(try await ask(40) == (.disk, 40), "none is large enough")
         #expect(try await ask(8) == (.disk, 8), "all are too large")
         var turned = ImageRequest(url, size: TargetSize(width: 20, height: 15))
-        (turned.sizePrecision, turned.keepsBitDepth) = (.inexact, true)
+        (turned.caching.sizePrecision, turned.decoding.keepsBitDepth) = (.inexact, true)
         #expect(bench.manager.cachedImage(for: turned) == nil, "it is made in another way")
         bench.manager.downloader[field: .authorization] = "Bearer a"
         #expect(try await ask(20) == (.network, 20), "somebody else asks")
@@ -85,7 +87,7 @@ import WebImageTesting
         let newer = try Fixture.png(32, 48)
         bench.answer(url, with: newer, type: "image/png", fields: [.eTag: "\"2\""])
         var reload = ImageRequest(url)
-        reload.cachePolicy = .reload
+        reload.caching.policy = .reload
         _ = try await bench.manager.image(for: reload)
         await bench.manager.finishStores()
         let next = makeBench()

@@ -53,23 +53,23 @@ import WebImageTesting
         bench.answer(url, with: try Fixture.png(8, 8), type: "image/png")
         var request = ImageRequest(url)
 
-        request.cachePolicy = .cacheOnly
+        request.caching.policy = .cacheOnly
         let miss = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
         #expect(miss?.code == .cacheMiss && miss?.location == url && bench.transport.requests.isEmpty)
 
-        request.cachePolicy = .noStore
+        request.caching.policy = .noStore
         #expect(try await bench.manager.image(for: request).source == .network)
         await bench.manager.finishStores()
         #expect(bench.manager.memoryCache.count == 0 && bench.manager.diskCache?.usage.count == 0)
 
-        request.cachePolicy = .reload
+        request.caching.policy = .reload
         #expect(try await bench.manager.image(for: request).source == .network)
         #expect(try await bench.manager.image(for: request).source == .network)
         await bench.manager.finishStores()
         #expect(bench.transport.hits(url) == 3)
         #expect(bench.manager.memoryCache.count == 1 && bench.manager.diskCache?.usage.count == 1)
 
-        request.cachePolicy = .cacheOnly
+        request.caching.policy = .cacheOnly
         #expect(try await bench.manager.image(for: request).source == .memory)
         bench.manager.memoryCache.removeAll()
         #expect(try await bench.manager.image(for: request).source == .disk)
@@ -129,9 +129,9 @@ import WebImageTesting
         let bench = TestBench()
         bench.answer(url, with: try Fixture.png(8, 8), type: "image/png")
         var mine = ImageRequest(url)
-        mine.headers[.authorization] = "Bearer mine"
+        mine.http.headers[.authorization] = "Bearer mine"
         var yours = ImageRequest(url)
-        yours.headers[.authorization] = "Bearer yours"
+        yours.http.headers[.authorization] = "Bearer yours"
         #expect(mine.originalKey != yours.originalKey && mine.originalKey != ImageRequest(url).originalKey)
         #expect(!mine.originalKey.text.contains("mine"))
         _ = try await bench.manager.image(for: mine)
@@ -150,16 +150,16 @@ import WebImageTesting
         #expect(ImageRequest("http://example.com/a").variantKey.text == "http://example.com/a\u{1F}g1:2;")
         var request = ImageRequest("http://example.com/a")
         request.size = TargetSize(width: 320, height: 240, fit: .cover, upscale: true)
-        request.appliesOrientation = false
-        request.keepsBitDepth = true
-        request.convertsToSRGB = false
-        request.bitmapLimit = 4096
+        request.decoding.appliesOrientation = false
+        request.decoding.keepsBitDepth = true
+        request.decoding.convertsToSRGB = false
+        request.decoding.bitmapLimit = 4096
         request.transformers = [CountingTransformer()]
         #expect(
             request.variantKey.text
                 == "http://example.com/a\u{1F}g1:2;s7:320x240;f5:cover;u1:1;o4:keep;d2:16;c4:keep;b4:4096;t8:counting;")
-        request.cacheKey = "avatar"
-        request.headers[.acceptLanguage] = "de"
+        request.caching.key = "avatar"
+        request.http.headers[.acceptLanguage] = "de"
         // The first half of SHA-256("de").
         #expect(request.originalKey.text == "avatar\u{1E}accept-language#959a45d44e6fcf58361ed004681556fe")
     }

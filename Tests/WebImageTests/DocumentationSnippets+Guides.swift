@@ -19,7 +19,7 @@ private struct PicturesInAServer {
     func thumbnail(of url: String, width: Int, by manager: ImageManager) async throws -> [UInt8] {
         let request = ImageRequest(url) {
             $0.size = TargetSize(width: width)
-            $0.firstFrameOnly = true
+            $0.decoding.firstFrameOnly = true
         }
         let response = try await manager.image(for: request)
         return try await manager.encode(response.image, as: .jpeg, EncodeOptions(quality: 80))
@@ -133,13 +133,13 @@ private struct LoadersAndHooks {
 // RetriesAndCredentials.md
 private struct RetriesAndCredentials {
     func patient(_ request: inout ImageRequest) {
-        request.retry = RetryPolicy(retries: 5, firstDelay: .seconds(1), longestDelay: .seconds(30))
+        request.http.retry = RetryPolicy(retries: 5, firstDelay: .seconds(1), longestDelay: .seconds(30))
         request.timeout = .seconds(120)
     }
 
     func authorised(_ url: String) -> ImageRequest {
         ImageRequest(url) {
-            $0.credentials = BasicCredentials(user: "anna", password: "secret")
+            $0.http.credentials = BasicCredentials(user: "anna", password: "secret")
         }
     }
 
@@ -148,7 +148,7 @@ private struct RetriesAndCredentials {
     }
 
     func signed(_ url: String, for user: String) -> ImageRequest {
-        ImageRequest(url) { $0.credentialScope = user }
+        ImageRequest(url) { $0.http.credentialScope = user }
     }
 }
 

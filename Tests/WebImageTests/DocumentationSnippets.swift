@@ -95,8 +95,8 @@ private func handleErrors(manager: ImageManager, request: ImageRequest, show: (I
 // GettingStarted.md
 private func sendCredentials(manager: ImageManager, password: String) async throws {
     var request = ImageRequest("https://example.com/private/a.jpg")
-    request.headers[.acceptLanguage] = "de"
-    request.credentials = BasicCredentials(user: "ada", password: password)
+    request.http.headers[.acceptLanguage] = "de"
+    request.http.credentials = BasicCredentials(user: "ada", password: password)
     let response = try await manager.image(for: request)
     _ = response
 }
@@ -167,7 +167,7 @@ private func changeUrgency(manager: ImageManager) {
 // TheWayOfARequest.md
 private func takeAPart(manager: ImageManager, request original: ImageRequest) async throws {
     var request = original
-    request.allowsPartial = true
+    request.decoding.allowsPartial = true
     let response = try await manager.image(for: request)
     if let error = response.partialError { print("only a part:", error) }
     _ = response
@@ -207,7 +207,7 @@ private func keepApart(folder: String) -> ImageRequest {
 // Caching.md
 private func followARefresh(manager: ImageManager, show: (Image) -> Void) async throws {
     var request = ImageRequest("https://example.com/a.jpg")
-    request.cachePolicy = .refresh
+    request.caching.policy = .refresh
     for await event in manager.events(for: request) {
         switch event {
         case .cached(let response): show(response.image)
@@ -245,7 +245,7 @@ private func configureCaches() {
 // Caching.md
 private func askTheCachesOnly(manager: ImageManager, show: (Image) -> Void) async throws {
     var request = ImageRequest("https://example.com/a.jpg")
-    request.cachePolicy = .cacheOnly
+    request.caching.policy = .cacheOnly
     do {
         show(try await manager.image(for: request).image)
     } catch {
@@ -256,7 +256,7 @@ private func askTheCachesOnly(manager: ImageManager, show: (Image) -> Void) asyn
 // Caching.md
 private func shareAnEntry(manager: ImageManager, token: String) async throws {
     var request = ImageRequest("https://example.com/a.jpg?token=\(token)")
-    request.cacheKey = "https://example.com/a.jpg"
+    request.caching.key = "https://example.com/a.jpg"
     let response = try await manager.image(for: request)
     _ = response
 }
@@ -313,16 +313,16 @@ private func chooseASize(request original: ImageRequest) {
     var request = original
     request.size = TargetSize(width: 400)
     request.size = TargetSize(width: 400, height: 400, fit: .cover, upscale: true)
-    request.bitmapLimit = .mebibytes(8)
+    request.decoding.bitmapLimit = .mebibytes(8)
     _ = request
 }
 
 // FormatsAndLimits.md
 private func keepWhatIsStored(manager: ImageManager, request original: ImageRequest) async throws {
     var request = original
-    request.appliesOrientation = false
-    request.convertsToSRGB = false
-    request.keepsBitDepth = true
+    request.decoding.appliesOrientation = false
+    request.decoding.convertsToSRGB = false
+    request.decoding.keepsBitDepth = true
     let image = try await manager.image(for: request).image
     print(image.info.orientation, image.info.iccProfile?.count ?? 0, image.layout.bitDepth)
 }
@@ -390,16 +390,16 @@ private func bringACoder() {
             return try Image(size: PixelSize(width: 64, height: 64)) { $0.copyBytes(from: bytes) }
         }
     }
-    request.coder = TextureCoder()
+    request.decoding.coder = TextureCoder()
     _ = request
 }
 
 // FormatsAndLimits.md
 private func lowerLimits() {
     var request = ImageRequest("https://example.com/upload.png")
-    request.limits.pixels = 24_000_000
-    request.limits.time = .seconds(5)
-    request.bodyLimit = .mebibytes(8)
+    request.decoding.limits.pixels = 24_000_000
+    request.decoding.limits.time = .seconds(5)
+    request.http.bodyLimit = .mebibytes(8)
     request.timeout = .seconds(20)
     _ = request
 }

@@ -16,7 +16,7 @@ import WebImageTesting
 
     private func request(_ url: String) -> ImageRequest {
         var request = ImageRequest(url)
-        request.finishesWhenDrained = url == marked
+        request.http.finishesWhenDrained = url == marked
         return request
     }
 

@@ -22,7 +22,7 @@ import WebImageTesting
             bench.transport.answer(url, .bytes(body, contentType: "image/png").held(by: gate))
         }
         var request = ImageRequest(marked)
-        request.finishesWhenDrained = true
+        request.http.finishesWhenDrained = true
         let (first, second, late) = (Ledger(), Ledger(), Ledger())
         bench.manager.load(request) { first.take($0) }
         bench.manager.load(ImageRequest(other)) { second.take($0) }
@@ -70,7 +70,7 @@ import WebImageTesting
         let gate = Gate()
         bench.transport.answer(marked, .bytes(try Fixture.png(16, 16), contentType: "image/png").held(by: gate))
         var request = ImageRequest(marked)
-        request.finishesWhenDrained = true
+        request.http.finishesWhenDrained = true
         let ledger = Ledger()
         bench.manager.load(request) { ledger.take($0) }
         #expect(await bench.transport.waitForHits(marked))

@@ -25,8 +25,8 @@ import WebImageTesting
 
     private func request(_ policy: CachePolicy = .protocol, _ fields: HTTPFields = [:]) -> ImageRequest {
         var request = ImageRequest(url)
-        request.cachePolicy = policy
-        request.headers = fields
+        request.caching.policy = policy
+        request.http.headers = fields
         return request
     }
 
@@ -65,7 +65,7 @@ import WebImageTesting
         bench.transport.answer(
             url, .status(404, body: body, fields: [.contentType: "image/png", .cacheControl: "max-age=600"]))
         var request = request()
-        request.acceptableStatuses = [200, 404]
+        request.http.acceptableStatuses = [200, 404]
         #expect(try await bench.manager.image(for: request).source == .network)
         await bench.manager.finishStores()
         bench.manager.memoryCache.removeAll()

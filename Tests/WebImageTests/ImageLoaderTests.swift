@@ -70,7 +70,7 @@ import WebImageTesting
         let album = Album(try Fixture.png(8, 8))
         let bench = makeBench([])
         var request = ImageRequest("http://pictures.test/a.png")
-        request.loader = album
+        request.http.loader = album
         #expect(try await bench.manager.image(for: request).image.size.width == 8)
         #expect(album.count == 1 && bench.transport.requests.isEmpty)
     }
@@ -82,7 +82,7 @@ import WebImageTesting
         }
         #expect(error?.code == .fileNotFound && error?.location == "album:missing")
         var request = ImageRequest("album:a")
-        request.bodyLimit = 10
+        request.http.bodyLimit = 10
         let tooLong = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
         #expect(tooLong?.code == .bodyTooLarge)
     }
@@ -112,7 +112,7 @@ import WebImageTesting
         let album = Album(try Fixture.png(8, 8))
         let bench = makeBench([album])
         var request = ImageRequest("album:a")
-        request.addressPolicy = .publicOnly
+        request.http.addressPolicy = .publicOnly
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
         #expect(error?.code == .addressRefused && album.count == 0)
     }

@@ -13,7 +13,7 @@ import WebImageDownload
         let plain = first.variantKey
         var second = first
         second.size = TargetSize(width: 100)
-        second.cacheKey = "other"
+        second.caching.key = "other"
         #expect(first.size == nil && first.variantKey == plain && first.originalKey.text == url)
         #expect(second.variantKey != plain && second.originalKey.text == "other")
     }
@@ -26,9 +26,9 @@ import WebImageDownload
             #expect(seen.insert(request.variantKey.text).inserted)
             #expect(request.variantKey == ImageRequest(url, size: TargetSize(width: width)).variantKey)
         }
-        request.headers[.accept] = "image/png"
+        request.http.headers[.accept] = "image/png"
         #expect(request.originalKey != ImageRequest(url).originalKey)
-        request.headers = [:]
+        request.http.headers = [:]
         request.size = nil
         #expect(request.variantKey == ImageRequest(url).variantKey)
     }

@@ -55,7 +55,7 @@ import WebImageTesting
     }
 
     @Test func anOrientationThatIsKeptIsWritten() async throws {
-        let image = try await image { $0.appliesOrientation = false }
+        let image = try await image { $0.decoding.appliesOrientation = false }
         #expect(image.size == PixelSize(width: 12, height: 6) && image.info.orientation == .right)
         #expect(try await #require(image.animation).frame(at: 2).info.orientation == .right)
         for format in [ImageFormat.webp, .gif, .apng] {

@@ -23,7 +23,7 @@ import WebImageTesting
     /// A request whose original is announced and not written before the gate opens.
     private func waiting(_ request: ImageRequest, _ arrival: Gate, _ end: Gate) -> ImageRequest {
         var request = request
-        request.cacheSerializer = CacheSerializer { _, data, _ in
+        request.caching.serializer = CacheSerializer { _, data, _ in
             arrival.open()
             end.wait()
             return data
@@ -62,7 +62,7 @@ import WebImageTesting
         #expect(try await manager.cache.contains(request) == CacheLayers.all.subtracting(layers))
         #expect(manager.diskCache?.usage.count == (layers == .memory ? 2 : 0))
         // What is loaded from now on is kept.
-        request.cachePolicy = .reload
+        request.caching.policy = .reload
         let again = try await manager.image(for: request)
         await manager.finishStores()
         #expect(try await manager.cache.contains(request) == .all, "it came from \(again.source)")

@@ -213,14 +213,14 @@ final class Storm: Sendable {
         case 1: request.size = TargetSize(width: 20 + roll(3))
         case 2: request.size = TargetSize(width: 90)
         case 3: request.size = TargetSize(width: 150, height: 40, fit: .cover)
-        case 4: request.keepsBitDepth = true
-        default: request.allowsPartial = true
+        case 4: request.decoding.keepsBitDepth = true
+        default: request.decoding.allowsPartial = true
         }
         request.includesData = roll(8) == 0
         request.priority = LoadPriority.allCases[roll(3)]
-        if roll(8) == 0 { request.cachePolicy = .noStore }
-        if roll(16) == 0 { request.cachePolicy = .cacheOnly }
-        if roll(5) == 0 { request.cachePolicy = [.protocol, .revalidate, .refresh][roll(3)] }
+        if roll(8) == 0 { request.caching.policy = .noStore }
+        if roll(16) == 0 { request.caching.policy = .cacheOnly }
+        if roll(5) == 0 { request.caching.policy = [.protocol, .revalidate, .refresh][roll(3)] }
         request.retriesFailed = roll(2) == 0
         if roll(4) == 0 { request.caching.store = .all }
         request.caching.waitsForStore = roll(6) == 0

@@ -32,7 +32,7 @@ import WebImageTesting
             let ledger = Ledger()
             for side in 1...40 {
                 var request = ImageRequest("http://pictures.test/none")
-                request.cachePolicy = .cacheOnly
+                request.caching.policy = .cacheOnly
                 request.size = TargetSize(width: side)
                 bench.manager.load(request) { ledger.take($0) }
             }
@@ -106,9 +106,9 @@ import WebImageTesting
         bench.transport.answer(url, .bytes(deep, contentType: "image/png").held(by: gate))
         let plain = ImageRequest(url)
         var kept = plain
-        kept.keepsBitDepth = true
+        kept.decoding.keepsBitDepth = true
         var strict = plain
-        strict.limits.pixels = 100
+        strict.decoding.limits.pixels = 100
         var huge = plain
         huge.size = TargetSize(width: 1 << 36, height: 1 << 36, fit: .fill, upscale: true)
         let ledgers = [plain, kept, strict, huge].map { request in

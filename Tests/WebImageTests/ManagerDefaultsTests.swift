@@ -21,7 +21,7 @@ import WebImageTesting
         bench.answer(url, with: try Fixture.png(40, 30), type: "image/png")
         #expect(await code(bench.manager, ImageRequest(url)) == .limitExceeded)
         var own = ImageRequest(url)
-        own.limits.pixels = 40 * 30
+        own.decoding.limits.pixels = 40 * 30
         #expect(await code(bench.manager, own) == nil)
     }
 

@@ -63,7 +63,7 @@ import WebImageTesting
         let fields: HTTPFields = policy == .noStore ? [:] : [.cacheControl: "no-store"]
         bench.answer(url, with: picture, type: "image/png", fields: fields)
         var request = waiting
-        request.cachePolicy = policy
+        request.caching.policy = policy
         let kept = try await bench.manager.keepOriginal(for: request)
         #expect(kept.header.size == PixelSize(width: 30, height: 20) && kept.source == .network)
         #expect(kept.timings.store == nil && kept.storeError == nil)
@@ -139,7 +139,7 @@ import WebImageTesting
         let whole = try Fixture.jpeg(64, 64)
         bench.answer(url, with: Array(whole.prefix(whole.count - 100)))
         var request = waiting
-        request.allowsPartial = true
+        request.decoding.allowsPartial = true
         await #expect(throws: WebImageError.self) { try await bench.manager.keepOriginal(for: request, check: .full) }
         #expect(try await entry(bench) == nil)
     }
@@ -237,7 +237,7 @@ import WebImageTesting
             .bytes(newer, contentType: "image/png", fields: [.eTag: "\"2\""]))
         _ = try await bench.manager.keepOriginal(for: waiting)
         var request = waiting
-        request.cachePolicy = .refresh
+        request.caching.policy = .refresh
         let kept = try await bench.manager.keepOriginal(for: request)
         #expect(kept.source == .network && kept.header.size.width == 31)
         #expect(try await entry(bench)?.body == newer && bench.transport.hits(url) == 2)
@@ -353,8 +353,8 @@ import WebImageTesting
             clock: SystemClock.shared, files: PosixFileSystem())
         bench.answer(url, with: [1, 2, 3])
         var request = ImageRequest(url)
-        request.cachePolicy = .noStore
-        request.formatHint = ImageFormat(rawValue: "white")
+        request.caching.policy = .noStore
+        request.decoding.formatHint = ImageFormat(rawValue: "white")
         #expect(try await manager.details(for: request).header.size.width == 2)
     }
 }

@@ -32,7 +32,7 @@ import WebImageTesting
         let (bench, cache) = (makeBench(), makeCache(folders[1]))
         let manager = bench.manager
         var request = ImageRequest(url)
-        request.cachePolicy = policy
+        request.caching.policy = policy
         request.caching.cache = cache
         #expect(try await manager.image(for: request).source == .network)
         await manager.finishStores()
@@ -55,7 +55,7 @@ import WebImageTesting
         for request in [own, ImageRequest(url), own] { bench.manager.load(request) { ledger.take($0) } }
         _ = try await ledger.finished(3).get()
         #expect(ledger.failures.isEmpty && cache.memoryCache.count == 1 && bench.manager.memoryCache.count == 1)
-        #expect(own.caching == own.caching && own.caching != CacheUse())
+        #expect(own.caching == own.caching && own.caching != ImageRequest.Caching())
     }
 
     @Test func originalsMayHaveACacheOfTheirOwn() async throws {
@@ -110,12 +110,12 @@ import WebImageTesting
     @Test func aRequestsSerializerMayKeepItOffTheDisk() async throws {
         let bench = makeBench()
         var request = ImageRequest(url)
-        request.cacheSerializer = CacheSerializer { _, _, _ in nil }
+        request.caching.serializer = CacheSerializer { _, _, _ in nil }
         _ = try await bench.manager.image(for: request)
         await bench.manager.finishStores()
         #expect(bench.manager.diskCache?.usage.count == 0 && bench.manager.memoryCache.count == 1)
-        request.cacheSerializer = CacheSerializer { _, _, _ throws(WebImageError) in throw .cancelled }
-        request.cachePolicy = .reload
+        request.caching.serializer = CacheSerializer { _, _, _ throws(WebImageError) in throw .cancelled }
+        request.caching.policy = .reload
         _ = try await bench.manager.image(for: request)
         await bench.manager.finishStores()
         #expect(bench.manager.diskCache?.usage.count == 0, "what a serializer cannot make is not stored")

@@ -18,7 +18,7 @@ import WebImageTesting
             let applied = try await image(stored) { _ in }
             #expect(applied.size == PixelSize(width: 120, height: 90) && applied.info.orientation == .up)
             #expect(try #require(PixelComparison(applied, upright)).differingPixels == 0, "\(orientation)")
-            let kept = try await image(stored) { $0.appliesOrientation = false }
+            let kept = try await image(stored) { $0.decoding.appliesOrientation = false }
             #expect(kept.info.orientation == orientation && kept.displaySize == upright.size)
         }
     }
@@ -53,11 +53,11 @@ import WebImageTesting
             let bytes = try Fixture.gradient(240, 180).encoded(as: format)
             let whole = try await image(bytes) { _ in }
             #expect(whole.byteCount > 40_000, "\(format.rawValue)")
-            let image = try await image(bytes) { $0.bitmapLimit = 40_000 }
+            let image = try await image(bytes) { $0.decoding.bitmapLimit = 40_000 }
             // As large as the limit lets it be, and no larger.
             #expect(image.byteCount <= 40_000 && image.byteCount > 38_000, "\(format.rawValue): \(image.byteCount)")
             #expect(image.info.originalSize == PixelSize(width: 240, height: 180), "\(format.rawValue)")
-            let untouched = try await self.image(bytes) { $0.bitmapLimit = ByteCount(240 * 180 * 4) }
+            let untouched = try await self.image(bytes) { $0.decoding.bitmapLimit = ByteCount(240 * 180 * 4) }
             #expect(untouched.size == whole.size, "\(format.rawValue)")
         }
     }
@@ -67,7 +67,7 @@ import WebImageTesting
         let bytes = try deep.encoded(as: .png)
         let shallow = try await image(bytes) { _ in }
         #expect(shallow.layout == .rgba8)
-        let kept = try await image(bytes) { $0.keepsBitDepth = true }
+        let kept = try await image(bytes) { $0.decoding.keepsBitDepth = true }
         #expect(kept.layout == .rgba16)
         #expect(try #require(PixelComparison(kept, deep)).differingPixels == 0)
     }
@@ -86,7 +86,7 @@ import WebImageTesting
         #expect(error.code == .badImageData && (error.cause as? WebImageError)?.code == .truncatedData)
         #expect(ledger.previews.last?.info.isPartial == true)
         var request = ImageRequest(url)
-        request.allowsPartial = true
+        request.decoding.allowsPartial = true
         let partial = try await bench.manager.image(for: request)
         #expect(partial.image.info.isPartial && partial.partialError?.code == .truncatedData)
         #expect(partial.image.size == PixelSize(width: 256, height: 256))
@@ -158,15 +158,15 @@ import WebImageTesting
         let bench = TestBench()
         bench.answer(url, with: [77, 40], type: "image/x-grey")
         var request = ImageRequest(url, size: TargetSize(width: 20))
-        request.coder = GreyCoder()
+        request.decoding.coder = GreyCoder()
         let image = try await bench.manager.image(for: request).image
         #expect(image.size == PixelSize(width: 20, height: 5) && image.info.format?.rawValue == "grey")
         #expect(image.withPixels { Array($0.prefix(4)) } == [77, 77, 77, 255])
         // Another one's options make another picture.
-        request.coder = GreyCoder(brightness: 2)
+        request.decoding.coder = GreyCoder(brightness: 2)
         #expect(try await bench.manager.image(for: request).image.withPixels { $0[0] } == 154)
-        request.limits.pixels = 399
-        request.cachePolicy = .reload
+        request.decoding.limits.pixels = 399
+        request.caching.policy = .reload
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
         #expect((error?.cause as? WebImageError)?.code == .limitExceeded)
     }
@@ -196,12 +196,12 @@ import WebImageTesting
         let told = (error?.cause as? WebImageError)?.message ?? ""
         #expect(told.contains("grey") && told.contains("formatHint") && told.contains("canDecode"))
         let plainKey = request.variantKey
-        request.formatHint = ImageFormat(rawValue: "grey")
+        request.decoding.formatHint = ImageFormat(rawValue: "grey")
         #expect(request.variantKey != plainKey)
         #expect(try await manager.image(for: request).image.info.format?.rawValue == "grey")
         // What the bytes say counts more.
         var png = ImageRequest(data: try Fixture.png(8, 8), name: "png")
-        png.formatHint = request.formatHint
+        png.decoding.formatHint = request.decoding.formatHint
         #expect(try await manager.image(for: png).image.info.format == .png)
     }
 
@@ -209,7 +209,7 @@ import WebImageTesting
         let bench = TestBench()
         bench.answer(url, with: try Fixture.png(8, 8), type: "image/png")
         var request = ImageRequest(url)
-        request.page = 1
+        request.decoding.page = 1
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
         #expect((error?.cause as? WebImageError)?.code == .unsupportedFeature)
     }
@@ -223,7 +223,7 @@ import WebImageTesting
         for number in 0..<8 {
             var request = ImageRequest("http://pictures.test/slow/\(number)")
             bench.answer(request.url, with: [1, 2, 3], type: "image/x-slow")
-            request.coder = slow
+            request.decoding.coder = slow
             bench.manager.load(request) { ledger.take($0) }
         }
         #expect(await eventually { slow.running == 2 })
@@ -254,7 +254,7 @@ import WebImageTesting
         let bench = TestBench()
         bench.answer(url, with: Array("2x1 white".utf8), type: "text/plain")
         var request = ImageRequest(url)
-        request.coder = WhiteCoder()
+        request.decoding.coder = WhiteCoder()
         let image = try await bench.manager.image(for: request).image
         #expect(image.size == PixelSize(width: 2, height: 1))
         #expect(image.withPixels { Array($0) } == [UInt8](repeating: 255, count: 8))
@@ -276,7 +276,7 @@ import WebImageTesting
         let bytes = try Fixture.png(30, 20)
         bench.answer(url, with: bytes, type: "image/png")
         var request = ImageRequest(url)
-        request.cachePolicy = .cacheOnly
+        request.caching.policy = .cacheOnly
         for _ in 0..<2 {
             let miss = await #expect(throws: WebImageError.self) { try await bench.manager.details(for: request) }
             #expect(miss?.code == .cacheMiss)

@@ -12,7 +12,7 @@ import WebImageTesting
     private let url = "http://pictures.test/a"
 
     private func load(
-        _ bytes: [UInt8], by coders: CoderRegistry, _ change: (inout ImageRequest) -> Void
+        _ bytes: [UInt8], by coders: CoderRegistry, _ change: (inout ImageRequest.Options) -> Void
     ) async throws -> Image {
         let transport = FakeTransport()
         transport.answer(url, .bytes(bytes, contentType: "image/png"))

@@ -42,7 +42,7 @@ import WebImageTesting
     @Test func aRequestWithWishes() async throws {
         let request = ImageRequest(urls[0]) {
             $0.size = TargetSize(width: 16, height: 16, fit: .cover)
-            $0.headers[.authorization] = "Bearer abc"
+            $0.http.headers[.authorization] = "Bearer abc"
             $0.priority = .high
         }
         #expect(try await manager.image(for: request).image.size == PixelSize(width: 16, height: 16))
@@ -71,7 +71,7 @@ import WebImageTesting
     @Test func bytesForLater() async throws {
         _ = try await manager.keepOriginal(for: ImageRequest(urls[0]))
         await manager.finishStores()
-        let request = ImageRequest(urls[0]) { $0.cachePolicy = .cacheOnly }
+        let request = ImageRequest(urls[0]) { $0.caching.policy = .cacheOnly }
         #expect(try await manager.image(for: request).source == .disk)
     }
 

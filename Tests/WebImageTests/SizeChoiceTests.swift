@@ -35,9 +35,9 @@ import WebImageTesting
     @Test func aBitmapLimitCountsSixteenBits() async throws {
         let deep = try Image(size: PixelSize(width: 40, height: 30), layout: .rgba16, alpha: .opaque) { _ in }
         var request = ImageRequest(data: try deep.encoded(as: .png), name: "deep")
-        request.bitmapLimit = 2400
+        request.decoding.bitmapLimit = 2400
         for keepsBitDepth in [true, false] {
-            request.keepsBitDepth = keepsBitDepth
+            request.decoding.keepsBitDepth = keepsBitDepth
             let bench = TestBench()
             let image = try await bench.manager.image(for: request).image
             #expect(image.layout == (keepsBitDepth ? .rgba16 : .rgba8))

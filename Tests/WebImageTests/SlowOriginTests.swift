@@ -98,7 +98,7 @@ import WebImageTesting
 
         func expectTheOthers(_ round: Int) async throws {
             var fresh = ImageRequest(quick.url)
-            fresh.cachePolicy = .reload
+            fresh.caching.policy = .reload
             #expect(try await bench.manager.image(for: fresh).source == .network)
             var kept = ImageRequest(onDisk)
             kept.caching.store = []

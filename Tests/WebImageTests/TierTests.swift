@@ -45,7 +45,7 @@ import WebImageTesting
     ) async throws -> ImageSource {
         bench.manager.memoryCache.removeAll()
         var request = ImageRequest(url)
-        request.cachePolicy = policy
+        request.caching.policy = policy
         return try await bench.manager.image(for: request).source
     }
 
@@ -127,12 +127,12 @@ import WebImageTesting
         let bench = makeBench()
         bench.answer(url, with: picture, type: "image/png", fields: [.cacheControl: "private"])
         var request = ImageRequest(url)
-        request.credentials = BasicCredentials(user: "anna", password: "1")
+        request.http.credentials = BasicCredentials(user: "anna", password: "1")
         _ = try await bench.manager.image(for: request)
         await bench.manager.finishStores()
         try await disk(bench).removeAll()
         bench.manager.memoryCache.removeAll()
-        request.credentials = BasicCredentials(user: "otto", password: "2")
+        request.http.credentials = BasicCredentials(user: "otto", password: "2")
         #expect(try await bench.manager.image(for: request).source == .network)
         #expect(try await source(bench) == .network)
     }
@@ -340,10 +340,10 @@ import WebImageTesting
             switch Int.random(in: 0..<20, using: &random) {
             case 0..<9:
                 let policies: [CachePolicy] = [.cacheFirst, .protocol, .revalidate, .reload]
-                request.cachePolicy = policies.randomElement(using: &random) ?? .cacheFirst
+                request.caching.policy = policies.randomElement(using: &random) ?? .cacheFirst
                 let shown = try await bench.manager.image(for: request).image.size.width
                 #expect(shown >= oldestAllowed[place] && shown <= newest[place], "step \(step)")
-                if [.revalidate, .reload].contains(request.cachePolicy) {
+                if [.revalidate, .reload].contains(request.caching.policy) {
                     #expect(shown == newest[place], "step \(step)")
                 }
                 // Whoever does not wait for the stores may be given the entry of before.

@@ -52,7 +52,7 @@ import WebImageTesting
         var sides: [Int] = []
         for policy in Self.policies {
             var request = table.one.request(session)
-            request.cachePolicy = policy
+            request.caching.policy = policy
             if let image = bench.manager.cachedImage(for: request) { sides.append(image.size.width) }
             do {
                 sides.append(try await bench.manager.image(for: request).image.size.width)
@@ -62,7 +62,7 @@ import WebImageTesting
         }
         var other = table.one.request(session)
         other.size = TargetSize(width: 100)
-        other.sizePrecision = .inexact
+        other.caching.sizePrecision = .inexact
         sides.append(try await bench.manager.image(for: other).image.size.width)
         var small = table.one.request(session)
         small.size = TargetSize(width: 5)
@@ -148,7 +148,7 @@ import WebImageTesting
             return isAnna ? answer.failing(after: 300_000) : answer
         }
         var request = ImageRequest("http://pictures.test/long.bmp")
-        request.handlesCookies = true
+        request.http.handlesCookies = true
         request.includesData = true
         session.jar.store(["session=anna"], from: request.url)
         await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
@@ -166,7 +166,7 @@ import WebImageTesting
         bench.transport.answer("http://elsewhere.test/a", .redirect(to: "http://pictures.test/b"))
         bench.answer("http://pictures.test/b", with: try Fixture.png(8, 8), type: "image/png")
         var request = ImageRequest("http://pictures.test/a")
-        request.netrcFile = "/nowhere/netrc"
+        request.http.netrcFile = "/nowhere/netrc"
         _ = try await bench.manager.image(for: request)
         #expect(bench.transport.requests.map(\.netrcFile) == ["/nowhere/netrc", nil, nil])
     }
@@ -183,7 +183,7 @@ import WebImageTesting
         }
         var request = table.one.request(session)
         // Holds the load between its beginning and its transfer.
-        request.requestModifier = RequestModifier(name: "holds") { given in
+        request.http.requestModifier = RequestModifier(name: "holds") { given in
             asked.open()
             await goesOn.opened()
             return given
@@ -211,16 +211,16 @@ import WebImageTesting
     @Test func noHeaderStandsForWhatIsNone() throws {
         let url = "http://pictures.test/a"
         for (name, change) in [
-            ("Who", { (request: inout ImageRequest) in request.credentialScope = "x" }),
-            ("Ask", { $0.requestModifier = RequestModifier(name: "x") { $0 } }),
-            ("Answer", { $0.responseModifier = ResponseModifier(name: "x") { $0 } }),
-            ("Decrypt", { $0.decryptor = BodyDecryptor(name: "x") { bytes, _ in bytes } }),
-            ("Load", { $0.loader = OneLoader(name: "x") }),
+            ("Who", { (request: inout ImageRequest) in request.http.credentialScope = "x" }),
+            ("Ask", { $0.http.requestModifier = RequestModifier(name: "x") { $0 } }),
+            ("Answer", { $0.http.responseModifier = ResponseModifier(name: "x") { $0 } }),
+            ("Decrypt", { $0.http.decryptor = BodyDecryptor(name: "x") { bytes, _ in bytes } }),
+            ("Load", { $0.http.loader = OneLoader(name: "x") }),
         ] as [(String, (inout ImageRequest) -> Void)] {
             var own = ImageRequest(url)
             change(&own)
             var named = ImageRequest(url)
-            named.headers[try #require(HTTPField.Name(name))] = "x"
+            named.http.headers[try #require(HTTPField.Name(name))] = "x"
             #expect(Set([own, named, ImageRequest(url)].map(\.originalKey)).count == 3, "\(name)")
         }
         // The manager's loader of a scheme is what such a URL means.
@@ -251,7 +251,7 @@ import WebImageTesting
     func fieldsThatMeanTheSameAreTheSame(_ one: [String: String], _ other: [String: String], _ isSame: Bool) throws {
         let keys = try [one, other].map { fields in
             var request = ImageRequest("http://pictures.test/a")
-            for (name, value) in fields { request.headers[try #require(HTTPField.Name(name))] = value }
+            for (name, value) in fields { request.http.headers[try #require(HTTPField.Name(name))] = value }
             return request.originalKey
         }
         #expect((keys[0] == keys[1]) == isSame)
@@ -260,7 +260,7 @@ import WebImageTesting
     @Test func severalFieldsOfOneNameAreAListInOrder() {
         func key(_ values: String...) -> CacheKey {
             var request = ImageRequest("http://pictures.test/a")
-            for value in values { request.headers.append(HTTPField(name: .accept, value: value)) }
+            for value in values { request.http.headers.append(HTTPField(name: .accept, value: value)) }
             return request.originalKey
         }
         #expect(key("a/b", "c/d") == key("a/b, c/d") && key("a/b", "c/d") != key("c/d", "a/b"))

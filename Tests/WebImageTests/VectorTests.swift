@@ -51,8 +51,9 @@
         }
 
         @Test func aByteLimitMakesItSmallerAndNeverLarger() async throws {
-            #expect(try await image { $0.bitmapLimit = 1200 }.size == PixelSize(width: 20, height: 15))
-            #expect(try await image { $0.bitmapLimit = .mebibytes(1) }.size == PixelSize(width: 40, height: 30))
+            #expect(try await image { $0.decoding.bitmapLimit = 1200 }.size == PixelSize(width: 20, height: 15))
+            #expect(
+                try await image { $0.decoding.bitmapLimit = .mebibytes(1) }.size == PixelSize(width: 40, height: 30))
         }
 
         @Test func manySizesAtOnceEachGetTheirOwn() async throws {

@@ -21,10 +21,10 @@ final class CacheReads: Sendable {
             self.isFinished = isFinished
             original = request.originalKey
             variant = request.variantKey
-            limits = request.limits
+            limits = request.options.decoding.limits
             self.asksMemory = asksMemory
-            includesData = request.includesData
-            allowsPartial = request.allowsPartial
+            includesData = request.options.includesData
+            allowsPartial = request.options.decoding.allowsPartial
         }
     }
 
@@ -49,7 +49,7 @@ final class CacheReads: Sendable {
 
         init(_ key: Key, _ request: ImageRequest, blocked: BlockedAnswer? = nil) {
             (self.key, self.request, self.blocked) = (key, request, blocked)
-            priority = request.priority
+            priority = request.options.priority
         }
     }
 
@@ -86,7 +86,7 @@ final class CacheReads: Sendable {
         let answer = Answer()
         let key = Key(request, asksMemory: asksMemory, isFinished: isFinished)
         let (read, isNew) = join(answer, request, key, promotes: promotes)
-        if isNew { executor.run(request.priority, for: read) { self.begin(read) } }
+        if isNew { executor.run(request.options.priority, for: read) { self.begin(read) } }
         do throws(WebImageError) {
             return try await answer.value()
         } catch {
@@ -124,8 +124,8 @@ final class CacheReads: Sendable {
             read.waiting.append(answer)
             read.promotes = read.promotes || promotes
             guard known == nil else {
-                let isUrgent = request.priority > read.priority
-                read.priority = max(read.priority, request.priority)
+                let isUrgent = request.options.priority > read.priority
+                read.priority = max(read.priority, request.options.priority)
                 return (read, false, isUrgent)
             }
             state.open[key] = read
@@ -173,12 +173,12 @@ final class CacheReads: Sendable {
         if length == 0 { return readEntry(read) }
         let bodies = decoding.inputMemory
         let isNow = bodies.take(
-            length, read.request.priority, for: read, isWanted: { !read.isAbandoned.load(ordering: .relaxed) },
+            length, read.request.options.priority, for: read, isWanted: { !read.isAbandoned.load(ordering: .relaxed) },
             orLater: { isAdmitted in
                 // Where it is not, nobody waits any more.
                 guard isAdmitted else { return }
                 read.lease = AdmissionLease(bodies, length)
-                self.executor.run(read.request.priority, for: read) { self.readEntry(read) }
+                self.executor.run(read.request.options.priority, for: read) { self.readEntry(read) }
             })
         guard isNow else { return }
         read.lease = AdmissionLease(bodies, length)

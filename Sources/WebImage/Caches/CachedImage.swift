@@ -6,7 +6,7 @@ public struct CachedImage: Sendable {
     public var image: Image
     /// ``ImageSource/memory`` or ``ImageSource/disk``.
     public var source: ImageSource
-    /// The bytes on disk, when ``ImageRequest/includesData`` asked for them and there are some.
+    /// The bytes on disk, when ``ImageRequest/Options/includesData`` asked for them and there are some.
     public var data: [UInt8]?
     /// What is known of the entry on disk; nil when it was not read.
     public var metadata: DiskMetadata?

@@ -18,9 +18,9 @@ struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
         self.entry = entry
         var recipe = read.request.recipe
         if isFinished { recipe = recipe.ofFinished(entry.body.withUnsafeBytes { ImageFormat(sniffing: $0) }) }
-        recipe.ownLimits = recipe.ownLimits ?? service.limits
+        recipe.decoding.ownLimits = recipe.decoding.ownLimits ?? service.limits
         self.recipe = recipe
-        place = read.request.cacheKey ?? read.request.place
+        place = read.request.options.caching.key ?? read.request.place
     }
 
     var owner: AnyObject { read }

@@ -11,7 +11,7 @@ extension ImageCache {
         for request: ImageRequest, in layers: CacheLayers = .all, promotes: Bool = true
     ) throws(WebImageError) -> CachedImage? {
         if layers.contains(.memory), let image = cachedImage(for: request) {
-            let data = request.includesData && layers.contains(.disk) ? try dataBlocking(for: request) : nil
+            let data = request.options.includesData && layers.contains(.disk) ? try dataBlocking(for: request) : nil
             return CachedImage(image: image, source: .memory, data: data)
         }
         guard layers.contains(.disk), let reads else { return nil }

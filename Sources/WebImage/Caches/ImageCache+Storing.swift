@@ -78,7 +78,7 @@ extension ImageCache {
                 if let serializer { return try serializer.bytes(image, data, request) }
                 let choice = encoding.choice(for: image, coders)
                 return try coders.encode(image, as: choice.format, choice.options)
-            }, on: decoding.executor, request.priority)
+            }, on: decoding.executor, request.options.priority)
     }
 
     /// Hands bytes over to the disk cache, which finds them from then on, and waits until they are written.
@@ -121,7 +121,7 @@ extension ImageCache {
         var failure: WebImageError?
         if let disk = diskCache {
             do throws(WebImageError) {
-                try await onFileThread(request.priority) { () throws(WebImageError) in
+                try await onFileThread(request.options.priority) { () throws(WebImageError) in
                     if !request.isPlain { try disk.remove(request.variantKey) }
                     try disk.remove(request.originalKey)
                 }
@@ -165,7 +165,7 @@ extension DiskMetadata {
     fileprivate func completed(_ bytes: [UInt8], _ request: ImageRequest) -> DiskMetadata {
         var metadata = self
         metadata.format = metadata.format ?? bytes.withUnsafeBytes { ImageFormat(sniffing: $0) }
-        if metadata.url == nil, request.cachePolicy != .cacheOnly || request.cacheKey == nil {
+        if metadata.url == nil, request.options.caching.policy != .cacheOnly || request.options.caching.key == nil {
             metadata.url = try? request.download.get().originalURL
         }
         return metadata

@@ -27,7 +27,7 @@ public final class ImageCache: ImageCaching {
         /// Where the disk cache is; nil (the default): memory only.
         public var disk: DiskCacheConfiguration?
         /// Further places of encoded originals, behind the disk. Loads with this cache look there and store there
-        /// (``CacheUse/cache``); its own ``ImageCaching/image(for:in:promotes:)`` and ``ImageCaching/data(for:)`` do not
+        /// (``ImageRequest/Caching/cache``); its own ``ImageCaching/image(for:in:promotes:)`` and ``ImageCaching/data(for:)`` do not
         /// look there. Default none.
         public var tiers: [any BytesTier] = []
         /// How pictures are written that are stored without bytes. Default ``CacheEncoding/automatic``.
@@ -161,7 +161,7 @@ public final class ImageCache: ImageCaching {
     ) async throws(WebImageError) -> CachedImage? {
         let asksMemory = layers.contains(.memory)
         if asksMemory, let image = cachedImage(for: request) {
-            let data = request.includesData && layers.contains(.disk) ? try await data(for: request) : nil
+            let data = request.options.includesData && layers.contains(.disk) ? try await data(for: request) : nil
             return CachedImage(image: image, source: .memory, data: data)
         }
         guard layers.contains(.disk), let reads else { return nil }
@@ -172,14 +172,14 @@ public final class ImageCache: ImageCaching {
     /// when somebody else has just put it there.
     func finished(_ request: ImageRequest) async throws(WebImageError) -> CachedImage? {
         guard let reads else { return nil }
-        let promotes = request.caching.store.contains(.memory)
+        let promotes = request.options.caching.store.contains(.memory)
         return try await reads.image(
             for: request, asksMemory: request.asksMemory, promotes: promotes, isFinished: true)
     }
 
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8]? {
         guard diskCache != nil else { return nil }
-        return try await onFileThread(request.priority) { () throws(WebImageError) in
+        return try await onFileThread(request.options.priority) { () throws(WebImageError) in
             try self.dataBlocking(for: request)
         }
     }
@@ -188,7 +188,7 @@ public final class ImageCache: ImageCaching {
         _ request: ImageRequest, in layers: CacheLayers
     ) async throws(WebImageError) -> CacheLayers {
         guard layers.contains(.disk), diskCache != nil else { return try containsBlocking(request, in: layers) }
-        return try await onFileThread(request.priority) { () throws(WebImageError) in
+        return try await onFileThread(request.options.priority) { () throws(WebImageError) in
             try self.containsBlocking(request, in: layers)
         }
     }

@@ -3,8 +3,8 @@ public import WebImageCore
 
 /// Keeps pictures: ``ImageCache``, several of them as one (``ImageCaches``), or one of your own.
 ///
-/// A request names a picture by two keys: its original (the URL, or ``ImageRequest/cacheKey``) and what is to be made of
-/// it (size, transformers and all else that changes pixels). How a request is to be loaded, its ``ImageRequest/cachePolicy``
+/// A request names a picture by two keys: its original (the URL, or ``ImageRequest/Caching/key``) and what is to be made of
+/// it (size, transformers and all else that changes pixels). How a request is to be loaded, its ``ImageRequest/Caching/policy``
 /// for one, is not looked at here. A text stands for the original of that key.
 ///
 /// Every call may come from any thread. A cancelled task gets `cancelled` at once.

@@ -5,12 +5,13 @@ import WebImageCodecs
 extension ImageRequest {
     /// A picture that only caches have, under a text of one's own: it has no URL to be loaded from.
     ///
-    /// Its ``cachePolicy`` is ``CachePolicy/cacheOnly``. A text that is a URL in normal form names that URL's original.
+    /// Its ``Caching/policy`` is ``CachePolicy/cacheOnly``. A text that is a URL in normal form names that URL's original.
     public init(cacheKey text: String) {
         // RFC 6761, section 6.4: there is no such host.
-        self.init("https://no.invalid/")
-        cacheKey = text
-        cachePolicy = .cacheOnly
+        self.init("https://no.invalid/") {
+            $0.caching.key = text
+            $0.caching.policy = .cacheOnly
+        }
     }
 
     /// What a request that wants the picture as it is adds to the original key.
@@ -28,9 +29,11 @@ extension ImageRequest {
 
     /// A request for the same pixels that has the original's bytes with it.
     package func reading(_ original: [UInt8]) -> ImageRequest {
-        var request = ImageRequest(data: original, name: cacheKey ?? place)
-        request[\.recipe] = recipe
-        request.priority = priority
+        var request = ImageRequest(data: original, name: options.caching.key ?? place)
+        var wanted = request.options
+        (wanted.size, wanted.transformers, wanted.decoding) = (options.size, options.transformers, options.decoding)
+        wanted.priority = options.priority
+        request.options = wanted
         return request
     }
 }

@@ -58,7 +58,7 @@ struct FrameStyle: Sendable {
 
     /// Before transformers.
     var frameSize: PixelSize {
-        recipe.appliesOrientation ? plan.outputDisplay : plan.outputStored
+        recipe.decoding.appliesOrientation ? plan.outputDisplay : plan.outputStored
     }
 
     /// - Throws: `limitExceeded`, and `transformFailed` when a transformer does.
@@ -68,17 +68,17 @@ struct FrameStyle: Sendable {
         if !plan.isIdentity {
             pixels = try Resampler.resample(
                 frame, alpha: alpha, crop: plan.crop, to: plan.outputStored,
-                inLinearLight: recipe.scalesInLinearLight)
+                inLinearLight: recipe.decoding.scalesInLinearLight)
         }
         if let converter, converter.layout == pixels.layout { converter.convert(pixels) }
         let orientation = plan.orientation
-        let turns = recipe.appliesOrientation && orientation != .up
+        let turns = recipe.decoding.appliesOrientation && orientation != .up
         if turns { pixels = try pixels.oriented(by: orientation) }
         let header = self.header.value
         let isConverted = converter?.layout == pixels.layout
         let colors = isConverted ? (profile: nil, description: nil) : header.colorsOfPixels
         let info = Image.Info(
-            header: header, alpha: alpha, orientation: recipe.appliesOrientation ? .up : orientation,
+            header: header, alpha: alpha, orientation: recipe.decoding.appliesOrientation ? .up : orientation,
             iccProfile: colors.profile, colorDescription: colors.description,
             metadata: turns ? header.metadata.turned(by: orientation) : nil)
         return try recipe.transformed(Image(pixels: pixels, info: info))

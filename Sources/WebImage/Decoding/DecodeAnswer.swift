@@ -58,10 +58,10 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
     ) {
         var orders = made.orders
         if let failure {
-            let refused = orders.filter { !$0.recipe.allowsPartial }
+            let refused = orders.filter { !$0.recipe.decoding.allowsPartial }
             for order in refused { client.showPreview(picture.image, of: order) }
             finish(refused, .failure(failure), tally)
-            orders.removeAll { !$0.recipe.allowsPartial }
+            orders.removeAll { !$0.recipe.decoding.allowsPartial }
         }
         let frames = made.target.frames
         let steps = PictureSteps(service: service, priority: client.priority) { (order: Client.Order, result) in
@@ -99,7 +99,7 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
     /// The picture with its animation, if it is one.
     private func animated(_ image: Image, _ frames: AnimationTarget, _ order: Client.Order) -> Image {
         guard let animation = frames.animation(first: image) else { return image }
-        if order.recipe.preloadsFrames {
+        if order.recipe.decoding.preloadsFrames {
             for index in 0..<animation.framesToPreload where !order.isAbandoned {
                 // What is wrong with a frame is told when it is asked for.
                 do { try animation.decodeNow(index) } catch { break }

@@ -44,7 +44,7 @@ struct DecodeGroup<Order: PictureOrder> {
                 scale.raster = VectorRaster(part: plan.crop, size: plan.outputStored)
             } else if let size = plan.source(among: header.otherSizes) {
                 scale.size = size
-            } else if !plan.isIdentity, !recipe.scalesInLinearLight {
+            } else if !plan.isIdentity, !recipe.decoding.scalesInLinearLight {
                 // What a codec scales is averaged as it is stored.
                 scale.denominator = plan.scaleDenominator(from: allowed, margin: coder.scalingMargin)
             }
@@ -64,7 +64,7 @@ struct DecodeGroup<Order: PictureOrder> {
     ) throws(WebImageError) -> DecodeTarget {
         let recipe = order.recipe
         var plan = recipe.resizePlan(for: header, orientation: orientation)
-        try recipe.limits.check(plan.outputStored, of: header.format)
+        try recipe.decoding.limits.check(plan.outputStored, of: header.format)
         // A vector picture's rows come as they are to be.
         if scale.raster != nil { plan = ResizePlan(stored: plan.outputStored, orientation: orientation) }
         if let size = scale.size { plan = ResizePlan(plan, from: size) }
@@ -79,7 +79,7 @@ struct DecodeGroup<Order: PictureOrder> {
         // A size that an order only hopes for must not overflow the sum: makeTarget refuses it, whatever this says.
         let most = 1 << 40
         let stored = min(header.size.pixelCount ?? most, most)
-        let pixelBytes = orders.first?.recipe.keepsBitDepth == true && header.bitDepth > 8 ? 8 : 4
+        let pixelBytes = orders.first?.recipe.decoding.keepsBitDepth == true && header.bitDepth > 8 ? 8 : 4
         // A progressive JPEG keeps 2 bytes for each coefficient, an interlaced PNG the whole picture, and the libraries
         // of the younger formats theirs beside ours.
         let keepsAll = header.isProgressive || !ImageFormat.decodedInRows.contains(header.format)
@@ -90,7 +90,7 @@ struct DecodeGroup<Order: PictureOrder> {
             let recipe = order.recipe
             let plan = recipe.resizePlan(for: header, orientation: header.orientation)
             if header.isVector { memory += min(header.drawingMemory.bytes(at: plan.outputStored).bytes, most) }
-            let pixels = min(plan.outputStored.pixelCount ?? most, most, max(recipe.limits.pixels, 0))
+            let pixels = min(plan.outputStored.pixelCount ?? most, most, max(recipe.decoding.limits.pixels, 0))
             memory += pixels * pixelBytes * (header.orientation == .up ? 1 : 2)
         }
         return memory
@@ -100,8 +100,8 @@ struct DecodeGroup<Order: PictureOrder> {
 extension PictureRecipe {
     /// What part of a picture is scaled to which size.
     func resizePlan(for header: ImageHeader, orientation: Orientation) -> ResizePlan {
-        if let bitmapLimit {
-            let layout: PixelLayout = keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
+        if let bitmapLimit = decoding.bitmapLimit {
+            let layout: PixelLayout = decoding.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
             return ResizePlan(
                 stored: header.size, orientation: orientation, byteLimit: bitmapLimit,
                 bytesPerPixel: layout.bytesPerPixel)

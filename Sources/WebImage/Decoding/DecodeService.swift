@@ -61,11 +61,11 @@ final class DecodeService: Sendable {
     func coder(
         for format: ImageFormat?, prefix: [UInt8], _ recipe: PictureRecipe
     ) throws(WebImageError) -> any ImageCoder {
-        if let coder = recipe.coder { return coder }
+        if let coder = recipe.decoding.coder { return coder }
         // Array's own method rethrows without a type.
         let found = prefix.withUnsafeBytes { bytes -> Result<any ImageCoder, WebImageError> in
             do throws(WebImageError) {
-                return .success(try coders.coder(for: format ?? recipe.formatHint, prefix: bytes))
+                return .success(try coders.coder(for: format ?? recipe.decoding.formatHint, prefix: bytes))
             } catch { return .failure(error) }
         }
         return try found.get()
@@ -73,8 +73,8 @@ final class DecodeService: Sendable {
 
     func makeProbe(_ recipe: PictureRecipe) -> ImageProbe {
         ImageProbe(
-            DecodeOptions(limits: recipe.ownLimits ?? limits),
-            registry: recipe.coder.map { CoderRegistry([$0]) } ?? coders, hint: recipe.formatHint)
+            DecodeOptions(limits: recipe.decoding.ownLimits ?? limits),
+            registry: recipe.decoding.coder.map { CoderRegistry([$0]) } ?? coders, hint: recipe.decoding.formatHint)
     }
 
     /// The header of a picture whose bytes are all there; nil for what is no picture that somebody here decodes. Takes the
@@ -96,8 +96,10 @@ final class DecodeService: Sendable {
 
     /// What brings a picture's colours to sRGB; nil when nothing has to be done, or can be.
     func converter(for header: ImageHeader, _ recipe: PictureRecipe) -> ColorConverter? {
-        guard recipe.convertsToSRGB, let colors = header.colors, colors != .described(.sRGB) else { return nil }
-        let layout: PixelLayout = recipe.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
+        guard recipe.decoding.convertsToSRGB, let colors = header.colors, colors != .described(.sRGB) else {
+            return nil
+        }
+        let layout: PixelLayout = recipe.decoding.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
         return converters.converter(for: colors, layout: layout)
     }
 }

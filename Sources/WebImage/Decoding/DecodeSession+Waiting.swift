@@ -110,7 +110,7 @@ extension DecodeSession {
     /// of them may take: they are stuck in their libraries, and nobody knows for how long.
     private func giveUp(_ answer: OnceFlag, whenNoneEndsOf turns: Admission) {
         let given = turns.givenCount
-        _ = service.clock.schedule(at: service.clock.now + recipe.limits.time) { [weak self] in
+        _ = service.clock.schedule(at: service.clock.now + recipe.decoding.limits.time) { [weak self] in
             guard let self, !answer.isRaised else { return }
             if turns.givenCount != given { return giveUp(answer, whenNoneEndsOf: turns) }
             guard answer.raise() else { return }

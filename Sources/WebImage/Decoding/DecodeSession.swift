@@ -48,7 +48,7 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
         recipe = client.recipe
         self.log = log.latest
         self.group = group
-        meter = DecodeMeter(limit: recipe.limits.time)
+        meter = DecodeMeter(limit: recipe.decoding.limits.time)
     }
 
     deinit {
@@ -170,15 +170,16 @@ extension DecodeSession {
             prefix = []
             return false
         }
-        guard recipe.page == 0 || coder.readsPages else {
+        guard recipe.decoding.page == 0 || coder.readsPages else {
             throw WebImageError(
-                .unsupportedFeature, "there is no page \(recipe.page + 1): only TIFFs have pages", format: format
+                .unsupportedFeature, "there is no page \(recipe.decoding.page + 1): only TIFFs have pages",
+                format: format
             )
         }
         var options = DecodeOptions(
-            limits: recipe.limits, keepsBitDepth: recipe.keepsBitDepth,
+            limits: recipe.decoding.limits, keepsBitDepth: recipe.decoding.keepsBitDepth,
             checkpoint: { [unowned self] () throws(WebImageError) in try self.checkpoint() })
-        options.page = recipe.page
+        options.page = recipe.decoding.page
         decoder = try coder.makeDecoder(options) { [unowned self] header throws(WebImageError) in
             try self.plan(header, coder)
         }

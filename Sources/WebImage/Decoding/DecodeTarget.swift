@@ -38,7 +38,7 @@ final class DecodeTarget {
             if let converter { sink = ConvertingSink(whole, converter) } else { sink = whole }
         } else {
             let scaled = Resampler(
-                plan, scaleDenominator: scaleDenominator, inLinearLight: recipe.scalesInLinearLight)
+                plan, scaleDenominator: scaleDenominator, inLinearLight: recipe.decoding.scalesInLinearLight)
             rows = .scaled(scaled)
             sink = scaled
         }
@@ -46,9 +46,9 @@ final class DecodeTarget {
 
     /// Sees to it that the other frames are found too, where the file may have some and they are wanted.
     func beginAnimation(_ coder: any ImageCoder, executor: any WorkExecutor) {
-        guard header.frameCount != 1, !recipe.firstFrameOnly else { return }
+        guard header.frameCount != 1, !recipe.decoding.firstFrameOnly else { return }
         let style = FrameStyle(plan: plan, converter: converter, header: LatestHeader(header), recipe: recipe)
-        frames = AnimationTarget(coder, header.format, style, limits: recipe.limits, executor: executor)
+        frames = AnimationTarget(coder, header.format, style, limits: recipe.decoding.limits, executor: executor)
     }
 
     /// Whether any row of the result is there.
@@ -102,7 +102,7 @@ final class DecodeTarget {
             } else {
                 try? Resampler.resample(
                     pixels, alpha: alpha, crop: plan.crop(dividedBy: scaleDenominator), to: plan.outputStored,
-                    inLinearLight: recipe.scalesInLinearLight)
+                    inLinearLight: recipe.decoding.scalesInLinearLight)
             }
         guard let sized else { return nil }
         convert(sized)
@@ -152,13 +152,13 @@ final class DecodeTarget {
     private func finished(
         _ buffer: PixelBuffer, _ alpha: AlphaMode, isPartial: Bool, orientation: Orientation
     ) throws(WebImageError) -> Image {
-        let applies = recipe.appliesOrientation && orientation != .up
+        let applies = recipe.decoding.appliesOrientation && orientation != .up
         let upright = applies ? try buffer.oriented(by: orientation) : buffer
         let isConverted = converter?.layout == buffer.layout
         let colors = isConverted ? (profile: nil, description: nil) : header.colorsOfPixels
         let info = Image.Info(
             header: header, alpha: isPartial && rowsDone < buffer.size.height ? .straight : alpha,
-            orientation: recipe.appliesOrientation ? .up : orientation,
+            orientation: recipe.decoding.appliesOrientation ? .up : orientation,
             iccProfile: colors.profile, colorDescription: colors.description,
             metadata: applies ? header.metadata.turned(by: orientation) : nil, isPartial: isPartial)
         return Image(pixels: upright, info: info)

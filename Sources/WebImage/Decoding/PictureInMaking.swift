@@ -22,7 +22,7 @@ struct PictureInMaking<Order: PictureOrder> {
     /// shared only by those who want the same steps.
     static func sharedKey(of order: Order, _ header: ImageHeader) -> PictureKey {
         let key = PictureKey(order.recipe)
-        let mayBeAnimated = header.frameCount != 1 && !order.recipe.firstFrameOnly
+        let mayBeAnimated = header.frameCount != 1 && !order.recipe.decoding.firstFrameOnly
         return mayBeAnimated ? key : PictureKey(decode: key.decode)
     }
 
@@ -33,6 +33,6 @@ struct PictureInMaking<Order: PictureOrder> {
 
     /// Whether for each of them more is to be done with the pixels than handing them over.
     var hasWorkAhead: Bool {
-        orders.allSatisfy { !$0.recipe.transformers.isEmpty || $0.recipe.preloadsFrames }
+        orders.allSatisfy { !$0.recipe.transformers.isEmpty || $0.recipe.decoding.preloadsFrames }
     }
 }

@@ -23,15 +23,15 @@ struct PictureKey: Hashable, Sendable {
             if size.fit != .contain { text += Self.field("f", size.fit.rawValue) }
             if size.upscale { text += Self.field("u", "1") }
         }
-        if !recipe.appliesOrientation { text += Self.field("o", "keep") }
-        if recipe.keepsBitDepth { text += Self.field("d", "16") }
-        if !recipe.convertsToSRGB { text += Self.field("c", "keep") }
-        if recipe.scalesInLinearLight { text += Self.field("l", "1") }
-        if let limit = recipe.bitmapLimit { text += Self.field("b", "\(limit.bytes)") }
-        if recipe.firstFrameOnly { text += Self.field("1", "1") }
-        if recipe.page != 0 { text += Self.field("p", "\(recipe.page)") }
-        if let coder = recipe.coder { text += Self.field("k", coder.key) }
-        if let format = recipe.formatHint { text += Self.field("h", format.rawValue) }
+        if !recipe.decoding.appliesOrientation { text += Self.field("o", "keep") }
+        if recipe.decoding.keepsBitDepth { text += Self.field("d", "16") }
+        if !recipe.decoding.convertsToSRGB { text += Self.field("c", "keep") }
+        if recipe.decoding.scalesInLinearLight { text += Self.field("l", "1") }
+        if let limit = recipe.decoding.bitmapLimit { text += Self.field("b", "\(limit.bytes)") }
+        if recipe.decoding.firstFrameOnly { text += Self.field("1", "1") }
+        if recipe.decoding.page != 0 { text += Self.field("p", "\(recipe.decoding.page)") }
+        if let coder = recipe.decoding.coder { text += Self.field("k", coder.key) }
+        if let format = recipe.decoding.formatHint { text += Self.field("h", format.rawValue) }
         decode = text
         steps = recipe.transformers.map(\.key)
     }

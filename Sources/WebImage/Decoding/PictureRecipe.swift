@@ -5,26 +5,9 @@ import WebImageCore
 struct PictureRecipe: Sendable {
     /// In display orientation; nil: the size that the picture has.
     var size: TargetSize?
-    /// The most that the bitmap may take; stands in for `size`.
-    var bitmapLimit: ByteCount?
-    var appliesOrientation = true
-    var keepsBitDepth = false
-    var convertsToSRGB = true
-    var scalesInLinearLight = false
-    var firstFrameOnly = false
-    var preloadsFrames = false
-    var page = 0
     var transformers: [any ImageTransformer] = []
-    /// Decodes in place of the registered ones.
-    var coder: (any ImageCoder)?
-    /// The format of bytes that do not tell one.
-    var formatHint: ImageFormat?
-    /// Whether a picture that is cut short counts.
-    var allowsPartial = false
-    /// Nil where nobody has said any: then whoever decodes has his own.
-    var ownLimits: DecodeLimits?
-
-    var limits: DecodeLimits { ownLimits ?? .default }
+    /// Everything else.
+    var decoding = ImageRequest.Decoding()
 
     /// For bytes in which a picture was kept that this recipe made: what is done already is not done again.
     ///
@@ -32,13 +15,13 @@ struct PictureRecipe: Sendable {
     func ofFinished(_ format: ImageFormat?) -> PictureRecipe {
         var recipe = self
         recipe.size = nil
-        recipe.bitmapLimit = nil
-        recipe.scalesInLinearLight = false
-        recipe.page = 0
         recipe.transformers = []
+        recipe.decoding.bitmapLimit = nil
+        recipe.decoding.scalesInLinearLight = false
+        recipe.decoding.page = 0
         if format != nil {
-            recipe.coder = nil
-            recipe.formatHint = nil
+            recipe.decoding.coder = nil
+            recipe.decoding.formatHint = nil
         }
         return recipe
     }

@@ -41,8 +41,9 @@ final class BytesReading: Sendable {
         guard loader.table.withLock({ $0.beginPreliminary() }) else { throw LoadTable.shutDownError.at(request.place) }
         defer { loader.endPreliminary() }
         let keeper = OriginalKeeper(key, removals: loader.removals(key.caching))
-        let receiver = BytesReceiver(priority: request.priority, finishesWhenDrained: request.finishesWhenDrained)
-        if let timeout = request.timeout { receiver.arm(timeout, loader.clock, for: request) }
+        let receiver = BytesReceiver(
+            priority: request.options.priority, finishesWhenDrained: request.options.http.finishesWhenDrained)
+        if let timeout = request.options.timeout { receiver.arm(timeout, loader.clock, for: request) }
         BytesSearch(loader: loader, request: request, key: key, seeker: receiver).start()
         do throws(WebImageError) {
             let bytes = try await receiver.answer.value()
@@ -91,7 +92,7 @@ final class BytesReading: Sendable {
     /// Tells of the bytes that have come whenever there are more, until the end: on threads for files, since the transport's
     /// is everybody's. Who is slow is told less often.
     func tellProgress(_ tell: @escaping @Sendable (LoadProgress) -> Void) {
-        Self.tellProgress(of: bytes.log, request.priority, on: loader.ioExecutor, tell)
+        Self.tellProgress(of: bytes.log, request.options.priority, on: loader.ioExecutor, tell)
     }
 
     private static func tellProgress(

@@ -36,7 +36,7 @@ struct BytesSearch: Sendable {
         self.request = request
         self.key = key
         self.seeker = seeker
-        tiers = request.caching.readsOriginal ? loader.tiers(key.caching) : []
+        tiers = request.options.caching.readsOriginal ? loader.tiers(key.caching) : []
     }
 
     func start() {
@@ -145,7 +145,9 @@ struct BytesSearch: Sendable {
         {
             return
         }
-        if let refusal = loader.origin.failedURLs.refusal(of: key.download, retriesFailed: request.retriesFailed) {
+        if let refusal = loader.origin.failedURLs.refusal(
+            of: key.download, retriesFailed: request.options.retriesFailed)
+        {
             return fail(refusal)
         }
         // What has no entry to fall back to may have a beginning to go on with.

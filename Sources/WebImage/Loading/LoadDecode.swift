@@ -127,16 +127,18 @@ final class LoadDelivery: PictureDelivery {
 
     /// Keeps a finished picture where the request wants it.
     private func store(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?) {
-        if request.caching.store.contains(.memory) {
-            let memory = loader.memory(request.caching)
+        if request.options.caching.store.contains(.memory) {
+            let memory = loader.memory(request.options.caching)
             memory.keep(image, for: request.variantKey, lifetime: nil, variant: request.variant(of: image))
             // After it was put there: a remove comes either before, and is seen here, or finds it.
             if loader.wasRemoved(job.keeper) { memory.remove(request.variantKey) }
         }
-        if request.caching.keepsOnDisk { loader.storeFinished(image, request, record, of: job) }
+        if request.options.caching.keepsOnDisk { loader.storeFinished(image, request, record, of: job) }
     }
 
-    private var mayStore: Bool { plan.map { $0.storing != nil } ?? (job.request.cachePolicy.mode != .noStore) }
+    private var mayStore: Bool {
+        plan.map { $0.storing != nil } ?? (job.request.options.caching.policy.mode != .noStore)
+    }
 
     private var timings: LoadTimings {
         var timings = LoadTimings()

@@ -42,10 +42,10 @@ public final class LoadToken: @unchecked Sendable {
     init(loader: Loader, request: ImageRequest, isWatching: Bool) {
         self.isWatching = isWatching
         self.loader = loader
-        includesData = request.includesData
-        waitsForStore = request.caching.waitsForStore
-        finishesWhenDrained = request.finishesWhenDrained
-        currentPriority = request.priority
+        includesData = request.options.includesData
+        waitsForStore = request.options.caching.waitsForStore
+        finishesWhenDrained = request.options.http.finishesWhenDrained
+        currentPriority = request.options.priority
         started = loader.clock.now
         settings = loader.origin.downloader.snapshot
     }

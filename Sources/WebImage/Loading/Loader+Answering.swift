@@ -36,14 +36,14 @@ extension Loader {
         guard isProvisional, let response = try? result.get() else { return }
         if staying.isEmpty, !ended.isEmpty { return askBehind(job.request) }
         var request = job.request
-        request.cachePolicy = .revalidate
+        request.options.caching.policy = .revalidate
         for caller in staying { showCached(response, to: caller, goingOnWith: request, log) }
     }
 
     /// Ends a pixel job; whoever waits for it waits for what another policy brings.
     func finish(_ job: PixelJob, goingOnWith policy: CachePolicy) {
         var request = job.request
-        request.cachePolicy = policy
+        request.options.caching.policy = policy
         let (_, staying) = table.withLock { $0.finish(job, keeping: .everyone) }
         for caller in staying { join(caller.token, goingOnWith: request, caller.delivery) }
         noteIdle()
@@ -52,9 +52,9 @@ extension Loader {
     /// Asks the origin about what the caches gave out, for their sake.
     func askBehind(_ given: ImageRequest) {
         var request = given
-        request.cachePolicy = .revalidate
-        request.priority = .low
-        request.includesData = false
+        request.options.caching.policy = .revalidate
+        request.options.priority = .low
+        request.options.includesData = false
         start(LoadToken(loader: self, request: request, isWatching: false), request, .nobody)
     }
 

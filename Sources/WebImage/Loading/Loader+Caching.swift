@@ -97,5 +97,8 @@ extension Loader {
 
 extension ImageRequest {
     /// Whether it chooses a page, a format or a coder: another request may read the same bytes.
-    fileprivate var saysHowToDecode: Bool { page != 0 || formatHint != nil || coder != nil }
+    fileprivate var saysHowToDecode: Bool {
+        let decoding = options.decoding
+        return decoding.page != 0 || decoding.formatHint != nil || decoding.coder != nil
+    }
 }

@@ -4,7 +4,7 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-/// Finished pictures on disk, for requests that want them there (``CacheUse/store``).
+/// Finished pictures on disk, for requests that want them there (``ImageRequest/Caching/store``).
 extension Loader {
     /// Looks for the finished picture on disk before anything else. The token joins a job when there is none.
     ///
@@ -12,8 +12,9 @@ extension Loader {
     func startLookForFinished(
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) -> Bool {
-        guard request.caching.looksOnDisk, request.cachePolicy.trustsMemory, !request.isPlain, !request.includesData,
-            let cache = front(request.caching), let key = try? BytesKey(request, by: token.settings)
+        guard request.options.caching.looksOnDisk, request.options.caching.policy.trustsMemory, !request.isPlain,
+            !request.options.includesData,
+            let cache = front(request.options.caching), let key = try? BytesKey(request, by: token.settings)
         else { return false }
         return beginPreliminary(token, delivery) { [self] in
             if let response = await finished(cache, request, key) { return answer(token, response, delivery) }
@@ -31,8 +32,8 @@ extension Loader {
             guard let metadata = found.metadata else { return nil }
             guard case .serve = origin.decision(key, metadata.storedResponse) else { return nil }
             // Made of a body that the original no longer has: as good as not there.
-            let original = try await (request.caching.originalCache ?? cache).diskCache?.readMetadata(
-                key.originalKey, priority: request.priority)
+            let original = try await (request.options.caching.originalCache ?? cache).diskCache?.readMetadata(
+                key.originalKey, priority: request.options.priority)
             if let original, !original.storedResponse.hasSameBody(as: metadata.storedResponse) { return nil }
             var response = ImageResponse(image: found.image, source: .disk)
             if metadata.status != nil { response.head = origin.head(of: metadata.storedResponse) }

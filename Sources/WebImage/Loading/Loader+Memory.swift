@@ -8,7 +8,7 @@ extension Loader {
     /// The picture when memory has it and the policy asks for no more: one look-up.
     func cachedImage(for request: ImageRequest) -> Image? {
         guard request.asksMemory else { return nil }
-        if request.cachePolicy.trustsMemory {
+        if request.options.caching.policy.trustsMemory {
             // Neither cache is held here: each has weak references to it, which make that slow.
             let found =
                 if let own = request.ownMemory { own.image(for: request.variantKey) } else {
@@ -17,7 +17,7 @@ extension Loader {
             guard let found else { return variant(for: request) }
             return isGood(found, for: request) ? found : nil
         }
-        guard request.cachePolicy == .protocol else { return nil }
+        guard request.options.caching.policy == .protocol else { return nil }
         return freshImage(for: request)
     }
 
@@ -45,7 +45,9 @@ extension Loader {
 
     /// Another size that will do.
     private func variant(for request: ImageRequest) -> Image? {
-        guard request.sizePrecision == .inexact, let image = request.variant(in: request.ownMemory ?? memory) else {
+        guard request.options.caching.sizePrecision == .inexact,
+            let image = request.variant(in: request.ownMemory ?? memory)
+        else {
             return nil
         }
         return isGood(image, for: request) ? image : nil
@@ -53,7 +55,7 @@ extension Loader {
 
     /// The picture when memory has it and HTTP says that it is fresh.
     func freshImage(for request: ImageRequest) -> Image? {
-        let (memory, settings) = (memory(request.caching), origin.downloader.snapshot)
+        let (memory, settings) = (memory(request.options.caching), origin.downloader.snapshot)
         guard memory.contains(request.variantKey),
             let key = try? BytesKey(door.enterAtOnce(request, by: settings), by: settings),
             let image = memory.image(for: request.variantKey), let record = image.storage.origin as? AnswerRecord,
@@ -88,7 +90,7 @@ extension Loader {
     ///
     /// - Parameter body: the answer whose picture it must be; nil: any.
     func remembered(_ request: ImageRequest, of body: StoredResponse? = nil) -> Image? {
-        let memory = memory(request.caching)
+        let memory = memory(request.options.caching)
         guard request.asksMemory, memory.contains(request.variantKey), let image = memory.image(for: request.variantKey)
         else { return nil }
         guard let body else { return image }

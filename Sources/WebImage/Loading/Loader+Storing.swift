@@ -7,10 +7,10 @@ import WebImageSystem
 // MARK: - Which caches
 
 extension Loader {
-    func memory(_ use: CacheUse) -> MemoryCache { use.cache?.memoryCache ?? memory }
+    func memory(_ use: ImageRequest.Caching) -> MemoryCache { use.cache?.memoryCache ?? memory }
 
     /// Where originals are looked for and kept, in this order.
-    func tiers(_ use: CacheUse) -> [any OriginalTier] {
+    func tiers(_ use: ImageRequest.Caching) -> [any OriginalTier] {
         guard let own = use.originalCache ?? use.cache else { return tiers }
         return Self.makeTiers(of: own, ioExecutor, decoding, observer)
     }
@@ -27,12 +27,12 @@ extension Loader {
     }
 
     /// Where pictures are kept.
-    func cache(_ use: CacheUse) -> ImageCache { use.cache ?? cache }
+    func cache(_ use: ImageRequest.Caching) -> ImageCache { use.cache ?? cache }
 
     /// Where their originals are removed from.
-    private func originalCache(_ use: CacheUse) -> ImageCache { use.originalCache ?? cache(use) }
+    private func originalCache(_ use: ImageRequest.Caching) -> ImageCache { use.originalCache ?? cache(use) }
 
-    func removals(_ use: CacheUse) -> RemovalCounts {
+    func removals(_ use: ImageRequest.Caching) -> RemovalCounts {
         func count(_ cache: ImageCache) -> Int { cache.pending.withLock { $0.removals.count } }
         return RemovalCounts(pictures: count(cache(use)), originals: count(originalCache(use)))
     }
@@ -54,13 +54,13 @@ extension Loader {
     /// What decides which bytes of a request's original are kept; nil: those that came. It holds also when the manager is gone
     /// and its last loads come to their end.
     func serializer(for request: ImageRequest) -> CacheSerializer? {
-        if let own = request.cacheSerializer { return own }
-        let cache = cache(request.caching)
+        if let own = request.options.caching.serializer { return own }
+        let cache = cache(request.options.caching)
         return cache.diskCache == nil && cache.furtherTiers.isEmpty ? nil : cache.serializer
     }
 
     /// Through which finished pictures are read from disk and written; nil where there is no disk.
-    func front(_ use: CacheUse) -> ImageCache? {
+    func front(_ use: ImageRequest.Caching) -> ImageCache? {
         let cache = cache(use)
         return cache.diskCache == nil ? nil : cache
     }
@@ -130,10 +130,10 @@ extension Loader {
 
     /// Encodes a finished picture and writes it.
     func storeFinished(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, of job: BytesJob) {
-        guard !request.isPlain, let record, let cache = front(request.caching),
+        guard !request.isPlain, let record, let cache = front(request.options.caching),
             let number = cache.beginStore(request, since: job.keeper.removals.pictures)
         else { return }
-        var options = CacheStoreOptions(serializer: request.cacheSerializer)
+        var options = CacheStoreOptions(serializer: request.options.caching.serializer)
         options.metadata.set(record.response)
         let announced = originals.announce()
         Task { [options] in

@@ -70,7 +70,7 @@ final class Loader: Sendable {
     private func answerFromMemory(
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) -> Bool {
-        guard !request.includesData, let image = cachedImage(for: request) else { return false }
+        guard !request.options.includesData, let image = cachedImage(for: request) else { return false }
         answer(token, ImageResponse(image: image, source: .memory), delivery)
         return true
     }
@@ -110,7 +110,7 @@ final class Loader: Sendable {
             table.withLock { _ in token.hasEnded = true }
             return .refused(error)
         }
-        let removals = removals(request.caching)
+        let removals = removals(request.options.caching)
         let (joined, marked) = table.withLock { table -> (LoadTable.Joined, Download?) in
             if token.hasEnded { return (.refused(token.leftWith ?? .cancelled), nil) }
             let joined = table.join(token, request, key, removals: removals)
@@ -222,7 +222,7 @@ final class Loader: Sendable {
     }
 
     func arm(_ request: ImageRequest, of token: LoadToken) {
-        guard let timeout = request.timeout else { return }
+        guard let timeout = request.options.timeout else { return }
         let action = clock.schedule(at: token.started + timeout) { [weak self, weak token] in
             guard let self, let token else { return }
             let error = WebImageError.tookTooLong(timeout, request)

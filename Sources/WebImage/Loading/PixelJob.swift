@@ -7,14 +7,14 @@ import WebImageSystem
 struct BytesKey: Hashable, Sendable {
     let download: ResolvedRequest
     let originalKey: CacheKey
-    let policy: CachePolicy
     // How they are decoded: rows of one kind, by one coder, within one set of limits serve all that wait.
     let coder: String?
     let formatHint: ImageFormat?
     let keepsBitDepth: Bool
     let page: Int
     let limits: DecodeLimits
-    let caching: CacheUse
+    /// Without what concerns one of its pictures only.
+    let caching: ImageRequest.Caching
     /// One who would be refused must not decide for one who would not.
     let retriesFailed: Bool
     /// What is loaded by other settings of the downloader may bring another answer.
@@ -25,15 +25,16 @@ struct BytesKey: Hashable, Sendable {
         self.settings = settings
         download = try request.download.get()
         originalKey = request.originalKey
-        policy = request.cachePolicy
-        coder = request.coder?.key
-        formatHint = request.formatHint
-        keepsBitDepth = request.keepsBitDepth
-        page = request.page
-        limits = request.limits
-        caching = request.caching
-        retriesFailed = request.retriesFailed
+        coder = request.options.decoding.coder?.key
+        formatHint = request.options.decoding.formatHint
+        keepsBitDepth = request.options.decoding.keepsBitDepth
+        page = request.options.decoding.page
+        limits = request.options.decoding.limits
+        caching = request.options.caching.ofBytes
+        retriesFailed = request.options.retriesFailed
     }
+
+    var policy: CachePolicy { caching.policy }
 
     func hash(into hasher: inout Hasher) {
         // What else two keys may differ in is too rare to be worth hashing.
@@ -52,7 +53,7 @@ struct PixelKey: Hashable, Sendable {
     init(_ request: ImageRequest, by settings: ConfigurationSnapshot) throws(WebImageError) {
         bytes = try BytesKey(request, by: settings)
         variantKey = request.variantKey
-        allowsPartial = request.allowsPartial
+        allowsPartial = request.options.decoding.allowsPartial
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(variantKey) }

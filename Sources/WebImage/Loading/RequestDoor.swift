@@ -56,22 +56,21 @@ struct RequestDoor: Sendable {
     }
 
     private func completed(_ given: ImageRequest, by settings: ConfigurationSnapshot) -> ImageRequest {
-        var request = defaults.applied(to: given)
-        guard request.loader == nil, request.inlineData == nil, !request.isPath,
+        let request = defaults.applied(to: given)
+        guard request.options.http.loader == nil, request.inlineData == nil, !request.isPath,
             let loader = settings.loader(for: request.url)
         else {
             return request
         }
-        request[\.download].loader = loader
-        request[\.download].hasUsualLoader = true
-        return request
+        return request.with {
+            $0.loader = loader
+            $0.hasUsualLoader = true
+        }
     }
 }
 
 extension ImageRequest {
     fileprivate func prepared(_ prepared: PreparedRequest) -> ImageRequest {
-        var request = self
-        request[\.download].prepared = prepared
-        return request
+        with { $0.prepared = prepared }
     }
 }

@@ -130,7 +130,7 @@ struct PictureShow: Sendable {
     private func load(_ input: String, _ index: Int) async throws(WebImageError) -> ImageResponse {
         var request = try loading.makeRequest(input)
         request.size = size.target
-        request.allowsPartial = true
+        request.decoding.allowsPartial = true
         for await event in manager.events(for: request) {
             switch event {
             case .progress(let progress): display.show(progress, of: index)

@@ -85,7 +85,7 @@ extension DownloadConfiguration {
         var parts: [String] = []
         let speaksForItself =
             resolved.key.credentials != nil || request.credentialProvider != nil || request.netrcFile != nil
-            || (!request.fields.isEmpty && request.fields[.authorization] != nil)
+            || (!request.headers.isEmpty && request.headers[.authorization] != nil)
         if !speaksForItself, let credentialProvider { parts.append(CredentialScope.of(credentialProvider)) }
         if request.tls == nil, let certificate = tls.clientCertificate { parts.append(CredentialScope.of(certificate)) }
         // Of a request's own hooks the key knows.

@@ -39,7 +39,7 @@ public final class ImageDownloader: Sendable {
     ///
     /// Nothing is cached and nothing decoded. Cancelling the task ends the transfer, unless others wait for it.
     ///
-    /// - Returns: the bytes, after ``DownloadRequest/decryptor`` where there is one; the answer's head, nil for what no server
+    /// - Returns: the bytes, after ``DownloadOptions/decryptor`` where there is one; the answer's head, nil for what no server
     ///   answered (`file:`, `data:`).
     /// - Throws: any code of the network (20xx) and of HTTP, `bodyTooLarge`, `fileNotFound`, `cancelled`, `shutDown`.
     /// - Complexity: the body's memory.
@@ -155,7 +155,7 @@ public final class ImageDownloader: Sendable {
     /// Ends every transfer with `cancelled`.
     public func cancelAll() { center.cancelAll() }
 
-    /// Takes nothing new (`shutDown`), ends what is not marked ``DownloadRequest/finishesWhenDrained``, and returns when
+    /// Takes nothing new (`shutDown`), ends what is not marked ``DownloadOptions/finishesWhenDrained``, and returns when
     /// the rest has ended, or has been ended after `limit`. A cancelled task does not wait. The downloader is then shut
     /// down.
     public func drain(within limit: Duration) async { await center.drain(within: limit) }

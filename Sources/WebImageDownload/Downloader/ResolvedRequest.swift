@@ -67,7 +67,7 @@ package final class ResolvedRequest: Sendable {
         if credentials == nil, case .web(let url) = source { credentials = url.credentials }
         let fingerprint = RequestFingerprint(
             method: request.method.rawValue, name: CacheKey(source.text),
-            fields: FieldIdentity.all(request.fields).map { "\($0.name.canonicalName): \($0.value)" },
+            fields: FieldIdentity.all(request.headers).map { "\($0.name.canonicalName): \($0.value)" },
             credentialScope: request.credentialScope ?? CredentialScope.of(request, credentials))
         return Key(fingerprint: fingerprint, credentials: credentials, rest: Rest.of(request))
     }
@@ -104,7 +104,7 @@ extension ResolvedRequest {
     package func adding(_ fields: HTTPFields) -> ResolvedRequest {
         if fields.isEmpty { return self }
         var request = request
-        request.fields.append(contentsOf: fields)
+        request.headers.append(contentsOf: fields)
         request.prepared?.outgoing?.fields.append(contentsOf: fields)
         // What could be resolved once can be again.
         return (try? ResolvedRequest(request)) ?? self

@@ -29,12 +29,12 @@ struct TransferPlan: Sendable {
         let own = resolved.request.credentialProvider
         guard let provider = own ?? snapshot.configuration.credentialProvider else { return nil }
         if resolved.request.credentials != nil || url.credentials != nil { return nil }
-        if resolved.request.fields[.authorization] != nil { return nil }
+        if resolved.request.headers[.authorization] != nil { return nil }
         return own == nil && resolved.request.netrcFile != nil ? nil : provider
     }
 
     func machine(createdAt: Duration, jitter: @escaping @Sendable () -> Double) -> TransferStateMachine {
-        let fields = request.fields
+        let fields = request.headers
         let hasFields = !fields.isEmpty
         let chain = RedirectChain(
             url, method: request.method, limit: request.redirectLimit ?? configuration.redirectLimit,

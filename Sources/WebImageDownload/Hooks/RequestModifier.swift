@@ -46,7 +46,7 @@ public struct RequestModifier: Sendable {
     }
     /// For whom it speaks, where the secrets that it sets or the URL that it asks for change from request to request, as
     /// signatures and tokens do. Default nil: each secret (``DownloadConfiguration/secretFields``) and each changed URL stands
-    /// for somebody else. A request's own ``DownloadRequest/credentialScope`` counts more.
+    /// for somebody else. A request's own ``DownloadOptions/credentialScope`` counts more.
     public var credentialScope: String?
     /// Fields that it sets anew each time and that change no answer: two requests that differ only in them share a download.
     /// Default `traceparent`, `tracestate` and `X-Request-ID`.

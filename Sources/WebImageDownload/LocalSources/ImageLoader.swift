@@ -9,7 +9,7 @@ public import WebImageCore
 /// ``DownloadDeadlines/total`` holds. One that is cancelled or late keeps its slot until it has returned, while its callers
 /// are answered at once.
 ///
-/// Given for one request (``DownloadRequest/loader``), or for all URLs of schemes that the downloader does not know
+/// Given for one request (``DownloadOptions/loader``), or for all URLs of schemes that the downloader does not know
 /// (``DownloadConfiguration/loaders``).
 public protocol ImageLoader: Sendable {
     /// Stands for the loader: two of one name are taken to do the same.

@@ -71,7 +71,7 @@ import WebImageTesting
         let bench = TestBench(disk: folder.path)
         bench.answer(url, with: try Fixture.png(120, 90), type: "image/png")
         var request = ImageRequest(url, size: TargetSize(width: 50, height: 50, fit: .cover))
-        request.scalesInLinearLight = true
+        request.decoding.scalesInLinearLight = true
         request.transformers = [Inverting()]
         let loaded = try await bench.manager.image(for: request).image
         await bench.manager.finishStores()
@@ -79,7 +79,7 @@ import WebImageTesting
         #expect(found.source == .disk && found.image.size == PixelSize(width: 50, height: 50))
         #expect(try #require(PixelComparison(found.image, loaded)).isEqual)
         request.transformers = []
-        request.scalesInLinearLight = false
+        request.decoding.scalesInLinearLight = false
         let plainer = try #require(try await CacheBench(folder.path).cache.image(for: request))
         #expect(try #require(PixelComparison(plainer.image, loaded)).maxDifference > 50)
     }
