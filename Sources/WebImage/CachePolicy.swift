@@ -4,7 +4,7 @@ import WebImageDownload
 ///
 /// Three things bind whatever the policy: an answer with `no-store` is not kept, one that `Vary` ties to another request
 /// is not served, and one that was given to somebody is served to nobody else, unless it is `public` (RFC 9111).
-public enum CachePolicy: String, Hashable, Sendable, CaseIterable {
+public enum CachePolicy: String, Hashable, Sendable, Codable, CaseIterable {
     /// Any entry within the cache's own lifetime; the network on a miss; the answer is stored (the default).
     case cacheFirst = "default"
     /// What HTTP says (RFC 9111): an entry while it is fresh, else the origin is asked whether it still is. An entry with

@@ -3,7 +3,7 @@ import WebImageCore
 import WebImageProcessing
 
 /// How closely the size of a picture must be the one that is asked for.
-public enum SizePrecision: Hashable, Sendable {
+public enum SizePrecision: String, Hashable, Sendable, Codable {
     /// The picture is made to the size.
     case exact
     /// A picture that memory has of the same original, made in the same way and of the same part, will do when it covers the

@@ -1,5 +1,5 @@
 /// How urgent a piece of work is.
-public enum LoadPriority: Int, Hashable, Sendable, Comparable, CaseIterable {
+public enum LoadPriority: Int, Hashable, Sendable, Codable, Comparable, CaseIterable {
     case low = 0
     case normal = 1
     case high = 2

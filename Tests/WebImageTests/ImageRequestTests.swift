@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import WebImageCore
 import WebImageDownload
@@ -72,5 +73,64 @@ import WebImageDownload
         #expect(ImageRequest(path: "/a/b.png").originalKey == ImageRequest("file:///a/b.png").originalKey)
         #expect(ImageRequest(argument: "a.png").isPath && !ImageRequest(argument: url).isPath)
         #expect(!ImageRequest(argument: " \(url)").isPath)
+    }
+
+    // MARK: - As values to compare and to write down
+
+    /// Each option, changed. What is no value for ``OptionChange/canBeWritten`` is a closure, an object or a secret.
+    @Test(arguments: OptionChange.all) func eachOptionTellsRequestsApart(_ change: OptionChange) throws {
+        let request = ImageRequest(url, change.change)
+        let other = ImageRequest(url, change.change)
+        #expect(request == other && request.hashValue == other.hashValue, "the same change")
+        #expect(request != ImageRequest(url), "no change")
+        #expect(Set([request, other, ImageRequest(url)]).count == 2)
+        guard change.canBeWritten else {
+            #expect(throws: EncodingError.self) { try JSONEncoder().encode(request) }
+            return
+        }
+        let text = try JSONEncoder().encode(request)
+        let read = try JSONDecoder().decode(ImageRequest.self, from: text)
+        #expect(read == request && read.variantKey == request.variantKey, "\(String(decoding: text, as: UTF8.self))")
+    }
+
+    /// An option that is added is added to the list above, too.
+    @Test func theListKnowsEachOption() {
+        func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
+        let options = ImageRequest.Options()
+        let groups = 3
+        let stored = count(options) - groups + count(options.decoding) + count(options.caching) + count(options.http)
+        #expect(OptionChange.all.count == stored)
+        #expect(Set(OptionChange.all.map(\.name)).count == stored)
+    }
+
+    @Test func whatIsAtItsDefaultIsNotWritten() throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let plain = try encoder.encode(ImageRequest(url))
+        #expect(String(decoding: plain, as: UTF8.self) == #"{"url":"https://pictures.test/a.jpg"}"#)
+        let some = try encoder.encode(
+            ImageRequest(url) {
+                $0.decoding.page = 2
+                $0.http.headers[.accept] = "image/png"
+                $0.caching.policy = .refresh
+            })
+        #expect(
+            String(decoding: some, as: UTF8.self)
+                == #"{"caching":{"policy":"refresh"},"decoding":{"page":2},"http":{"headers":[{"name":"Accept","value":"image/png"}]},"#
+                + #""url":"https://pictures.test/a.jpg"}"#)
+        let path = try JSONDecoder().decode(
+            ImageRequest.self, from: try JSONEncoder().encode(ImageRequest(path: "/tmp/a.png")))
+        #expect(path == ImageRequest(path: "/tmp/a.png") && path != ImageRequest("/tmp/a.png"))
+    }
+
+    @Test func bytesAndHalfRequestsAreRefused() {
+        #expect(throws: EncodingError.self) { try JSONEncoder().encode(ImageRequest(data: [1, 2], name: "mine")) }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(ImageRequest.self, from: Data(#"{"size":{"width":4}}"#.utf8))
+        }
+        #expect(throws: DecodingError.self) {
+            let text = #"{"url":"a:b","http":{"addressPolicy":{"deniedAddresses":["nowhere"]}}}"#
+            _ = try JSONDecoder().decode(ImageRequest.self, from: Data(text.utf8))
+        }
     }
 }

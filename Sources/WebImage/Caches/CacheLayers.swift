@@ -1,5 +1,5 @@
 /// The two layers of a cache: where to look, where to store, and where something was found.
-public struct CacheLayers: OptionSet, Hashable, Sendable {
+public struct CacheLayers: OptionSet, Hashable, Sendable, Codable {
     public let rawValue: Int
 
     public init(rawValue: Int) { self.rawValue = rawValue }

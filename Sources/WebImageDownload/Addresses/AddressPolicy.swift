@@ -24,6 +24,8 @@ public struct AddressPolicy: Sendable {
     public var deniedAddresses: [AddressRange] = []
     /// A rule of your own, beside the others.
     private var rule: Rule?
+    /// Whether it has one.
+    var hasOwnRule: Bool { rule != nil }
 
     private final class Rule: Sendable {
         let name: String

@@ -16,7 +16,7 @@ public struct BasicCredentials: Hashable, Sendable, CustomStringConvertible, Cus
 }
 
 /// How a name and a password are told to the server.
-public enum AuthenticationScheme: Hashable, Sendable {
+public enum AuthenticationScheme: String, Hashable, Sendable, Codable {
     /// RFC 7617, with the first request.
     case basic
     /// RFC 7616: the password itself is not sent. Costs a second round trip.

@@ -1,5 +1,5 @@
 /// Whom a TLS connection trusts.
-public enum TLSTrust: Hashable, Sendable {
+public enum TLSTrust: Hashable, Sendable, Codable {
     /// The system's certificate authorities.
     case system
     /// The system's, and the certificates in this PEM text.

@@ -1,5 +1,5 @@
 /// The HTTP statuses whose bodies are taken.
-public struct StatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
+public struct StatusSet: Hashable, Sendable, Codable, ExpressibleByArrayLiteral {
     private let ranges: [Range<Int>]
 
     public init(_ ranges: Range<Int>...) { self.ranges = ranges }
@@ -15,7 +15,7 @@ public struct StatusSet: Hashable, Sendable, ExpressibleByArrayLiteral {
 }
 
 /// Media types whose bodies are taken: `image/png`, `image/*` or `*/*`.
-public struct ContentTypes: Hashable, Sendable, ExpressibleByArrayLiteral {
+public struct ContentTypes: Hashable, Sendable, Codable, ExpressibleByArrayLiteral {
     private let patterns: [String]
 
     public init(_ patterns: [String]) { self.patterns = patterns.map { $0.lowercased() } }

@@ -1,7 +1,7 @@
 /// How long a download may take. Nil switches a deadline off.
-public struct DownloadDeadlines: Hashable, Sendable {
+public struct DownloadDeadlines: Hashable, Sendable, Codable {
     /// A speed that a body must keep up.
-    public struct MinimumSpeed: Hashable, Sendable {
+    public struct MinimumSpeed: Hashable, Sendable, Codable {
         public var bytesPerSecond: Int
         /// The time over which it is measured. Default 10 s.
         public var window: Duration

@@ -5,7 +5,7 @@ public import WebImageCore
 /// The wait before the n-th retry is random between zero and `firstDelay` doubled n - 1 times, at most `longestDelay`
 /// (exponential backoff with full jitter), and never shorter than the server's `Retry-After`. A retry goes on where the
 /// body broke off when the origin names it with a strong validator; else what comes again is compared with what is there.
-public struct RetryPolicy: Hashable, Sendable {
+public struct RetryPolicy: Hashable, Sendable, Codable {
     /// How often a download is tried again; 0 for never. Default 2.
     public var retries: Int
     /// Default 500 ms.

@@ -1,0 +1,100 @@
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+
+/// A request can be written down, for a queue on disk or another process, and read back. What is at its default is left out:
+/// `{"url":"https://example.com/a.jpg","size":{"width":400,...}}`.
+///
+/// Closures and objects (transformers, coders, hooks, caches), credentials, and bytes in place of a URL cannot be written
+/// down: a request that has any of them throws `EncodingError`. A URL is written as it is, with the user and password that it
+/// may hold.
+extension ImageRequest: Codable {
+    private enum CodingKeys: CodingKey {
+        case url, path
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let options = try Options(from: decoder)
+        if let path = try container.decodeIfPresent(String.self, forKey: .path) {
+            self.init(.path(path), options)
+        } else {
+            self.init(.url(try container.decode(String.self, forKey: .url)), options)
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        try options.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        if inlineData != nil {
+            let context = EncodingError.Context(
+                codingPath: encoder.codingPath, debugDescription: "bytes in place of a URL are not written down")
+            throw EncodingError.invalidValue(self, context)
+        }
+        try container.encode(url, forKey: isPath ? .path : .url)
+    }
+}
+
+extension ImageRequest.Options: Codable {
+    public init(from decoder: any Decoder) throws { self = try Self.form.read(from: decoder) }
+
+    public func encode(to encoder: any Encoder) throws { try Self.form.write(self, to: encoder) }
+
+    private static var form: WrittenForm<Self> {
+        WrittenForm(
+            Self(),
+            [
+                .option("size", \.size), .option("priority", \.priority), .option("timeout", \.timeout),
+                .option("retriesFailed", \.retriesFailed), .option("includesData", \.includesData),
+                .option("decoding", \.decoding), .option("caching", \.caching), .option("http", \.http),
+            ], refusal: \.unwritable)
+    }
+
+    /// Why it cannot be written down; nil where it can.
+    private var unwritable: String? { transformers.isEmpty ? nil : "transformers cannot be written down" }
+}
+
+extension ImageRequest.Decoding: Codable {
+    public init(from decoder: any Decoder) throws { self = try Self.form.read(from: decoder) }
+
+    public func encode(to encoder: any Encoder) throws { try Self.form.write(self, to: encoder) }
+
+    private static var form: WrittenForm<Self> {
+        WrittenForm(
+            Self(),
+            [
+                .option("appliesOrientation", \.appliesOrientation), .option("keepsBitDepth", \.keepsBitDepth),
+                .option("convertsToSRGB", \.convertsToSRGB), .option("scalesInLinearLight", \.scalesInLinearLight),
+                .option("bitmapLimit", \.bitmapLimit), .option("firstFrameOnly", \.firstFrameOnly),
+                .option("preloadsFrames", \.preloadsFrames), .option("page", \.page),
+                .option("formatHint", \.formatHint), .option("allowsPartial", \.allowsPartial),
+                .option("limits", \.ownLimits),
+            ], refusal: \.unwritable)
+    }
+
+    /// Why it cannot be written down; nil where it can.
+    private var unwritable: String? { coder == nil ? nil : "a coder cannot be written down" }
+}
+
+extension ImageRequest.Caching: Codable {
+    public init(from decoder: any Decoder) throws { self = try Self.form.read(from: decoder) }
+
+    public func encode(to encoder: any Encoder) throws { try Self.form.write(self, to: encoder) }
+
+    private static var form: WrittenForm<Self> {
+        WrittenForm(
+            Self(),
+            [
+                .option("policy", \.policy), .option("key", \.key), .option("query", \.query),
+                .option("store", \.store),
+                .option("readsOriginal", \.readsOriginal), .option("storesOriginal", \.storesOriginal),
+                .option("waitsForStore", \.waitsForStore), .option("sizePrecision", \.sizePrecision),
+            ], refusal: \.unwritable)
+    }
+
+    /// Why it cannot be written down; nil where it can.
+    private var unwritable: String? {
+        if serializer != nil { return "a cache serializer cannot be written down" }
+        return cache == nil && originalCache == nil ? nil : "caches of a request's own cannot be written down"
+    }
+}

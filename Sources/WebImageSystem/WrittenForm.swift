@@ -1,0 +1,67 @@
+/// How a group of options is written down and read back. Only what differs from its default is written, so that what an
+/// older version wrote can be read.
+package struct WrittenForm<Group> {
+    /// One option of the group.
+    package struct Option {
+        fileprivate let encode: (_ group: Group, _ standard: Group, inout Encoding) throws -> Void
+        fileprivate let decode: (inout Group, Decoding) throws -> Void
+
+        /// - Parameters:
+        ///   - name: under which it is written.
+        ///   - path: where it is.
+        package static func option<Value: Codable & Equatable>(
+            _ name: String, _ path: WritableKeyPath<Group, Value>
+        ) -> Self {
+            let key = OptionName(stringValue: name)
+            return Self { group, standard, container in
+                let value = group[keyPath: path]
+                if value != standard[keyPath: path] { try container.encode(value, forKey: key) }
+            } decode: { group, container in
+                if let value = try container.decodeIfPresent(Value.self, forKey: key) { group[keyPath: path] = value }
+            }
+        }
+    }
+
+    fileprivate typealias Encoding = KeyedEncodingContainer<OptionName>
+    fileprivate typealias Decoding = KeyedDecodingContainer<OptionName>
+
+    private let standard: Group
+    private let options: [Option]
+    private let refusal: (Group) -> String?
+
+    /// - Parameters:
+    ///   - standard: every option at its default.
+    ///   - options: what is written down.
+    ///   - refusal: why a value cannot be written down, by what it holds: a closure, an object or a secret. Nil where it can.
+    package init(_ standard: Group, _ options: [Option], refusal: @escaping (Group) -> String? = { _ in nil }) {
+        self.standard = standard
+        self.options = options
+        self.refusal = refusal
+    }
+
+    package func read(from decoder: any Decoder) throws -> Group {
+        let container = try decoder.container(keyedBy: OptionName.self)
+        var group = standard
+        for option in options { try option.decode(&group, container) }
+        return group
+    }
+
+    /// - Throws: `EncodingError.invalidValue` for what cannot be written down.
+    package func write(_ group: Group, to encoder: any Encoder) throws {
+        if let refusal = refusal(group) {
+            throw EncodingError.invalidValue(
+                group, EncodingError.Context(codingPath: encoder.codingPath, debugDescription: refusal))
+        }
+        var container = encoder.container(keyedBy: OptionName.self)
+        for option in options { try option.encode(group, standard, &container) }
+    }
+}
+
+private struct OptionName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+
+    init?(intValue: Int) { nil }
+}
