@@ -29,6 +29,14 @@ public final class ImageManager: Sendable {
         public var disk = DiskCacheConfiguration.defaultDirectory.map({ DiskCacheConfiguration(directory: $0) }) {
             didSet { isDiskChosen = true }
         }
+        /// Takes the place of the manager's own caches. Default nil: memory and disk as the properties here say.
+        ///
+        /// With an ``ImageCache`` the manager uses its memory, its disk and its further tiers as if they were its own: several
+        /// managers can share one. Any other ``ImageCaching``, such as ``ImageCaches``, is asked for the finished picture with
+        /// the policies ``CachePolicy/cacheFirst`` and ``CachePolicy/cacheOnly``, and for the original as the first of the
+        /// ``tiers``. As nothing tells when its originals were fresh, the other policies ask the origin. It is given only
+        /// answers that everybody who makes the same request may have.
+        public var cache: (any ImageCaching)?
         /// Further places of encoded originals, asked in this order behind the disk cache: a store that several machines
         /// share, for one. Default none.
         public var tiers: [any BytesTier] = []
@@ -74,18 +82,19 @@ public final class ImageManager: Sendable {
         public init() {}
     }
 
-    public let memoryCache: MemoryCache
+    /// Empty where ``Configuration/cache`` is no ``ImageCache``.
+    public var memoryCache: MemoryCache { ownCache.memoryCache }
     /// nil when the manager was configured without one.
-    public let diskCache: DiskCache?
-    /// Both as one: to store, find and remove pictures by hand.
-    public let cache: ImageCache
+    public var diskCache: DiskCache? { ownCache.diskCache }
+    /// To store, find and remove pictures by hand: ``memoryCache`` and ``diskCache`` as one, or ``Configuration/cache``.
+    public let cache: any ImageCaching
+    /// What the manager knows best: its own, or the ``ImageCache`` that it was given.
+    package let ownCache: ImageCache
     public let downloader: ImageDownloader
     public let coders: CoderRegistry
     /// The URLs that failed and are not asked again for a while: after the caches, before the network.
     public let failedURLs: FailedURLs
     let loader: Loader
-    /// Gives memory back when it is short; nil when the configuration wants none.
-    private let pressure: MemoryPressureWatcher?
 
     /// - Parameters:
     ///   - configuration: what it is made of.
@@ -104,20 +113,11 @@ public final class ImageManager: Sendable {
         _ configuration: Configuration, coders: CoderRegistry, transport: (any HTTPTransport)?, clock: any LoadClock,
         files: any FileSystem, memoryPressure: (any MemoryPressureSource)? = nil
     ) {
-        let ioExecutor = ThreadPool(name: "wi-files", width: max(configuration.fileThreads, 1))
-        let memoryCache = MemoryCache(
-            limits: configuration.memoryLimits, policy: configuration.evictionPolicy, remembersHeld: true, clock: clock)
-        self.memoryCache = memoryCache
-        pressure = memoryPressure.map { source in
-            MemoryPressureWatcher(source: source, clock: clock) { [weak memoryCache] in memoryCache?.trim(for: $0) }
-        }
-        let disk = configuration.disk.map { DiskCache($0, executor: ioExecutor, clock: clock, files: files) }
-        diskCache = disk
+        let given = configuration.cache as? ImageCache
+        let ioExecutor = given?.executor ?? ThreadPool(name: "wi-files", width: max(configuration.fileThreads, 1))
         downloader = ImageDownloader(
             configuration: configuration.download.accepting(coders.decodableFormats), transport: transport,
             clock: clock, executor: ioExecutor, files: files)
-        let partials = configuration.disk.map { PartialStore($0, of: disk, clock: clock, files: files) }
-        if let partials { ioExecutor.run(.low) { partials.prepare() } }
         self.coders = coders
         failedURLs = FailedURLs(policy: configuration.failedURLs, clock: clock)
         let decoding = DecodeService(
@@ -125,18 +125,20 @@ public final class ImageManager: Sendable {
             executor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
             width: configuration.decodeThreads, memory: configuration.decodeMemory,
             inputMemory: configuration.download.memoryForAll, limits: configuration.limits)
-        cache = ImageCache(
-            memory: memoryCache, disk: diskCache, partials: partials, decoding: decoding, executor: ioExecutor,
-            furtherTiers: configuration.tiers.map {
-                FurtherTier($0, decoding, executor: ioExecutor, logger: configuration.logger)
-            }, encoding: configuration.cacheEncoding, serializer: configuration.cacheSerializer)
+        let foreign = given == nil ? configuration.cache.map(ForeignCache.init) : nil
+        let ownCache =
+            given
+            ?? ImageCache(
+                configuration, behind: foreign, decoding, executor: ioExecutor, files: files,
+                memoryPressure: memoryPressure)
+        self.ownCache = ownCache
+        cache = configuration.cache ?? ownCache
         loader = Loader(
             LoaderParts(
-                cache: cache, downloader: downloader, failedURLs: failedURLs, decoding: decoding,
+                cache: ownCache, foreign: foreign, downloader: downloader, failedURLs: failedURLs, decoding: decoding,
                 observer: LoadObserver(logger: configuration.logger), keptFields: configuration.keptFields,
                 defaults: LoadDefaults(limits: configuration.limits, timeout: configuration.timeout)))
-        pressure?.start()
-        if configuration.disk == nil, !configuration.isDiskChosen {
+        if configuration.cache == nil, configuration.disk == nil, !configuration.isDiskChosen {
             configuration.logger.notice(
                 "no disk cache: the environment names no home; set XDG_CACHE_HOME, or Configuration.disk to nil")
         }
@@ -199,7 +201,7 @@ public final class ImageManager: Sendable {
     /// Returns when every original that was answered so far is in the disk cache and in the further tiers, or was given up.
     public func finishStores() async {
         await loader.originals.finish()
-        await cache.finishTiers()
+        await ownCache.finishTiers()
     }
 
     /// Ends the manager's work in order: takes nothing new (`shutDown`), ends the loads that wait for the network unless
@@ -239,9 +241,35 @@ public final class ImageManager: Sendable {
 
     /// Ends every load with `shutDown`, for good. What was answered is still stored: see ``finishStores()``.
     public func shutDown() {
-        pressure?.stop()
         loader.shutDown()
         downloader.shutDown()
+    }
+}
+
+extension ImageCache {
+    /// A manager's own.
+    ///
+    /// - Parameter foreign: what keeps pictures and originals in its place; nil: nothing does.
+    fileprivate convenience init(
+        _ configuration: ImageManager.Configuration, behind foreign: ForeignCache?, _ decoding: DecodeService,
+        executor: any WorkExecutor, files: any FileSystem, memoryPressure: (any MemoryPressureSource)?
+    ) {
+        let clock = decoding.clock
+        let memory = MemoryCache(
+            limits: foreign == nil ? configuration.memoryLimits : .init(cost: 0), policy: configuration.evictionPolicy,
+            remembersHeld: true, clock: clock)
+        let place = foreign == nil ? configuration.disk : nil
+        let disk = place.map { DiskCache($0, executor: executor, clock: clock, files: files) }
+        let partials = place.map { PartialStore($0, of: disk, clock: clock, files: files) }
+        if let partials { executor.run(.low) { partials.prepare() } }
+        let tiers = (foreign.map { [$0] } ?? []) + configuration.tiers
+        self.init(
+            memory: memory, disk: disk, partials: partials, decoding: decoding, executor: executor,
+            furtherTiers: tiers.map { FurtherTier($0, decoding, executor: executor, logger: configuration.logger) },
+            encoding: configuration.cacheEncoding, serializer: configuration.cacheSerializer,
+            pressure: memoryPressure.map { source in
+                MemoryPressureWatcher(source: source, clock: clock) { [weak memory] in memory?.trim(for: $0) }
+            })
     }
 }
 
@@ -284,6 +312,7 @@ extension Loader {
 /// What a loader works with.
 struct LoaderParts {
     let cache: ImageCache
+    var foreign: ForeignCache?
     let downloader: ImageDownloader
     let failedURLs: FailedURLs
     let decoding: DecodeService

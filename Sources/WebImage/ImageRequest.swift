@@ -156,13 +156,21 @@ extension ImageRequest: ExpressibleByStringLiteral {
     public init(stringLiteral url: String) { self.init(url) }
 }
 
+// MARK: - What caches go by
+
+extension ImageRequest {
+    /// Names the original: the URL, or ``Caching/key``, and who asks where the answer depends on it. All requests that can be
+    /// answered with the same bytes have the same.
+    public var originalKey: CacheKey { storage.originalKey }
+
+    /// Names the picture that is made of the original: ``originalKey``, and all that changes pixels, such as size and
+    /// transformers.
+    public var variantKey: CacheKey { storage.variantKey }
+}
+
 // MARK: - For the rooms
 
 extension ImageRequest {
-    /// The key of the original's bytes.
-    package var originalKey: CacheKey { storage.originalKey }
-    /// The key of these pixels.
-    package var variantKey: CacheKey { storage.variantKey }
     /// What is asked of the downloader; an error for what is no URL.
     package var download: Result<ResolvedRequest, WebImageError> { storage.download }
     /// Whether memory is asked for the finished picture.

@@ -36,7 +36,7 @@ struct CacheOptions: ParsableArguments {
         guard let disk = manager.diskCache else {
             throw fail(CacheDirectory.missing)
         }
-        return (manager.cache, disk)
+        return (manager.ownCache, disk)
     }
 
     /// - Throws: as ``openCache()``.

@@ -56,7 +56,7 @@ import WebImageTesting
         let entry = try await bench.manager.diskCache?.read(requests[0].originalKey)
         #expect(entry?.body == new && entry?.metadata.storedResponse["etag"] == "\"2\"")
         // What was kept of the old one is gone.
-        let partials = try #require(bench.manager.cache.partials)
+        let partials = try #require(bench.manager.ownCache.partials)
         #expect(await eventually { partials.claim(requests[0].originalKey, creates: false) == nil })
     }
 
@@ -77,7 +77,7 @@ import WebImageTesting
                 .failing(after: 400_000))
         await #expect(throws: WebImageError.self) { try await before.manager.image(for: ImageRequest(url)) }
         let key = ImageRequest(url).originalKey
-        let partials = try #require(before.manager.cache.partials)
+        let partials = try #require(before.manager.ownCache.partials)
         #expect(await eventually { (partials.claim(key, creates: false)?.length ?? 0) > 0 })
         before.manager.shutDown()
 
@@ -101,7 +101,7 @@ import WebImageTesting
         #expect(response.head?[.eTag] == "\"2\"")
         await bench.manager.finishStores()
         #expect(try await bench.manager.diskCache?.read(key)?.body == new)
-        let left = try #require(bench.manager.cache.partials)
+        let left = try #require(bench.manager.ownCache.partials)
         #expect(await eventually { left.claim(key, creates: false) == nil })
     }
 }

@@ -48,7 +48,7 @@ import WebImageTesting
         }
         #expect(error?.code == .connectionLost || error?.code == .badImageData)
         // What is kept is written behind the answer.
-        let store = try #require(bench.manager.cache.partials)
+        let store = try #require(bench.manager.ownCache.partials)
         let key = ImageRequest(url).originalKey
         if fields[.eTag] != nil { #expect(await keeps(store, key, atLeast: 1)) }
         bench.manager.shutDown()
@@ -72,14 +72,14 @@ import WebImageTesting
         await bench.manager.finishStores()
         // It is stored as if it had come in one piece, and the beginning is not needed any more.
         #expect(try await bench.manager.diskCache?.readMetadata(request.originalKey)?.status == 200)
-        let store = try #require(bench.manager.cache.partials)
+        let store = try #require(bench.manager.ownCache.partials)
         #expect(await eventually { store.claim(request.originalKey, creates: false) == nil })
     }
 
     @Test func clearingTheDiskForgetsBeginnings() async throws {
         try await breakOff(after: 400_000)
         try await makeBench().manager.cache.clear(.memory)
-        let store = try #require(makeBench().manager.cache.partials)
+        let store = try #require(makeBench().manager.ownCache.partials)
         #expect(store.usedBytes.bytes > 0)
         try await makeBench().manager.cache.clear(.disk)
         #expect(store.usedBytes == .zero)
@@ -146,7 +146,7 @@ import WebImageTesting
             return part(from: Int(range.dropFirst("bytes=".count).dropLast()) ?? 0, of: body.count, tag: "\"1\"")
         }
         await #expect(throws: WebImageError.self) { try await bench.manager.image(for: ImageRequest(url)) }
-        let store = try #require(bench.manager.cache.partials)
+        let store = try #require(bench.manager.ownCache.partials)
         let key = ImageRequest(url).originalKey
         #expect(await keeps(store, key, atLeast: 1))
         #expect(try await bench.manager.image(for: ImageRequest(url)).head?[name] == "anna")
@@ -167,7 +167,7 @@ import WebImageTesting
             url, answer(body[...], fields: [.eTag: "\"1\""]).inPieces(of: 50_000).held(by: gate, after: 350_000))
         let ledger = Ledger()
         let token = bench.manager.load(ImageRequest(url)) { ledger.take($0) }
-        let store = try #require(bench.manager.cache.partials)
+        let store = try #require(bench.manager.ownCache.partials)
         let key = ImageRequest(url).originalKey
         // While it comes, the transfer has the claim.
         #expect(await eventually { store.usedBytes.bytes > 0 })

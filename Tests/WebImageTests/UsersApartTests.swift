@@ -152,7 +152,7 @@ import WebImageTesting
         request.includesData = true
         session.jar.store(["session=anna"], from: request.url)
         await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
-        let partials = try #require(bench.manager.cache.partials)
+        let partials = try #require(bench.manager.ownCache.partials)
         #expect(await eventually { partials.usedBytes.bytes > 0 })
         session.jar.store(["session=otto"], from: request.url)
         #expect(try await bench.manager.image(for: request).data == bodies[1])

@@ -127,6 +127,9 @@ final class LoadDelivery: PictureDelivery {
 
     /// Keeps a finished picture where the request wants it.
     private func store(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?) {
+        if loader.foreign(request.options.caching) != nil {
+            return loader.storeFinished(image, request, record, of: job)
+        }
         if request.options.caching.store.contains(.memory) {
             let memory = loader.memory(request.options.caching)
             memory.keep(image, for: request.variantKey, lifetime: nil, variant: request.variant(of: image))

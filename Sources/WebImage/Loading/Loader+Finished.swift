@@ -12,6 +12,9 @@ extension Loader {
     func startLookForFinished(
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) -> Bool {
+        if let foreign = foreign(request.options.caching) {
+            return startLook(in: foreign, token, request, delivery)
+        }
         guard request.options.caching.looksOnDisk, request.options.caching.policy.trustsMemory, !request.isPlain,
             !request.options.includesData,
             let cache = front(request.options.caching), let key = try? BytesKey(request, by: token.settings)
@@ -19,6 +22,39 @@ extension Loader {
         return beginPreliminary(token, delivery) { [self] in
             if let response = await finished(cache, request, key) { return answer(token, response, delivery) }
             join(token, goingOnWith: request, delivery)
+        }
+    }
+
+    private func startLook(
+        in foreign: ForeignCache, _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
+    ) -> Bool {
+        guard request.trustsMemory, !request.options.caching.query.isEmpty, !request.isLocal,
+            let key = try? BytesKey(request, by: token.settings)
+        else { return false }
+        return beginPreliminary(token, delivery) { [self] in
+            if let response = await found(in: foreign, request, key) { return answer(token, response, delivery) }
+            join(token, goingOnWith: request, delivery)
+        }
+    }
+
+    private func found(
+        in foreign: ForeignCache, _ request: ImageRequest, _ key: BytesKey
+    ) async -> ImageResponse? {
+        do throws(WebImageError) {
+            guard let found = try await foreign.image(for: request) else { return nil }
+            if request.options.includesData, found.data == nil { return nil }
+            var response = ImageResponse(image: found.image, source: found.source)
+            response.data = found.data
+            if found.image.storage.origin == nil, let metadata = found.metadata, metadata.status != nil {
+                guard case .serve(let stored) = origin.decision(key, metadata.storedResponse) else { return nil }
+                response.head = origin.head(of: stored)
+            } else if !isFor(request, found.image, by: key.settings) {
+                return nil
+            }
+            return response
+        } catch {
+            if error.code != .cancelled { observer.cacheFailed(error) }
+            return nil
         }
     }
 

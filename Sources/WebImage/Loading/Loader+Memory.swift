@@ -11,7 +11,11 @@ extension Loader {
         if request.options.caching.policy.trustsMemory {
             // Neither cache is held here: each has weak references to it, which make that slow.
             let found =
-                if let own = request.ownMemory { own.image(for: request.variantKey) } else {
+                if let own = request.ownMemory {
+                    own.image(for: request.variantKey)
+                } else if let foreign {
+                    foreign.cachedImage(for: request)
+                } else {
                     memory.image(for: request.variantKey)
                 }
             guard let found else { return variant(for: request) }

@@ -59,6 +59,9 @@ extension Loader {
         return cache.diskCache == nil && cache.furtherTiers.isEmpty ? nil : cache.serializer
     }
 
+    /// What was given to the manager in place of its own caches, for requests without a cache of their own.
+    func foreign(_ use: ImageRequest.Caching) -> ForeignCache? { use.cache == nil ? foreign : nil }
+
     /// Through which finished pictures are read from disk and written; nil where there is no disk.
     func front(_ use: ImageRequest.Caching) -> ImageCache? {
         let cache = cache(use)
@@ -130,6 +133,19 @@ extension Loader {
 
     /// Encodes a finished picture and writes it.
     func storeFinished(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, of job: BytesJob) {
+        if let foreign = foreign(request.options.caching) {
+            let announced = originals.announce()
+            let serializer = serializer(for: request)
+            Task {
+                do throws(WebImageError) {
+                    try await foreign.store(image, for: request, record?.response, by: serializer)
+                } catch {
+                    observer.cacheFailed(error)
+                }
+                announced.withdraw()
+            }
+            return
+        }
         guard !request.isPlain, let record, let cache = front(request.options.caching),
             let number = cache.beginStore(request, since: job.keeper.removals.pictures)
         else { return }

@@ -11,6 +11,8 @@ final class Loader: Sendable {
     let cache: ImageCache
     /// That of ``cache``, beside it so that a hit asks one object less.
     let memory: MemoryCache
+    /// Asked before ``cache``, for requests without a cache of their own; nil: none was given.
+    let foreign: ForeignCache?
     /// Where originals are, unless a request has a cache of its own.
     let tiers: [any OriginalTier]
     let origin: OriginAccess
@@ -23,6 +25,7 @@ final class Loader: Sendable {
     init(_ parts: LoaderParts) {
         cache = parts.cache
         memory = parts.cache.memoryCache
+        foreign = parts.foreign
         decoding = parts.decoding
         observer = parts.observer
         origin = OriginAccess(

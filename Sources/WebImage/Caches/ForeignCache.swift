@@ -1,0 +1,84 @@
+import WebImageCache
+import WebImageCore
+import WebImageDownload
+
+/// A manager's cache that is no ``ImageCache``. The manager asks it for the finished picture before anything else, and for the
+/// original as its first tier of bytes.
+///
+/// Such a cache may lose what is known of an answer, and with it whom the answer is for: it is given only answers that are
+/// for everybody who makes the same request.
+final class ForeignCache: BytesTier {
+    let cache: any ImageCaching
+    /// Its disk may be slow, and it has nobody before it who could answer sooner.
+    let readDeadline = Duration.seconds(5)
+
+    init(_ cache: any ImageCaching) { self.cache = cache }
+
+    // MARK: - Finished pictures
+
+    /// The picture when the cache's memory has it. Synchronous.
+    func cachedImage(for request: ImageRequest) -> Image? { cache.cachedImage(for: request) }
+
+    /// The picture wherever the cache has it.
+    func image(for request: ImageRequest) async throws(WebImageError) -> CachedImage? {
+        let caching = request.options.caching
+        return try await cache.image(for: request, in: caching.query, promotes: caching.store.contains(.memory))
+    }
+
+    /// Keeps a finished picture where the request wants it.
+    ///
+    /// - Parameters:
+    ///   - response: the answer that it was made of; nil for files and the like, which need not be on disk twice.
+    ///   - serializer: decides which bytes go to disk; nil: the cache itself does.
+    func store(
+        _ image: Image, for request: ImageRequest, _ response: StoredResponse?, by serializer: CacheSerializer?
+    ) async throws(WebImageError) {
+        var layers = request.options.caching.store
+        var options = CacheStoreOptions(serializer: serializer)
+        if let response {
+            guard response.isForAnyone else { return }
+            options.metadata.set(response)
+        } else {
+            layers.remove(.disk)
+        }
+        // The original is kept, and is the same picture.
+        if request.isPlain, request.options.caching.storesOriginal { layers.remove(.disk) }
+        if layers.isEmpty { return }
+        try await cache.store(image, data: nil, for: request, in: layers, options)
+    }
+
+    // MARK: - Originals
+
+    func entry(for key: CacheKey) async throws(WebImageError) -> TierEntry? {
+        let body = try await cache.data(for: ImageRequest(cacheKey: key.text))
+        return body.map { TierEntry(body: $0, metadata: DiskMetadata()) }
+    }
+
+    func metadata(for key: CacheKey) async throws(WebImageError) -> DiskMetadata? {
+        let found = try await cache.contains(ImageRequest(cacheKey: key.text), in: .disk)
+        return found.isEmpty ? nil : DiskMetadata()
+    }
+
+    func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool {
+        guard entry.metadata.storedResponse.isForAnyone else { return false }
+        return try await cache.storeOriginal(
+            entry.body, for: ImageRequest(cacheKey: key.text), CacheStoreOptions(metadata: entry.metadata))
+    }
+
+    /// Nothing is known of an entry that could be renewed.
+    func renew(
+        _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?
+    ) async throws(WebImageError) -> Bool {
+        false
+    }
+
+    func remove(_ key: CacheKey) async throws(WebImageError) -> Bool {
+        try await cache.remove(ImageRequest(cacheKey: key.text), from: .disk)
+        return true
+    }
+}
+
+extension StoredResponse {
+    /// Whether it says nothing of whom it is for.
+    fileprivate var isForAnyone: Bool { scope == nil && vary.isEmpty && cookies.isEmpty }
+}
