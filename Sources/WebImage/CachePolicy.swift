@@ -38,6 +38,9 @@ public enum CachePolicy: String, Hashable, Sendable, Codable, CaseIterable {
         }
     }
 
+    /// Whether a load may show what the caches have before what the origin says.
+    var mayAnswerTwice: Bool { self == .refresh || self == .protocol }
+
     /// Whether a picture in memory is the answer, whatever HTTP says of it.
     var trustsMemory: Bool { self == .cacheFirst || self == .cacheOnly }
 }

@@ -32,7 +32,7 @@ import WebImageTesting
                 case .opensBytes(let job): #expect(hadBytes == nil && table.bytesJobs[key.bytes] === job)
                 case .startsSession(let job, _): #expect(hadBytes === job && job.opened != nil)
                 case .waiting: #expect(hadBytes != nil)
-                case .refused: Issue.record("nothing was shut down")
+                case .makesSteps, .refused: Issue.record("nothing was shut down, and memory has nothing")
                 }
                 waiting.append((token, key))
             case 3:

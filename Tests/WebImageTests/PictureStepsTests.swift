@@ -1,5 +1,6 @@
 import Synchronization
 import Testing
+import WebImageCodecs
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
@@ -20,6 +21,7 @@ import WebImageTesting
         }
 
         var count: Int { calls.withLock { $0 } }
+        var sum: Int { Int(amount) }
 
         func transform(_ image: Image) throws(WebImageError) -> Image {
             calls.withLock { $0 += 1 }
@@ -145,5 +147,183 @@ import WebImageTesting
         #expect(key.text == "g1:2;s4:40x0;t3:one;t5:t3:x;;")
         recipe.transformers = []
         #expect(PictureKey(recipe) == PictureKey(decode: key.decode))
+    }
+
+    // MARK: - Pictures made of pictures
+
+    private func manager(of bytes: [UInt8], _ type: String = "image/jpeg") -> TestBench {
+        let bench = TestBench { $0.decodeThreads = 2 }
+        bench.answer(url, with: bytes, type: type)
+        return bench
+    }
+
+    @Test func aPictureInMemoryIsTheBeginningOfAChain() async throws {
+        let bench = manager(of: try Fixture.jpeg(40, 30))
+        let (one, two, three) = (Adding("one", 10), Adding("two", 20), Adding("three", 40))
+        let plain = try red(.success(try await bench.manager.image(for: request([]))))
+        let first = try await bench.manager.image(for: request([one]))
+        #expect(first.source == .memory && first.timings.transform != nil)
+        #expect(try red(.success(first)) == plain + 10)
+        let second = try await bench.manager.image(for: request([one, two, three]))
+        #expect(try red(.success(second)) == plain + 70 && one.count == 1 && two.count == 1 && three.count == 1)
+        // It is kept like any other.
+        #expect(bench.manager.cachedImage(for: request([one, two, three])) != nil)
+        #expect(bench.transport.requests.count == 1)
+        // Another size, and another order, are other pictures.
+        #expect(try await bench.manager.image(for: request([one], width: 20)).source != .memory)
+        _ = try await bench.manager.image(for: request([two, one]))
+        #expect(one.count == 3 && two.count == 2)
+    }
+
+    @Test func manyWhoWantTheSameOfAPictureInMemoryShareIt() async throws {
+        let bench = manager(of: try Fixture.jpeg(40, 30))
+        _ = try await bench.manager.image(for: request([]))
+        let (gate, calls) = (Gate(), Adding("counted", 1))
+        let held = ImageRequest(url) { $0.transformers = [HeldStep(gate), calls] }
+        let ledger = Ledger()
+        for _ in 0..<5 { bench.manager.load(held) { ledger.take($0) } }
+        // One of them leaves, and one comes for the original meanwhile, who waits for nothing of this.
+        bench.manager.load(held) { ledger.take($0) }.cancel()
+        #expect(try await bench.manager.image(for: request([], width: 8)).image.size.width == 8)
+        gate.open()
+        _ = await ledger.finished(6)
+        #expect(calls.count == 1 && ledger.failures == [.cancelled: 1])
+        #expect(bench.manager.runningLoads == 0)
+    }
+
+    @Test func aBrokenStepOfAPictureInMemoryIsTheError() async throws {
+        let bench = manager(of: try Fixture.jpeg(40, 30))
+        _ = try await bench.manager.image(for: request([]))
+        let broken = request([Adding("broken", 1, isBroken: true)])
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: broken) }
+        #expect(error?.code == .transformFailed && bench.manager.cachedImage(for: broken) == nil)
+    }
+
+    /// Whoever comes when the others' picture is being made waits for it, and not for a decode of his own.
+    @Test func whoComesLateGoesOnFromWhatIsBeingMade() async throws {
+        let coder = CountingCoder()
+        let bench = manager(of: [7, 40])
+        let (gate, more) = (Gate(), Adding("more", 5))
+        let step = HeldStep(gate)
+        func request(_ steps: [any ImageTransformer]) -> ImageRequest {
+            ImageRequest(url) {
+                $0.transformers = steps
+                $0.decoding.coder = coder
+                $0.caching.query = []
+            }
+        }
+        let (first, late, gone) = (Ledger(), Ledger(), Ledger())
+        bench.manager.load(request([step])) { first.take($0) }
+        await step.waitUntilReached()
+        bench.manager.load(request([step, more])) { late.take($0) }
+        bench.manager.load(request([step, more, more])) { gone.take($0) }.cancel()
+        #expect(bench.manager.runningLoads >= 2)
+        gate.open()
+        let (one, two) = (try await first.finished(1).get(), try await late.finished(1).get())
+        #expect(try red(.success(two)) == red(.success(one)) + 5)
+        #expect(coder.decodes == 1 && step.count == 1 && more.count == 1 && gone.failures == [.cancelled: 1])
+        #expect(two.source == .network && bench.manager.runningLoads == 0)
+    }
+
+    @Test func whoeverWasThereFirstMayLeave() async throws {
+        let bench = manager(of: try Fixture.jpeg(40, 30))
+        let (gate, more) = (Gate(), Adding("more", 5))
+        let step = HeldStep(gate)
+        func request(_ steps: [any ImageTransformer]) -> ImageRequest {
+            ImageRequest(url) { $0.transformers = steps }
+        }
+        let (first, late) = (Ledger(), Ledger())
+        let token = bench.manager.load(request([step])) { first.take($0) }
+        await step.waitUntilReached()
+        bench.manager.load(request([step, more])) { late.take($0) }
+        token.cancel()
+        gate.open()
+        _ = try await late.finished(1).get()
+        #expect(first.failures == [.cancelled: 1] && step.count == 1 && more.count == 1)
+        #expect(bench.manager.runningLoads == 0)
+    }
+
+    /// Chains of three steps in any order and length, in three sizes, asked for and left at any time: everybody is answered
+    /// once, with the pixels of his own chain.
+    @Test(arguments: 1...6 as ClosedRange<UInt64>) func everyChainHasItsOwnPixels(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let bench = manager(of: [7, 40])
+        let steps = [Adding("one", 1), Adding("ten", 10), Adding("fifty", 50)]
+        let coder = GreyCoder()
+        var ends: [(ledger: Ledger, sum: Int, width: Int)] = []
+        for turn in 0..<150 {
+            let chain = (0..<random.below(4)).map { _ in steps[random.below(3)] }
+            let width = 10 * (1 + random.below(3))
+            let forgets = random.below(4) == 0
+            let request = ImageRequest(url) {
+                $0.size = TargetSize(width: width)
+                $0.transformers = chain
+                $0.decoding.coder = coder
+                if forgets { $0.caching.query = [] }
+            }
+            let ledger = Ledger()
+            let token = bench.manager.load(request) { ledger.take($0) }
+            if random.below(5) == 0 { token.cancel() }
+            ends.append((ledger, 7 + chain.reduce(0) { $0 + $1.sum }, width))
+            if turn % 10 == 9 { _ = await ends[random.below(ends.count)].ledger.finished() }
+            if random.below(20) == 0 { bench.manager.memoryCache.removeAll() }
+        }
+        for end in ends {
+            switch await end.ledger.finished() {
+            case .success(let response):
+                #expect(try red(.success(response)) == UInt8(truncatingIfNeeded: end.sum))
+                #expect(response.image.size.width == end.width)
+            case .failure(let error): #expect(error.code == .cancelled)
+            }
+            #expect(end.ledger.finishedCount == 1)
+        }
+        #expect(await eventually { bench.manager.runningLoads == 0 && bench.manager.loader.decoding.memory.used == 0 })
+    }
+
+    @Test func anAnimationsFramesGoThroughAllSteps() async throws {
+        let bench = manager(of: BlinkingGIF.file(width: 4, height: 4, frames: 3), "image/gif")
+        let (one, two) = (Adding("one", 10), Adding("two", 20))
+        let plain = try await bench.manager.image(for: request([])).image
+        let made = try await bench.manager.image(for: request([one, two])).image
+        let animation = try #require(made.animation)
+        for index in 0..<3 {
+            let wanted = try await #require(plain.animation).frame(at: index).withPixels { $0[0] &+ 30 }
+            #expect(try await animation.frame(at: index).withPixels { $0[0] } == wanted)
+        }
+    }
+}
+
+/// Waits at a gate, and says that it does.
+private final class HeldStep: ImageTransformer {
+    let key = "held"
+    private let gate: Gate
+    private let reached = Gate()
+    private let calls = Guarded(0)
+
+    init(_ gate: Gate) { self.gate = gate }
+
+    var count: Int { calls.withLock { $0 } }
+
+    func waitUntilReached() async { await reached.opened() }
+
+    func transform(_ image: Image) throws(WebImageError) -> Image {
+        calls.withLock { $0 += 1 }
+        reached.open()
+        gate.wait()
+        return image
+    }
+}
+
+/// Counts its decodes.
+private final class CountingCoder: WholeImageCoder {
+    let decodableFormats: Set<ImageFormat> = [ImageFormat(rawValue: "grey")]
+    let key = "counting"
+    private let calls = Guarded(0)
+
+    var decodes: Int { calls.withLock { $0 } }
+
+    func decode(_ bytes: [UInt8], _ options: DecodeOptions) throws(WebImageError) -> Image {
+        calls.withLock { $0 += 1 }
+        return try GreyCoder().decode(bytes, options)
     }
 }

@@ -29,7 +29,7 @@ struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
     var isWatched: Bool { false }
     var showsPreviews: Bool { false }
 
-    func takeOrders() -> [EntryDecode] { [self] }
+    func takeOrders(_ header: ImageHeader?) -> [EntryDecode] { [self] }
     func tell(_ progress: LoadProgress, to orders: [EntryDecode]?) {}
     func showPreview(_ image: Image, of order: EntryDecode) {}
     func standsIn(for error: WebImageError, _ orders: () -> [EntryDecode]) -> Bool { false }

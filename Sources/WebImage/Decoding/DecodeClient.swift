@@ -32,7 +32,9 @@ protocol DecodeClient: Sendable {
     var showsPreviews: Bool { get }
 
     /// Hands over every order that no session has taken on. Each is finished once, by the session that took it.
-    func takeOrders() -> [Order]
+    ///
+    /// - Parameter header: what the session plans by; nil: it ends without a plan.
+    func takeOrders(_ header: ImageHeader?) -> [Order]
     /// Tells those who look at the way how far the bytes are.
     ///
     /// - Parameter orders: of these only; nil: of those that no session has taken on.

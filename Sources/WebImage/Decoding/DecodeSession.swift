@@ -230,7 +230,7 @@ extension DecodeSession {
     /// Takes on the pictures that wait for a session, keeps those that want the first one's scale, and starts sessions
     /// for the others.
     private func takeGroup(_ header: ImageHeader, _ coder: any ImageCoder) -> DecodeGroup<Client.Order> {
-        let groups = DecodeGroup.grouping(takeOrders(), header: header, coder: coder)
+        let groups = DecodeGroup.grouping(takeOrders(header), header: header, coder: coder)
         for other in groups.dropFirst() {
             DecodeSession(log, for: client, by: service, group: other).start()
         }
@@ -264,7 +264,9 @@ extension DecodeSession {
     }
 
     /// The pictures that it has to make, planned or not.
-    private func takeOrders() -> [Client.Order] { knownOrders ?? client.takeOrders() }
+    ///
+    /// - Parameter header: what they are planned by; nil: there is no plan.
+    private func takeOrders(_ header: ImageHeader? = nil) -> [Client.Order] { knownOrders ?? client.takeOrders(header) }
 
     /// Those that nobody else will take on.
     var knownOrders: [Client.Order]? { group?.orders ?? unplanned }
@@ -308,7 +310,7 @@ extension DecodeSession {
     private func finish(_ end: ByteLog.End) throws -> Bool {
         // A transfer that ends because nobody waits any more is not worth a picture.
         try checkpoint()
-        if case .failed(let error) = end, client.standsIn(for: error, takeOrders) {
+        if case .failed(let error) = end, client.standsIn(for: error, { takeOrders() }) {
             meter.end(at: service.clock.now)
             letGo()
             return true

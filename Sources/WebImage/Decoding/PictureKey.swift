@@ -39,6 +39,11 @@ struct PictureKey: Hashable, Sendable {
     /// A decoded picture without further steps.
     init(decode: String) { (self.decode, steps) = (decode, []) }
 
+    /// Whether the other picture can be made of this one by further steps.
+    func isBeginning(of other: PictureKey) -> Bool {
+        decode == other.decode && steps.count < other.steps.count && other.steps.starts(with: steps)
+    }
+
     /// The whole of it as a text, for keys of caches.
     var text: String { steps.reduce(decode) { $0 + Self.field("t", $1) } }
 

@@ -18,7 +18,7 @@ struct PictureSteps<Order: PictureOrder>: Sendable {
     }
 
     /// - Parameter step: how many steps `picture` has behind it.
-    private func run(_ picture: DecodedPicture, for orders: [Order], from step: Int, mayStay: Bool) {
+    func run(_ picture: DecodedPicture, for orders: [Order], from step: Int, mayStay: Bool) {
         for order in orders where order.recipe.transformers.count == step { finish(order, .success(picture)) }
         let branches = branches(of: orders, at: step)
         for branch in branches {

@@ -23,7 +23,7 @@ struct LoadDecode: DecodeClient {
     var isWatched: Bool { job.isWatched.load(ordering: .relaxed) }
     var showsPreviews: Bool { opened.source != .disk && opened.source != .tier }
 
-    func takeOrders() -> [PixelJob] { loader.takeUnplanned(job) }
+    func takeOrders(_ header: ImageHeader?) -> [PixelJob] { loader.takeUnplanned(job, header) }
 
     func tell(_ progress: LoadProgress, to orders: [PixelJob]?) {
         guard let orders else { return loader.tellUnplanned(job, progress) }
@@ -114,7 +114,7 @@ final class LoadDelivery: PictureDelivery {
     private func response(_ picture: DecodedPicture, _ request: ImageRequest) -> ImageResponse {
         let record = plan?.storing.map { AnswerRecord($0) } ?? bytes.record
         let image = record.map { picture.image.with(origin: $0) } ?? picture.image
-        if picture.partialError == nil, mayStore { store(image, request, record) }
+        if picture.partialError == nil, mayStore { loader.keep(image, request, record, of: job) }
         if original != nil, request.isPlain { plain.withLock { $0 = (image, request) } }
         var response = ImageResponse(
             image: image, source: bytes.source, byteCount: ByteCount(bytes.log.receivedCount),
@@ -123,20 +123,6 @@ final class LoadDelivery: PictureDelivery {
         response.timings.decode = picture.decodeTime
         response.timings.transform = picture.transformTime
         return response
-    }
-
-    /// Keeps a finished picture where the request wants it.
-    private func store(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?) {
-        if loader.foreign(request.options.caching) != nil {
-            return loader.storeFinished(image, request, record, of: job)
-        }
-        if request.options.caching.store.contains(.memory) {
-            let memory = loader.memory(request.options.caching)
-            memory.keep(image, for: request.variantKey, lifetime: nil, variant: request.variant(of: image))
-            // After it was put there: a remove comes either before, and is seen here, or finds it.
-            if loader.wasRemoved(job.keeper) { memory.remove(request.variantKey) }
-        }
-        if request.options.caching.keepsOnDisk { loader.storeFinished(image, request, record, of: job) }
     }
 
     private var mayStore: Bool {

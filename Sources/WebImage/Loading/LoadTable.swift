@@ -14,6 +14,8 @@ struct LoadTable {
         case opensBytes(BytesJob)
         /// The bytes are there or coming, but no session that has yet to plan will take this one on.
         case startsSession(BytesJob, OpenedBytes)
+        /// The picture is made of one that is there, by further steps.
+        case makesSteps(PixelJob, of: PictureBasis)
         case refused(WebImageError)
     }
 
@@ -56,9 +58,13 @@ struct LoadTable {
     /// Who waits until nothing runs.
     private var idle: [CancellableAnswer<Void>] = []
 
-    /// - Parameter removals: how many there were when the load began.
+    /// - Parameters:
+    ///   - removals: how many there were when the load began.
+    ///   - basis: what memory has of the picture; nil: nothing.
+    ///   - waiter: makes the token by which a picture waits for the one that it is made of.
     mutating func join(
-        _ token: LoadToken, _ request: ImageRequest, _ key: PixelKey, removals: RemovalCounts = RemovalCounts()
+        _ token: LoadToken, _ request: ImageRequest, _ key: PixelKey, removals: RemovalCounts = RemovalCounts(),
+        basis: PictureBasis? = nil, waiter: (_ job: PixelJob, _ steps: Int) -> LoadToken? = { _, _ in nil }
     ) -> Joined {
         if isShutDown || isDraining && !token.isAdmitted { return .refused(Self.shutDownError) }
         token.isAdmitted = true
@@ -67,17 +73,44 @@ struct LoadTable {
             job.add(token)
             return .waiting(job.bytes.priority == before ? nil : job.bytes)
         }
+        if let basis {
+            // Its bytes are not needed: whoever needs them is another's concern.
+            let bytes = BytesJob(key: key.bytes, request: request, started: token.started, removals: removals)
+            let job = PixelJob(key: key, request: request, bytes: bytes)
+            job.add(token)
+            pixelJobs[key] = job
+            bytes.pixelJobs.append(job)
+            return .makesSteps(job, of: basis)
+        }
         let known = bytesJobs[key.bytes]
         let bytes = known ?? BytesJob(key: key.bytes, request: request, started: token.started, removals: removals)
         let job = PixelJob(key: key, request: request, bytes: bytes)
         job.add(token)
         pixelJobs[key] = job
-        bytes.pixelJobs.append(job)
-        bytes.unplanned.append(job)
         guard known != nil else {
+            bytes.pixelJobs.append(job)
+            bytes.unplanned.append(job)
             bytesJobs[key.bytes] = bytes
             return .opensBytes(bytes)
         }
+        if bytes.opened != nil, !bytes.hasPlanningSession, let earlier = bytes.basis(for: request, key),
+            let waiter = waiter(job, earlier.stepCount)
+        {
+            bytes.pixelJobs.append(job)
+            waiter.isAdmitted = true
+            job.basis = waiter
+            earlier.add(waiter)
+            return .waiting(bytes)
+        }
+        bytes.pixelJobs.append(job)
+        return plan(job)
+    }
+
+    /// Has a job's picture made of the bytes that are known already.
+    func plan(_ job: PixelJob) -> Joined {
+        let bytes = job.bytes
+        job.basis = nil
+        bytes.unplanned.append(job)
         guard let opened = bytes.opened, !bytes.hasPlanningSession else { return .waiting(bytes) }
         bytes.hasPlanningSession = true
         return .startsSession(bytes, opened)
@@ -101,7 +134,10 @@ struct LoadTable {
     }
 
     /// Hands what no session has taken on to the session that asks.
-    func takeUnplanned(_ job: BytesJob) -> [PixelJob] {
+    ///
+    /// - Parameter header: what the session plans by; nil: it ends without a plan.
+    func takeUnplanned(_ job: BytesJob, _ header: ImageHeader? = nil) -> [PixelJob] {
+        if let header { job.isStill = header.frameCount == 1 }
         defer { job.unplanned = [] }
         job.hasPlanningSession = false
         return job.unplanned
@@ -123,6 +159,8 @@ struct LoadTable {
             remove(job)
             job.abandon()
             left.abandonsPixels = true
+            // What it was to be made of may be wanted by nobody else.
+            if let basis = job.basis { _ = leave(basis) }
         }
         if job.bytes.pixelJobs.isEmpty {
             job.bytes.isAbandoned.store(true, ordering: .relaxed)

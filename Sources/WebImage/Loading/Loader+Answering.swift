@@ -6,7 +6,9 @@ import WebImageSystem
 /// How sessions end what is waited for, and how those who wait are told.
 extension Loader {
     /// Hands every pixel job that no session has taken on to the one that asks.
-    func takeUnplanned(_ job: BytesJob) -> [PixelJob] { table.withLock { $0.takeUnplanned(job) } }
+    func takeUnplanned(_ job: BytesJob, _ header: ImageHeader?) -> [PixelJob] {
+        table.withLock { $0.takeUnplanned(job, header) }
+    }
 
     /// Tells everyone who looks at the way, and whose picture no session makes yet, how far the bytes are.
     func tellUnplanned(_ job: BytesJob, _ progress: LoadProgress) {

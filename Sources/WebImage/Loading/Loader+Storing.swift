@@ -131,6 +131,20 @@ extension Loader {
         }
     }
 
+    /// Keeps a finished picture where the request wants it.
+    func keep(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, of job: BytesJob) {
+        if foreign(request.options.caching) != nil {
+            return storeFinished(image, request, record, of: job)
+        }
+        if request.options.caching.store.contains(.memory) {
+            let memory = memory(request.options.caching)
+            memory.keep(image, for: request.variantKey, lifetime: nil, variant: request.variant(of: image))
+            // After it was put there: a remove comes either before, and is seen here, or finds it.
+            if wasRemoved(job.keeper) { memory.remove(request.variantKey) }
+        }
+        if request.options.caching.keepsOnDisk { storeFinished(image, request, record, of: job) }
+    }
+
     /// Encodes a finished picture and writes it.
     func storeFinished(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, of job: BytesJob) {
         if let foreign = foreign(request.options.caching) {

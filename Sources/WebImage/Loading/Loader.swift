@@ -94,6 +94,7 @@ final class Loader: Sendable {
     private func carryOut(_ joined: LoadTable.Joined, _ delivery: LoadToken.Delivery) {
         switch joined {
         case .refused(let error): delivery.post(.finished(.failure(error)))
+        case .makesSteps(let job, let basis): makeSteps(of: job, basis)
         case .opensBytes(let job): search(for: job)
         case .startsSession(let job, let bytes):
             observer.joined()
@@ -114,9 +115,12 @@ final class Loader: Sendable {
             return .refused(error)
         }
         let removals = removals(request.options.caching)
+        // After the removals were counted: what is removed from now on is not kept anew.
+        let basis = remembered(asBasisOf: request)
         let (joined, marked) = table.withLock { table -> (LoadTable.Joined, Download?) in
             if token.hasEnded { return (.refused(token.leftWith ?? .cancelled), nil) }
-            let joined = table.join(token, request, key, removals: removals)
+            let joined = table.join(
+                token, request, key, removals: removals, basis: basis, waiter: makeWaiter)
             token.preliminary = nil
             guard case .refused = joined else {
                 token.delivery = delivery

@@ -61,11 +61,13 @@ struct PixelKey: Hashable, Sendable {
 
 /// Pixels that someone waits for.
 final class PixelJob: @unchecked Sendable {
-    // Sendable: `tokens` is guarded by the loader's lock; the flags are atomic; the rest is constant.
+    // Sendable: `tokens` and `basis` are guarded by the loader's lock; the flags are atomic; the rest is constant.
     let key: PixelKey
     let request: ImageRequest
     let bytes: BytesJob
     var tokens: [LoadToken] = []
+    /// Its own place among those who wait for the job whose picture it is made of; nil: it is made of the bytes.
+    var basis: LoadToken?
     private let abandoned = Atomic(false)
     /// Read without the lock, since most loads have no caller who looks at the way.
     private let watched = Atomic(false)
@@ -107,6 +109,8 @@ final class PixelJob: @unchecked Sendable {
 
     /// A running decode stops at its next row.
     func abandon() { abandoned.store(true, ordering: .relaxed) }
+
+    var stepCount: Int { request.options.transformers.count }
 
     /// Whether somebody wants the original's bytes too, which memory does not have.
     var wantsData: Bool { tokens.contains(where: \.includesData) }
@@ -168,6 +172,8 @@ final class BytesJob: @unchecked Sendable {
     var unplanned: [PixelJob] = []
     /// True while a session runs that will take on what is unplanned once it knows the header.
     var hasPlanningSession = false
+    /// Whether the session that planned found a picture of one frame.
+    var isStill = false
     /// The transfer that is waited for, also while nothing has come that could be decoded.
     var download: Download?
     var opened: OpenedBytes?
@@ -181,6 +187,18 @@ final class BytesJob: @unchecked Sendable {
         self.request = request
         self.started = started
         keeper = OriginalKeeper(key, removals: removals)
+    }
+
+    /// The unfinished job whose picture begins the chain of steps that `request` wants: the one with the most steps. Nil where
+    /// there is none, and where its end may come in two parts, as with policies that show what the caches have first.
+    func basis(for request: ImageRequest, _ wanted: PixelKey) -> PixelJob? {
+        guard isStill, !request.options.transformers.isEmpty, !key.policy.mayAnswerTwice else { return nil }
+        let picture = PictureKey(request.recipe)
+        let candidates = pixelJobs.filter { job in
+            !job.isAbandoned && job.key.allowsPartial == wanted.allowsPartial
+                && PictureKey(job.recipe).isBeginning(of: picture)
+        }
+        return candidates.max { $0.stepCount < $1.stepCount }
     }
 
     /// That of the most urgent caller; may be read without the lock.

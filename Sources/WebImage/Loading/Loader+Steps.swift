@@ -1,0 +1,93 @@
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+/// A picture of which another one can be made by further steps.
+struct PictureBasis {
+    let response: ImageResponse
+    /// How many of the other's steps it has behind it.
+    let steps: Int
+}
+
+/// Pictures that are made of other pictures: of one in memory, or of one that is being made, by the steps that are left.
+extension Loader {
+    /// What memory has of the picture that a request wants: the one with the most steps behind it.
+    func remembered(asBasisOf request: ImageRequest) -> PictureBasis? {
+        let steps = request.options.transformers
+        guard !steps.isEmpty, request.asksMemory, request.trustsMemory, !request.options.includesData else {
+            return nil
+        }
+        var basis = request
+        basis.options.caching.sizePrecision = .exact
+        for count in steps.indices.reversed() {
+            basis.options.transformers = Array(steps[..<count])
+            guard let image = cachedImage(for: basis), image.animation == nil else { continue }
+            return PictureBasis(response: ImageResponse(image: image, source: .memory), steps: count)
+        }
+        return nil
+    }
+
+    /// The token by which a job waits for the picture that it is made of.
+    ///
+    /// - Parameter steps: how many of the job's steps that picture has behind it.
+    func makeWaiter(_ job: PixelJob, _ steps: Int) -> LoadToken {
+        var request = job.request
+        request.options.includesData = false
+        request.options.caching.waitsForStore = false
+        let waiter = LoadToken(loader: self, request: request, isWatching: true)
+        waiter.delivery = .callback(
+            EventCallback { [self] event in
+                switch event {
+                case .progress, .preview: tell(job, event)
+                case .cached: break
+                case .finished(.failure(let error)): finish(job, .failure(error))
+                case .finished(.success(let response)):
+                    if response.image.animation == nil {
+                        makeSteps(of: job, PictureBasis(response: response, steps: steps))
+                    } else {
+                        // The frames of an animation go through all steps when they are shown.
+                        makeOfBytes(job)
+                    }
+                }
+            })
+        return waiter
+    }
+
+    /// Makes a job's picture of the bytes after all.
+    private func makeOfBytes(_ job: PixelJob) {
+        let joined = table.withLock { job.isAbandoned ? nil : $0.plan(job) }
+        if case .startsSession(let bytes, let opened) = joined { decode(opened, for: bytes) }
+    }
+
+    /// Makes a job's picture of another one.
+    func makeSteps(of job: PixelJob, _ basis: PictureBasis) {
+        let response = basis.response
+        let picture = DecodedPicture(
+            image: response.image, partialError: response.partialError, decodeTime: response.timings.decode ?? .zero,
+            transformTime: response.timings.transform)
+        decoding.executor.run(job.bytes.priority, for: job.bytes) { [self] in
+            PictureSteps(service: decoding, priority: job.bytes.priority) { (job: PixelJob, result) in
+                self.finish(job, result, madeOf: response)
+            }.run(picture, for: [job], from: basis.steps, mayStay: true)
+        }
+    }
+
+    private func finish(
+        _ job: PixelJob, _ result: Result<DecodedPicture, WebImageError>, madeOf basis: ImageResponse
+    ) {
+        switch result {
+        case .failure(let error):
+            if error.code == .cancelled, job.isAbandoned { return }
+            finish(job, .failure(error.endingALoad(of: job.place)))
+        case .success(let picture):
+            let record = basis.image.storage.origin as? AnswerRecord
+            var response = basis
+            response.image = record.map { picture.image.with(origin: $0) } ?? picture.image
+            response.timings.transform = picture.transformTime
+            // Where the origin allows nothing to be kept, the basis has no record.
+            let mayKeep = job.key.bytes.policy.mode.stores && (record != nil || basis.source != .network)
+            if response.partialError == nil, mayKeep { keep(response.image, job.request, record, of: job.bytes) }
+            finish(job, .success(response))
+        }
+    }
+}
