@@ -90,6 +90,8 @@ public final class ImageManager: Sendable {
     public let cache: any ImageCaching
     /// What the manager knows best: its own, or the ``ImageCache`` that it was given.
     package let ownCache: ImageCache
+    /// Whether ``ownCache`` was given, and may be others', too.
+    private let sharesCache: Bool
     public let downloader: ImageDownloader
     public let coders: CoderRegistry
     /// The URLs that failed and are not asked again for a while: after the caches, before the network.
@@ -132,6 +134,7 @@ public final class ImageManager: Sendable {
                 configuration, behind: foreign, decoding, executor: ioExecutor, files: files,
                 memoryPressure: memoryPressure)
         self.ownCache = ownCache
+        sharesCache = given != nil
         cache = configuration.cache ?? ownCache
         loader = Loader(
             LoaderParts(
@@ -241,6 +244,7 @@ public final class ImageManager: Sendable {
 
     /// Ends every load with `shutDown`, for good. What was answered is still stored: see ``finishStores()``.
     public func shutDown() {
+        if !sharesCache { ownCache.stopWatchingMemory() }
         loader.shutDown()
         downloader.shutDown()
     }

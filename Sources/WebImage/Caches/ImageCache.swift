@@ -140,6 +140,9 @@ public final class ImageCache: ImageCaching {
         pressure?.start()
     }
 
+    /// It gives memory back no more when it is short.
+    func stopWatchingMemory() { pressure?.stop() }
+
     /// O(1).
     public var usage: Usage {
         Usage(memoryCount: memoryCache.count, memoryCost: memoryCache.cost, disk: diskCache?.usage)

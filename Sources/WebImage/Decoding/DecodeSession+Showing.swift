@@ -8,38 +8,38 @@ extension DecodeSession {
     /// Each session speaks to those whose pictures it makes; before there is a plan, to all without one.
     func showProgress() {
         guard client.isWatched else { return }
-        let (received, expected) = log.progress
+        let (received, expected) = reading.log.progress
         let progress = LoadProgress(received: ByteCount(received), expected: expected.map { ByteCount($0) })
-        client.tell(progress, to: knownOrders)
+        client.tell(progress, to: plan.knownOrders)
     }
 
     /// Whether somebody looks, and there may be something new to see.
     var wantsPreview: Bool {
-        client.showsPreviews && !isComplete && decoder != nil && header != nil
-            && targets.contains(where: \.isWatched)
+        client.showsPreviews && !work.isComplete && work.decoder != nil && plan.header != nil
+            && work.targets.contains(where: \.isWatched)
     }
 
     /// Shows what there is, unless the last preview was only just shown: then it stays owed.
     func showPreview() {
         let begin = service.clock.now
-        guard let decoder, previews.isDue(at: begin) else { return }
-        previews.isOwed = false
+        guard let decoder = work.decoder, pace.previews.isDue(at: begin) else { return }
+        pace.previews.isOwed = false
         var isShown = false
         let pixels = try? decoder.preview()
-        for made in targets {
+        for made in work.targets {
             guard let image = pixels.map({ made.target.preview(of: $0) }) ?? made.target.partialImage() else {
                 continue
             }
             for order in made.orders { client.showPreview(image, of: order) }
             isShown = true
         }
-        if isShown { previews.shown(at: service.clock.now, cost: service.clock.now - begin) }
+        if isShown { pace.previews.shown(at: service.clock.now, cost: service.clock.now - begin) }
     }
 
     /// Shows the first frame of what may be an animation as soon as it is there: the others may come much later.
     func showFirstFrames() {
         guard client.showsPreviews else { return }
-        for made in targets where made.isWatched {
+        for made in work.targets where made.isWatched {
             guard let image = made.target.takeFirstFrame() else { continue }
             for order in made.orders { client.showPreview(image, of: order) }
         }

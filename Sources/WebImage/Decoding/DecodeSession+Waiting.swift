@@ -10,64 +10,64 @@ extension DecodeSession {
     }
 
     /// Vector pictures have threads of their own: what draws them may take as long as it likes.
-    private var executor: any WorkExecutor { turn == .takenForVectors ? service.vectorExecutor : service.executor }
+    private var executor: any WorkExecutor { hold.turn == .takenForVectors ? service.vectorExecutor : service.executor }
 
     /// Goes on when there are more bytes, or when it is time for a preview that came too soon after the last one:
     /// whichever is first.
     func waitForBytes() {
         layDown()
-        if waitsForEnd, !isComplete {
+        if hold.waitsForEnd, !work.isComplete {
             // Whoever looks is still told how far the bytes are.
             if client.isWatched {
-                log.whenReadable(after: log.receivedCount) { self.resume() }
+                reading.log.whenReadable(after: reading.log.receivedCount) { self.resume() }
             } else {
-                log.whenEnded { self.resume() }
+                reading.log.whenEnded { self.resume() }
             }
             return
         }
-        let place = isComplete ? Int.max : offset
-        guard previews.isOwed, !isComplete else {
-            log.whenReadable(after: place) { self.resume() }
+        let place = work.isComplete ? Int.max : reading.offset
+        guard pace.previews.isOwed, !work.isComplete else {
+            reading.log.whenReadable(after: place) { self.resume() }
             return
         }
         let hasResumed = OnceFlag()
-        log.whenReadable(after: place) { if hasResumed.raise() { self.resume() } }
-        _ = service.clock.schedule(at: previews.next) { if hasResumed.raise() { self.resume() } }
+        reading.log.whenReadable(after: place) { if hasResumed.raise() { self.resume() } }
+        _ = service.clock.schedule(at: pace.previews.next) { if hasResumed.raise() { self.resume() } }
     }
 
     /// Lets others have the memory while there is nothing to decode.
     func layDown() {
-        guard let memory = admitted, parked == nil else { return }
-        let held = HeldDecode(decoder: decoder, targets: targets)
-        decoder = nil
-        targets = []
-        admitted = nil
-        parked = service.memory.park(memory, client.priority, held)
+        guard let memory = hold.memory, hold.parked == nil else { return }
+        let held = HeldDecode(decoder: work.decoder, targets: work.targets)
+        work.decoder = nil
+        work.targets = []
+        hold.memory = nil
+        hold.parked = service.memory.park(memory, client.priority, held)
     }
 
     /// Goes on with what was laid down. Where somebody else needed the memory it begins anew once all bytes are there: so it
     /// loses its work once at most, however slowly they come.
     func takeUp() {
-        guard let parked else { return }
-        self.parked = nil
+        guard let parked = hold.parked else { return }
+        hold.parked = nil
         guard let share = service.memory.unpark(parked), let held = share.content as? HeldDecode<Client.Order> else {
-            waitsForEnd = true
+            hold.waitsForEnd = true
             return restart()
         }
-        (admitted, decoder, targets) = (share.amount, held.decoder, held.targets)
+        (hold.memory, work.decoder, work.targets) = (share.amount, held.decoder, held.targets)
     }
 
     /// Queues for the memory, and then decodes from the log's start. Asked for only now that the decoder is left: the
     /// next run may begin on another thread before this has returned. A session whose bytes are still to come does not
     /// queue: it would take from those who could go on.
     func waitForMemory() {
-        waitsForMemory = false
+        hold.waitsForMemory = false
         restart()
-        guard log.end != nil else {
-            waitsForEnd = true
+        guard reading.log.end != nil else {
+            hold.waitsForEnd = true
             return waitForBytes()
         }
-        let memory = group?.memory ?? 0
+        let memory = plan.group?.memory ?? 0
         let isNow = service.memory.take(memory, client.priority, for: client.owner, isWanted: { !self.isAbandoned }) {
             isAdmitted in
             self.resume(admitted: isAdmitted ? memory : nil)
@@ -80,9 +80,9 @@ extension DecodeSession {
     /// - Returns: false when the turn is there already, and this thread is one that may do it.
     func waitForTurn() -> Bool {
         restart()
-        meter.end(at: service.clock.now)
+        pace.meter.end(at: service.clock.now)
         let (turns, taken) =
-            needsVectorTurn ? (service.vectorTurns, LongDecodeTurn.takenForVectors) : (service.longTurns, .taken)
+            hold.needsVectorTurn ? (service.vectorTurns, LongDecodeTurn.takenForVectors) : (service.longTurns, .taken)
         let answer = OnceFlag()
         let isNow = turns.take(
             1, client.priority, for: client.owner, isWanted: { !self.isAbandoned && !answer.isRaised },
@@ -97,12 +97,12 @@ extension DecodeSession {
             giveUp(answer, whenNoneEndsOf: turns)
             return true
         }
-        if needsVectorTurn {
+        if hold.needsVectorTurn {
             resume(with: taken)
             return true
         }
-        turn = taken
-        meter.begin(at: service.clock.now)
+        hold.turn = taken
+        pace.meter.begin(at: service.clock.now)
         return false
     }
 
@@ -110,7 +110,7 @@ extension DecodeSession {
     /// of them may take: they are stuck in their libraries, and nobody knows for how long.
     private func giveUp(_ answer: OnceFlag, whenNoneEndsOf turns: Admission) {
         let given = turns.givenCount
-        _ = service.clock.schedule(at: service.clock.now + recipe.decoding.limits.time) { [weak self] in
+        _ = service.clock.schedule(at: service.clock.now + plan.recipe.decoding.limits.time) { [weak self] in
             guard let self, !answer.isRaised else { return }
             if turns.givenCount != given { return giveUp(answer, whenNoneEndsOf: turns) }
             guard answer.raise() else { return }
@@ -126,13 +126,13 @@ extension DecodeSession {
 
     /// To be called where nothing else runs it.
     private func resume(with turn: LongDecodeTurn) {
-        self.turn = turn
+        hold.turn = turn
         resume()
     }
 
     private func resume(admitted: Int?) {
         executor.run(client.priority, for: client.owner) {
-            self.admitted = admitted
+            self.hold.memory = admitted
             self.run()
         }
     }
@@ -142,12 +142,10 @@ extension DecodeSession {
     /// Ends the session's own hold of memory and turn: whoever has what it held gives it back.
     func handOver() -> HeldShare {
         defer {
-            admitted = nil
-            turn = .notNeeded
-            targets = []
-            decoder = nil
+            (hold.memory, hold.turn) = (nil, .notNeeded)
+            (work.decoder, work.targets) = (nil, [])
         }
-        return HeldShare(service: service, memory: admitted, turn: turn)
+        return HeldShare(service: service, memory: hold.memory, turn: hold.turn)
     }
 }
 

@@ -12,43 +12,18 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
     // Sendable: runs on one thread at a time, each run begun by the last one's end.
     let service: DecodeService
     let client: Client
-    /// What all orders agree in.
-    let recipe: PictureRecipe
-    private(set) var log: ByteLog
-    /// What this session makes: what another session's plan left to it, or its own plan.
-    private(set) var group: DecodeGroup<Client.Order>?
-    /// The pictures to make when the body was replaced before it could be planned how.
-    private var unplanned: [Client.Order]?
-    var decoder: (any ImageDecoder)?
-    var targets: [PictureInMaking<Client.Order>] = []
-    private(set) var header: ImageHeader?
-    var offset = 0
-    /// How far the animations among the targets have read.
-    private var animationOffset = 0
-    /// The first bytes, kept until they tell the format.
-    private var prefix: [UInt8] = []
-    var isComplete = false
-    var admitted: Int?
-    /// What is laid down while there are no bytes to decode; see ``Admission/park(_:_:_:)``.
-    var parked: Int?
-    /// True once others needed its memory more: it then decodes when all bytes are there, in one go.
-    var waitsForEnd = false
-    var turn = LongDecodeTurn.notNeeded
-    var needsVectorTurn = false
-    /// True when the plan found no memory: the decoder then ends, and begins anew when there is some.
-    var waitsForMemory = false
-    private var orientation: Orientation?
-    private var hasRestarted = false
-    var meter: DecodeMeter
-    var previews = PreviewPace()
+    var reading: SessionReading
+    var plan: SessionPlan<Client.Order>
+    var work = SessionWork<Client.Order>()
+    var hold = SessionHold()
+    var pace: SessionPace
 
     init(_ log: ByteLog, for client: Client, by service: DecodeService, group: DecodeGroup<Client.Order>? = nil) {
         self.service = service
         self.client = client
-        recipe = client.recipe
-        self.log = log.latest
-        self.group = group
-        meter = DecodeMeter(limit: recipe.decoding.limits.time)
+        reading = SessionReading(log)
+        plan = SessionPlan(client.recipe, group)
+        pace = SessionPace(meter: DecodeMeter(limit: plan.recipe.decoding.limits.time))
     }
 
     deinit {
@@ -58,36 +33,36 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
 
     func start() {
         // Nothing to decode yet: do not occupy a thread to find that out.
-        log.whenReadable(after: offset) { self.resume() }
+        reading.log.whenReadable(after: reading.offset) { self.resume() }
     }
 
     /// Decodes what there is, until there is no more or the picture is done.
     func run() {
         takeUp()
-        if waitsForEnd, log.end == nil {
+        if hold.waitsForEnd, reading.log.end == nil {
             showProgress()
             return waitForBytes()
         }
-        meter.begin(at: service.clock.now)
+        pace.meter.begin(at: service.clock.now)
         do {
             while true {
-                switch log.read(at: offset) {
+                switch reading.log.read(at: reading.offset) {
                 case .wait:
-                    if previews.isOwed, !isComplete { showPreview() }
-                    meter.end(at: service.clock.now)
+                    if pace.previews.isOwed, !work.isComplete { showPreview() }
+                    pace.meter.end(at: service.clock.now)
                     return waitForBytes()
                 case .chunk(let chunk):
-                    offset = chunk.range.upperBound
-                    if !isComplete { try push(chunk) }
+                    reading.offset = chunk.range.upperBound
+                    if !work.isComplete { try push(chunk) }
                     try feedAnimations()
                     showFirstFrames()
                     showProgress()
                     if wantsPreview {
-                        previews.isOwed = true
+                        pace.previews.isOwed = true
                         showPreview()
                     }
                 case .end(let end):
-                    if follow() {
+                    if reading.follow() {
                         beginAnew()
                     } else if try finish(end) {
                         return
@@ -95,9 +70,9 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
                 }
             }
         } catch {
-            meter.end(at: service.clock.now)
-            if waitsForMemory { return waitForMemory() }
-            if follow() {
+            pace.meter.end(at: service.clock.now)
+            if hold.waitsForMemory { return waitForMemory() }
+            if reading.follow() {
                 beginAnew()
                 return start()
             }
@@ -110,19 +85,19 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
 
 extension DecodeSession {
     private func push(_ chunk: ByteChunk) throws {
-        if turn == .needed { return }
-        guard decoder == nil else { return try chunk.withUnsafeBytes { bytes in try push(bytes) } }
+        if hold.turn == .needed { return }
+        guard work.decoder == nil else { return try chunk.withUnsafeBytes { bytes in try push(bytes) } }
         // Only what tells the format is copied: a chunk from a file may be all of it.
         let head = chunk.withUnsafeBytes { bytes in
             let head = bytes.prefix(ImageFormat.sniffingLength)
-            prefix.append(contentsOf: head)
+            reading.prefix.append(contentsOf: head)
             return head.count
         }
         guard try openDecoder(isLast: false) else { return }
-        if let file = chunk.wholeArray, let collecting = decoder as? any CollectingDecoder {
-            prefix = []
+        if let file = chunk.wholeArray, let collecting = work.decoder as? any CollectingDecoder {
+            reading.prefix = []
             try checkpoint()
-            if case .complete = try collecting.push(file: file) { isComplete = true }
+            if case .complete = try collecting.push(file: file) { work.isComplete = true }
             return
         }
         try pushPrefix()
@@ -131,97 +106,97 @@ extension DecodeSession {
 
     /// Gives animations all bytes so far, from the first on: they begin when the header is known.
     private func feedAnimations() throws(WebImageError) {
-        while animationOffset < offset, targets.contains(where: { $0.target.frames != nil }) {
+        while reading.animationOffset < reading.offset, work.targets.contains(where: { $0.target.frames != nil }) {
             try checkpoint()
-            guard case .chunk(let chunk) = log.read(at: animationOffset) else { return }
-            animationOffset = chunk.range.upperBound
-            for made in targets { try made.target.frames?.push(chunk) }
+            guard case .chunk(let chunk) = reading.log.read(at: reading.animationOffset) else { return }
+            reading.animationOffset = chunk.range.upperBound
+            for made in work.targets { try made.target.frames?.push(chunk) }
         }
     }
 
     private func pushPrefix() throws {
-        let first = prefix
-        prefix = []
+        let first = reading.prefix
+        reading.prefix = []
         try first.withUnsafeBytes { bytes in try push(bytes) }
     }
 
     private func push(_ bytes: UnsafeRawBufferPointer) throws {
-        guard let decoder else { return }
+        guard let decoder = work.decoder else { return }
         var rest = bytes[...]
-        while !rest.isEmpty, !isComplete {
+        while !rest.isEmpty, !work.isComplete {
             try checkpoint()
             // So that a cancel is seen soon and the decoder's own buffer stays small.
             let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(128 << 10))
             rest = rest.dropFirst(piece.count)
-            if case .complete = try decoder.push(piece) { isComplete = true }
+            if case .complete = try decoder.push(piece) { work.isComplete = true }
         }
     }
 
     /// Chooses the coder by the first bytes.
     /// - Returns: false when it takes more of them to tell.
     private func openDecoder(isLast: Bool) throws(WebImageError) -> Bool {
-        if decoder != nil { return true }
-        let format = prefix.withUnsafeBytes { ImageFormat(sniffing: $0) }
-        if format == nil, !isLast, prefix.count < ImageFormat.sniffingLength { return false }
+        if work.decoder != nil { return true }
+        let format = reading.prefix.withUnsafeBytes { ImageFormat(sniffing: $0) }
+        if format == nil, !isLast, reading.prefix.count < ImageFormat.sniffingLength { return false }
         let coder = try chooseCoder(for: format)
-        if coder.decodesInOneCall, !turn.isTaken {
-            turn = .needed
-            needsVectorTurn = coder.decodableFormats.contains(where: \.isVector)
-            prefix = []
+        if coder.decodesInOneCall, !hold.turn.isTaken {
+            hold.turn = .needed
+            hold.needsVectorTurn = coder.decodableFormats.contains(where: \.isVector)
+            reading.prefix = []
             return false
         }
-        guard recipe.decoding.page == 0 || coder.readsPages else {
+        guard plan.recipe.decoding.page == 0 || coder.readsPages else {
             throw WebImageError(
-                .unsupportedFeature, "there is no page \(recipe.decoding.page + 1): only TIFFs have pages",
+                .unsupportedFeature, "there is no page \(plan.recipe.decoding.page + 1): only TIFFs have pages",
                 format: format
             )
         }
         var options = DecodeOptions(
-            limits: recipe.decoding.limits, keepsBitDepth: recipe.decoding.keepsBitDepth,
+            limits: plan.recipe.decoding.limits, keepsBitDepth: plan.recipe.decoding.keepsBitDepth,
             checkpoint: { [unowned self] () throws(WebImageError) in try self.checkpoint() })
-        options.page = recipe.decoding.page
-        decoder = try coder.makeDecoder(options) { [unowned self] header throws(WebImageError) in
-            try self.plan(header, coder)
+        options.page = plan.recipe.decoding.page
+        work.decoder = try coder.makeDecoder(options) { [unowned self] header throws(WebImageError) in
+            try self.makePlan(header, coder)
         }
         return true
     }
 
     private func chooseCoder(for format: ImageFormat?) throws(WebImageError) -> any ImageCoder {
-        if let group { return group.coder }
-        return try service.coder(for: format, prefix: prefix, recipe)
+        if let group = plan.group { return group.coder }
+        return try service.coder(for: format, prefix: reading.prefix, plan.recipe)
     }
 
     /// Whether nobody waits any more for what it makes.
     var isAbandoned: Bool {
-        if !targets.isEmpty { return targets.allSatisfy(\.isAbandoned) }
-        guard let knownOrders else { return client.isAbandoned }
-        return knownOrders.allSatisfy(\.isAbandoned)
+        if !work.targets.isEmpty { return work.targets.allSatisfy(\.isAbandoned) }
+        guard let orders = plan.knownOrders else { return client.isAbandoned }
+        return orders.allSatisfy(\.isAbandoned)
     }
 
     /// Ends the decode when nobody waits for it, or when it has taken too long.
     private func checkpoint() throws(WebImageError) {
         if isAbandoned { throw .cancelled }
-        try meter.check(at: service.clock.now)
+        try pace.meter.check(at: service.clock.now)
     }
 }
 
 // MARK: - The plan
 
 extension DecodeSession {
-    private func plan(_ header: ImageHeader, _ coder: any ImageCoder) throws(WebImageError) -> DecodePlan {
-        self.header = header
-        let group = group ?? takeGroup(header, coder)
-        self.group = group
-        if admitted == nil {
+    private func makePlan(_ header: ImageHeader, _ coder: any ImageCoder) throws(WebImageError) -> DecodePlan {
+        plan.header = header
+        let group = plan.group ?? takeGroup(header, coder)
+        plan.group = group
+        if hold.memory == nil {
             guard service.memory.take(group.memory, client.priority) else {
-                waitsForMemory = true
+                hold.waitsForMemory = true
                 throw WebImageError(.limitExceeded, "the decode waits for memory")
             }
-            admitted = group.memory
+            hold.memory = group.memory
         }
-        targets = makeTargets(group, header)
-        guard !targets.isEmpty else { throw .cancelled }
-        let sinks = targets.map(\.target.sink)
+        work.targets = makeTargets(group, header)
+        guard !work.targets.isEmpty else { throw .cancelled }
+        let sinks = work.targets.map(\.target.sink)
         return DecodePlan(
             scaleDenominator: group.scale.denominator, raster: group.scale.raster, size: group.scale.size,
             sink: sinks.count == 1 ? sinks[0] : FanOutSink(sinks))
@@ -232,7 +207,7 @@ extension DecodeSession {
     private func takeGroup(_ header: ImageHeader, _ coder: any ImageCoder) -> DecodeGroup<Client.Order> {
         let groups = DecodeGroup.grouping(takeOrders(header), header: header, coder: coder)
         for other in groups.dropFirst() {
-            DecodeSession(log, for: client, by: service, group: other).start()
+            DecodeSession(reading.log, for: client, by: service, group: other).start()
         }
         return groups.first ?? DecodeGroup(coder: coder, orders: [], header: header)
     }
@@ -253,7 +228,7 @@ extension DecodeSession {
             }
             do throws(WebImageError) {
                 let target = try group.makeTarget(
-                    order, header: header, orientation: orientation ?? header.orientation, service: service)
+                    order, header: header, orientation: plan.orientation ?? header.orientation, service: service)
                 if let key { places?[key] = targets.count }
                 targets.append(PictureInMaking(target, for: order))
             } catch {
@@ -266,40 +241,21 @@ extension DecodeSession {
     /// The pictures that it has to make, planned or not.
     ///
     /// - Parameter header: what they are planned by; nil: there is no plan.
-    private func takeOrders(_ header: ImageHeader? = nil) -> [Client.Order] { knownOrders ?? client.takeOrders(header) }
-
-    /// Those that nobody else will take on.
-    var knownOrders: [Client.Order]? { group?.orders ?? unplanned }
-
-    /// Goes on where the body is now: the origin may have another one than the one that began to come.
-    ///
-    /// - Returns: whether what was read so far is of no use.
-    private func follow() -> Bool {
-        let latest = log.latest
-        if latest === log { return false }
-        log = latest
-        return true
+    private func takeOrders(_ header: ImageHeader? = nil) -> [Client.Order] {
+        plan.knownOrders ?? client.takeOrders(header)
     }
 
     /// The body was replaced: all that was made of the first one is of no use, and the plan neither.
     private func beginAnew() {
-        unplanned = knownOrders
-        group = nil
-        header = nil
-        orientation = nil
-        hasRestarted = false
-        previews.isOwed = false
+        plan.beginAnew()
+        pace.previews.isOwed = false
         giveBack()
         restart()
     }
 
     func restart() {
-        decoder = nil
-        targets = []
-        offset = 0
-        animationOffset = 0
-        prefix = []
-        isComplete = false
+        work = SessionWork()
+        reading.restart()
     }
 }
 
@@ -311,52 +267,47 @@ extension DecodeSession {
         // A transfer that ends because nobody waits any more is not worth a picture.
         try checkpoint()
         if case .failed(let error) = end, client.standsIn(for: error, { takeOrders() }) {
-            meter.end(at: service.clock.now)
+            pace.meter.end(at: service.clock.now)
             letGo()
             return true
         }
-        if decoder == nil, turn != .needed {
-            if case .failed(let error) = end, prefix.isEmpty { throw error }
+        if work.decoder == nil, hold.turn != .needed {
+            if case .failed(let error) = end, reading.prefix.isEmpty { throw error }
             if try openDecoder(isLast: true) { try pushPrefix() }
         }
-        if turn == .needed { return waitForTurn() }
+        if hold.turn == .needed { return waitForTurn() }
         var failure: WebImageError?
         if case .failed(let error) = end { failure = error }
         do {
-            if !isComplete { try decoder?.finish() }
+            if !work.isComplete { try work.decoder?.finish() }
             try feedAnimations()
-            for made in targets { try made.target.frames?.finish() }
+            for made in work.targets { try made.target.frames?.finish() }
         } catch {
-            guard error.code == .truncatedData, targets.contains(where: \.target.hasRows) else {
+            guard error.code == .truncatedData, work.targets.contains(where: \.target.hasRows) else {
                 throw failure ?? error
             }
             failure = failure ?? error
         }
         if restartsForLateOrientation() { return false }
-        meter.end(at: service.clock.now)
+        pace.meter.end(at: service.clock.now)
         answer(failure)
         return true
     }
 
     /// A PNG may tell its orientation behind the pixels. What was sized for another orientation is made once more.
     private func restartsForLateOrientation() -> Bool {
-        guard let late = decoder?.header?.orientation, let planned = header?.orientation,
-            late != (orientation ?? planned),
-            !hasRestarted
-        else { return false }
-        orientation = late
-        hasRestarted = true
+        guard plan.learn(work.decoder?.header?.orientation) else { return false }
         restart()
         return true
     }
 
     private func answer(_ failure: WebImageError?) {
-        let made = targets
-        let header = decoder?.header ?? header
-        let delivery = client.deliver(log, header, failure: failure)
+        let made = work.targets
+        let header = work.decoder?.header ?? plan.header
+        let delivery = client.deliver(reading.log, header, failure: failure)
         let answer = DecodeAnswer(
             service: service, client: client, delivery: delivery, header: header, failure: failure,
-            decodeTime: meter.spent)
+            decodeTime: pace.meter.spent)
         // The memory stays taken until the last picture is made.
         let share = handOver()
         answer.send(made) { isWhole in
@@ -372,8 +323,8 @@ extension DecodeSession {
     }
 
     private func letGo() {
-        targets = []
-        decoder = nil
+        work.targets = []
+        work.decoder = nil
         giveBack()
     }
 }
