@@ -90,7 +90,7 @@ let package = Package(
         shim("CPixels"),
         shim("CShimSystem"),
         shim("CShimJPEG", ["CSysJPEG"]),
-        shim("CShimPNG", ["CSysPNG"], libraries: ["z"]),
+        shim("CShimPNG", ["CSysPNG", "CPixels"], libraries: ["z"]),
         shim("CShimTIFF", ["CSysTIFF", "CPixels"]),
         shim("CShimHEIF", ["CSysHEIF"], libraries: ["de265"]),
         shim("CShimGuard"),

@@ -31,14 +31,44 @@ void wi_premultiply_16(uint16_t *pixels, size_t count) {
 }
 
 // A quotient of numbers this small is exact enough in floating point that flooring it after adding a half is exact.
+WI_INLINE uint32_t wi_straight_8(uint32_t color, float alpha) {
+    float value = (float)(int32_t)(color * 255) / alpha + 0.5f;
+    return (uint32_t)(int32_t)(value > 255 ? 255 : value);
+}
+
+// Whole pixels as words, so that the loop takes eight of them at a time.
+WI_INLINE uint32_t wi_straight_pixel(uint32_t red, uint32_t green, uint32_t blue, uint32_t alpha) {
+    float divisor = (float)(int32_t)(alpha ? alpha : 1);
+    uint32_t pixel = wi_straight_8(red, divisor) | wi_straight_8(green, divisor) << 8 |
+                     wi_straight_8(blue, divisor) << 16 | alpha << 24;
+    return alpha ? pixel : 0;
+}
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "red is the lowest byte of a pixel's word");
+
 WI_CLONES
 void wi_unpremultiply_8(uint8_t *pixels, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        uint8_t alpha = pixels[4 * i + 3];
-        for (int c = 0; c < 3; c++) {
-            float value = (float)(pixels[4 * i + c] * 255) / (float)(alpha ? alpha : 1) + 0.5f;
-            pixels[4 * i + c] = alpha ? (uint8_t)(value > 255 ? 255 : value) : 0;
-        }
+        uint32_t pixel;
+        memcpy(&pixel, pixels + 4 * i, 4);
+        pixel = wi_straight_pixel(pixel & 255, pixel >> 8 & 255, pixel >> 16 & 255, pixel >> 24);
+        memcpy(pixels + 4 * i, &pixel, 4);
+    }
+}
+
+WI_CLONES
+void wi_straighten_argb(uint32_t *restrict output, const uint32_t *restrict input, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t pixel = input[i];
+        output[i] = wi_straight_pixel(pixel >> 16 & 255, pixel >> 8 & 255, pixel & 255, pixel >> 24);
+    }
+}
+
+WI_CLONES
+void wi_opaque_argb(uint32_t *restrict output, const uint32_t *restrict input, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t pixel = input[i];
+        output[i] = (pixel >> 16 & 255) | (pixel & 0xFF00) | (pixel & 255) << 16 | 0xFF000000;
     }
 }
 

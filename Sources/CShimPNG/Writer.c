@@ -1,4 +1,5 @@
 #include "CShimPNG.h"
+#include "CPixels.h"
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,26 +55,14 @@ static void append(png_structp png, png_bytep bytes, size_t count) {
 
 static void flush(png_structp png) { (void)png; }
 
-static unsigned divided(unsigned value, unsigned alpha, unsigned limit) {
-    if (alpha == 0) return 0;
-    uint64_t straight = ((uint64_t)value * limit + alpha / 2) / alpha;
-    return straight > limit ? limit : (unsigned)straight;
-}
-
 /* A row of premultiplied pixels as straight ones. */
 static void make_straight(const wi_png_picture *p, const uint8_t *row, uint8_t *out) {
-    for (size_t x = 0; x < p->width; x++) {
-        if (p->is_16_bit) {
-            uint16_t pixel[4];
-            memcpy(pixel, row + x * 8, 8);
-            for (int channel = 0; channel < 3; channel++)
-                pixel[channel] = (uint16_t)divided(pixel[channel], pixel[3], 65535);
-            memcpy(out + x * 8, pixel, 8);
-        } else {
-            for (size_t channel = 0; channel < 3; channel++)
-                out[x * 4 + channel] = (uint8_t)divided(row[x * 4 + channel], row[x * 4 + 3], 255);
-            out[x * 4 + 3] = row[x * 4 + 3];
-        }
+    if (p->is_16_bit) {
+        memcpy(out, row, p->width * 8);
+        wi_unpremultiply_16((uint16_t *)(void *)out, p->width);
+    } else {
+        memcpy(out, row, p->width * 4);
+        wi_unpremultiply_8(out, p->width);
     }
 }
 

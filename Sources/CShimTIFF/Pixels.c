@@ -18,12 +18,6 @@ static uint32_t sample(unsigned bits, const uint8_t *input) {
 /// The nearest of 256 levels.
 static uint8_t byte(uint32_t value) { return (uint8_t)((value * 255 + 32895) >> 16); }
 
-static uint32_t divided(uint32_t value, uint32_t alpha, uint32_t most) {
-    // At most 65 535 squared and half an alpha: within 32 bits.
-    uint32_t result = alpha == 0 ? value : (value * most + alpha / 2) / alpha;
-    return result < most ? result : most;
-}
-
 /* Most pictures: RGB of 8 bits, with straight alpha or none. */
 static void expand_rgb(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t count) {
     size_t step = reader->samples;
@@ -98,7 +92,7 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
         if (reader->alpha != 0) value[3] = sample(bits, input + colors * sample_size);
         for (size_t channel = 0; channel < 4; channel++) {
             uint32_t result = value[channel];
-            if (channel < 3 && reader->alpha == WI_TIFF_ALPHA_ASSOCIATED) result = divided(result, value[3], 0xFFFF);
+            if (channel < 3 && reader->alpha == WI_TIFF_ALPHA_ASSOCIATED) result = wi_straight_sample(result, value[3], 0xFFFF);
             if (reader->is_16_bit) {
                 uint16_t wide = (uint16_t)result;
                 memcpy(output + pixel * 8 + channel * 2, &wide, sizeof wide);
@@ -109,10 +103,6 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
     }
 }
 
-void wi_tiff_make_straight(uint8_t *pixels, size_t count) {
-    for (size_t pixel = 0; pixel < count; pixel++, pixels += 4) {
-        for (int color = 0; color < 3; color++) pixels[color] = (uint8_t)divided(pixels[color], pixels[3], 255);
-    }
-}
+void wi_tiff_make_straight(uint8_t *pixels, size_t count) { wi_unpremultiply_8(pixels, count); }
 
 #endif

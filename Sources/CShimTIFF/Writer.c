@@ -9,6 +9,7 @@
 #include <tiff.h>
 #include <tiffio.h>
 
+#include "CPixels.h"
 #include "CShimTIFF.h"
 
 struct wi_tiff_writer {
@@ -88,43 +89,32 @@ static int ignore_warning(TIFF *tiff, void *context, const char *module, const c
 
 // MARK: the picture
 
-static unsigned divided(unsigned value, unsigned alpha, unsigned limit) {
-    if (alpha == 0) return 0;
-    uint64_t straight = ((uint64_t)value * limit + alpha / 2) / alpha;
-    return straight > limit ? limit : (unsigned)straight;
-}
-
 static size_t samples_of(const wi_tiff_picture *p) {
     return (p->is_gray ? 1 : 3) + (p->alpha == WI_TIFF_ALPHA_NONE ? 0 : 1);
 }
 
-/// A pixel as the file has it: never multiplied by its alpha.
-static void make_straight(const wi_tiff_picture *p, uint8_t *pixel) {
-    if (p->is_16_bit) {
-        uint16_t deep[4];
-        memcpy(deep, pixel, sizeof deep);
-        for (int color = 0; color < 3; color++) deep[color] = (uint16_t)divided(deep[color], deep[3], 65535);
-        memcpy(pixel, deep, sizeof deep);
-    } else {
-        for (int color = 0; color < 3; color++) pixel[color] = (uint8_t)divided(pixel[color], pixel[3], 255);
-    }
+/// Pixels as the file has them: never multiplied by their alpha.
+static void make_straight(const wi_tiff_picture *p, void *pixels, size_t count) {
+    if (p->is_16_bit) wi_unpremultiply_16(pixels, count);
+    else wi_unpremultiply_8(pixels, count);
 }
 
 /// A row as the file has it: without the alpha of opaque pictures, and with one channel for grays.
 static void pack_row(const wi_tiff_picture *p, const uint8_t *row, uint8_t *out) {
     size_t sample = p->is_16_bit ? 2 : 1, colors = p->is_gray ? 1 : 3;
-    if (p->alpha == WI_TIFF_ALPHA_STRAIGHT && !p->is_gray) {
+    if (p->alpha != WI_TIFF_ALPHA_NONE && !p->is_gray) {
         memcpy(out, row, p->width * 4 * sample);
+        if (p->alpha == WI_TIFF_ALPHA_ASSOCIATED) make_straight(p, out, p->width);
         return;
     }
     for (size_t x = 0; x < p->width; x++, row += 4 * sample) {
-        uint8_t pixel[8];
+        uint16_t pixel[4];
         memcpy(pixel, row, 4 * sample);
-        if (p->alpha == WI_TIFF_ALPHA_ASSOCIATED) make_straight(p, pixel);
+        if (p->alpha == WI_TIFF_ALPHA_ASSOCIATED) make_straight(p, pixel, 1);
         memcpy(out, pixel, colors * sample);
         out += colors * sample;
         if (p->alpha == WI_TIFF_ALPHA_NONE) continue;
-        memcpy(out, pixel + 3 * sample, sample);
+        memcpy(out, (uint8_t *)pixel + 3 * sample, sample);
         out += sample;
     }
 }

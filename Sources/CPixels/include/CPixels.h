@@ -69,6 +69,16 @@ void wi_premultiply_16(uint16_t *pixels, size_t count);
 /// A colour above its alpha, which no premultiplied pixel has, becomes the maximum.
 void wi_unpremultiply_8(uint8_t *pixels, size_t count);
 void wi_unpremultiply_16(uint16_t *pixels, size_t count);
+/// One sample of a premultiplied pixel, for those that come one by one; the colour of a pixel that cannot be seen stays.
+static inline uint32_t wi_straight_sample(uint32_t color, uint32_t alpha, uint32_t most) {
+    // At most 65 535 squared and half an alpha: within 32 bits.
+    uint32_t straight = alpha == 0 ? color : (color * most + alpha / 2) / alpha;
+    return straight < most ? straight : most;
+}
+/// RGBA with straight alpha of premultiplied words as cairo has them: alpha highest, then red, green and blue.
+void wi_straighten_argb(uint32_t *output, const uint32_t *input, size_t count);
+/// The same of words whose highest byte does not count.
+void wi_opaque_argb(uint32_t *output, const uint32_t *input, size_t count);
 void wi_flatten_8(uint8_t *pixels, size_t count, const uint8_t *color, int premultiplied);
 void wi_flatten_16(uint16_t *pixels, size_t count, const uint16_t *color, int premultiplied);
 /// 1 when every alpha is the maximum.

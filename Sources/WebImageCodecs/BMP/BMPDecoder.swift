@@ -18,9 +18,9 @@ final class BMPDecoder: ImageDecoder {
     private var planner: DecodePlanner?
     private var info: BMPHeader?
     /// The bytes up to the end of the palette.
-    private var start: [UInt8] = []
+    private var start = ByteCollector()
     private var received = 0
-    private var partial: [UInt8] = []
+    private var partial = ByteCollector()
     private var runs: BMPRunReader?
     private var writer: BMPRowWriter?
 
@@ -61,11 +61,11 @@ final class BMPDecoder: ImageDecoder {
     private func readHeader(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) {
         while true {
             // Enough to tell the length first, then all of it.
-            let wanted = try BMPHeader.length(start) ?? (start.count < 18 ? 18 : 34)
+            let wanted = try BMPHeader.length(start.bytes) ?? (start.count < 18 ? 18 : 34)
             if start.count == wanted { break }
             guard try collect(wanted, &input) else { return }
         }
-        let info = try BMPHeader(start)
+        let info = try BMPHeader(start.bytes)
         try options.limits.check(info.size, of: .bmp)
         var header = ImageHeader(format: .bmp, size: info.size, hasAlpha: info.hasAlpha)
         header.metadata = ImageMetadata(density: info.density)
@@ -90,17 +90,17 @@ final class BMPDecoder: ImageDecoder {
         let skipped = min(info.pixelOffset - received, input.count)
         try takeOff(max(skipped, 0), &input)
         guard received >= info.pixelOffset else { return }
-        writer?.converter = BMPRowConverter(info, palette: Array(start[info.paletteOffset...]))
+        writer?.converter = BMPRowConverter(info, palette: Array(start.bytes[info.paletteOffset...]))
         if info.hasRuns { runs = BMPRunReader(width: info.size.width, isNibbles: info.compression == .runs4) }
-        start = []
+        _ = start.take()
         stage = .pixels
     }
 
     private func collect(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) -> Bool {
-        let taken = min(count - start.count, input.count)
-        start.append(contentsOf: input.prefix(taken))
-        try takeOff(taken, &input)
-        return start.count == count
+        let before = input.count
+        let isWhole = start.collect(count, &input)
+        try countBytes(before - input.count)
+        return isWhole
     }
 
     private func takeOff(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) {
@@ -134,17 +134,16 @@ final class BMPDecoder: ImageDecoder {
                 try takeOff(length, &input)
                 continue
             }
-            let taken = min(length - partial.count, input.count)
-            partial.append(contentsOf: input.prefix(taken))
-            try takeOff(taken, &input)
-            guard partial.count == length else { return }
-            try writePartial()
+            let before = input.count
+            let isWhole = partial.collect(length, &input)
+            try countBytes(before - input.count)
+            if isWhole { try writePartial() }
         }
     }
 
     private func writePartial() throws(WebImageError) {
-        let row = partial
-        partial.removeAll(keepingCapacity: true)
+        let row = partial.bytes
+        partial.removeAll()
         try row.withUnsafeBufferPointer { bytes throws(WebImageError) in
             if let base = bytes.baseAddress { try writer?.write(base) }
         }

@@ -57,7 +57,7 @@ struct GIFBlockReader {
     /// What the last control extension says of the frame that follows it.
     private var control = GIFFrame()
     private var state = State.screen
-    private var collected: [UInt8] = []
+    private var collected = ByteCollector()
     /// The XMP packet, and what of one has come so far with the lengths of its blocks, which are a part of it.
     private(set) var xmp: [UInt8]?
     private var partOfXMP: [UInt8] = []
@@ -108,11 +108,12 @@ struct GIFBlockReader {
                 if block == .application, isXMP { keepXMP([UInt8(count)]) }
                 if count == 0, let piece = end(block) { return piece }
             case .contents(let block, let rest):
-                let data = take(rest, &input)
+                let data = input.takeFirst(rest)
                 state = data.count == rest ? .length(block) : .contents(block, rest: rest - data.count)
                 if block == .image { return .data(data) }
                 if block == .application, isXMP { keepXMP(data) }
-                collected.append(contentsOf: data.prefix(Self.extensionLength - collected.count))
+                var part = data
+                _ = collected.collect(Self.extensionLength, &part)
             case .ended: return nil
             }
         }
@@ -151,7 +152,7 @@ struct GIFBlockReader {
         case 0xFF: state = .length(.application)
         default: state = .length(.other)
         }
-        collected = []
+        collected.removeAll()
     }
 
     private mutating func readDescriptor(_ bytes: [UInt8]) -> GIFFrame {
@@ -174,26 +175,27 @@ struct GIFBlockReader {
         case .image: return .frameEnds
         case .control:
             guard collected.count >= 4 else { break }
-            control.transparentIndex = collected[0] & 1 != 0 ? Int(collected[3]) : nil
-            control.disposal = Int(collected[0] >> 2 & 7)
-            control.delay = word(collected, 1)
+            control.transparentIndex = collected.bytes[0] & 1 != 0 ? Int(collected.bytes[3]) : nil
+            control.disposal = Int(collected.bytes[0] >> 2 & 7)
+            control.delay = word(collected.bytes, 1)
         case .application:
             if isXMP { endXMP() }
-            guard collected.count >= 14, collected[11] == 1 else { break }
-            guard ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(String(decoding: collected[..<11], as: UTF8.self)) else {
+            guard collected.count >= 14, collected.bytes[11] == 1 else { break }
+            guard ["NETSCAPE2.0", "ANIMEXTS1.0"].contains(String(decoding: collected.bytes[..<11], as: UTF8.self))
+            else {
                 break
             }
-            let repetitions = word(collected, 12)
+            let repetitions = word(collected.bytes, 12)
             loopCount = repetitions == 0 ? 0 : repetitions + 1
         case .other: break
         }
-        collected = []
+        collected.removeAll()
         return nil
     }
 
     /// XMP specification part 3, 1.1.2: the packet stands as it is where blocks should be, and a row of falling numbers
     /// behind it leads a reader of blocks to their end from wherever it comes.
-    private var isXMP: Bool { collected.starts(with: "XMP DataXMP".utf8) && xmp == nil }
+    private var isXMP: Bool { collected.bytes.starts(with: "XMP DataXMP".utf8) && xmp == nil }
 
     private mutating func keepXMP(_ bytes: some Collection<UInt8>) {
         // One byte over the limit tells that there was more.
@@ -224,17 +226,8 @@ struct GIFBlockReader {
         return byte
     }
 
-    private func take(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
-        let taken = UnsafeBufferPointer(rebasing: input.prefix(count))
-        input = UnsafeBufferPointer(rebasing: input.dropFirst(count))
-        return taken
-    }
-
     /// `count` bytes, once they are all there.
     private mutating func collect(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) -> [UInt8]? {
-        collected.append(contentsOf: take(count - collected.count, &input))
-        guard collected.count == count else { return nil }
-        defer { collected = [] }
-        return collected
+        collected.collect(count, &input) ? collected.take() : nil
     }
 }

@@ -3,8 +3,6 @@
 
     /// The pixels of rows of tiles, on their way to a sink.
     struct HEIFRows {
-        private static let bandRows = 16
-
         private let picture: HEIFPicture
         private let format: RowFormat
         private let sink: any RowSink
@@ -32,7 +30,7 @@
             var stored = picture.frame.rows.lowerBound + row
             while stored < end {
                 try options.checkpoint?()
-                let count = min(Self.bandRows, end - stored)
+                let count = min(RowBand.rows, end - stored)
                 let band = try sink.band(at: row, count: count)
                 for index in 0..<count {
                     let target = band + index * format.bytesPerRow

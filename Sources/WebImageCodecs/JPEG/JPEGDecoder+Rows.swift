@@ -3,14 +3,11 @@ import WebImageCore
 import WebImageProcessing
 
 extension JPEGDecoder {
-    /// Rows are handed on in runs of so many: two rows of blocks of a picture in full size.
-    private static let bandRows = 16
-
     /// Gives the sink what rows the bytes so far are enough for.
     func readRows() throws(WebImageError) {
         guard let format, let sink else { return }
         while row < format.size.height {
-            guard try readBand(of: Self.bandRows, format, sink) else { return }
+            guard try readBand(of: RowBand.rows, format, sink) else { return }
         }
         stage = .complete
     }
@@ -46,7 +43,7 @@ extension JPEGDecoder {
     func readLastRows() throws(WebImageError) {
         guard let format, let sink else { return }
         while row < format.size.height {
-            if row % Self.bandRows == 0 { try options.checkpoint?() }
+            if row % RowBand.rows == 0 { try options.checkpoint?() }
             let band = try sink.band(at: row, count: 1)
             var done: UInt32 = 0
             try check(read(1, format, into: band, &done))
@@ -60,7 +57,7 @@ extension JPEGDecoder {
     func emitPicture(rows: Int, _ format: RowFormat, _ sink: any RowSink) throws(WebImageError) {
         try check(wi_jpeg_start_output(handle, 1))
         while row < rows {
-            guard try readBand(of: min(Self.bandRows, rows - row), format, sink) else { throw truncated(format) }
+            guard try readBand(of: min(RowBand.rows, rows - row), format, sink) else { throw truncated(format) }
         }
     }
 

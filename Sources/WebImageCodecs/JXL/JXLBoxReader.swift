@@ -8,7 +8,7 @@
         private enum State {
             case signature
             case header
-            case keeping(name: String, rest: Int)
+            case keeping(name: String, length: Int)
             case skipping(rest: Int)
             /// A bare codestream, a box without an end, or something that is no box.
             case ended
@@ -17,7 +17,7 @@
         private(set) var exif: [UInt8]?
         private(set) var xmp: [UInt8]?
         private var state = State.signature
-        private var collected: [UInt8] = []
+        private var collected = ByteCollector()
         private let limit: Int
         private static let signature: [UInt8] = [0, 0, 0, 12, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]
 
@@ -32,16 +32,12 @@
                 switch state {
                 case .ended: return
                 case .signature:
-                    guard collect(Self.signature.count, &input) else { return }
-                    state = collected == Self.signature ? .header : .ended
-                    collected = []
+                    guard collected.collect(Self.signature.count, &input) else { return }
+                    state = collected.bytes == Self.signature ? .header : .ended
+                    collected.removeAll()
                 case .header: readHeader(&input)
-                case .keeping(let name, let rest):
-                    let taken = UnsafeBufferPointer(rebasing: input.prefix(rest))
-                    collected.append(contentsOf: taken)
-                    input = UnsafeBufferPointer(rebasing: input.dropFirst(taken.count))
-                    state = .keeping(name: name, rest: rest - taken.count)
-                    if taken.count == rest { endBox(name) }
+                case .keeping(let name, let length):
+                    if collected.collect(length, &input) { endBox(name) }
                 case .skipping(let rest):
                     let count = min(rest, input.count)
                     input = UnsafeBufferPointer(rebasing: input.dropFirst(count))
@@ -52,26 +48,25 @@
 
         /// The length and name of a box, of 8 or 16 bytes.
         private mutating func readHeader(_ input: inout UnsafeBufferPointer<UInt8>) {
-            guard collect(8, &input) else { return }
+            guard collected.collect(8, &input) else { return }
             var length = UInt64(number(0, 4))
             if length == 1 {
-                guard collect(16, &input) else { return }
+                guard collected.collect(16, &input) else { return }
                 length = number(8, 8)
             }
-            let (name, header) = (String(decoding: collected[4..<8], as: UTF8.self), UInt64(collected.count))
-            collected = []
+            let (name, header) = (String(decoding: collected.bytes[4..<8], as: UTF8.self), UInt64(collected.count))
+            collected.removeAll()
             guard length >= header, let rest = Int(exactly: length - header) else {
                 state = .ended
                 return
             }
             let isWanted = ["Exif", "xml ", "brob"].contains(name) && rest <= limit
-            state = isWanted ? .keeping(name: name, rest: rest) : .skipping(rest: rest)
+            state = isWanted ? .keeping(name: name, length: rest) : .skipping(rest: rest)
             if rest == 0 { state = .header }
         }
 
         private mutating func endBox(_ name: String) {
-            let contents = collected
-            collected = []
+            let contents = collected.take()
             state = .header
             var (name, plain) = (name, contents)
             if name == "brob" {
@@ -90,14 +85,7 @@
         }
 
         private func number(_ start: Int, _ count: Int) -> UInt64 {
-            collected[start..<start + count].reduce(0) { $0 << 8 | UInt64($1) }
-        }
-
-        private mutating func collect(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) -> Bool {
-            let taken = input.prefix(max(count - collected.count, 0))
-            collected.append(contentsOf: taken)
-            input = UnsafeBufferPointer(rebasing: input.dropFirst(taken.count))
-            return collected.count >= count
+            collected.bytes[start..<start + count].reduce(0) { $0 << 8 | UInt64($1) }
         }
     }
 #endif

@@ -8,8 +8,6 @@
     final class JXLDecoder: ImageDecoder {
         /// So many bytes are taken in between two checkpoints.
         private static let pieceLength = 64 << 10
-        /// Rows are handed on in runs of so many.
-        private static let bandRows = 16
 
         private enum Stage {
             case header
@@ -174,7 +172,7 @@
             var row = 0
             while row < format.size.height {
                 try options.checkpoint?()
-                let count = min(Self.bandRows, format.size.height - row)
+                let count = min(RowBand.rows, format.size.height - row)
                 let band = try sink.band(at: row, count: count)
                 let source = picture + row * format.bytesPerRow
                 if band != source { band.copyMemory(from: source, byteCount: count * format.bytesPerRow) }

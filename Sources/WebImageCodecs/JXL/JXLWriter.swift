@@ -1,6 +1,7 @@
 #if JXL
     import CSysJXL
     import WebImageCore
+    import WebImageProcessing
 
     /// Writes one file with libjxl: a still, or an animation frame by frame. Not thread-safe.
     final class JXLWriter {
@@ -127,34 +128,29 @@
                     return JxlEncoderAddImageFrame(settings, &format, pixels.baseAddress, pixels.count)
                 }
                 if image.layout == .rgba8 {
-                    let values = converted(pixels.bindMemory(to: UInt8.self))
+                    var values = colors(of: pixels.bindMemory(to: UInt8.self))
+                    if channels == 4 { values.withUnsafeMutableBufferPointer { PixelExpansion.unpremultiply($0) } }
                     return JxlEncoderAddImageFrame(settings, &format, values, values.count)
                 }
-                let values = converted(pixels.bindMemory(to: UInt16.self))
+                var values = colors(of: pixels.bindMemory(to: UInt16.self))
+                if channels == 4 { values.withUnsafeMutableBufferPointer { PixelExpansion.unpremultiply($0) } }
                 return JxlEncoderAddImageFrame(settings, &format, values, values.count * 2)
             }
             try check(status)
         }
 
-        /// The pixels of a picture whose alpha is not straight, as libjxl takes them: red, green and blue of an opaque
-        /// one. The colours of a premultiplied one are divided by alpha, since libjxl 0.7 ends the process when it is
-        /// given one.
-        private func converted<Value: FixedWidthInteger & UnsignedInteger>(
-            _ pixels: UnsafeBufferPointer<Value>
+        /// The channels that libjxl is given: red, green and blue of an opaque picture. The colours of a premultiplied one
+        /// are then divided by alpha, since libjxl 0.7 ends the process when it is given one.
+        private func colors<Value: FixedWidthInteger & UnsignedInteger>(
+            of pixels: UnsafeBufferPointer<Value>
         ) -> [Value] {
-            let (count, channels, most) = (pixels.count / 4, channels, UInt32(Value.max))
-            return [Value](unsafeUninitializedCapacity: count * channels) { output, initialized in
+            if channels == 4 { return Array(pixels) }
+            let count = pixels.count / 4
+            return [Value](unsafeUninitializedCapacity: count * 3) { output, initialized in
                 for index in 0..<count {
-                    let alpha = UInt32(pixels[index * 4 + 3])
-                    for channel in 0..<channels {
-                        let value = UInt32(pixels[index * 4 + channel])
-                        let isWhole = channels == 3 || channel == 3 || alpha == most || alpha == 0
-                        // At most 65 535 squared and a half alpha: within 32 bits.
-                        output[index * channels + channel] =
-                            isWhole ? Value(value) : Value(min((value * most + alpha / 2) / alpha, most))
-                    }
+                    for channel in 0..<3 { output[index * 3 + channel] = pixels[index * 4 + channel] }
                 }
-                initialized = count * channels
+                initialized = count * 3
             }
         }
 

@@ -38,7 +38,7 @@ struct PNGChunkReader {
     private(set) var colors = PNGColors()
     private var hasData = false
     private var state = State.signature
-    private var collected: [UInt8] = []
+    private var collected = ByteCollector()
     private let metadataLimit: Int
     /// What an `iTXt` chunk with XMP begins with (XMP specification part 3, 1.1.5).
     private static let nameOfXMP = Array("XML:com.adobe.xmp".utf8) + [0]
@@ -50,26 +50,26 @@ struct PNGChunkReader {
         while !input.isEmpty {
             switch state {
             case .signature:
-                guard collect(8, &input) else { return nil }
+                guard collected.collect(8, &input) else { return nil }
                 state = .chunkHeader
-                return .whole(takeCollected())
+                return .whole(collected.take())
             case .chunkHeader:
-                guard collect(8, &input) else { return nil }
+                guard collected.collect(8, &input) else { return nil }
                 if let piece = try beginChunk() { return piece }
             case .collecting(let total):
-                guard collect(total, &input) else { return nil }
+                guard collected.collect(total, &input) else { return nil }
                 state = .chunkHeader
                 if let piece = wholeChunk() { return piece }
             case .text(let length):
-                guard collect(8 + PNGRawProfile.name.count, &input) else { return nil }
-                let isWanted = collected.dropFirst(8).elementsEqual(PNGRawProfile.name)
+                guard collected.collect(8 + PNGRawProfile.name.count, &input) else { return nil }
+                let isWanted = collected.bytes.dropFirst(8).elementsEqual(PNGRawProfile.name)
                 if isWanted { state = .collecting(total: length + 12) } else { skip(length) }
             case .streaming(let rest):
-                let data = take(rest, &input)
+                let data = input.takeFirst(rest)
                 state = data.count == rest ? .chunkHeader : .streaming(rest: rest - data.count)
                 return .data(data)
             case .skipping(let rest):
-                let skipped = take(rest, &input).count
+                let skipped = input.takeFirst(rest).count
                 state = skipped == rest ? .chunkHeader : .skipping(rest: rest - skipped)
             }
         }
@@ -77,17 +77,17 @@ struct PNGChunkReader {
     }
 
     private mutating func beginChunk() throws(WebImageError) -> Piece? {
-        let length = collected[0..<4].reduce(0) { $0 << 8 | Int($1) }
-        let name = collected[4..<8]
+        let length = collected.bytes[0..<4].reduce(0) { $0 << 8 | Int($1) }
+        let name = collected.bytes[4..<8]
         guard length <= Int(Int32.max), name.allSatisfy({ (0x41...0x5A).contains($0 & 0xDF) }) else {
             throw WebImageError(.corruptData, "the PNG has a chunk that is none", format: .png)
         }
-        let isAncillary = collected[4] & 0x20 != 0
+        let isAncillary = collected.bytes[4] & 0x20 != 0
         switch String(decoding: name, as: UTF8.self) {
         case "IDAT":
             hasData = true
             state = .streaming(rest: length + 4)
-            return .dataHeader(takeCollected())
+            return .dataHeader(collected.take())
         case "IHDR", "PLTE", "IEND":
             guard length <= 1024 else {
                 throw WebImageError(.corruptData, "the PNG has a chunk that is too long", format: .png)
@@ -119,11 +119,11 @@ struct PNGChunkReader {
     /// Leaves out a chunk of which as many bytes are collected as are.
     private mutating func skip(_ length: Int) {
         state = .skipping(rest: length + 12 - collected.count)
-        collected.removeAll(keepingCapacity: true)
+        collected.removeAll()
     }
 
     private mutating func wholeChunk() -> Piece? {
-        let chunk = takeCollected()
+        let chunk = collected.take()
         switch String(decoding: chunk[4..<8], as: UTF8.self) {
         case "IHDR" where chunk.count >= 16: break
         case "eXIf":
@@ -168,23 +168,5 @@ struct PNGChunkReader {
     /// Whether a chunk's checksum is right, for those that libpng does not see.
     private func isSound(_ chunk: [UInt8]) -> Bool {
         PNGChunk.checksum(chunk[4..<chunk.count - 4]) == chunk.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }
-    }
-
-    /// Collects up to `count` bytes; true once they are all there.
-    private mutating func collect(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) -> Bool {
-        collected.append(contentsOf: take(count - collected.count, &input))
-        return collected.count == count
-    }
-
-    private mutating func takeCollected() -> [UInt8] {
-        let bytes = collected
-        collected = []
-        return bytes
-    }
-
-    private func take(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
-        let taken = UnsafeBufferPointer(rebasing: input.prefix(count))
-        input = UnsafeBufferPointer(rebasing: input.dropFirst(count))
-        return taken
     }
 }

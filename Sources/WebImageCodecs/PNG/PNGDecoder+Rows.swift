@@ -2,9 +2,6 @@ import CShimPNG
 import WebImageCore
 
 extension PNGDecoder {
-    /// Rows are handed on in runs of so many.
-    private static let bandRows = 16
-
     // MARK: rows that come once
 
     /// Memory for the rows from `row` on; called from within libpng, which goes on when this has returned. nil stops it.
@@ -13,7 +10,7 @@ extension PNGDecoder {
             try commitWrittenRows()
             guard let sink, let format, row < format.size.height else { return nil }
             try options.checkpoint?()
-            let wanted = min(Self.bandRows, format.size.height - row)
+            let wanted = min(RowBand.rows, format.size.height - row)
             count = UInt32(wanted)
             return try sink.band(at: row, count: wanted).assumingMemoryBound(to: UInt8.self)
         } catch {
@@ -61,7 +58,7 @@ extension PNGDecoder {
         guard let picture, let sink, let format else { return }
         while row < rows {
             try options.checkpoint?()
-            let count = min(Self.bandRows, rows - row)
+            let count = min(RowBand.rows, rows - row)
             let band = try sink.band(at: row, count: count)
             let source = picture + row * format.bytesPerRow
             if band != source { band.copyMemory(from: source, byteCount: count * format.bytesPerRow) }

@@ -21,7 +21,7 @@ final class PNMDecoder: ImageDecoder {
     /// Pixels of the row that are converted.
     private var column = 0
     /// The part of a row of bytes that is there so far.
-    private var pending: [UInt8] = []
+    private var pending = ByteCollector()
     private var number: Int?
     private var isComment = false
 
@@ -94,16 +94,13 @@ final class PNMDecoder: ImageDecoder {
     private func takeRows(_ bytes: UnsafeBufferPointer<UInt8>, length: Int) throws(WebImageError) {
         var rest = bytes
         while case .needsBytes = state, !rest.isEmpty {
-            let part = UnsafeBufferPointer(rebasing: rest.prefix(length - pending.count))
-            rest = UnsafeBufferPointer(rebasing: rest.dropFirst(part.count))
-            if part.count == length {
-                try takeRow(part)
+            if pending.isEmpty, rest.count >= length {
+                try takeRow(rest.takeFirst(length))
                 continue
             }
-            pending.append(contentsOf: part)
-            guard pending.count == length else { return }
-            let row = pending
-            pending.removeAll(keepingCapacity: true)
+            guard pending.collect(length, &rest) else { return }
+            let row = pending.bytes
+            pending.removeAll()
             try row.withUnsafeBufferPointer { row throws(WebImageError) in try takeRow(row) }
         }
     }

@@ -15,7 +15,7 @@ final class QOIDecoder: ImageDecoder {
     private var column = 0
     private var received = 0
     /// A header or chunk that is not all there yet.
-    private var pending: [UInt8] = []
+    private var pending = ByteCollector()
 
     init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
         self.options = options
@@ -28,20 +28,19 @@ final class QOIDecoder: ImageDecoder {
         try options.limits.check(byteCount: received, of: .qoi)
         var rest = bytes.bindMemory(to: UInt8.self)
         if header == nil {
-            move(Self.headerLength - pending.count, from: &rest)
-            guard pending.count == Self.headerLength else { return state }
-            try begin(pending)
-            pending = []
+            guard pending.collect(Self.headerLength, &rest) else { return state }
+            try begin(pending.take())
         }
-        while case .needsBytes = state, let first = pending.first {
-            move(QOIChunk.length(first) - pending.count, from: &rest)
-            guard pending.count == QOIChunk.length(first) else { return state }
-            let chunk = pending
-            pending = []
+        while case .needsBytes = state, let first = pending.bytes.first {
+            guard pending.collect(QOIChunk.length(first), &rest) else { return state }
+            let chunk = pending.take()
             _ = try chunk.withUnsafeBufferPointer { all throws(WebImageError) in try decode(all) }
         }
         let used = try decode(rest)
-        if case .needsBytes = state { pending = Array(rest[used...]) }
+        if case .needsBytes = state {
+            _ = rest.takeFirst(used)
+            _ = pending.collect(rest.count, &rest)
+        }
         return state
     }
 
@@ -52,12 +51,6 @@ final class QOIDecoder: ImageDecoder {
         }
         state = .complete
         try writer?.end(of: .qoi)
-    }
-
-    private func move(_ count: Int, from rest: inout UnsafeBufferPointer<UInt8>) {
-        let part = rest.prefix(count)
-        pending.append(contentsOf: part)
-        rest = UnsafeBufferPointer(rebasing: rest.dropFirst(part.count))
     }
 
     private func begin(_ bytes: [UInt8]) throws(WebImageError) {

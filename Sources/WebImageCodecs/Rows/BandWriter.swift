@@ -2,8 +2,6 @@ import WebImageCore
 
 /// Hands rows to a sink in short runs, for decoders whose rows come one by one from the top.
 struct BandWriter {
-    private static let bandRows = 16
-
     let sink: any RowSink
     let format: RowFormat
     private let checkpoint: (@Sendable () throws(WebImageError) -> Void)?
@@ -29,7 +27,7 @@ struct BandWriter {
         if let band, filled < capacity { return band + filled * format.bytesPerRow }
         try flush()
         try checkpoint?()
-        capacity = min(Self.bandRows, format.size.height - start)
+        capacity = min(RowBand.rows, format.size.height - start)
         let fresh = try sink.band(at: start, count: capacity)
         band = fresh
         return fresh

@@ -6,8 +6,6 @@
 
     /// Decodes one page of a TIFF whose bytes are all there.
     final class TIFFPageDecoder {
-        /// Rows are handed on in runs of so many, where the file's strips and tiles do not ask for more.
-        private static let bandRows = 16
         /// What libtiff may allocate for one tag or strip, besides what the pixels of a picture take.
         private static let leastMemory = 64 << 20
 
@@ -77,7 +75,7 @@
             _ reader: OpaquePointer, _ info: wi_tiff_info, _ format: RowFormat, into sink: any RowSink,
             convert: (UnsafeMutablePointer<UInt8>, Int) -> Void
         ) throws(WebImageError) {
-            let run = Int(info.run) == 1 ? Self.bandRows : min(Int(info.run), format.size.height)
+            let run = Int(info.run) == 1 ? RowBand.rows : min(Int(info.run), format.size.height)
             var row = 0
             while row < format.size.height {
                 let count = min(run, format.size.height - row)

@@ -51,7 +51,7 @@ struct WebPChunkReader {
     private var hasAlphaChunk = false
     private var hasBitstream = false
     private var state = State.fileHeader
-    private var collected: [UInt8] = []
+    private var collected = ByteCollector()
     /// How many bytes were taken.
     private(set) var position = 0
     private var fileEnd = 0
@@ -80,7 +80,7 @@ struct WebPChunkReader {
             case .ended: return nil
             case .fileHeader:
                 guard collect(12, &input) else { return nil }
-                try readFileHeader(takeCollected())
+                try readFileHeader(collected.take())
             case .chunkHeader:
                 if try leaveWhenNoChunkFits() { continue }
                 guard collect(8, &input) else { return nil }
@@ -122,7 +122,7 @@ struct WebPChunkReader {
 
     private mutating func leaveFrame(_ end: Int) {
         frameEnd = nil
-        collected.removeAll(keepingCapacity: true)
+        collected.removeAll()
         state = .skipping(rest: max(end + (end & 1) - position, 0))
     }
 
@@ -137,7 +137,8 @@ struct WebPChunkReader {
 
     private mutating func beginChunk() throws(WebImageError) {
         var chunk = Chunk(
-            name: String(decoding: collected[0..<4], as: UTF8.self), length: WebPBytes.number(collected[4..<8]),
+            name: String(decoding: collected.bytes[0..<4], as: UTF8.self),
+            length: WebPBytes.number(collected.bytes[4..<8]),
             wanted: 8)
         guard position + chunk.length <= frameEnd ?? fileEnd else {
             guard hasBitstream else { throw Self.corrupt("a chunk is longer than the file says") }
@@ -166,7 +167,7 @@ struct WebPChunkReader {
     }
 
     private mutating func read(_ chunk: Chunk) throws(WebImageError) -> Piece? {
-        let bytes = takeCollected()
+        let bytes = collected.take()
         let contents = bytes[8...]
         let rest = chunk.length + 8 - chunk.wanted
         state = .skipping(rest: chunk.padded + 8 - chunk.wanted)
@@ -210,27 +211,21 @@ struct WebPChunkReader {
     }
 
     private mutating func skip(_ chunk: Chunk) {
-        collected.removeAll(keepingCapacity: true)
+        collected.removeAll()
         state = .skipping(rest: chunk.padded)
     }
 
     /// Collects up to `count` bytes; true once they are all there.
     private mutating func collect(_ count: Int, _ input: inout UnsafeBufferPointer<UInt8>) -> Bool {
-        collected.append(contentsOf: take(count - collected.count, &input))
-        return collected.count == count
-    }
-
-    private mutating func takeCollected() -> [UInt8] {
-        let bytes = collected
-        collected = []
-        return bytes
+        let before = input.count
+        defer { position += before - input.count }
+        return collected.collect(count, &input)
     }
 
     private mutating func take(
         _ count: Int, _ input: inout UnsafeBufferPointer<UInt8>
     ) -> UnsafeBufferPointer<UInt8> {
-        let taken = UnsafeBufferPointer(rebasing: input.prefix(count))
-        input = UnsafeBufferPointer(rebasing: input.dropFirst(count))
+        let taken = input.takeFirst(count)
         position += taken.count
         return taken
     }

@@ -2,9 +2,6 @@ import WebImageCore
 import WebImageSystem
 
 extension WebPDecoder {
-    /// Rows are handed on in runs of so many.
-    private static let bandRows = 16
-
     /// Gives libwebp memory for the whole picture: the sink's if it keeps it, else our own. It needs the rows above
     /// the one at hand, so that they cannot be given to it a band at a time.
     func beginRows(into sink: any RowSink, canvas: PixelSize, frame: WebPFrame) throws(WebImageError) {
@@ -48,7 +45,7 @@ extension WebPDecoder {
         guard let picture, let sink, let format else { return }
         while row < end {
             try options.checkpoint?()
-            let count = min(Self.bandRows, end - row)
+            let count = min(RowBand.rows, end - row)
             let source = picture + row * format.bytesPerRow
             scaling?.complete(picture, rows: row..<row + count)
             if mustBecomeOpaque { makeOpaque(source, pixels: count * format.size.width) }

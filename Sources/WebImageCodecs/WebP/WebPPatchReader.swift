@@ -7,8 +7,6 @@ import WebImageSystem
 final class WebPPatchReader: FramePatchReader {
     /// So many bytes of data are decoded in between two checkpoints.
     private static let pieceLength = 64 << 10
-    /// Rows are handed on in runs of so many.
-    private static let bandRows = 16
 
     /// What decoding a frame takes: where its chunks are, of alpha and of the picture.
     private struct FrameData {
@@ -104,7 +102,7 @@ final class WebPPatchReader: FramePatchReader {
         let mustBecomeOpaque = data.isLossless && patch.isOpaque
         var row = 0
         while row < patch.size.height {
-            let count = min(Self.bandRows, patch.size.height - row)
+            let count = min(RowBand.rows, patch.size.height - row)
             let source = picture.row(row)
             if mustBecomeOpaque { makeOpaque(source, pixels: count * patch.size.width) }
             try sink.band(at: row, count: count).copyMemory(from: source, byteCount: count * picture.bytesPerRow)
