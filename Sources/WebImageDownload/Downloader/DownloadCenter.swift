@@ -44,7 +44,7 @@ final class DownloadCenter: TransferOwner {
     let clock: any LoadClock
     let executor: any WorkExecutor
     let files: any FileSystem
-    let surroundings: WebTransfer.Surroundings
+    let surroundings: TransferSurroundings
     let budget: TransferMemoryBudget
     let events = DownloadEventHub()
     let credentials = CredentialBook()
@@ -62,7 +62,7 @@ final class DownloadCenter: TransferOwner {
         self.executor = executor
         self.files = files
         budget = TransferMemoryBudget(limit: configuration.memoryForAll.bytes)
-        surroundings = WebTransfer.Surroundings(
+        surroundings = TransferSurroundings(
             transport: transport, clock: clock, budget: budget, events: events, credentials: credentials,
             jitter: jitter)
         timer = DeadlineTimer(clock: clock)

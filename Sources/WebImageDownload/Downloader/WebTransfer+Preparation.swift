@@ -10,7 +10,7 @@ extension WebTransfer {
     func needsPreparation(_ url: WebURL, keepsSecrets: Bool) -> Bool {
         if plan.requestModifier != nil { return true }
         guard let provider = plan.provider, keepsSecrets else { return false }
-        if state.withLock({ $0.challenge }) != nil { return true }
+        if state.withLock({ $0.login.challenge }) != nil { return true }
         return provider.asksAhead && surroundings.credentials.known(provider, origin: url.origin) == nil
     }
 
@@ -31,7 +31,7 @@ extension WebTransfer {
             self.didPrepare(result, hop: hop)
         }
         let isStale = state.withLock { state in
-            if state.hop == hop, !state.hasEnded { state.preparation = task }
+            if state.hop.number == hop, !state.hasEnded { state.hop.preparation = task }
             return state.hasEnded
         }
         if isStale { task.cancel() }
@@ -43,8 +43,8 @@ extension WebTransfer {
         case .failure(let error): fail(error)
         case .success(let request):
             let (isNeeded, deadline) = state.withLock { state in
-                guard state.hop == hop else { return (false, nil as Duration?) }
-                state.preparation = nil
+                guard state.hop.number == hop else { return (false, nil as Duration?) }
+                state.hop.preparation = nil
                 return (state.machine.prepared(at: now), state.machine.clocks.next)
             }
             guard isNeeded else { return }
@@ -74,7 +74,7 @@ extension WebTransfer {
             }
         }
         var credentials = knownCredentials(for: chain)
-        let (challenge, sent) = state.withLock { ($0.challenge, $0.sentCredentials) }
+        let (challenge, sent) = state.withLock { ($0.login.challenge, $0.login.sent) }
         if let provider = plan.provider, chain.keepsSecrets,
             challenge != nil || (provider.asksAhead && credentials == nil)
         {
@@ -109,7 +109,7 @@ extension WebTransfer {
         if let refusal = refusal(of: url, isAdmitted: url.hostAndPort == old.hostAndPort) { throw refusal }
         let (chain, isOver) = state.withLock { state in
             state.machine.redirectByModifier(to: url, method: outgoing.method)
-            if !state.hasEnded { state.circuit = url.hostAndPort }
+            if !state.hasEnded { state.hop.circuit = url.hostAndPort }
             return (state.machine.chain, state.hasEnded)
         }
         if isOver { owner.note(.neither, of: url.hostAndPort) }
@@ -147,10 +147,9 @@ extension WebTransfer {
             plan.request.handlesCookies ? plan.configuration.cookieJar.cookies(for: outgoing.url) : nil
         let hop = hop(of: outgoing, chain, cookies)
         let challenge = state.withLock { state in
-            state.hops.removeSubrange(min(chain.count, state.hops.count)...)
-            state.hops.append(hop)
-            state.sentCredentials = credentials
-            return state.challenge
+            state.record.note(hop, behind: chain.count)
+            state.login.sent = credentials
+            return state.login.challenge
         }
         switch credentials {
         case .bearer(let token)?: request.fields[.authorization] = "Bearer \(token)"

@@ -12,7 +12,7 @@ extension WebTransfer {
             guard state.machine.replace() else { return nil }
             let old = state.log
             let wakeReaders = state.replaceLog()
-            state.exchange = state.exchangeOfTry ?? state.exchange
+            state.record.noteReplacement()
             return (old, state.log, state.machine.expectedLength, wakeReaders)
         }
         guard let (old, log, length, wakeReaders) = replaced else {
@@ -47,7 +47,7 @@ extension WebTransfer.State {
         let old = log
         log = old.makeSuccessor()
         progress.beginAnew()
-        metrics.resumedBytes = 0
+        record.metrics.resumedBytes = 0
         return old.end(InterruptedBody.changed, replacedBy: log)
     }
 }

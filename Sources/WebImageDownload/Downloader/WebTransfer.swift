@@ -5,86 +5,46 @@ import WebImageSystem
 
 /// A download over HTTP: carries events from the transport into the state machine and its actions out again.
 final class WebTransfer: Transfer, TransportReceiver {
-    /// What all transfers of a downloader work with, held by one reference.
-    final class Surroundings: Sendable {
-        let transport: any HTTPTransport
-        let clock: any LoadClock
-        let budget: TransferMemoryBudget
-        let events: DownloadEventHub
-        let credentials: CredentialBook
-        let jitter: @Sendable () -> Double
-
-        init(
-            transport: any HTTPTransport, clock: any LoadClock, budget: TransferMemoryBudget, events: DownloadEventHub,
-            credentials: CredentialBook, jitter: @escaping @Sendable () -> Double
-        ) {
-            self.transport = transport
-            self.clock = clock
-            self.budget = budget
-            self.events = events
-            self.credentials = credentials
-            self.jitter = jitter
-        }
-    }
-
     struct State {
         var machine: TransferStateMachine
         /// Another one once the body was replaced.
         var log: ByteLog
-        /// Of the hop that runs; nil until `start` has returned.
-        var handle: (any TransportTransfer)?
-        var hop = 0
-        /// Calls that came before the handle.
-        var mustStop = false
-        var mustResume = false
-        var metrics = TransferMetrics()
-        var hasEnded = false
-        var exchange: DownloadExchange?
-        /// What the body would have come by that comes once more, should it be another one.
-        var exchangeOfTry: DownloadExchange?
-        var redirects: [ResponseHead] = []
-        /// What was sent for each of them, and then for the answer.
-        var hops: [SentHop] = []
-        var sentFields: HTTPFields = [:]
-        var sentAt: Int64 = 0
-        /// What was sent, and what the server said to it.
-        var sentCredentials: Credentials?
-        var challenge: String?
-        /// Modifiers and providers at work.
-        var preparation: Task<Void, Never>?
-        /// The host whose circuit waits for an outcome.
-        var circuit: String?
+        var hop = TransferHop()
+        var record: TransferRecord
+        var login = TransferLogin()
         var progress: ProgressGate
+        var hasEnded = false
     }
 
     let id: TransferQueue.ID
     let plan: TransferPlan
-    let surroundings: Surroundings
+    let surroundings: TransferSurroundings
     let owner: any TransferOwner
-    private let createdAt: Duration
     let state: Guarded<State>
     private let urgency = Atomic(LoadPriority.normal.rawValue)
     /// True when the log asked for a pause that nobody watches yet. Only the transport's thread looks at it.
     private let wantsRoom = Atomic(false)
 
     init(
-        id: TransferQueue.ID, plan: TransferPlan, log: ByteLog, surroundings: Surroundings, owner: any TransferOwner
+        id: TransferQueue.ID, plan: TransferPlan, log: ByteLog, surroundings: TransferSurroundings,
+        owner: any TransferOwner
     ) {
         self.id = id
         self.plan = plan
         self.surroundings = surroundings
         self.owner = owner
-        createdAt = surroundings.clock.now
+        let now = surroundings.clock.now
         state = Guarded(
             State(
-                machine: plan.machine(createdAt: createdAt, jitter: surroundings.jitter), log: log,
+                machine: plan.machine(createdAt: now, jitter: surroundings.jitter), log: log,
+                record: TransferRecord(createdAt: now),
                 progress: ProgressGate(minimumInterval: plan.configuration.minimumProgressInterval)))
     }
 
     /// Where the body comes in now.
     var log: ByteLog { state.withLock { $0.log } }
-    var metrics: TransferMetrics? { state.withLock { $0.hasEnded ? $0.metrics : nil } }
-    var exchange: DownloadExchange? { state.withLock { $0.exchange } }
+    var metrics: TransferMetrics? { state.withLock { $0.hasEnded ? $0.record.metrics : nil } }
+    var exchange: DownloadExchange? { state.withLock { $0.record.exchange } }
     var firstDeadline: Duration? { state.withLock { $0.machine.clocks.next } }
 
     func note(_ priority: LoadPriority) { urgency.store(priority.rawValue, ordering: .relaxed) }
@@ -93,7 +53,7 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     func begin() {
         let (url, keepsSecrets, hop) = state.withLock { state in
-            (state.machine.chain.current, state.machine.chain.keepsSecrets, state.hop)
+            (state.machine.chain.current, state.machine.chain.keepsSecrets, state.hop.number)
         }
         if let refusal = refusal(of: url) { return carryOut(state.withLock { $0.machine.fail(refusal) }) }
         let needsPreparation = needsPreparation(url, keepsSecrets: keepsSecrets)
@@ -101,13 +61,9 @@ final class WebTransfer: Transfer, TransportReceiver {
         let start = state.withLock { state -> (hop: Int, deadline: Duration?)? in
             let isNeeded = needsPreparation ? state.machine.prepare(at: now) : state.machine.start(at: now)
             guard isNeeded else { return nil }
-            if state.hop == 0 { state.metrics.queued = now - createdAt }
-            state.hop += 1
-            state.handle = nil
-            state.mustStop = false
-            state.mustResume = false
-            state.circuit = url.hostAndPort
-            return (state.hop, state.machine.clocks.next)
+            if state.hop.number == 0 { state.record.noteStart(at: now) }
+            state.hop.begin(to: url.hostAndPort)
+            return (state.hop.number, state.machine.clocks.next)
         }
         guard let start else { return owner.note(.neither, of: url.hostAndPort) }
         if hop == 0 { emit(.started) }
@@ -130,15 +86,12 @@ final class WebTransfer: Transfer, TransportReceiver {
     /// Hands a request to the transport.
     func launch(_ request: TransportRequest, hop: Int) {
         let wallTime = surroundings.clock.wallTime
-        state.withLock { state in
-            state.sentFields = request.fields
-            state.sentAt = wallTime
-        }
+        state.withLock { $0.record.noteSent(request.fields, at: wallTime) }
         let handle = surroundings.transport.start(request, receiver: self)
         let (stop, resume) = state.withLock { state -> (Bool, Bool) in
-            guard state.hop == hop else { return (false, false) }
-            state.handle = handle
-            return (state.mustStop, state.mustResume)
+            guard state.hop.number == hop else { return (false, false) }
+            state.hop.handle = handle
+            return (state.hop.mustStop, state.hop.mustResume)
         }
         if stop { handle.cancel() } else if resume { handle.resume() }
     }
@@ -170,8 +123,8 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     func settleCircuit(_ outcome: CircuitBreaker.Outcome) {
         let host = state.withLock { state in
-            defer { state.circuit = nil }
-            return state.circuit
+            defer { state.hop.circuit = nil }
+            return state.hop.circuit
         }
         if let host { owner.note(outcome, of: host) }
     }
@@ -198,9 +151,10 @@ final class WebTransfer: Transfer, TransportReceiver {
             let hops = state.machine.chain.count
             let action = state.machine.head(
                 head, at: now, wallTime: wallTime, cookiesChanged: cookiesChanged)
-            state.note(head, answer: action, at: wallTime)
+            state.record.note(head, answer: action, of: state.machine, at: wallTime)
+            state.login.note(head)
             let redirect = state.machine.chain.count > hops ? state.machine.chain.current.text : nil
-            if redirect != nil { state.redirects.append(head) }
+            if redirect != nil { state.record.noteRedirect(head) }
             var wakeReaders: (@Sendable () -> Void)?
             if case .replace = action { wakeReaders = state.replaceLog() }
             return (action, state.machine.clocks.next, redirect, wakeReaders)
@@ -219,7 +173,7 @@ final class WebTransfer: Transfer, TransportReceiver {
     func didReceive(_ bytes: UnsafeRawBufferPointer) -> TransportFlow {
         let now = surroundings.clock.now
         let (action, log) = state.withLock { state in
-            state.metrics.receivedBytes += bytes.count
+            state.record.metrics.receivedBytes += bytes.count
             return (state.machine.bytes(bytes.count, at: now), state.log)
         }
         guard case .keep(let known, let offset) = action else {
@@ -258,8 +212,8 @@ final class WebTransfer: Transfer, TransportReceiver {
         let now = surroundings.clock.now
         let (handle, deadline) = state.withLock { state in
             state.machine.resume(at: now)
-            state.mustResume = state.handle == nil
-            return (state.handle, state.machine.clocks.next)
+            state.hop.mustResume = state.hop.handle == nil
+            return (state.hop.handle, state.machine.clocks.next)
         }
         handle?.resume()
         owner.transferExpects(deadline: deadline)
@@ -279,8 +233,8 @@ final class WebTransfer: Transfer, TransportReceiver {
         let now = surroundings.clock.now
         carryOut(
             state.withLock { state in
-                state.metrics.timings = timings
-                state.handle = nil
+                state.record.metrics.timings = timings
+                state.hop.handle = nil
                 return state.machine.finished(failure, at: now)
             })
     }
@@ -329,8 +283,8 @@ final class WebTransfer: Transfer, TransportReceiver {
 
     private func stopTransport() {
         let handle = state.withLock { state in
-            state.mustStop = true
-            return state.handle
+            state.hop.mustStop = true
+            return state.hop.handle
         }
         handle?.cancel()
     }
@@ -339,13 +293,10 @@ final class WebTransfer: Transfer, TransportReceiver {
         settleCircuit(.neither)
         let now = surroundings.clock.now
         let (metrics, length, preparation) = state.withLock { state in
-            defer { state.preparation = nil }
+            defer { state.hop.preparation = nil }
             state.hasEnded = true
-            state.metrics.total = now - createdAt
-            state.metrics.redirects = state.machine.chain.count
-            state.metrics.retries = state.machine.retries
-            state.metrics.finalURL = state.machine.chain.current.text
-            return (state.metrics, state.machine.received, state.preparation)
+            state.record.noteEnd(of: state.machine, at: now)
+            return (state.record.metrics, state.machine.received, state.hop.preparation)
         }
         preparation?.cancel()
         surroundings.events.emitEnd(id, redactedURL(plan.request.url), error, length, metrics)
@@ -363,25 +314,4 @@ final class WebTransfer: Transfer, TransportReceiver {
     }
 
     private func located(_ error: WebImageError) -> WebImageError { error.at(redactedURL(plan.request.url)) }
-}
-
-extension WebTransfer.State {
-    /// Takes down what an answer says.
-    fileprivate mutating func note(
-        _ head: ResponseHead, answer action: TransferStateMachine.Action, at wallTime: Int64
-    ) {
-        metrics.status = head.status
-        metrics.version = head.version
-        metrics.remoteAddress = head.remoteAddress
-        if head.status == 401 { challenge = head[.wwwAuthenticate] ?? "" }
-        if case .resume = action { metrics.resumedBytes += machine.partial.offset }
-        let current = DownloadExchange(
-            url: machine.chain.current.text, requestFields: sentFields, requestTime: sentAt, responseTime: wallTime,
-            head: head, redirects: redirects, hops: hops)
-        switch action {
-        case .accept, .replace: exchange = current
-        case .resume where machine.partial.offset == 0: exchangeOfTry = current
-        default: break
-        }
-    }
 }

@@ -33,14 +33,14 @@ final class LoaderTransfer: Transfer {
     private let loader: any ImageLoader
     private let url: String
     private let rules: Rules
-    private let surroundings: WebTransfer.Surroundings
+    private let surroundings: TransferSurroundings
     private let owner: any TransferOwner
     private let createdAt: Duration
     private let state: Guarded<State>
 
     init(
         id: TransferQueue.ID, loader: any ImageLoader, url: String, rules: Rules, log: ByteLog,
-        surroundings: WebTransfer.Surroundings, owner: any TransferOwner
+        surroundings: TransferSurroundings, owner: any TransferOwner
     ) {
         self.id = id
         self.log = log

@@ -13,7 +13,7 @@ final class LocalTransfer: Transfer {
     private let priority: LoadPriority
     private let files: any FileSystem
     private let executor: any WorkExecutor
-    private let surroundings: WebTransfer.Surroundings
+    private let surroundings: TransferSurroundings
     private let owner: any TransferOwner
     private let createdAt: Duration
     private let isStopped = Atomic(false)
@@ -21,7 +21,7 @@ final class LocalTransfer: Transfer {
 
     init(
         id: TransferQueue.ID, source: DownloadSource, limit: Int, priority: LoadPriority, log: ByteLog,
-        files: any FileSystem, executor: any WorkExecutor, surroundings: WebTransfer.Surroundings,
+        files: any FileSystem, executor: any WorkExecutor, surroundings: TransferSurroundings,
         owner: any TransferOwner
     ) {
         self.id = id

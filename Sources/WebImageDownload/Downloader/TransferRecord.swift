@@ -1,0 +1,97 @@
+import HTTPTypes
+import WebImageCore
+
+/// The hop of a transfer that runs: from a slot to the transport's end.
+struct TransferHop {
+    /// 0 before the first.
+    private(set) var number = 0
+    /// Nil until `start` has returned.
+    var handle: (any TransportTransfer)?
+    /// Calls that came before the handle.
+    var mustStop = false
+    var mustResume = false
+    /// Modifiers and providers at work.
+    var preparation: Task<Void, Never>?
+    /// The host whose circuit waits for an outcome.
+    var circuit: String?
+
+    /// The next one begins.
+    mutating func begin(to host: String) {
+        number += 1
+        handle = nil
+        (mustStop, mustResume) = (false, false)
+        circuit = host
+    }
+}
+
+/// What was sent and what came, for those who ask how a transfer went.
+struct TransferRecord {
+    var metrics = TransferMetrics()
+    private(set) var exchange: DownloadExchange?
+    /// What the body would have come by that comes once more, should it be another one.
+    private var exchangeOfTry: DownloadExchange?
+    private var redirects: [ResponseHead] = []
+    /// What was sent for each of them, and then for the answer.
+    private var hops: [SentHop] = []
+    private var sentFields: HTTPFields = [:]
+    private var sentAt: Int64 = 0
+    private let createdAt: Duration
+
+    init(createdAt: Duration) { self.createdAt = createdAt }
+
+    mutating func noteStart(at now: Duration) { metrics.queued = now - createdAt }
+
+    /// - Parameter count: how many redirects lead to the hop.
+    mutating func note(_ hop: SentHop, behind count: Int) {
+        hops.removeSubrange(min(count, hops.count)...)
+        hops.append(hop)
+    }
+
+    mutating func noteSent(_ fields: HTTPFields, at wallTime: Int64) {
+        sentFields = fields
+        sentAt = wallTime
+    }
+
+    /// Takes down what an answer says.
+    mutating func note(
+        _ head: ResponseHead, answer action: TransferStateMachine.Action, of machine: TransferStateMachine,
+        at wallTime: Int64
+    ) {
+        metrics.status = head.status
+        metrics.version = head.version
+        metrics.remoteAddress = head.remoteAddress
+        if case .resume = action { metrics.resumedBytes += machine.partial.offset }
+        let current = DownloadExchange(
+            url: machine.chain.current.text, requestFields: sentFields, requestTime: sentAt, responseTime: wallTime,
+            head: head, redirects: redirects, hops: hops)
+        switch action {
+        case .accept, .replace: exchange = current
+        case .resume where machine.partial.offset == 0: exchangeOfTry = current
+        default: break
+        }
+    }
+
+    mutating func noteRedirect(_ head: ResponseHead) { redirects.append(head) }
+
+    /// The body that comes once more is another one.
+    mutating func noteReplacement() { exchange = exchangeOfTry ?? exchange }
+
+    mutating func noteEnd(of machine: TransferStateMachine, at now: Duration) {
+        metrics.total = now - createdAt
+        metrics.redirects = machine.chain.count
+        metrics.retries = machine.retries
+        metrics.finalURL = machine.chain.current.text
+    }
+}
+
+/// Who a transfer says that it is.
+struct TransferLogin {
+    /// What was sent, and what the server said to it.
+    var sent: Credentials?
+    private(set) var challenge: String?
+
+    /// Takes down what an answer asks for.
+    mutating func note(_ head: ResponseHead) {
+        if head.status == 401 { challenge = head[.wwwAuthenticate] ?? "" }
+    }
+}
