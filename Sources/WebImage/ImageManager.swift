@@ -68,8 +68,8 @@ public final class ImageManager: Sendable {
         /// finished pictures as ``cacheEncoding`` says.
         public var cacheSerializer: CacheSerializer?
         /// Which fields of an origin's answer are kept with its picture, for ``ImageResponse/head``. Default
-        /// ``/WebImageDownload/KeptFields/standard``: the eight that caching needs.
-        public var keptFields = KeptFields.standard
+        /// ``/WebImageDownload/KeptHeaders/standard``: the eight that caching needs.
+        public var keptHeaders = KeptHeaders.standard
         /// Threads that decode. Default: as many as the machine has cores for this process.
         public var decodeThreads = Processors.count
         /// Threads that read and write files. Default 4.
@@ -139,7 +139,7 @@ public final class ImageManager: Sendable {
         loader = Loader(
             LoaderParts(
                 cache: ownCache, foreign: foreign, downloader: downloader, failedURLs: failedURLs, decoding: decoding,
-                observer: LoadObserver(logger: configuration.logger), keptFields: configuration.keptFields,
+                observer: LoadObserver(logger: configuration.logger), keptHeaders: configuration.keptHeaders,
                 defaults: LoadDefaults(limits: configuration.limits, timeout: configuration.timeout)))
         if configuration.cache == nil, configuration.disk == nil, !configuration.isDiskChosen {
             configuration.logger.notice(
@@ -293,7 +293,7 @@ extension DownloadConfiguration {
     /// The same, asking for pictures of these formats where nobody has said what is asked for.
     fileprivate func accepting(_ formats: [ImageFormat]) -> DownloadConfiguration {
         var configuration = self
-        if fields[.accept] == Self.accept([]) { configuration.fields[.accept] = Self.accept(formats) }
+        if headers[.accept] == Self.accept([]) { configuration.headers[.accept] = Self.accept(formats) }
         return configuration
     }
 }
@@ -321,6 +321,6 @@ struct LoaderParts {
     let failedURLs: FailedURLs
     let decoding: DecodeService
     let observer: LoadObserver
-    var keptFields = KeptFields.standard
+    var keptHeaders = KeptHeaders.standard
     var defaults = LoadDefaults()
 }

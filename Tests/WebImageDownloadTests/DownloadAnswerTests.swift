@@ -115,7 +115,7 @@ import WebImageTesting
         let rig = try Rig()
         rig.server.serve("/a", .bytes(body, contentType: "image/png"))
         let (bytes, head) = try await rig.downloader.data(for: DownloadRequest(url: rig.server.url("/a")))
-        #expect(bytes == body && head?.status == 200 && head?.fields[.contentType] == "image/png")
+        #expect(bytes == body && head?.status == 200 && head?.headers[.contentType] == "image/png")
         let data = try await rig.downloader.data(for: DownloadRequest(url: "data:,abc"))
         #expect(data.bytes == Array("abc".utf8) && data.head == nil)
     }

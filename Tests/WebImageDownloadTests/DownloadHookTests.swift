@@ -23,10 +23,10 @@ import WebImageTesting
         let rig = try Rig()
         rig.server.serve("/a", picture)
         let name = try #require(HTTPField.Name("X-Tenant"))
-        rig.downloader[field: name] = "blue"
-        #expect(rig.downloader[field: name] == "blue")
+        rig.downloader[header: name] = "blue"
+        #expect(rig.downloader[header: name] == "blue")
         _ = await rig.fetch("/a")
-        rig.downloader[field: name] = nil
+        rig.downloader[header: name] = nil
         _ = await rig.fetch("/a")
         let requests = rig.server.requests("/a")
         #expect(requests.map { $0.header("x-tenant") } == ["blue", nil])
@@ -117,7 +117,7 @@ import WebImageTesting
             await Task.yield()
             hops.withLock { $0.append(request.redirects) }
             var request = request
-            request.fields[.authorization] = "Signed \(request.url.count)"
+            request.headers[.authorization] = "Signed \(request.url.count)"
             return request
         }
         #expect(await rig.fetch(request(rig, "/a") { $0.requestModifier = modifier }).end == "complete")
@@ -175,9 +175,10 @@ import WebImageTesting
     @Test func settingAndFilteringFieldsComeReady() async throws {
         let rig = try Rig()
         rig.server.serve("/a", picture)
-        let setting = RequestModifier.setting(method: .post, fields: [.accept: "x/y"], body: [65])
+        let setting = RequestModifier.setting(method: .post, headers: [.accept: "x/y"], body: [65])
         _ = await rig.fetch(request(rig, "/a") { $0.requestModifier = setting })
-        let filter = RequestModifier.filteringFields(name: "bare") { url, fields in url.hasSuffix("/a") ? [:] : fields }
+        let filter = RequestModifier.filteringHeaders(name: "bare") { url, fields in url.hasSuffix("/a") ? [:] : fields
+        }
         _ = await rig.fetch(request(rig, "/a") { $0.requestModifier = filter })
         let sent = rig.server.requests("/a")
         #expect(sent[0].method == "POST" && sent[0].header("accept") == "x/y")
@@ -190,7 +191,7 @@ import WebImageTesting
         let rig = try Rig()
         rig.server.serve("/a", picture.changed { $0.status = 404 })
         rig.server.serve("/b", picture)
-        let found = ResponseModifier.setting(status: 200, fields: [.contentType: "image/webp"])
+        let found = ResponseModifier.setting(status: 200, headers: [.contentType: "image/webp"])
         let download = request(rig, "/a") { $0.responseModifier = found }
         #expect(await rig.fetch(download) == ([1, 2, 3], "complete"))
         #expect(download.log.head?[.contentType] == "image/webp")
@@ -257,10 +258,10 @@ import WebImageTesting
 
     // MARK: Redirects
 
-    @Test func secretFieldsOfYourOwnStayToo() async throws {
+    @Test func secretHeadersOfYourOwnStayToo() async throws {
         let rig = try Rig()
         let key = try #require(HTTPField.Name("X-Api-Key"))
-        rig.downloader.configuration.secretFields.insert(key)
+        rig.downloader.configuration.secretHeaders.insert(key)
         let other = try OriginServer()
         other.serve("/b", picture)
         rig.server.serve("/a", .redirect(to: other.url("/b")))

@@ -92,7 +92,7 @@ import WebImageTesting
     /// that moment wrote the log's end at the same time.
     @Test(arguments: [true, false])
     func whatCameIsPublishedBeforeATransferRests(_ isLost: Bool) async throws {
-        let short = FakeAnswer.status(200, body: Array(body[..<700]), fields: [.contentLength: "2000"])
+        let short = FakeAnswer.status(200, body: Array(body[..<700]), headers: [.contentLength: "2000"])
         let failing = isLost ? FakeAnswer.bytes(body).failing(after: 700) : short
         let transport = FakeTransport(.inline)
         let gate = Gate()

@@ -80,7 +80,7 @@ import WebImageTesting
     }
 
     @Test func theRequestSaysWhoAsksAndWhatForUnlessTold() async throws {
-        let rig = try Rig(.with { $0.fields[.accept] = DownloadConfiguration.accept([.avif, .png]) })
+        let rig = try Rig(.with { $0.headers[.accept] = DownloadConfiguration.accept([.avif, .png]) })
         rig.server.serve("/a", .bytes([1], contentType: "image/png"))
         _ = await rig.fetch("/a")
         var request = DownloadRequest(url: rig.server.url("/a"))

@@ -30,7 +30,7 @@ import WebImageTesting
         rig.server.serve("/a", .bytes(body, contentType: "image/png").with(.hold(gate, at: .byte(10_000))))
         let request = try ResolvedRequest(DownloadRequest(url: rig.server.url("/a")))
         let before = rig.downloader.snapshot
-        rig.downloader[field: .userAgent] = "other"
+        rig.downloader[header: .userAgent] = "other"
         let late = rig.downloader.download(request)
         let early = [0, 1].map { _ in rig.downloader.download(request, by: before) }
         let another = rig.downloader.download(request)

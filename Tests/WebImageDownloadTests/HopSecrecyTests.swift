@@ -33,12 +33,12 @@ import WebImageTesting
         RequestModifier(name: "move to \(host)") { request in
             var request = request
             request.url = request.url.replacing("a.test", with: host)
-            request.fields.append(contentsOf: fields)
+            request.headers.append(contentsOf: fields)
             return request
         }
     }
 
-    private var authorizations: [String?] { transport.requests.map { $0.fields[.authorization] } }
+    private var authorizations: [String?] { transport.requests.map { $0.headers[.authorization] } }
 
     // MARK: Modifiers and redirects
 
@@ -48,10 +48,10 @@ import WebImageTesting
         transport.answer("https://b.test/3", .redirect(to: "https://a.test/4"))
         transport.answer("https://a.test/4", .bytes([1]))
         let language = HTTPField.Name.acceptLanguage
-        let setting = RequestModifier.setting(fields: [.authorization: "Bearer t", language: "fr"])
+        let setting = RequestModifier.setting(headers: [.authorization: "Bearer t", language: "fr"])
         #expect(await fetch("https://a.test/1") { $0.requestModifier = setting } == "complete")
         #expect(authorizations == ["Bearer t", "Bearer t", nil, nil])
-        #expect(transport.requests.map { $0.fields[language] } == ["fr", "fr", "fr", "fr"])
+        #expect(transport.requests.map { $0.headers[language] } == ["fr", "fr", "fr", "fr"])
     }
 
     /// Where a modifier sends a request itself, its own secrets go along, the caller's do not.
@@ -68,7 +68,7 @@ import WebImageTesting
         }
         #expect(end == "complete")
         #expect(authorizations == ["Bearer cdn", "Bearer cdn", nil])
-        #expect(transport.requests.allSatisfy { $0.fields[.cookie] == nil && $0.credentials == nil })
+        #expect(transport.requests.allSatisfy { $0.headers[.cookie] == nil && $0.credentials == nil })
         #expect(transport.requests.allSatisfy { $0.tls.clientCertificate == nil })
     }
 
@@ -76,18 +76,19 @@ import WebImageTesting
     func whatHTTPMadeAGetStaysOne(_ status: Int, _ methods: [String]) async throws {
         transport.answer("https://a.test/1", .redirect(to: "/2", status: status))
         transport.answer("https://a.test/2", .bytes([1]))
-        let setting = RequestModifier.setting(method: .post, fields: [.contentType: "text/plain"], body: [65])
+        let setting = RequestModifier.setting(method: .post, headers: [.contentType: "text/plain"], body: [65])
         #expect(await fetch("https://a.test/1") { $0.requestModifier = setting } == "complete")
         #expect(transport.requests.map(\.method.rawValue) == methods)
         let last = try #require(transport.requests.last)
-        #expect((last.body == nil) == (methods[1] == "GET") && (last.fields[.contentType] == nil) == (last.body == nil))
+        #expect(
+            (last.body == nil) == (methods[1] == "GET") && (last.headers[.contentType] == nil) == (last.body == nil))
     }
 
     // MARK: Modifiers and further tries
 
     @Test func aRetryAndAChallengeBeginBeforeTheModifier() async throws {
         let failing = FakeAnswer.status(503)
-        let locked = FakeAnswer.status(401, fields: [.wwwAuthenticate: "Basic"])
+        let locked = FakeAnswer.status(401, headers: [.wwwAuthenticate: "Basic"])
         transport.answer("https://a.test/1?signed", failing, locked, .bytes([1]))
         let signer = RequestModifier(name: "sign") { request in
             var request = request
@@ -139,13 +140,13 @@ import WebImageTesting
     // MARK: Cookies and circles
 
     private func wall(_ cookie: String) -> FakeAnswer {
-        .status(302, fields: [.location: "/1", .setCookie: cookie])
+        .status(302, headers: [.location: "/1", .setCookie: cookie])
     }
 
     @Test func aCookieOpensTheSameURL() async throws {
         transport.answer("https://a.test/1", wall("seen=1"), .bytes([1]))
         #expect(await fetch("https://a.test/1") { $0.handlesCookies = true } == "complete")
-        #expect(transport.requests.map { $0.fields[.cookie] } == [nil, "seen=1"])
+        #expect(transport.requests.map { $0.headers[.cookie] } == [nil, "seen=1"])
         transport.answer("https://a.test/1", wall("seen=1"))
         #expect(await fetch("https://a.test/1") { $0.handlesCookies = true } == "tooManyRedirects")
         #expect(transport.requests.count == 3, "the cookie is the one that was there")
@@ -155,7 +156,7 @@ import WebImageTesting
 
     @Test func newCookiesForEverAreTooManyRedirects() async throws {
         let count = Counter()
-        transport.answerAll { _ in .status(302, fields: [.location: "/1", .setCookie: "n=\(count.increment())"]) }
+        transport.answerAll { _ in .status(302, headers: [.location: "/1", .setCookie: "n=\(count.increment())"]) }
         let end = await fetch("https://a.test/1") {
             $0.handlesCookies = true
             $0.redirectLimit = 3

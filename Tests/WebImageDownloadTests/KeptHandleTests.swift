@@ -18,7 +18,7 @@ import WebImageTesting
     }
 
     private func request(_ path: String, _ change: (inout TransportRequest) -> Void = { _ in }) -> TransportRequest {
-        var request = TransportRequest(url: server.url(path), fields: [.userAgent: "test"])
+        var request = TransportRequest(url: server.url(path), headers: [.userAgent: "test"])
         change(&request)
         return request
     }
@@ -39,9 +39,9 @@ import WebImageTesting
                 $0.authentication = .digest
             }
         ),
-        ("token", { $0.fields[.authorization] = "Bearer secret" }), ("cookie", { $0.fields[.cookie] = "id=secret" }),
-        ("own field", { $0.fields[HTTPField.Name("X-Own")!] = "secret" }),  // the name is a token
-        ("other agent", { $0.fields[.userAgent] = "secret" }),
+        ("token", { $0.headers[.authorization] = "Bearer secret" }), ("cookie", { $0.headers[.cookie] = "id=secret" }),
+        ("own field", { $0.headers[HTTPField.Name("X-Own")!] = "secret" }),  // the name is a token
+        ("other agent", { $0.headers[.userAgent] = "secret" }),
         (
             "body",
             {

@@ -97,7 +97,7 @@ private final class SecondLongTransport: HTTPTransport {
         let downloader = ImageDownloader(
             configuration: .with { $0.maxConcurrent = 1 }, transport: transport, clock: ManualClock(),
             executor: HeldExecutor(), files: PosixFileSystem())
-        func field(_ url: String) -> String? { transport.requests.first { $0.url == url }?.fields[.priority] }
+        func field(_ url: String) -> String? { transport.requests.first { $0.url == url }?.headers[.priority] }
         var downloads: [Download] = []
         downloader.isSuspended = true
         downloads.append(downloader.download(DownloadRequest(url: "https://h/low"), priority: .low))

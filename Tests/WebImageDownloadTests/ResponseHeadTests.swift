@@ -22,9 +22,9 @@ import WebImageTesting
     }
 
     @Test func allFieldsComeInOrder() {
-        let names = head.fields.map(\.name.canonicalName)
+        let names = head.headers.map(\.name.canonicalName)
         #expect(names == ["content-type", "vary", "vary", "x-empty", "content-length"])
-        #expect(head.fields[.vary] == "Accept, Cookie")
+        #expect(head.headers[.vary] == "Accept, Cookie")
     }
 
     @Test func anyBytesAreAHead() {
@@ -32,7 +32,7 @@ import WebImageTesting
         for _ in 0..<2000 {
             let bytes = (0..<40).map { _ in [13, 10, 58, 32, 65, 200, 0].randomElement(using: &random) ?? UInt8(0) }
             let head = ResponseHead(status: 200, lines: bytes, version: .http11, remoteAddress: nil)
-            #expect(head.fields.count <= 40)
+            #expect(head.headers.count <= 40)
             #expect(head[.contentType] == nil)
         }
     }

@@ -65,7 +65,7 @@ import WebImageCore
         ] as [(String, Int?)])
     func retryAfterIsSecondsOrADate(_ value: String, _ seconds: Int?) {
         let head = ResponseHead(
-            status: 503, fields: [.retryAfter: value, .date: "Sun, 06 Nov 1994 08:49:37 GMT"])
+            status: 503, headers: [.retryAfter: value, .date: "Sun, 06 Nov 1994 08:49:37 GMT"])
         #expect(RetryAfter.delay(of: head, wallTime: 0) == seconds.map { .seconds($0) })
         #expect(RetryAfter.delay(of: ResponseHead(status: 503), wallTime: 0) == nil)
     }

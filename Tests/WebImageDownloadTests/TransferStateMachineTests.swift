@@ -19,7 +19,7 @@ import WebImageCore
         var fields = HTTPFields()
         if let length { fields[.contentLength] = "\(length)" }
         if let location { fields[.location] = location }
-        return ResponseHead(status: status, fields: fields)
+        return ResponseHead(status: status, headers: fields)
     }
 
     private func name(_ action: TransferStateMachine.Action) -> String {

@@ -51,7 +51,7 @@ struct TransportFixture: CustomTestStringConvertible, Sendable {
                 serve: { path, answer in
                     var fields = HTTPFields()
                     for (name, value) in answer.fields { HTTPField.Name(name).map { fields[$0] = value } }
-                    var fake = FakeAnswer.status(answer.status, body: answer.body, fields: fields)
+                    var fake = FakeAnswer.status(answer.status, body: answer.body, headers: fields)
                     if let gate = answer.gate { fake = fake.held(by: gate, after: answer.gateOffset) }
                     if let offset = answer.cutAfter {
                         fake = fake.failing(after: offset, with: WebImageError(.truncatedBody, "cut"))
@@ -87,7 +87,7 @@ struct TransportFixture: CustomTestStringConvertible, Sendable {
         #expect(record.head?.status == 200)
         #expect(record.head?[.contentType] == "image/png")
         #expect(record.head?[.contentLength] == "300000")
-        #expect(record.head?.fields[.contentType] == "image/png")
+        #expect(record.head?.headers[.contentType] == "image/png")
         #expect(record.head?.remoteAddress == "127.0.0.1")
         #expect(record.body == body)
         #expect(try record.result?.get().bodyBytes == 300_000)

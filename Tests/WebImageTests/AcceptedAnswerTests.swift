@@ -15,7 +15,7 @@ import WebImageTesting
     private func answer() throws -> FakeAnswer {
         .status(
             501, body: try Fixture.png(16, 16),
-            fields: [.contentType: "image/png", .cacheControl: "public, max-age=6000"])
+            headers: [.contentType: "image/png", .cacheControl: "public, max-age=6000"])
     }
 
     private var lenient: ImageRequest {

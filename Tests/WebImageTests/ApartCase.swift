@@ -88,7 +88,7 @@ extension ApartCase {
             configuration.requestModifier = RequestModifier(name: "session") { request in
                 await Task.yield()
                 var request = request
-                request.fields[name] = value(session)
+                request.headers[name] = value(session)
                 return request
             }
         }
@@ -128,17 +128,17 @@ extension ApartCase {
         .init(
             name: "a Cookie of the downloader's, beside a jar",
             ask: cookies,
-            login: { manager, session in manager?.downloader[field: .cookie] = "session=\(session.name)" }),
+            login: { manager, session in manager?.downloader[header: .cookie] = "session=\(session.name)" }),
     ]
 
     static let credentialCases: [ApartCase] = [
         .init(name: "Authorization of the request's", ask: { $0.http.headers[.authorization] = "Bearer \($1.name)" }),
         .init(
             name: "Authorization of the downloader's",
-            login: { manager, session in manager?.downloader[field: .authorization] = "Bearer \(session.name)" }),
+            login: { manager, session in manager?.downloader[header: .authorization] = "Bearer \(session.name)" }),
         .init(
             name: "Authorization of the downloader's, of a request with cookies", ask: cookies,
-            login: { manager, session in manager?.downloader[field: .authorization] = "Bearer \(session.name)" }),
+            login: { manager, session in manager?.downloader[header: .authorization] = "Bearer \(session.name)" }),
         .init(
             name: "user and password",
             ask: { $0.http.credentials = BasicCredentials(user: $1.name, password: "secret") }),
@@ -170,7 +170,7 @@ extension ApartCase {
                 request.http.credentialScope = asker.rawValue
                 request.http.requestModifier = RequestModifier(name: "session") { given in
                     var given = given
-                    given.fields[.authorization] = "Bearer \(asker.rawValue)"
+                    given.headers[.authorization] = "Bearer \(asker.rawValue)"
                     return given
                 }
             }),
@@ -187,7 +187,7 @@ extension ApartCase {
                 let asker = session.asker
                 request.http.requestModifier = RequestModifier(name: "session") { given in
                     var given = given
-                    given.fields[.authorization] = "Bearer \(asker.rawValue)"
+                    given.headers[.authorization] = "Bearer \(asker.rawValue)"
                     return given
                 }
             }),
@@ -195,7 +195,7 @@ extension ApartCase {
             name: "a modifier that works at once",
             configure: { configuration, session in
                 configuration.requestModifier = .changing(name: "session") { request in
-                    request.fields[.authorization] = "Bearer \(session.name)"
+                    request.headers[.authorization] = "Bearer \(session.name)"
                 }
             }),
         .init(
@@ -213,7 +213,7 @@ extension ApartCase {
             name: "a modifier that sets a secret of one's own",
             configure: { configuration, session in
                 modifying(apiKey) { $0.name }(&configuration, session)
-                configuration.secretFields.insert(apiKey)
+                configuration.secretHeaders.insert(apiKey)
             }),
         .init(
             name: "a modifier that sends it elsewhere",
@@ -233,8 +233,8 @@ extension ApartCase {
                         number += 1
                         return number
                     }
-                    request.fields[.authorization] = "Signed \(number) \(session.name)"
-                    request.fields[trace] = "\(number)"
+                    request.headers[.authorization] = "Signed \(number) \(session.name)"
+                    request.headers[trace] = "\(number)"
                 }
                 modifier.credentialScope = session.name
                 configuration.requestModifier = modifier
@@ -260,7 +260,7 @@ extension ApartCase {
     /// What the origin takes for somebody's name, wherever it stands.
     static func asker(of request: TransportRequest) -> String? {
         var told = [request.url, request.credentials?.user, request.credentials?.password].compactMap { $0 }
-        told += request.fields.map(\.value)
+        told += request.headers.map(\.value)
         if let certificate = request.tls.clientCertificate?.certificate {
             told.append(String(decoding: certificate, as: UTF8.self))
         }

@@ -228,7 +228,7 @@ import WebImageTesting
         manager.memoryCache.removeAll()
         #expect(try await manager.image(for: request(.cacheFirst)).source == .disk)
         manager.memoryCache.removeAll()
-        manager.downloader[field: .accept] = "image/png"
+        manager.downloader[header: .accept] = "image/png"
         #expect(try await manager.image(for: request(.cacheFirst)).source == .network, "it is another request's")
     }
 
@@ -251,11 +251,11 @@ import WebImageTesting
         let manager = bench.manager
         _ = try await manager.image(for: request(.cacheFirst))
         #expect(try await manager.image(for: request(.cacheFirst)).source == .memory)
-        manager.downloader[field: .accept] = "image/png"
+        manager.downloader[header: .accept] = "image/png"
         #expect(manager.cachedImage(for: request(.cacheFirst)) == nil)
         #expect(try await manager.image(for: request(.cacheFirst)).source == .network, "Vary names it")
         #expect(manager.cachedImage(for: request(.cacheFirst)) != nil)
-        manager.downloader[field: .authorization] = "Bearer b"
+        manager.downloader[header: .authorization] = "Bearer b"
         #expect(try await manager.image(for: request(.cacheFirst)).source == .network, "somebody else asks")
         manager.downloader.setLimits(maxConcurrent: 1, maxConcurrentPerHost: 1)
         #expect(try await manager.image(for: request(.cacheFirst)).source == .memory)
@@ -322,7 +322,7 @@ import WebImageTesting
         await bench.manager.finishStores()
         let ledger = Ledger()
         let gate = Gate()
-        origin.change { $0.outage = FakeAnswer.status(304, fields: [.eTag: "\"1\""]).held(by: gate) }
+        origin.change { $0.outage = FakeAnswer.status(304, headers: [.eTag: "\"1\""]).held(by: gate) }
         for number in 0..<100 {
             let width = number % 3 == 0 ? nil : 1 + number % 3
             bench.manager.load(request(.protocol, width: width)) { ledger.take($0) }
@@ -359,7 +359,7 @@ import WebImageTesting
     @Test func whatTheServerAsksToWaitIsWaited() async throws {
         let clock = ManualClock()
         let (bench, origin) = try makeBench(nil, clock: clock)
-        origin.change { $0.outage = .status(503, fields: [.retryAfter: "120"]) }
+        origin.change { $0.outage = .status(503, headers: [.retryAfter: "120"]) }
         let first = await #expect(throws: WebImageError.self) { try await bench.manager.data(for: request(.reload)) }
         #expect(first?.retryAfter == .seconds(120))
         let second = await failure(bench, .reload)

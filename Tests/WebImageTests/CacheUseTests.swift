@@ -76,7 +76,7 @@ import WebImageTesting
         var turned = ImageRequest(url, size: TargetSize(width: 20, height: 15))
         (turned.caching.sizePrecision, turned.decoding.keepsBitDepth) = (.inexact, true)
         #expect(bench.manager.cachedImage(for: turned) == nil, "it is made in another way")
-        bench.manager.downloader[field: .authorization] = "Bearer a"
+        bench.manager.downloader[header: .authorization] = "Bearer a"
         #expect(try await ask(20) == (.network, 20), "somebody else asks")
     }
 
@@ -172,7 +172,7 @@ import WebImageTesting
         let (bench, counting) = (makeBench(), CountingTransformer())
         var request = request({ $0.waitsForStore = true }, counting: counting)
         let first = try await bench.manager.image(for: request)
-        #expect(first.timings.store != nil && first.head?.status == 200 && first.head?.fields[.eTag] == "\"1\"")
+        #expect(first.timings.store != nil && first.head?.status == 200 && first.head?.headers[.eTag] == "\"1\"")
         request.includesData = true
         let both = try await bench.manager.image(for: request)
         #expect(both.source == .memory && both.data == body && both.byteCount == ByteCount(body.count))
@@ -183,7 +183,7 @@ import WebImageTesting
         #expect(again.source == .network && again.data == body && counting.count == 2)
         bench.manager.memoryCache.removeAll()
         let read = try await bench.manager.image(for: request)
-        #expect(read.source == .disk && read.head?.fields[.eTag] == "\"1\"" && read.timings.store == nil)
+        #expect(read.source == .disk && read.head?.headers[.eTag] == "\"1\"" && read.timings.store == nil)
     }
 
     @Test func theManagersCacheIsOneObject() async throws {

@@ -27,10 +27,10 @@ import WebImageTesting
         let bench = TestBench(disk: folder.path) {
             $0.download.retry = RetryPolicy(retries: 2, firstDelay: .milliseconds(1))
         }
-        let first = FakeAnswer.bytes(old, contentType: "image/bmp", fields: [.eTag: "\"1\""])
+        let first = FakeAnswer.bytes(old, contentType: "image/bmp", headers: [.eTag: "\"1\""])
         bench.transport.answer(
             url, first.inPieces(of: 10_000).failing(after: count),
-            .bytes(new, contentType: "image/jpeg", fields: [.eTag: "\"2\""]))
+            .bytes(new, contentType: "image/jpeg", headers: [.eTag: "\"2\""]))
         return bench
     }
 
@@ -73,7 +73,7 @@ import WebImageTesting
         let before = TestBench(disk: folder.path)
         before.transport.answer(
             url,
-            .bytes(old, contentType: "image/bmp", fields: [.eTag: "\"1\""]).inPieces(of: 10_000)
+            .bytes(old, contentType: "image/bmp", headers: [.eTag: "\"1\""]).inPieces(of: 10_000)
                 .failing(after: 400_000))
         await #expect(throws: WebImageError.self) { try await before.manager.image(for: ImageRequest(url)) }
         let key = ImageRequest(url).originalKey
@@ -85,14 +85,14 @@ import WebImageTesting
             $0.download.retry = RetryPolicy(retries: 2, firstDelay: .milliseconds(1))
         }
         bench.transport.answerAll { [old, new] request in
-            guard let range = request.fields[.range], let from = Int(range.dropFirst(6).dropLast()) else {
+            guard let range = request.headers[.range], let from = Int(range.dropFirst(6).dropLast()) else {
                 return .status(500)
             }
             if bench.transport.hits(self.url) > 1 {
-                return .bytes(new, contentType: "image/jpeg", fields: [.eTag: "\"2\""])
+                return .bytes(new, contentType: "image/jpeg", headers: [.eTag: "\"2\""])
             }
             let fields: HTTPFields = [.eTag: "\"1\"", .contentRange: "bytes \(from)-\(old.count - 1)/\(old.count)"]
-            return .status(206, body: Array(old[from...]), fields: fields).inPieces(of: 10_000).failing(after: 50_000)
+            return .status(206, body: Array(old[from...]), headers: fields).inPieces(of: 10_000).failing(after: 50_000)
         }
         var request = ImageRequest(url)
         request.includesData = true

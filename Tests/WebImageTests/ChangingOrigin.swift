@@ -34,16 +34,16 @@ final class ChangingOrigin: Sendable {
 
     private func answer(to request: TransportRequest) -> FakeAnswer {
         state.withLock { state in
-            state.lastFields = request.fields
+            state.lastFields = request.headers
             if let outage = state.outage { return outage }
             var fields = state.fields
             if let tag = state.tag { fields[.eTag] = tag }
-            if let tag = state.tag, request.fields[.ifNoneMatch] == tag {
+            if let tag = state.tag, request.headers[.ifNoneMatch] == tag {
                 state.unchanged += 1
-                return .status(304, fields: fields)
+                return .status(304, headers: fields)
             }
             state.full += 1
-            return .bytes(state.body, contentType: "image/png", fields: fields)
+            return .bytes(state.body, contentType: "image/png", headers: fields)
         }
     }
 }

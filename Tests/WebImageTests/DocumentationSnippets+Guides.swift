@@ -117,7 +117,7 @@ private struct LoadersAndHooks {
 
     func signing(with key: String) -> RequestModifier {
         var modifier = RequestModifier.changing(name: "signed") { request in
-            request.fields[.authorization] = "Key \(key)"
+            request.headers[.authorization] = "Key \(key)"
         }
         modifier.credentialScope = key
         return modifier

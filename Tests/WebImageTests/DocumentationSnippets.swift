@@ -220,7 +220,7 @@ private func followARefresh(manager: ImageManager, show: (Image) -> Void) async 
 // Caching.md
 private func sayForWhomAModifierSpeaks(manager: ImageManager) {
     @Sendable func signature(of url: String) -> String { url }
-    var signing = RequestModifier.changing(name: "sign") { $0.fields[.authorization] = signature(of: $0.url) }
+    var signing = RequestModifier.changing(name: "sign") { $0.headers[.authorization] = signature(of: $0.url) }
     signing.credentialScope = "tenant 7"
     manager.downloader.configuration.requestModifier = signing
 }
@@ -228,8 +228,8 @@ private func sayForWhomAModifierSpeaks(manager: ImageManager) {
 // Caching.md
 private func keepMoreFields() {
     var server = ImageManager.Configuration()
-    server.keptFields = [.contentDisposition, .contentLanguage]
-    server.keptFields = .all
+    server.keptHeaders = [.contentDisposition, .contentLanguage]
+    server.keptHeaders = .all
 }
 
 // Caching.md

@@ -63,7 +63,7 @@ import WebImageTesting
         let bench = TestBench(disk: folder.path, clock: clock)
         let body = try Fixture.png(16, 16)
         bench.transport.answer(
-            url, .status(404, body: body, fields: [.contentType: "image/png", .cacheControl: "max-age=600"]))
+            url, .status(404, body: body, headers: [.contentType: "image/png", .cacheControl: "max-age=600"]))
         var request = request()
         request.http.acceptableStatuses = [200, 404]
         #expect(try await bench.manager.image(for: request).source == .network)
@@ -120,15 +120,15 @@ import WebImageTesting
 
     // MARK: H7
 
-    private static let named = KeptFields(
+    private static let named = KeptHeaders(
         ["Content-Disposition", "Set-Cookie", "Link"].compactMap { HTTPField.Name($0) })
 
     @Test(
         arguments: [
-            (KeptFields.standard, []), (Self.named, ["content-disposition", "link"]),
+            (KeptHeaders.standard, []), (Self.named, ["content-disposition", "link"]),
             (.all, ["content-disposition", "link", "x-author"]),
-        ] as [(KeptFields, [String])])
-    func thoseFieldsAreKeptThatAreWanted(_ kept: KeptFields, _ further: [String]) async throws {
+        ] as [(KeptHeaders, [String])])
+    func thoseFieldsAreKeptThatAreWanted(_ kept: KeptHeaders, _ further: [String]) async throws {
         let folder = try TemporaryFolder()
         var fields: HTTPFields = [
             .cacheControl: "max-age=60", .setCookie: "a=b", .contentDisposition: "inline", .connection: "X-Hop",
@@ -136,13 +136,13 @@ import WebImageTesting
         for (name, value) in [("Link", "<a>; rel=b"), ("X-Author", "anna"), ("X-Hop", "1")] {
             fields[try #require(HTTPField.Name(name))] = value
         }
-        let (bench, origin) = try makeBench(folder, fields: fields) { $0.keptFields = kept }
+        let (bench, origin) = try makeBench(folder, fields: fields) { $0.keptHeaders = kept }
         _ = try await bench.manager.image(for: request())
         await bench.manager.finishStores()
         bench.manager.memoryCache.removeAll()
         let head = try #require(try await bench.manager.image(for: request()).head)
         let needed = ["age", "cache-control", "content-type", "etag"]
-        #expect(Set(head.fields.map(\.name.canonicalName)) == Set(needed + further))
+        #expect(Set(head.headers.map(\.name.canonicalName)) == Set(needed + further))
         // A 304 brings new ones (RFC 9111 section 3.2).
         origin.change { $0.fields[.contentDisposition] = "attachment" }
         clock.advance(by: .seconds(100))

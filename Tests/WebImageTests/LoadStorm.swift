@@ -121,9 +121,9 @@ final class Storm: Sendable {
         for (index, (url, given)) in zip(Self.urls, answers).enumerated() {
             var answer = given
             if index < validators.count, let head = answer.head {
-                var fields = head.fields
+                var fields = head.headers
                 fields.append(contentsOf: validators[index])
-                answer.head = ResponseHead(status: head.status, fields: fields)
+                answer.head = ResponseHead(status: head.status, headers: fields)
             }
             let gate = Gate()
             held.withLock { $0.gates.append(gate) }

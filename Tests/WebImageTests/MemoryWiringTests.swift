@@ -31,7 +31,7 @@ struct MemoryWiringTests {
         let manager = ImageManager(
             configuration, coders: .standard, transport: transport, clock: clock, files: PosixFileSystem(),
             memoryPressure: source)
-        try transport.answer(url, .bytes(Fixture.png(8, 8), contentType: "image/png", fields: [:]))
+        try transport.answer(url, .bytes(Fixture.png(8, 8), contentType: "image/png", headers: [:]))
         _ = try await manager.image(for: ImageRequest(url))
         clock.advance(by: .seconds(5))
         #expect(manager.memoryCache.count == 1, "there is enough")

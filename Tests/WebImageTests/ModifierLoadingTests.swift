@@ -26,7 +26,7 @@ import WebImageTesting
                 self.counted.withLock { $0 += 1 }
                 await self.gate?.opened()
                 var request = request
-                request.fields[.authorization] = "Bearer a"
+                request.headers[.authorization] = "Bearer a"
                 return request
             }
         }
@@ -46,7 +46,7 @@ import WebImageTesting
         let bench = try makeBench(signer.modifier)
         #expect(try await bench.manager.image(for: ImageRequest(url)).source == .network)
         #expect(signer.count == 1)
-        #expect(bench.transport.requests.map { $0.fields[.authorization] } == ["Bearer a"])
+        #expect(bench.transport.requests.map { $0.headers[.authorization] } == ["Bearer a"])
         // It cannot be waited for here.
         #expect(bench.manager.cachedImage(for: ImageRequest(url)) == nil)
         #expect(try await bench.manager.image(for: ImageRequest(url)).source == .memory)
@@ -77,7 +77,7 @@ import WebImageTesting
     @Test func oneThatWorksAtOnceIsAskedForMemoryToo() async throws {
         let user = Guarded("anna")
         let bench = try makeBench(
-            .changing(name: "sign") { request in request.fields[.authorization] = user.withLock { $0 } })
+            .changing(name: "sign") { request in request.headers[.authorization] = user.withLock { $0 } })
         _ = try await bench.manager.image(for: ImageRequest(url))
         #expect(bench.manager.cachedImage(for: ImageRequest(url)) != nil)
         user.withLock { $0 = "otto" }

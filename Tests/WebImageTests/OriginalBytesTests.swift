@@ -233,8 +233,8 @@ import WebImageTesting
         let bench = makeBench()
         let newer = try Fixture.png(31, 21)
         bench.transport.answer(
-            url, .bytes(picture, contentType: "image/png", fields: [.eTag: "\"1\""]),
-            .bytes(newer, contentType: "image/png", fields: [.eTag: "\"2\""]))
+            url, .bytes(picture, contentType: "image/png", headers: [.eTag: "\"1\""]),
+            .bytes(newer, contentType: "image/png", headers: [.eTag: "\"2\""]))
         _ = try await bench.manager.keepOriginal(for: waiting)
         var request = waiting
         request.caching.policy = .refresh
@@ -248,10 +248,10 @@ import WebImageTesting
     @Test func bytesComeInOrderAndAreKept() async throws {
         let bench = makeBench()
         bench.transport.answer(
-            url, .bytes(picture, contentType: "image/png", fields: [.eTag: "\"1\""]).inPieces(of: 100))
+            url, .bytes(picture, contentType: "image/png", headers: [.eTag: "\"1\""]).inPieces(of: 100))
         let stream = try await bench.manager.bytes(for: ImageRequest(url))
         #expect(stream.source == .network && stream.length?.bytes == picture.count)
-        #expect(stream.head?.status == 200 && stream.head?.fields[.eTag] == "\"1\"")
+        #expect(stream.head?.status == 200 && stream.head?.headers[.eTag] == "\"1\"")
         var all: [UInt8] = []
         for try await piece in stream {
             #expect(piece.range == all.count..<all.count + piece.bytes.count && !piece.bytes.isEmpty)

@@ -175,8 +175,8 @@ import WebImageTesting
         func accept(_ coders: [any ImageCoder], _ own: String? = nil) -> String? {
             var configuration = ImageManager.Configuration()
             configuration.disk = nil
-            if let own { configuration.download.fields[.accept] = own }
-            return ImageManager(configuration: configuration, coders: CoderRegistry(coders)).downloader[field: .accept]
+            if let own { configuration.download.headers[.accept] = own }
+            return ImageManager(configuration: configuration, coders: CoderRegistry(coders)).downloader[header: .accept]
         }
         #expect(accept([GIFCoder(), JPEGCoder()]) == "image/gif,image/jpeg,image/*;q=0.9,*/*;q=0.8")
         #expect(accept([GIFCoder()], "image/webp") == "image/webp")

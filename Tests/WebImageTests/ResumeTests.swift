@@ -24,12 +24,12 @@ import WebImageTesting
     private func makeBench() -> TestBench { TestBench(disk: folder.path) }
 
     private func answer(_ bytes: ArraySlice<UInt8>, fields: HTTPFields) -> FakeAnswer {
-        .bytes(Array(bytes), contentType: "image/bmp", fields: fields)
+        .bytes(Array(bytes), contentType: "image/bmp", headers: fields)
     }
 
     private func part(from offset: Int, of total: Int, tag: String) -> FakeAnswer {
         let fields: HTTPFields = [.eTag: tag, .contentRange: "bytes \(offset)-\(total - 1)/\(total)"]
-        return .status(206, body: Array(body[offset...]), fields: fields)
+        return .status(206, body: Array(body[offset...]), headers: fields)
     }
 
     /// Waits until so many bytes of a beginning are kept. A claim must not come between the moments when the writer makes
@@ -59,7 +59,7 @@ import WebImageTesting
         try await breakOff(after: count)
         let bench = makeBench()
         bench.transport.answerAll { [body] request in
-            guard let range = request.fields[.range], request.fields[.ifRange] == "\"1\"",
+            guard let range = request.headers[.range], request.headers[.ifRange] == "\"1\"",
                 let offset = Int(range.dropFirst("bytes=".count).dropLast())
             else { return .status(500) }
             return part(from: offset, of: body.count, tag: "\"1\"").inPieces(of: 30_000)
@@ -89,11 +89,11 @@ import WebImageTesting
         try await breakOff(after: 400_000)
         let bench = makeBench()
         let other = try Fixture.gradient(400, 300).encoded(as: .bmp)
-        bench.transport.answer(url, .bytes(other, contentType: "image/bmp", fields: [.eTag: "\"2\""]))
+        bench.transport.answer(url, .bytes(other, contentType: "image/bmp", headers: [.eTag: "\"2\""]))
         var request = ImageRequest(url)
         request.includesData = true
         #expect(try await bench.manager.image(for: request).data == other)
-        #expect(bench.transport.requests.first?.fields[.range] != nil)
+        #expect(bench.transport.requests.first?.headers[.range] != nil)
     }
 
     @Test func aPartThatDoesNotFitIsAskedForWhole() async throws {
@@ -104,7 +104,7 @@ import WebImageTesting
         var request = ImageRequest(url)
         request.includesData = true
         #expect(try await bench.manager.image(for: request).data == body)
-        #expect(bench.transport.requests.map { $0.fields[.range] != nil } == [true, false])
+        #expect(bench.transport.requests.map { $0.headers[.range] != nil } == [true, false])
     }
 
     /// L7: else the URL could not be loaded for as long as the beginning is kept.
@@ -112,12 +112,12 @@ import WebImageTesting
         try await breakOff(after: 400_000)
         let bench = makeBench()
         bench.transport.answerAll { [body] request in
-            request.fields[.range] == nil ? answer(body[...], fields: [.eTag: "\"1\""]) : .status(status)
+            request.headers[.range] == nil ? answer(body[...], fields: [.eTag: "\"1\""]) : .status(status)
         }
         var request = ImageRequest(url)
         request.includesData = true
         #expect(try await bench.manager.image(for: request).data == body)
-        #expect(bench.transport.requests.map { $0.fields[.range] != nil } == [true, false])
+        #expect(bench.transport.requests.map { $0.headers[.range] != nil } == [true, false])
     }
 
     @Test(arguments: [403, 404]) func whatIsRefusedWholeTooIsTheError(status: Int) async throws {
@@ -131,15 +131,15 @@ import WebImageTesting
         bench.transport.answerAll { [body] _ in answer(body[...], fields: [.eTag: "\"2\""]) }
         bench.manager.failedURLs.removeAll()
         _ = try await bench.manager.image(for: ImageRequest(url))
-        #expect(bench.transport.requests.last?.fields[.range] == nil)
+        #expect(bench.transport.requests.last?.headers[.range] == nil)
     }
 
     /// The fields that are kept by name are there too when a body came in two parts.
     @Test func theHeadOfTheWholeHasTheFieldsThatAreKept() async throws {
         let name = try #require(HTTPField.Name("X-Author"))
-        let bench = TestBench(disk: folder.path) { $0.keptFields = [name] }
+        let bench = TestBench(disk: folder.path) { $0.keptHeaders = [name] }
         bench.transport.answerAll { [body] request in
-            guard let range = request.fields[.range] else {
+            guard let range = request.headers[.range] else {
                 return answer(body[...], fields: [.eTag: "\"1\"", name: "anna"]).inPieces(of: 10_000)
                     .failing(after: 400_000)
             }
@@ -157,7 +157,7 @@ import WebImageTesting
         let bench = makeBench()
         bench.transport.answer(url, answer(body[...], fields: [:]))
         _ = try await bench.manager.image(for: ImageRequest(url))
-        #expect(bench.transport.requests.map { $0.fields[.range] } == [nil])
+        #expect(bench.transport.requests.map { $0.headers[.range] } == [nil])
     }
 
     @Test func aCancelledLoadLeavesItsBeginning() async throws {

@@ -12,10 +12,10 @@ import WebImageDownload
 
     private func stored(_ request: CacheRequest) throws -> StoredResponse {
         let head = ResponseHead(
-            status: 200, fields: [.eTag: "\"a\"", .cacheControl: "max-age=100", .vary: "Accept, X-A", .age: "3"])
+            status: 200, headers: [.eTag: "\"a\"", .cacheControl: "max-age=100", .vary: "Accept, X-A", .age: "3"])
         let arrival = CacheExchange.Arrival(
             requestTime: 1_800_000_000, responseTime: 1_800_000_002, place: "https://a.example/x",
-            redirects: [ResponseHead(status: 302, fields: [.cacheControl: "max-age=7"])])
+            redirects: [ResponseHead(status: 302, headers: [.cacheControl: "max-age=7"])])
         guard case .fetch(let exchange) = rules.decide(.cacheFirst, request, stored: nil, now: 0),
             case .proceed(let plan) = exchange.answer(head, arrival), let response = plan.storing
         else { throw WebImageError(.cacheMiss, "nothing is to be stored") }

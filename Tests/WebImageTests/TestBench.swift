@@ -28,7 +28,7 @@ struct TestBench {
     }
 
     func answer(_ url: String, with bytes: [UInt8], type: String = "image/jpeg", fields: HTTPFields = [:]) {
-        transport.answer(url, .bytes(bytes, contentType: type, fields: fields))
+        transport.answer(url, .bytes(bytes, contentType: type, headers: fields))
     }
 }
 

@@ -159,7 +159,7 @@ import WebImageTesting
         let bench = makeBench()
         try await fill(bench, fields: [.eTag: "\"1\"", .cacheControl: "max-age=60"])
         clock.advance(by: .seconds(100))
-        bench.transport.answer(url, .status(304, fields: [.eTag: "\"1\"", .cacheControl: "max-age=600"]))
+        bench.transport.answer(url, .status(304, headers: [.eTag: "\"1\"", .cacheControl: "max-age=600"]))
         #expect(try await source(bench, .protocol) == .disk)
         await bench.manager.finishStores()
         #expect(tier.entries[key]?.metadata.value(of: "cache-control") == "max-age=600")

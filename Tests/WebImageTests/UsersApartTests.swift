@@ -32,12 +32,12 @@ import WebImageTesting
                 let asker = ApartCase.asker(of: request)
                 if let redirect = one.redirect, request.url == one.url {
                     let (target, fields) = redirect(asker ?? "nobody")
-                    return .status(302, fields: fields.with(.location, target))
+                    return .status(302, headers: fields.with(.location, target))
                 }
                 var fields = one.answer
                 // Not every origin tells its users apart in its validators.
                 fields[.eTag] = "\"1\""
-                let answer = FakeAnswer.bytes(pictures[asker] ?? [], contentType: "image/png", fields: fields)
+                let answer = FakeAnswer.bytes(pictures[asker] ?? [], contentType: "image/png", headers: fields)
                 return gate.map { answer.held(by: $0) } ?? answer
             }
             one.login(bench.manager, session)
@@ -144,7 +144,7 @@ import WebImageTesting
         bench.transport.answerAll { request in
             let isAnna = ApartCase.asker(of: request) == "anna"
             let answer = FakeAnswer.bytes(
-                bodies[isAnna ? 0 : 1], contentType: "image/bmp", fields: [.eTag: "\"same\"", .acceptRanges: "bytes"])
+                bodies[isAnna ? 0 : 1], contentType: "image/bmp", headers: [.eTag: "\"same\"", .acceptRanges: "bytes"])
             return isAnna ? answer.failing(after: 300_000) : answer
         }
         var request = ImageRequest("http://pictures.test/long.bmp")
@@ -156,7 +156,7 @@ import WebImageTesting
         #expect(await eventually { partials.usedBytes.bytes > 0 })
         session.jar.store(["session=otto"], from: request.url)
         #expect(try await bench.manager.image(for: request).data == bodies[1])
-        #expect(bench.transport.requests.allSatisfy { $0.fields[.range] == nil })
+        #expect(bench.transport.requests.allSatisfy { $0.headers[.range] == nil })
     }
 
     /// L10: an entry for one host, or one for all, is not told to whoever that host names.

@@ -31,7 +31,7 @@ extension StoredResponse {
             if let name = HTTPField.Name(field.name) { all.append(HTTPField(name: name, value: field.value)) }
         }
         all[.age] = String(min(max(rules.age(of: self, now: now), 0), 2_147_483_648))
-        return ResponseHead(status: status, fields: all)
+        return ResponseHead(status: status, headers: all)
     }
 }
 
@@ -43,9 +43,9 @@ extension HTTPCacheRules {
     /// With the digest that stands in cache keys, too.
     static let standard = HTTPCacheRules(digest: { String(KeyDigest.hex($0).prefix(32)) })
 
-    static func standard(keeping fields: KeptFields) -> HTTPCacheRules {
+    static func standard(keeping fields: KeptHeaders) -> HTTPCacheRules {
         var rules = standard
-        rules.keptFields = fields
+        rules.keptHeaders = fields
         return rules
     }
 }

@@ -29,7 +29,7 @@ final class Loader: Sendable {
         decoding = parts.decoding
         observer = parts.observer
         origin = OriginAccess(
-            parts.downloader, parts.failedURLs, .standard(keeping: parts.keptFields), clock: parts.decoding.clock)
+            parts.downloader, parts.failedURLs, .standard(keeping: parts.keptHeaders), clock: parts.decoding.clock)
         door = RequestDoor(parts.downloader, defaults: parts.defaults)
         originals = OriginalStore(observer: parts.observer)
         tiers = Self.makeTiers(of: parts.cache, parts.cache.executor, parts.decoding, parts.observer)

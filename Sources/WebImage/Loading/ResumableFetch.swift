@@ -35,7 +35,7 @@ final class ResumableFetch: Sendable {
         self.exchange = exchange
         self.seeker = seeker
         var rules = ResumableBody.Rules()
-        rules.keptFields = loader.origin.rules.keptFields
+        rules.keptHeaders = loader.origin.rules.keptHeaders
         self.rules = rules
         copy = PartialCopy(key.originalKey, store: partials, executor: loader.ioExecutor)
         let request = key.settings.cacheRequest(for: key.download)

@@ -59,7 +59,7 @@ package struct CacheRequest: Sendable {
     var declaresScope: Bool { scope.declared != nil }
 
     /// The fields whose values say who asks, in lower case.
-    var secretNames: Set<String> { Set(scope.isFixed ? [] : scope.secretFields.map(\.canonicalName)) }
+    var secretNames: Set<String> { Set(scope.isFixed ? [] : scope.secretHeaders.map(\.canonicalName)) }
 
     /// False for a request that the caller has made conditional or partial itself, and for methods other than GET: its
     /// answer is the caller's business, not ours.

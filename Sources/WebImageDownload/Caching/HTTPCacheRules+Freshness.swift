@@ -92,7 +92,7 @@ extension HTTPCacheRules {
 
 extension StoredResponse {
     /// What is kept of a head, without anything of the request.
-    init(_ head: ResponseHead, keeping kept: KeptFields = .standard, requestTime: Int64, responseTime: Int64) {
+    init(_ head: ResponseHead, keeping kept: KeptHeaders = .standard, requestTime: Int64, responseTime: Int64) {
         self.init(
             status: head.status, fields: kept.fields(of: head), requestTime: requestTime, responseTime: responseTime)
     }

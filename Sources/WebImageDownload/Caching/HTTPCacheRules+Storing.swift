@@ -11,9 +11,9 @@ extension HTTPCacheRules {
             return nil
         }
         var stored = StoredResponse(
-            head, keeping: keptFields, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
+            head, keeping: keptHeaders, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
         guard isStorable(stored, exchange.mode),
-            stored.fields.allSatisfy({ $0.value.utf8.count <= KeptFields.longestValue }),
+            stored.fields.allSatisfy({ $0.value.utf8.count <= KeptHeaders.longestValue }),
             bind(&stored, to: request, arrival)
         else { return nil }
         stored.place = arrival.place
@@ -53,7 +53,7 @@ extension HTTPCacheRules {
         merged.redirectLifetime = redirectLifetime(
             arrival.redirects, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
         merged.fields.removeAll { $0.name == "age" || $0.name == "date" }
-        for field in keptFields.fields(of: head) where field.value.utf8.count <= KeptFields.longestValue {
+        for field in keptHeaders.fields(of: head) where field.value.utf8.count <= KeptHeaders.longestValue {
             // The body is the old one. What the entry was chosen by stays: the 304 is for the request that it is for.
             if field.name == "content-type" || field.name == "vary" { continue }
             merged.fields.removeAll { $0.name == field.name }

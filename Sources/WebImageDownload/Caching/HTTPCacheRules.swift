@@ -20,7 +20,7 @@ package struct HTTPCacheRules: Sendable {
     package var digest: @Sendable (String) -> String
 
     /// The fields of an answer that are kept with its body.
-    package var keptFields = KeptFields.standard
+    package var keptHeaders = KeptHeaders.standard
 
     package init(digest: @escaping @Sendable (String) -> String) { self.digest = digest }
 

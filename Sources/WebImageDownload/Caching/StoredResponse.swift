@@ -12,7 +12,7 @@ package struct StoredResponse: Hashable, Sendable {
     }
 
     package var status: Int
-    /// Those of the answer's fields that matter later, see ``HTTPCacheRules/keptFields``.
+    /// Those of the answer's fields that matter later, see ``HTTPCacheRules/keptHeaders``.
     package internal(set) var fields: [Field]
     /// For each field that `Vary` names the digest of its value in the request, empty where the request had none.
     package var vary: [Field]

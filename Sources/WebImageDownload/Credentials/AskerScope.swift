@@ -9,7 +9,7 @@ struct AskerScope: Sendable {
     /// What is known before anything is sent: user, provider, certificate, the modifier's name.
     var parts: [String] = []
     /// The fields whose values say who asks.
-    var secretFields = Self.usualSecrets
+    var secretHeaders = Self.usualSecrets
     /// For whom a modifier says that it speaks: neither the secrets that it sets nor where it sends the request count then.
     var ofModifier: String?
 
@@ -23,7 +23,7 @@ struct AskerScope: Sendable {
             all.append("as:" + ofModifier)
         } else {
             if let target { all.append("url:" + target) }
-            if !fields.isEmpty { all += secretFields.compactMap { fields[$0] } }
+            if !fields.isEmpty { all += secretHeaders.compactMap { fields[$0] } }
         }
         return all.isEmpty ? nil : all.joined(separator: "\n")
     }

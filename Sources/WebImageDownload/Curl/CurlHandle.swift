@@ -18,8 +18,8 @@ final class CurlHandle {
         init?(of request: TransportRequest) {
             guard request.method == .get, request.body == nil, request.credentials == nil, request.netrcFile == nil,
                 !request.proxy.hasCredentials, request.tls.clientCertificate == nil,
-                request.fields[.authorization] == nil, request.fields[.cookie] == nil,
-                request.fields[.proxyAuthorization] == nil
+                request.headers[.authorization] == nil, request.headers[.cookie] == nil,
+                request.headers[.proxyAuthorization] == nil
             else { return nil }
             isSecure = request.isSecure
             var kept = request
@@ -29,7 +29,7 @@ final class CurlHandle {
 
         /// Whether ``init(of:)`` gives the same for `other`.
         func fits(_ other: borrowing TransportRequest) -> Bool {
-            guard other.method == .get, other.isSecure == isSecure, other.fields == request.fields else {
+            guard other.method == .get, other.isSecure == isSecure, other.headers == request.headers else {
                 return false
             }
             if other.sharesRest(with: request) { return true }

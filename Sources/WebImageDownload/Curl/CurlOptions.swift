@@ -113,12 +113,12 @@ struct CurlOptions {
             wi_curl_set_text(easy, CURLOPT_CUSTOMREQUEST, request.method.rawValue)
             // libcurl would add both.
             list = curl_slist_append(list, "Expect:")
-            if request.fields[.contentType] == nil { list = curl_slist_append(list, "Content-Type:") }
+            if request.headers[.contentType] == nil { list = curl_slist_append(list, "Content-Type:") }
         }
-        if request.fields[.acceptEncoding] == nil {
+        if request.headers[.acceptEncoding] == nil {
             list = curl_slist_append(list, "Accept-Encoding: identity") ?? list
         }
-        for field in request.fields {
+        for field in request.headers {
             // libcurl takes "Name:" for "do not send it", "Name;" for an empty value.
             let line = field.value.isEmpty ? "\(field.name.rawName);" : "\(field.name.rawName): \(field.value)"
             // Null means no memory: the field is left out, the list stays valid.

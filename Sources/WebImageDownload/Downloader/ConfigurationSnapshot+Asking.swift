@@ -20,7 +20,7 @@ extension ConfigurationSnapshot {
         let modifier = resolved.web == nil ? nil : request.requestModifier ?? configuration.requestModifier
         let outgoing = request.prepared?.outgoing
         var scope = AskerScope(declared: request.credentialScope)
-        scope.secretFields = secretNames
+        scope.secretHeaders = secretNames
         if scope.declared == nil {
             if let own = resolved.credentialScope { scope.parts.append(own) }
             // Whoever says that he is somebody must know what that one knows.
@@ -35,12 +35,13 @@ extension ConfigurationSnapshot {
                 scope.parts.append("ask:" + CredentialScope.digest(modifier.name.utf8))
                 scope.ofModifier = modifier.credentialScope
                 // Those that are not the modifier's still count.
-                if scope.ofModifier != nil { scope.parts += scope.secretFields.compactMap { given[$0] } }
+                if scope.ofModifier != nil { scope.parts += scope.secretHeaders.compactMap { given[$0] } }
             }
         }
         let target = outgoing.flatMap { outgoing in resolved.web?.text == outgoing.url ? nil : outgoing.url }
         return CacheRequest(
-            method: outgoing?.method ?? request.method, fields: outgoing?.fields ?? given, scope: scope, target: target,
+            method: outgoing?.method ?? request.method, fields: outgoing?.headers ?? given, scope: scope,
+            target: target,
             knowsFields: modifier == nil || outgoing != nil,
             isSteady: modifier == nil && !resolved.dependsOnMore,
             cookies: cookies(of: resolved, configuration.cookieJar))

@@ -28,13 +28,13 @@ package final class ConfigurationSnapshot: Sendable {
         logSettings = settings
         bodyLimit = configuration.bodyLimit
         decryptor = configuration.decryptor
-        secretNames = configuration.secretFields.filter { $0 != .proxyAuthorization }
+        secretNames = configuration.secretHeaders.filter { $0 != .proxyAuthorization }
             .sorted { $0.canonicalName < $1.canonicalName }
     }
 
     /// The fields of a request before anybody changes them.
     func fields(of request: borrowing DownloadRequest) -> HTTPFields {
-        var fields = configuration.fields
+        var fields = configuration.headers
         if request.headers.isEmpty { return fields }
         for field in request.headers { fields[field.name] = nil }
         fields.append(contentsOf: request.headers)

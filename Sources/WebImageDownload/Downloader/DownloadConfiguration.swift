@@ -34,10 +34,10 @@ public struct DownloadConfiguration: Sendable {
     public var redirectLimit = 10
     /// Whether a redirect may lead from `https` to `http`. Default false: `redirectRefused`.
     public var allowsRedirectsToHTTP = false
-    /// Fields whose values say who asks: an answer is for those who sent the same, unless it is `public`, and they do not
+    /// Headers whose values say who asks: an answer is for those who sent the same, unless it is `public`, and they do not
     /// follow a redirect to another origin. Default `Authorization`, `Cookie` and `Proxy-Authorization`, of which the last
     /// counts for redirects only.
-    public var secretFields: Set<HTTPField.Name> = [.authorization, .cookie, .proxyAuthorization]
+    public var secretHeaders: Set<HTTPField.Name> = [.authorization, .cookie, .proxyAuthorization]
     /// The statuses whose bodies are taken; all others fail with `badStatus`. Default 200 to 299.
     public var acceptableStatuses = StatusSet.successful
     /// The media types whose bodies are taken; all others fail with `badContentType`. Default nil: any.
@@ -47,7 +47,7 @@ public struct DownloadConfiguration: Sendable {
     /// When a host that keeps failing is left alone. Default: after 10 failures in a row; nil never does.
     public var circuit: CircuitPolicy? = CircuitPolicy()
     /// Sent with each request that does not say otherwise. Default `User-Agent` and `Accept`.
-    public var fields: HTTPFields
+    public var headers: HTTPFields
     /// Offers HTTP/2 to `https` hosts. Default true.
     public var allowsHTTP2 = true
     /// By which proxy. Default as the environment says.
@@ -88,7 +88,7 @@ public struct DownloadConfiguration: Sendable {
 
     /// - Parameter formats: the picture formats to ask for, the most wanted first.
     public init(formats: [ImageFormat] = []) {
-        fields = [.userAgent: Self.userAgent, .accept: Self.accept(formats)]
+        headers = [.userAgent: Self.userAgent, .accept: Self.accept(formats)]
     }
 
     /// `webimage/<version> (<system>)`.

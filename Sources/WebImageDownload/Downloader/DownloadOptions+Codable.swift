@@ -27,7 +27,7 @@ extension DownloadOptions: Codable {
     private var unwritable: String? {
         if credentials != nil { return "credentials are secret, and not written down" }
         if credentialProvider != nil { return "a credential provider cannot be written down" }
-        if let name = DownloadConfiguration().secretFields.first(where: { headers[$0] != nil }) {
+        if let name = DownloadConfiguration().secretHeaders.first(where: { headers[$0] != nil }) {
             return "the header \(name.rawName) is secret, and not written down"
         }
         if requestModifier != nil || responseModifier != nil || decryptor != nil {

@@ -102,7 +102,7 @@ private struct NamedLoader: Hashable, Sendable {
 extension RequestModifier: Hashable {
     public static func == (one: Self, other: Self) -> Bool {
         one.name == other.name && one.credentialScope == other.credentialScope
-            && one.neutralFields == other.neutralFields
+            && one.neutralHeaders == other.neutralHeaders
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(name) }

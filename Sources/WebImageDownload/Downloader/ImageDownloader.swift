@@ -109,9 +109,9 @@ public final class ImageDownloader: Sendable {
     }
 
     /// The value of a field that is sent with each new request; setting nil takes it out.
-    public subscript(field name: HTTPField.Name) -> String? {
-        get { center.configuration.fields[name] }
-        set { center.changeConfiguration { $0.fields[name] = newValue } }
+    public subscript(header name: HTTPField.Name) -> String? {
+        get { center.configuration.headers[name] }
+        set { center.changeConfiguration { $0.headers[name] = newValue } }
     }
 
     /// Changes how many transfers may run at a time; those that run go on.

@@ -66,7 +66,7 @@ struct RequestPreparation: Sendable {
 
     private var outgoing: OutgoingRequest {
         OutgoingRequest(
-            url: url.text, method: request.method, fields: snapshot.fields(of: request), body: request.body,
+            url: url.text, method: request.method, headers: snapshot.fields(of: request), body: request.body,
             redirects: 0, retries: 0)
     }
 
@@ -86,15 +86,15 @@ struct RequestPreparation: Sendable {
     private func differences(of changed: OutgoingRequest) -> [String] {
         let given = outgoing
         let declared = request.credentialScope ?? modifier?.credentialScope
-        let secrets = declared == nil ? [] : snapshot.configuration.secretFields
+        let secrets = declared == nil ? [] : snapshot.configuration.secretHeaders
         var all = declared.map { ["as:" + $0] } ?? []
         if declared == nil, changed.url != given.url { all.append("url:" + changed.url) }
         if changed.method != given.method { all.append("method:" + changed.method.rawValue) }
         if changed.body != given.body { all.append("body:" + CredentialScope.digest(changed.body ?? [])) }
-        let neutral = modifier?.neutralFields ?? []
-        for name in Set(changed.fields.map(\.name)).union(given.fields.map(\.name)).subtracting(neutral)
-        where changed.fields[name] != given.fields[name] && !secrets.contains(name) {
-            all.append("field:\(name.canonicalName):\(changed.fields[name] ?? "")")
+        let neutral = modifier?.neutralHeaders ?? []
+        for name in Set(changed.headers.map(\.name)).union(given.headers.map(\.name)).subtracting(neutral)
+        where changed.headers[name] != given.headers[name] && !secrets.contains(name) {
+            all.append("field:\(name.canonicalName):\(changed.headers[name] ?? "")")
         }
         return all.sorted()
     }

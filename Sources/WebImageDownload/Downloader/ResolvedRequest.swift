@@ -105,7 +105,7 @@ extension ResolvedRequest {
         if fields.isEmpty { return self }
         var request = request
         request.headers.append(contentsOf: fields)
-        request.prepared?.outgoing?.fields.append(contentsOf: fields)
+        request.prepared?.outgoing?.headers.append(contentsOf: fields)
         // What could be resolved once can be again.
         return (try? ResolvedRequest(request)) ?? self
     }

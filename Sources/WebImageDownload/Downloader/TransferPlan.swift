@@ -60,7 +60,7 @@ struct TransferPlan: Sendable {
     func fields(for chain: RedirectChain) -> HTTPFields {
         var fields = snapshot.fields(of: request)
         if !chain.keepsSecrets {
-            for name in configuration.secretFields { fields[name] = nil }
+            for name in configuration.secretHeaders { fields[name] = nil }
         }
         return fields
     }
@@ -69,7 +69,7 @@ struct TransferPlan: Sendable {
         var sent = snapshot.usualRequest
         sent.url = outgoing.url
         sent.method = outgoing.method
-        sent.fields = outgoing.fields
+        sent.headers = outgoing.headers
         if let body = outgoing.body { sent.body = body }
         var credentials = request.credentials ?? chain.firstCredentials
         if !chain.keepsSecrets { credentials = chain.current.credentials }

@@ -56,7 +56,7 @@ extension WebTransfer {
     private func prepared() async throws(WebImageError) -> TransportRequest {
         var (chain, outgoing) = draft()
         if let modifier = plan.requestModifier {
-            let given = outgoing.fields
+            let given = outgoing.headers
             if let ready = plan.request.prepared?.outgoing, outgoing.redirects == 0, outgoing.retries == 0 {
                 // What it said when the load began: who may join it, and have the answer, goes by that.
                 outgoing = ready.with(priority: given[.priority])
@@ -70,7 +70,7 @@ extension WebTransfer {
             }
             if !chain.keepsSecrets {
                 let kept = chain.takesModifiersSecrets ? given : nil
-                outgoing.fields.removeSecrets(plan.configuration.secretFields, givenIn: kept)
+                outgoing.headers.removeSecrets(plan.configuration.secretHeaders, givenIn: kept)
             }
         }
         var credentials = knownCredentials(for: chain)
@@ -127,7 +127,7 @@ extension WebTransfer {
             fields[.priority] = priority.field
         }
         var outgoing = OutgoingRequest(
-            url: chain.current.text, method: chain.method, fields: fields,
+            url: chain.current.text, method: chain.method, headers: fields,
             body: chain.method == plan.request.method ? plan.request.body : nil, redirects: chain.count,
             retries: retries)
         if chain.mustGet { outgoing.becomeGet() }
@@ -152,7 +152,7 @@ extension WebTransfer {
             return state.login.challenge
         }
         switch credentials {
-        case .bearer(let token)?: request.fields[.authorization] = "Bearer \(token)"
+        case .bearer(let token)?: request.headers[.authorization] = "Bearer \(token)"
         case .password(let password, let scheme)?:
             request.credentials = password
             // Without a challenge to go by, the server is asked.
@@ -161,8 +161,8 @@ extension WebTransfer {
         case nil: break
         }
         if let cookies {
-            let own = request.fields[.cookie]
-            request.fields[.cookie] = own.map { "\($0); \(cookies)" } ?? cookies
+            let own = request.headers[.cookie]
+            request.headers[.cookie] = own.map { "\($0); \(cookies)" } ?? cookies
         }
         if chain.current.scheme == .https, plan.tls.trust == .anyone {
             plan.configuration.logger.warning(
@@ -177,7 +177,7 @@ extension WebTransfer {
         let isAsAsked = outgoing.url == plan.url.text
         return SentHop(
             place: isAsAsked ? "" : String(outgoing.url.prefix { $0 != "?" }),
-            target: isAsAsked || chain.count > 0 ? nil : outgoing.url, fields: outgoing.fields, cookies: cookies)
+            target: isAsAsked || chain.count > 0 ? nil : outgoing.url, fields: outgoing.headers, cookies: cookies)
     }
 
     // MARK: Answers
@@ -185,7 +185,7 @@ extension WebTransfer {
     /// - Returns: whether the answer redirects, and where it leads to gets other cookies now.
     func takeCookies(of head: ResponseHead) -> Bool {
         guard plan.request.handlesCookies else { return false }
-        let values = head.fields[values: .setCookie]
+        let values = head.headers[values: .setCookie]
         if values.isEmpty { return false }
         let jar = plan.configuration.cookieJar
         let current = state.withLock { $0.machine.chain.current }
@@ -207,7 +207,7 @@ extension OutgoingRequest {
     /// With the urgency of now, unless it says another.
     fileprivate func with(priority: String?) -> OutgoingRequest {
         var request = self
-        if fields[.priority] == nil, let priority { request.fields[.priority] = priority }
+        if headers[.priority] == nil, let priority { request.headers[.priority] = priority }
         return request
     }
 
@@ -216,7 +216,7 @@ extension OutgoingRequest {
         method = .get
         body = nil
         for name in [HTTPField.Name.contentType, .contentLength, .contentEncoding, .contentLanguage, .contentLocation] {
-            fields[name] = nil
+            headers[name] = nil
         }
     }
 }

@@ -86,7 +86,7 @@ final class WebTransfer: Transfer, TransportReceiver {
     /// Hands a request to the transport.
     func launch(_ request: TransportRequest, hop: Int) {
         let wallTime = surroundings.clock.wallTime
-        state.withLock { $0.record.noteSent(request.fields, at: wallTime) }
+        state.withLock { $0.record.noteSent(request.headers, at: wallTime) }
         let handle = surroundings.transport.start(request, receiver: self)
         let (stop, resume) = state.withLock { state -> (Bool, Bool) in
             guard state.hop.number == hop else { return (false, false) }

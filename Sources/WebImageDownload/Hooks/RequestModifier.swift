@@ -6,17 +6,17 @@ public struct OutgoingRequest: Sendable {
     /// Absolute, without user, password and fragment.
     public var url: String
     public var method: HTTPRequest.Method
-    public var fields: HTTPFields
+    public var headers: HTTPFields
     public var body: [UInt8]?
     /// Redirects that were followed so far: 0 for the request itself.
     public let redirects: Int
     /// Tries that failed so far.
     public let retries: Int
 
-    init(url: String, method: HTTPRequest.Method, fields: HTTPFields, body: [UInt8]?, redirects: Int, retries: Int) {
+    init(url: String, method: HTTPRequest.Method, headers: HTTPFields, body: [UInt8]?, redirects: Int, retries: Int) {
         self.url = url
         self.method = method
-        self.fields = fields
+        self.headers = headers
         self.body = body
         self.redirects = redirects
         self.retries = retries
@@ -26,7 +26,7 @@ public struct OutgoingRequest: Sendable {
 /// Changes requests before they are sent: the first one, and each that follows a redirect or a failure.
 /// Each is changed once, as the redirects before it left it.
 ///
-/// What it cannot undo: once a redirect leads to another origin, ``DownloadConfiguration/secretFields`` are taken out
+/// What it cannot undo: once a redirect leads to another origin, ``DownloadConfiguration/secretHeaders`` are taken out
 /// behind it, unless it sends the request to an origin of its own choice; the caller's secrets do not go there either.
 /// A request that it sends to another host keeps the slot of the host that was asked for; addresses and failing hosts are
 /// looked at anew.
@@ -45,12 +45,12 @@ public struct RequestModifier: Sendable {
         didSet { change = nil }
     }
     /// For whom it speaks, where the secrets that it sets or the URL that it asks for change from request to request, as
-    /// signatures and tokens do. Default nil: each secret (``DownloadConfiguration/secretFields``) and each changed URL stands
+    /// signatures and tokens do. Default nil: each secret (``DownloadConfiguration/secretHeaders``) and each changed URL stands
     /// for somebody else. A request's own ``DownloadOptions/credentialScope`` counts more.
     public var credentialScope: String?
-    /// Fields that it sets anew each time and that change no answer: two requests that differ only in them share a download.
+    /// Headers that it sets anew each time and that change no answer: two requests that differ only in them share a download.
     /// Default `traceparent`, `tracestate` and `X-Request-ID`.
-    public var neutralFields = Set(["traceparent", "tracestate", "x-request-id"].compactMap { HTTPField.Name($0) })
+    public var neutralHeaders = Set(["traceparent", "tracestate", "x-request-id"].compactMap { HTTPField.Name($0) })
     /// The same as ``modify``, for one that need not be waited for.
     private(set) var change: (@Sendable (inout OutgoingRequest) throws -> Void)?
 
@@ -77,25 +77,25 @@ public struct RequestModifier: Sendable {
         return modifier
     }
 
-    /// Sets method, fields (by name) and body where they are given.
+    /// Sets method, headers (by name) and body where they are given.
     public static func setting(
-        method: HTTPRequest.Method? = nil, fields: HTTPFields = [:], body: [UInt8]? = nil
+        method: HTTPRequest.Method? = nil, headers: HTTPFields = [:], body: [UInt8]? = nil
     ) -> RequestModifier {
-        let lines = fields.map { "\($0.name.canonicalName):\($0.value)" }.sorted().joined(separator: "\n")
+        let lines = headers.map { "\($0.name.canonicalName):\($0.value)" }.sorted().joined(separator: "\n")
         let text = body.map { String(decoding: $0, as: UTF8.self) } ?? ""
         return changing(name: "set \(method?.rawValue ?? "") \(lines)\n\(text)") { request in
             if let method { request.method = method }
-            for field in fields { request.fields[field.name] = nil }
-            request.fields.append(contentsOf: fields)
+            for header in headers { request.headers[header.name] = nil }
+            request.headers.append(contentsOf: headers)
             if let body { request.body = body }
         }
     }
 
-    /// Filters the fields of each request by its URL, as SDWebImage's `headersFilter` did.
-    public static func filteringFields(
+    /// Filters the headers of each request by its URL, as SDWebImage's `headersFilter` did.
+    public static func filteringHeaders(
         name: String, _ filter: @escaping @Sendable (_ url: String, HTTPFields) -> HTTPFields
     ) -> RequestModifier {
-        changing(name: name) { $0.fields = filter($0.url, $0.fields) }
+        changing(name: name) { $0.headers = filter($0.url, $0.headers) }
     }
 }
 
@@ -111,15 +111,15 @@ public struct ResponseModifier: Sendable {
         self.modify = modify
     }
 
-    /// Sets status and fields (by name) where they are given.
-    public static func setting(status: Int? = nil, fields: HTTPFields = [:]) -> ResponseModifier {
-        let lines = fields.map { "\($0.name.canonicalName):\($0.value)" }.sorted().joined(separator: "\n")
+    /// Sets status and headers (by name) where they are given.
+    public static func setting(status: Int? = nil, headers: HTTPFields = [:]) -> ResponseModifier {
+        let lines = headers.map { "\($0.name.canonicalName):\($0.value)" }.sorted().joined(separator: "\n")
         return ResponseModifier(name: "set \(status ?? 0) \(lines)") { head in
-            var all = head.fields
-            for field in fields { all[field.name] = nil }
-            all.append(contentsOf: fields)
+            var all = head.headers
+            for header in headers { all[header.name] = nil }
+            all.append(contentsOf: headers)
             return ResponseHead(
-                status: status ?? head.status, fields: all, version: head.version, remoteAddress: head.remoteAddress)
+                status: status ?? head.status, headers: all, version: head.version, remoteAddress: head.remoteAddress)
         }
     }
 }

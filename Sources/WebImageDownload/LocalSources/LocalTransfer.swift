@@ -85,7 +85,7 @@ final class LocalTransfer: Transfer {
     private func decode(_ text: String) {
         do throws(WebImageError) {
             let data = try DataURL(text, limit: limit)
-            let head = ResponseHead(status: 200, fields: [.contentType: data.mediaType])
+            let head = ResponseHead(status: 200, headers: [.contentType: data.mediaType])
             log.setHead(head, expectedLength: data.bytes.count)
             // What comes back is about memory, which the text takes already.
             _ = data.bytes.withUnsafeBytes { log.append($0) }

@@ -11,7 +11,7 @@ package struct ResumableBody: Sendable {
         /// process that is killed; shorter ones only when the transfer fails. Default 256 KiB.
         package var keepAfter = 256 << 10
         /// The fields of the answer that the head of the whole has.
-        package var keptFields = KeptFields.standard
+        package var keptHeaders = KeptHeaders.standard
 
         package init() {}
     }
@@ -115,10 +115,10 @@ package struct ResumableBody: Sendable {
         case 200:
             forget()
             phase = .receiving
-            point = mayResume ? ResumePoint(head, arrival, keeping: rules.keptFields, scope: scope) : nil
+            point = mayResume ? ResumePoint(head, arrival, keeping: rules.keptHeaders, scope: scope) : nil
             return .restart
         case 206 where isResuming:
-            guard var point, point.accept(head, arrival, offset: offset, keeping: rules.keptFields) == nil else {
+            guard var point, point.accept(head, arrival, offset: offset, keeping: rules.keptHeaders) == nil else {
                 return startOver()
             }
             self.point = point

@@ -33,7 +33,7 @@ struct ResumePoint: Hashable, Sendable {
     ///
     /// - Parameter scope: the digest of who asks: whose beginning it is.
     init?(
-        _ head: ResponseHead, _ arrival: CacheExchange.Arrival, keeping kept: KeptFields = .standard,
+        _ head: ResponseHead, _ arrival: CacheExchange.Arrival, keeping kept: KeptHeaders = .standard,
         scope: String? = nil
     ) {
         guard head.status == 200, !Self.isCoded(head), head[.acceptRanges]?.trimmingBlanks().lowercased() != "none"
@@ -77,7 +77,7 @@ struct ResumePoint: Hashable, Sendable {
 
     /// Takes in the head of a 206, or says why the rest does not belong to the beginning.
     mutating func accept(
-        _ head: ResponseHead, _ arrival: CacheExchange.Arrival, offset: Int, keeping kept: KeptFields = .standard
+        _ head: ResponseHead, _ arrival: CacheExchange.Arrival, offset: Int, keeping kept: KeptHeaders = .standard
     ) -> Mismatch? {
         if let place, let other = arrival.place, place != CredentialScope.digest(other.utf8) { return .place }
         if head[.contentType]?.trimmingBlanks().lowercased().hasPrefix("multipart/") ?? false { return .multipart }
@@ -104,7 +104,7 @@ struct ResumePoint: Hashable, Sendable {
     }
 
     /// What the 206 says replaces what the first answer said (RFC 9110 section 15.3.7.3).
-    private mutating func merge(_ head: ResponseHead, _ arrival: CacheExchange.Arrival, _ kept: KeptFields) {
+    private mutating func merge(_ head: ResponseHead, _ arrival: CacheExchange.Arrival, _ kept: KeptHeaders) {
         response.requestTime = arrival.requestTime
         response.responseTime = arrival.responseTime
         response.fields.removeAll { $0.name == "age" || $0.name == "date" }
@@ -121,7 +121,7 @@ struct ResumePoint: Hashable, Sendable {
             if let name = HTTPField.Name(field.name) { fields.append(HTTPField(name: name, value: field.value)) }
         }
         if let total { fields[.contentLength] = String(total) }
-        return ResponseHead(status: 200, fields: fields, version: head.version, remoteAddress: head.remoteAddress)
+        return ResponseHead(status: 200, headers: fields, version: head.version, remoteAddress: head.remoteAddress)
     }
 }
 

@@ -8,7 +8,7 @@ public import HTTPTypes
     import Darwin
 #endif
 
-/// Status and header fields of an answer.
+/// Status and headers of an answer.
 public struct ResponseHead: Sendable {
     /// The protocol that the answer came by.
     public enum Version: String, Sendable {
@@ -30,11 +30,11 @@ public struct ResponseHead: Sendable {
     public var remoteAddress: String?
     private var storage: Fields
 
-    public init(status: Int, fields: HTTPFields = [:], version: Version = .http11, remoteAddress: String? = nil) {
+    public init(status: Int, headers: HTTPFields = [:], version: Version = .http11, remoteAddress: String? = nil) {
         self.status = status
         self.version = version
         self.remoteAddress = remoteAddress
-        storage = .parsed(fields)
+        storage = .parsed(headers)
     }
 
     /// - Parameter lines: header lines with their line ends, with or without the status line.
@@ -46,7 +46,7 @@ public struct ResponseHead: Sendable {
     }
 
     /// Every field. Parsed at each call when the head came from the network: keep it.
-    public var fields: HTTPFields {
+    public var headers: HTTPFields {
         switch storage {
         case .parsed(let fields): return fields
         case .lines(let lines):

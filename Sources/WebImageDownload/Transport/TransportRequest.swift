@@ -6,7 +6,7 @@ public struct TransportRequest: Sendable {
     /// An absolute `http` or `https` URL, without user, password and fragment.
     public var url: String
     public var method: HTTPRequest.Method
-    public var fields: HTTPFields
+    public var headers: HTTPFields
     /// What is the same for most requests, behind one reference: a request is copied several times on its way.
     private var rest: Rest
 
@@ -29,14 +29,14 @@ public struct TransportRequest: Sendable {
     }
 
     public init(
-        url: String, method: HTTPRequest.Method = .get, fields: HTTPFields = [:], body: [UInt8]? = nil,
+        url: String, method: HTTPRequest.Method = .get, headers: HTTPFields = [:], body: [UInt8]? = nil,
         credentials: BasicCredentials? = nil, authentication: AuthenticationScheme = .basic, netrcFile: String? = nil,
         tls: TLSPolicy = TLSPolicy(), proxy: ProxySettings = .environment, allowsHTTP2: Bool = true,
         addressPolicy: AddressPolicy? = nil, headLimit: ByteCount = .kibibytes(256), mayRepeat: Bool = true
     ) {
         self.url = url
         self.method = method
-        self.fields = fields
+        self.headers = headers
         rest = Rest(
             Values(
                 body: body, credentials: credentials, authentication: authentication, netrcFile: netrcFile, tls: tls,

@@ -24,23 +24,23 @@ public struct FakeAnswer: Sendable {
 
     /// 200 with a body and its length.
     public static func bytes(
-        _ body: [UInt8], contentType: String = "application/octet-stream", fields: HTTPFields = [:]
+        _ body: [UInt8], contentType: String = "application/octet-stream", headers: HTTPFields = [:]
     ) -> FakeAnswer {
-        var all = fields
+        var all = headers
         if all[.contentType] == nil { all[.contentType] = contentType }
-        return .status(200, body: body, fields: all)
+        return .status(200, body: body, headers: all)
     }
 
     /// A status with a body (none by default) and its length.
-    public static func status(_ status: Int, body: [UInt8] = [], fields: HTTPFields = [:]) -> FakeAnswer {
-        var fields = fields
-        if fields[.contentLength] == nil, status != 304, status != 204 { fields[.contentLength] = "\(body.count)" }
-        return FakeAnswer(head: ResponseHead(status: status, fields: fields, remoteAddress: "127.0.0.1"), body: body)
+    public static func status(_ status: Int, body: [UInt8] = [], headers: HTTPFields = [:]) -> FakeAnswer {
+        var headers = headers
+        if headers[.contentLength] == nil, status != 304, status != 204 { headers[.contentLength] = "\(body.count)" }
+        return FakeAnswer(head: ResponseHead(status: status, headers: headers, remoteAddress: "127.0.0.1"), body: body)
     }
 
     /// A redirect; `target` is an absolute URL or a path.
     public static func redirect(to target: String, status: Int = 302) -> FakeAnswer {
-        .status(status, fields: [.location: target])
+        .status(status, headers: [.location: target])
     }
 
     /// No answer at all.

@@ -1,16 +1,16 @@
 public import HTTPTypes
 
-/// Which fields of an answer are kept with its picture, in memory and on disk (RFC 9111 section 3.1).
+/// Which headers of an answer are kept with its picture, in memory and on disk (RFC 9111 section 3.1).
 ///
 /// Always those that caching needs: `Age`, `Cache-Control`, `Content-Type`, `Date`, `ETag`, `Expires`, `Last-Modified` and
 /// `Vary`. Never those that are meant for one connection or one user, nor those that tell of the body on the way:
 /// `Connection` and what it names, `Transfer-Encoding`, `Set-Cookie`, `Content-Length`, `Content-Encoding` and their like.
-public struct KeptFields: Hashable, Sendable, ExpressibleByArrayLiteral {
+public struct KeptHeaders: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// Only what caching needs.
-    public static let standard: KeptFields = []
+    public static let standard: KeptHeaders = []
     /// Every field that may be kept, 64 at most.
-    public static let all: KeptFields = {
-        var all = KeptFields([])
+    public static let all: KeptHeaders = {
+        var all = KeptHeaders([])
         all.keepsAll = true
         return all
     }()
@@ -19,7 +19,7 @@ public struct KeptFields: Hashable, Sendable, ExpressibleByArrayLiteral {
     public private(set) var names: Set<HTTPField.Name>
     private var keepsAll = false
 
-    /// - Parameter names: fields to keep besides those that caching needs. A value of more than 8 KiB is left out.
+    /// - Parameter names: headers to keep besides those that caching needs. A value of more than 8 KiB is left out.
     public init(_ names: some Sequence<HTTPField.Name>) { self.names = Set(names) }
 
     public init(arrayLiteral names: HTTPField.Name...) { self.init(names) }
@@ -39,7 +39,7 @@ public struct KeptFields: Hashable, Sendable, ExpressibleByArrayLiteral {
         "authentication-info", "set-cookie", "set-cookie2", "content-length", "content-encoding", "content-range",
     ]
 
-    /// The fields of a head that are kept, names in lower case.
+    /// The headers that are kept, names in lower case.
     func fields(of head: ResponseHead) -> [StoredResponse.Field] {
         let needed = Self.needed.compactMap { name in
             head[name].map { StoredResponse.Field(name: name.canonicalName, value: $0) }
@@ -49,7 +49,7 @@ public struct KeptFields: Hashable, Sendable, ExpressibleByArrayLiteral {
 
     private func further(of head: ResponseHead) -> [StoredResponse.Field] {
         if names.isEmpty, !keepsAll { return [] }
-        let wanted = keepsAll ? Set(head.fields.map(\.name)).union(names) : names
+        let wanted = keepsAll ? Set(head.headers.map(\.name)).union(names) : names
         let ofConnection = FieldScanner.elements(of: head[.connection] ?? "").map { $0.lowercased() }
         return wanted.sorted { $0.canonicalName < $1.canonicalName }.compactMap { name in
             guard !Self.needed.contains(name), !Self.never.contains(name.canonicalName),
