@@ -19,6 +19,7 @@ extension ImageRequest {
     private var variantGroup: CacheKey? {
         let decoding = options.decoding
         guard options.transformers.isEmpty, decoding.bitmapLimit == nil, decoding.appliesOrientation else { return nil }
+        if options.size == nil { return variantKey }
         return originalKey.variant(PictureKey(recipe, tellsSize: false).text)
     }
 

@@ -63,7 +63,7 @@ struct RequestDoor: Sendable {
             return request
         }
         return request.with {
-            $0.loader = loader
+            $0.options.loader = loader
             $0.hasUsualLoader = true
         }
     }

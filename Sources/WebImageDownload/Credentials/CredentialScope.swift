@@ -11,15 +11,15 @@ enum CredentialScope {
         var parts: [String] = []
         if let credentials {
             parts.append("user:" + digest(credentials.user.utf8))
-        } else if let provider = request.credentialProvider {
+        } else if let provider = request.options.credentialProvider {
             parts.append(of(provider))
-        } else if let file = request.netrcFile {
+        } else if let file = request.options.netrcFile {
             parts.append("netrc:" + digest(file.utf8))
         }
-        if request.handlesCookies { parts.append("cookies") }
-        if let certificate = request.tls?.clientCertificate { parts.append(of(certificate)) }
+        if request.options.handlesCookies { parts.append("cookies") }
+        if let certificate = request.options.tls?.clientCertificate { parts.append(of(certificate)) }
         // What nobody vouches for is for those who ask for such.
-        if request.tls?.trust == .anyone { parts.append("unverified") }
+        if request.options.tls?.trust == .anyone { parts.append("unverified") }
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 

@@ -17,18 +17,18 @@ extension ConfigurationSnapshot {
     package func cacheRequest(for resolved: ResolvedRequest) -> CacheRequest {
         let request = resolved.request
         let given = fields(of: request)
-        let modifier = resolved.web == nil ? nil : request.requestModifier ?? configuration.requestModifier
+        let modifier = resolved.web == nil ? nil : request.options.requestModifier ?? configuration.requestModifier
         let outgoing = request.prepared?.outgoing
-        var scope = AskerScope(declared: request.credentialScope)
+        var scope = AskerScope(declared: request.options.credentialScope)
         scope.secretHeaders = secretNames
         if scope.declared == nil {
             if let own = resolved.credentialScope { scope.parts.append(own) }
             // Whoever says that he is somebody must know what that one knows.
-            if let secret = resolved.key.credentials ?? request.credentialProvider?.secret {
+            if let secret = resolved.key.credentials ?? request.options.credentialProvider?.secret {
                 scope.parts.append("knows:" + CredentialScope.digest(secret.password.utf8))
             }
             scope.parts += configuration.scopeParts(of: resolved)
-            if let file = request.netrcFile {
+            if let file = request.options.netrcFile {
                 scope.parts.append("netrc:" + CredentialScope.digest(NetrcMark.text(of: file).utf8))
             }
             if let modifier {
@@ -56,21 +56,21 @@ extension ConfigurationSnapshot {
     package func accepts(_ stored: StoredResponse, for request: ResolvedRequest) -> Bool {
         // Of other sources neither is looked at.
         guard request.web != nil else { return true }
-        let statuses = request.request.acceptableStatuses ?? configuration.acceptableStatuses
+        let statuses = request.request.options.acceptableStatuses ?? configuration.acceptableStatuses
         guard statuses.contains(stored.status) else { return false }
-        let types = request.request.acceptableContentTypes ?? configuration.acceptableContentTypes
+        let types = request.request.options.acceptableContentTypes ?? configuration.acceptableContentTypes
         return types?.contains(stored["content-type"]) ?? true
     }
 
     /// Whether a decryptor stands between the bytes that come and those that are read.
     package func decrypts(_ request: ResolvedRequest) -> Bool {
-        request.request.decryptor != nil || configuration.decryptor != nil
+        request.request.options.decryptor != nil || configuration.decryptor != nil
     }
 
     private func cookies(
         of resolved: ResolvedRequest, _ jar: any CookieJar
     ) -> (@Sendable (_ place: String) -> String?)? {
-        guard resolved.request.handlesCookies, let url = resolved.web?.text else { return nil }
+        guard resolved.request.options.handlesCookies, let url = resolved.web?.text else { return nil }
         let prepared = resolved.request.prepared
         return { place in
             if !place.isEmpty { return jar.cookies(for: place) }
@@ -85,15 +85,18 @@ extension DownloadConfiguration {
         let request = resolved.request
         var parts: [String] = []
         let speaksForItself =
-            resolved.key.credentials != nil || request.credentialProvider != nil || request.netrcFile != nil
-            || (!request.headers.isEmpty && request.headers[.authorization] != nil)
+            resolved.key.credentials != nil || request.options.credentialProvider != nil
+            || request.options.netrcFile != nil
+            || (!request.options.headers.isEmpty && request.options.headers[.authorization] != nil)
         if !speaksForItself, let credentialProvider { parts.append(CredentialScope.of(credentialProvider)) }
-        if request.tls == nil, let certificate = tls.clientCertificate { parts.append(CredentialScope.of(certificate)) }
+        if request.options.tls == nil, let certificate = tls.clientCertificate {
+            parts.append(CredentialScope.of(certificate))
+        }
         // Of a request's own hooks the key knows.
-        if request.responseModifier == nil, let name = responseModifier?.name {
+        if request.options.responseModifier == nil, let name = responseModifier?.name {
             parts.append("answer:" + CredentialScope.digest(name.utf8))
         }
-        if request.decryptor == nil, let name = decryptor?.name {
+        if request.options.decryptor == nil, let name = decryptor?.name {
             parts.append("decrypt:" + CredentialScope.digest(name.utf8))
         }
         return parts

@@ -8,7 +8,7 @@ extension DownloadCenter {
         _ snapshot: ConfigurationSnapshot
     ) -> (any Transfer, DecryptingPump?, ByteLog) {
         let log = makeLog(snapshot)
-        let limit = (resolved.request.bodyLimit ?? snapshot.bodyLimit).bytes
+        let limit = (resolved.request.options.bodyLimit ?? snapshot.bodyLimit).bytes
         let transfer: any Transfer
         if let url = resolved.web {
             transfer = WebTransfer(
@@ -23,7 +23,7 @@ extension DownloadCenter {
                 id: id, source: resolved.source, limit: limit, priority: priority, log: log, files: files,
                 executor: executor, surroundings: surroundings, owner: self)
         }
-        guard let decryptor = resolved.request.decryptor ?? snapshot.decryptor else {
+        guard let decryptor = resolved.request.options.decryptor ?? snapshot.decryptor else {
             return (transfer, nil, log)
         }
         let clear = makeLog(snapshot)
@@ -46,7 +46,7 @@ extension DownloadCenter {
         _ request: DownloadRequest, _ limit: Int, _ snapshot: ConfigurationSnapshot
     ) -> LoaderTransfer.Rules {
         LoaderTransfer.Rules(
-            bodyLimit: limit, totalDeadline: (request.deadlines ?? snapshot.configuration.deadlines).total,
+            bodyLimit: limit, totalDeadline: (request.options.deadlines ?? snapshot.configuration.deadlines).total,
             minimumProgressInterval: snapshot.configuration.minimumProgressInterval)
     }
 

@@ -34,8 +34,8 @@ struct RequestPreparation: Sendable {
     init?(_ resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot) {
         guard let url = resolved.web, resolved.request.prepared == nil else { return nil }
         request = resolved.request
-        modifier = request.requestModifier ?? snapshot.configuration.requestModifier
-        guard modifier != nil || request.handlesCookies || request.netrcFile != nil else { return nil }
+        modifier = request.options.requestModifier ?? snapshot.configuration.requestModifier
+        guard modifier != nil || request.options.handlesCookies || request.options.netrcFile != nil else { return nil }
         self.url = url
         self.snapshot = snapshot
     }
@@ -62,7 +62,7 @@ struct RequestPreparation: Sendable {
 
     private static let counter = Atomic(0)
 
-    var time: Duration? { (request.deadlines ?? snapshot.configuration.deadlines).connect }
+    var time: Duration? { (request.options.deadlines ?? snapshot.configuration.deadlines).connect }
 
     private var outgoing: OutgoingRequest {
         OutgoingRequest(
@@ -72,12 +72,12 @@ struct RequestPreparation: Sendable {
 
     private func prepared(_ changed: OutgoingRequest?, _ further: [String] = []) -> PreparedRequest {
         var mark = further
-        let jar = request.handlesCookies ? snapshot.configuration.cookieJar : nil
+        let jar = request.options.handlesCookies ? snapshot.configuration.cookieJar : nil
         // In this order: cookies that change meanwhile are those of another load.
         if let changes = jar?.changes { mark.append("jar:\(changes)") }
         let cookies = jar?.cookies(for: url.text)
         if let cookies { mark.append("cookies:" + cookies) }
-        if let file = request.netrcFile { mark.append("netrc:" + NetrcMark.text(of: file)) }
+        if let file = request.options.netrcFile { mark.append("netrc:" + NetrcMark.text(of: file)) }
         if let changed { mark += differences(of: changed) }
         return PreparedRequest(mark: mark, outgoing: changed, cookies: cookies)
     }
@@ -85,7 +85,7 @@ struct RequestPreparation: Sendable {
     /// What the modifier changed and may matter to the answer.
     private func differences(of changed: OutgoingRequest) -> [String] {
         let given = outgoing
-        let declared = request.credentialScope ?? modifier?.credentialScope
+        let declared = request.options.credentialScope ?? modifier?.credentialScope
         let secrets = declared == nil ? [] : snapshot.configuration.secretHeaders
         var all = declared.map { ["as:" + $0] } ?? []
         if declared == nil, changed.url != given.url { all.append("url:" + changed.url) }

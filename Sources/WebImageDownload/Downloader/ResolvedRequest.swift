@@ -63,12 +63,12 @@ package final class ResolvedRequest: Sendable {
     }
 
     private static func key(of request: DownloadRequest, from source: DownloadSource) -> Key {
-        var credentials = request.credentials
+        var credentials = request.options.credentials
         if credentials == nil, case .web(let url) = source { credentials = url.credentials }
         let fingerprint = RequestFingerprint(
             method: request.method.rawValue, name: CacheKey(source.text),
-            fields: FieldIdentity.all(request.headers).map { "\($0.name.canonicalName): \($0.value)" },
-            credentialScope: request.credentialScope ?? CredentialScope.of(request, credentials))
+            fields: FieldIdentity.all(request.options.headers).map { "\($0.name.canonicalName): \($0.value)" },
+            credentialScope: request.options.credentialScope ?? CredentialScope.of(request, credentials))
         return Key(fingerprint: fingerprint, credentials: credentials, rest: Rest.of(request))
     }
 }
@@ -77,23 +77,28 @@ extension ResolvedRequest.Rest {
     /// Nil for a request that leaves all of it as it is.
     static func of(_ request: DownloadRequest) -> Self? {
         let isPlain =
-            request.body == nil && request.authentication == .basic && request.netrcFile == nil
-            && !request.handlesCookies && request.tls == nil && request.addressPolicy == nil
-            && request.bodyLimit == nil && request.redirectLimit == nil && request.acceptableStatuses == nil
-            && request.acceptableContentTypes == nil && request.credentialProvider == nil
-            && request.requestModifier == nil && request.responseModifier == nil && request.decryptor == nil
-            && request.loader == nil && request.prepared == nil
+            request.body == nil && request.options.authentication == .basic && request.options.netrcFile == nil
+            && !request.options.handlesCookies && request.options.tls == nil && request.options.addressPolicy == nil
+            && request.options.bodyLimit == nil && request.options.redirectLimit == nil
+            && request.options.acceptableStatuses == nil
+            && request.options.acceptableContentTypes == nil && request.options.credentialProvider == nil
+            && request.options.requestModifier == nil && request.options.responseModifier == nil
+            && request.options.decryptor == nil
+            && request.options.loader == nil && request.prepared == nil
         if isPlain { return nil }
         let hooks = [
-            request.credentialProvider?.name, request.requestModifier?.name, request.responseModifier?.name,
-            request.decryptor?.name, request.loader?.name,
+            request.options.credentialProvider?.name, request.options.requestModifier?.name,
+            request.options.responseModifier?.name,
+            request.options.decryptor?.name, request.options.loader?.name,
         ]
         return Self(
-            body: request.body, authentication: request.authentication, netrcFile: request.netrcFile,
-            handlesCookies: request.handlesCookies, tls: request.tls, addressPolicy: request.addressPolicy,
-            bodyLimit: request.bodyLimit?.bytes, redirectLimit: request.redirectLimit,
-            statuses: request.acceptableStatuses, contentTypes: request.acceptableContentTypes, hooks: hooks,
-            secret: request.credentialProvider?.secret, prepared: request.prepared)
+            body: request.body, authentication: request.options.authentication, netrcFile: request.options.netrcFile,
+            handlesCookies: request.options.handlesCookies, tls: request.options.tls,
+            addressPolicy: request.options.addressPolicy,
+            bodyLimit: request.options.bodyLimit?.bytes, redirectLimit: request.options.redirectLimit,
+            statuses: request.options.acceptableStatuses, contentTypes: request.options.acceptableContentTypes,
+            hooks: hooks,
+            secret: request.options.credentialProvider?.secret, prepared: request.prepared)
     }
 }
 
@@ -104,7 +109,7 @@ extension ResolvedRequest {
     package func adding(_ fields: HTTPFields) -> ResolvedRequest {
         if fields.isEmpty { return self }
         var request = request
-        request.headers.append(contentsOf: fields)
+        request.options.headers.append(contentsOf: fields)
         request.prepared?.outgoing?.headers.append(contentsOf: fields)
         // What could be resolved once can be again.
         return (try? ResolvedRequest(request)) ?? self
@@ -123,8 +128,8 @@ extension ResolvedRequest {
     /// Whether who asks follows from more than the key of its original and the downloader's settings: from a password, a jar's
     /// cookies, a file, or what a modifier sets.
     package var dependsOnMore: Bool {
-        key.credentials != nil || request.credentialProvider?.secret != nil || request.handlesCookies
-            || request.netrcFile != nil || request.requestModifier != nil
+        key.credentials != nil || request.options.credentialProvider?.secret != nil || request.options.handlesCookies
+            || request.options.netrcFile != nil || request.options.requestModifier != nil
     }
 
     /// True for files, paths and `data:` URLs.

@@ -18,40 +18,40 @@ struct TransferPlan: Sendable {
 
     var request: DownloadRequest { resolved.request }
     var configuration: DownloadConfiguration { snapshot.configuration }
-    var addressPolicy: AddressPolicy? { request.addressPolicy ?? configuration.addressPolicy }
-    var tls: TLSPolicy { request.tls ?? configuration.tls }
-    var requestModifier: RequestModifier? { request.requestModifier ?? configuration.requestModifier }
-    var responseModifier: ResponseModifier? { request.responseModifier ?? configuration.responseModifier }
+    var addressPolicy: AddressPolicy? { request.options.addressPolicy ?? configuration.addressPolicy }
+    var tls: TLSPolicy { request.options.tls ?? configuration.tls }
+    var requestModifier: RequestModifier? { request.options.requestModifier ?? configuration.requestModifier }
+    var responseModifier: ResponseModifier? { request.options.responseModifier ?? configuration.responseModifier }
 
     private static func provider(
         for url: WebURL, _ resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot
     ) -> CredentialProvider? {
-        let own = resolved.request.credentialProvider
+        let own = resolved.request.options.credentialProvider
         guard let provider = own ?? snapshot.configuration.credentialProvider else { return nil }
-        if resolved.request.credentials != nil || url.credentials != nil { return nil }
-        if resolved.request.headers[.authorization] != nil { return nil }
-        return own == nil && resolved.request.netrcFile != nil ? nil : provider
+        if resolved.request.options.credentials != nil || url.credentials != nil { return nil }
+        if resolved.request.options.headers[.authorization] != nil { return nil }
+        return own == nil && resolved.request.options.netrcFile != nil ? nil : provider
     }
 
     func machine(createdAt: Duration, jitter: @escaping @Sendable () -> Double) -> TransferStateMachine {
-        let fields = request.headers
+        let fields = request.options.headers
         let hasFields = !fields.isEmpty
         let chain = RedirectChain(
-            url, method: request.method, limit: request.redirectLimit ?? configuration.redirectLimit,
+            url, method: request.method, limit: request.options.redirectLimit ?? configuration.redirectLimit,
             allowsHTTP: configuration.allowsRedirectsToHTTP)
         let rules = TransferStateMachine.Rules(
-            bodyLimit: (request.bodyLimit ?? configuration.bodyLimit).bytes,
-            acceptableStatuses: request.acceptableStatuses ?? configuration.acceptableStatuses,
-            contentTypes: request.acceptableContentTypes ?? configuration.acceptableContentTypes,
-            sendsCredentials: request.credentials != nil || url.credentials != nil
-                || request.netrcFile != nil || (hasFields && fields[.authorization] != nil)
+            bodyLimit: (request.options.bodyLimit ?? configuration.bodyLimit).bytes,
+            acceptableStatuses: request.options.acceptableStatuses ?? configuration.acceptableStatuses,
+            contentTypes: request.options.acceptableContentTypes ?? configuration.acceptableContentTypes,
+            sendsCredentials: request.options.credentials != nil || url.credentials != nil
+                || request.options.netrcFile != nil || (hasFields && fields[.authorization] != nil)
                 || configuration.proxy.hasCredentials,
             mayAskForCredentials: provider != nil,
             takesNotModified: hasFields && (fields[.ifNoneMatch] != nil || fields[.ifModifiedSince] != nil),
             takesParts: hasFields && fields[.range] != nil,
-            retry: request.retry ?? configuration.retry, jitter: jitter)
+            retry: request.options.retry ?? configuration.retry, jitter: jitter)
         let clocks = TransferClocks(
-            request.deadlines ?? configuration.deadlines, createdAt: createdAt,
+            request.options.deadlines ?? configuration.deadlines, createdAt: createdAt,
             patience: configuration.queueLimits.spare > 0 ? .seconds(1) : nil)
         return TransferStateMachine(chain, rules: rules, clocks: clocks)
     }
@@ -71,20 +71,20 @@ struct TransferPlan: Sendable {
         sent.method = outgoing.method
         sent.headers = outgoing.headers
         if let body = outgoing.body { sent.body = body }
-        var credentials = request.credentials ?? chain.firstCredentials
+        var credentials = request.options.credentials ?? chain.firstCredentials
         if !chain.keepsSecrets { credentials = chain.current.credentials }
         if let credentials { sent.credentials = credentials }
-        if request.authentication != .basic { sent.authentication = request.authentication }
+        if request.options.authentication != .basic { sent.authentication = request.options.authentication }
         // Its entries are for those who are asked, not for whoever they send us to.
-        if chain.keepsSecrets, let file = request.netrcFile { sent.netrcFile = file }
+        if chain.keepsSecrets, let file = request.options.netrcFile { sent.netrcFile = file }
         // What is tried once the transport may not try again either, nor what is not safe to do twice.
         let isSafe = outgoing.method == .get || outgoing.method == .head
-        let mayRepeat = isSafe && (request.retry ?? configuration.retry).retries > 0
+        let mayRepeat = isSafe && (request.options.retry ?? configuration.retry).retries > 0
         if sent.mayRepeat != mayRepeat { sent.mayRepeat = mayRepeat }
-        if let tls = request.tls { sent.tls = tls }
+        if let tls = request.options.tls { sent.tls = tls }
         // Who we are is for the first origin only; whom we trust, and by which keys, is the same everywhere.
         if !chain.keepsSecrets, sent.tls.clientCertificate != nil { sent.tls.clientCertificate = nil }
-        if let policy = request.addressPolicy { sent.addressPolicy = policy }
+        if let policy = request.options.addressPolicy { sent.addressPolicy = policy }
         return sent
     }
 }

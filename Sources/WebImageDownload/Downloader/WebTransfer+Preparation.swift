@@ -144,7 +144,7 @@ extension WebTransfer {
     ) -> TransportRequest {
         var request = plan.transportRequest(outgoing, for: chain)
         let cookies =
-            plan.request.handlesCookies ? plan.configuration.cookieJar.cookies(for: outgoing.url) : nil
+            plan.request.options.handlesCookies ? plan.configuration.cookieJar.cookies(for: outgoing.url) : nil
         let hop = hop(of: outgoing, chain, cookies)
         let challenge = state.withLock { state in
             state.record.note(hop, behind: chain.count)
@@ -184,7 +184,7 @@ extension WebTransfer {
 
     /// - Returns: whether the answer redirects, and where it leads to gets other cookies now.
     func takeCookies(of head: ResponseHead) -> Bool {
-        guard plan.request.handlesCookies else { return false }
+        guard plan.request.options.handlesCookies else { return false }
         let values = head.headers[values: .setCookie]
         if values.isEmpty { return false }
         let jar = plan.configuration.cookieJar
