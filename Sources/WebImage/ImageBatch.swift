@@ -6,6 +6,15 @@ extension ImageManager {
     /// Loads a list of pictures: iterate to have each as it comes, or ``ImageBatch/all()`` for all of them in the list's
     /// order. A phase of several lists is one `all()` after another.
     public func images(for requests: [ImageRequest]) -> ImageBatch { ImageBatch(manager: self, requests: requests) }
+
+    /// The same for URLs.
+    ///
+    /// - Parameters:
+    ///   - urls: texts of absolute URLs.
+    ///   - size: the size to decode each to; nil: the size that it has.
+    public func images(for urls: [String], size: TargetSize? = nil) -> ImageBatch {
+        images(for: urls.map { ImageRequest($0, size: size) })
+    }
 }
 
 /// The pictures of a list, as they come. Each request is answered once, with a picture or an error; one that fails does not

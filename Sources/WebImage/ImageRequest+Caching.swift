@@ -51,6 +51,7 @@ extension ImageRequest {
         var looksOnDisk: Bool { keepsOnDisk && query.contains(.disk) }
         /// The same without what concerns one picture only, or stands in the original's key.
         var ofBytes: Caching {
+            if key == nil, sizePrecision == .exact, serializer == nil { return self }
             var caching = self
             caching.key = nil
             caching.sizePrecision = .exact

@@ -177,6 +177,8 @@ extension ImageRequest {
     var asksMemory: Bool { storage.options.caching.query.contains(.memory) }
     /// Whether a picture in memory is the answer, whatever HTTP says of it.
     var trustsMemory: Bool { storage.options.caching.policy.trustsMemory }
+    /// Whether it wants the picture as its original has it.
+    var isPlain: Bool { storage.isPlain }
     /// Whether it takes the answers that the downloader's settings say, for somebody whom its keys and they name.
     var isUsual: Bool { storage.takesUsualAnswers && storage.isSteady }
     /// Whether it says nothing of its own of which answers it takes.

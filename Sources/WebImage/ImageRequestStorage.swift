@@ -17,6 +17,8 @@ final class ImageRequestStorage: Sendable {
     let download: Result<ResolvedRequest, WebImageError>
     let originalKey: CacheKey
     let variantKey: CacheKey
+    /// Whether it wants the picture as its original has it.
+    let isPlain: Bool
     /// Whether it says nothing of its own of which answers it takes.
     let takesUsualAnswers: Bool
     /// Whether its keys and the downloader's settings say all of who asks.
@@ -41,7 +43,8 @@ final class ImageRequestStorage: Sendable {
             isSteady = true
             originalKey = CacheKey(options.caching.key ?? download.url)
         }
-        variantKey = originalKey.variant(PictureKey(options.recipe).text)
+        isPlain = options.makesNothing
+        variantKey = originalKey.variant(isPlain ? PictureKey.plain : PictureKey(options.recipe).text)
     }
 
     /// - Parameter other: has the same place and is downloaded in the same way under the same name.
@@ -50,8 +53,10 @@ final class ImageRequestStorage: Sendable {
         self.options = options
         download = other.download
         originalKey = other.originalKey
+        isPlain = changesKeys ? options.makesNothing : other.isPlain
         variantKey =
-            changesKeys ? other.originalKey.variant(PictureKey(options.recipe).text) : other.variantKey
+            changesKeys
+            ? originalKey.variant(isPlain ? PictureKey.plain : PictureKey(options.recipe).text) : other.variantKey
         takesUsualAnswers = other.takesUsualAnswers
         isSteady = other.isSteady
     }
@@ -93,5 +98,17 @@ final class ImageRequestStorage: Sendable {
             }
         download.options = options.http
         return download
+    }
+}
+
+extension ImageRequest.Options {
+    /// Whether nothing is made of the picture that a key tells.
+    fileprivate var makesNothing: Bool {
+        guard size == nil, transformers.isEmpty else { return false }
+        var keyed = decoding
+        keyed.ownLimits = nil
+        keyed.preloadsFrames = false
+        keyed.allowsPartial = false
+        return keyed == ImageRequest.Decoding()
     }
 }

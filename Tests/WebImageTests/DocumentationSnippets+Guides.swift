@@ -123,6 +123,12 @@ private struct LoadersAndHooks {
         return modifier
     }
 
+    func managerWithCache(_ cache: any ImageCaching) -> ImageManager {
+        var configuration = ImageManager.Configuration()
+        configuration.cache = cache
+        return ImageManager(configuration: configuration)
+    }
+
     func managerWithTier(_ tier: any BytesTier) -> ImageManager {
         var configuration = ImageManager.Configuration()
         configuration.tiers = [tier]

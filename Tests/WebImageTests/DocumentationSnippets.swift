@@ -46,6 +46,18 @@ private func askForASize(manager: ImageManager) async throws {
 }
 
 // GettingStarted.md
+private func sayMore() -> ImageRequest {
+    let wide = ImageRequest("https://example.com/a.jpg") {
+        $0.size = TargetSize(width: 1200)
+        $0.priority = .high
+        $0.decoding.keepsBitDepth = true
+        $0.caching.policy = .protocol
+        $0.http.headers[.acceptLanguage] = "de"
+    }
+    return wide
+}
+
+// GettingStarted.md
 private func showWhatIsInMemory(manager: ImageManager, request: ImageRequest, show: (Image) -> Void) async throws {
     if let image = manager.cachedImage(for: request) {
         show(image)

@@ -84,6 +84,10 @@ import WebImageDownload
         #expect(request == other && request.hashValue == other.hashValue, "the same change")
         #expect(request != ImageRequest(url), "no change")
         #expect(Set([request, other, ImageRequest(url)]).count == 2)
+        #expect(request.isPlain == (request.variantKey == request.originalKey.variant(PictureKey.plain)))
+        var changed = ImageRequest(url)
+        changed.options = request.options
+        #expect(changed == request && changed.variantKey == request.variantKey && changed.isPlain == request.isPlain)
         guard change.canBeWritten else {
             #expect(throws: EncodingError.self) { try JSONEncoder().encode(request) }
             return

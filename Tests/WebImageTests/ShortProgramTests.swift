@@ -50,7 +50,7 @@ import WebImageTesting
 
     @Test func aListAsItComes() async throws {
         var widths: [Int: Int] = [:]
-        for await picture in manager.images(for: urls.map { ImageRequest($0) }) {
+        for await picture in manager.images(for: urls) {
             widths[picture.index] = try picture.result.get().image.size.width
         }
         #expect(widths == [0: 64, 1: 64, 2: 64])
@@ -58,7 +58,7 @@ import WebImageTesting
 
     @Test func theWayOfALoad() async throws {
         var steps: [String] = []
-        for try await event in manager.events(for: ImageRequest(urls[0])) {
+        for try await event in manager.events(for: "https://pictures.test/0.jpg") {
             switch event {
             case .progress: steps.append("progress")
             case .finished(let result): steps.append("\(try result.get().image.size)")
@@ -91,7 +91,7 @@ import WebImageTesting
 
     @Test func addressesOfStrangers() async throws {
         var configuration = ImageManager.Configuration()
-        configuration.download.addressPolicy = .publicOnly
+        configuration.addressPolicy = .publicOnly
         configuration.disk = nil
         let careful = ImageManager(configuration: configuration)
         let error = await #expect(throws: WebImageError.self) {

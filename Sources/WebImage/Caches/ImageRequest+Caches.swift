@@ -14,16 +14,6 @@ extension ImageRequest {
         }
     }
 
-    /// What a request that wants the picture as it is adds to the original key.
-    private static let plainVariant =
-        "\(CacheKey.variantSeparator)\(PictureKey(PictureRecipe()).text)"
-
-    /// Whether it wants the picture as its original has it.
-    var isPlain: Bool {
-        variantKey.text.utf8.count == originalKey.text.utf8.count + Self.plainVariant.utf8.count
-            && variantKey.text.hasSuffix(Self.plainVariant)
-    }
-
     /// The name of this very picture on disk: a plain one is its original, so that no bytes are stored twice.
     var diskKey: CacheKey { isPlain ? originalKey : variantKey }
 

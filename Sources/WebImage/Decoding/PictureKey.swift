@@ -12,6 +12,9 @@ struct PictureKey: Hashable, Sendable {
     /// Each field is `letter length : value ;`, in a fixed order; what is at its default is left out. A field's length is
     /// in UTF-8 bytes, so that no value can be mistaken for a field.
     let decode: String
+    /// The text of a picture of which nothing is made.
+    static let plain = PictureKey(PictureRecipe()).text
+
     /// The keys of the transformers.
     let steps: [String]
 
