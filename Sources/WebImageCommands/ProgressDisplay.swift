@@ -26,9 +26,13 @@ final class ProgressDisplay: Sendable {
         self.total = total
     }
 
+    /// Begins a bar. Bars stand in the order of their numbers, whichever begins first.
     func begin(_ id: Int, name: String) {
         guard isOn else { return }
-        update { $0.bars.append((id, name, nil)) }
+        update { state in
+            let place = state.bars.firstIndex { $0.id > id } ?? state.bars.endIndex
+            state.bars.insert((id, name, nil), at: place)
+        }
     }
 
     func show(_ progress: LoadProgress, of id: Int) {

@@ -33,7 +33,7 @@ private func landingPage() async throws {
 // GettingStarted.md
 private func loadAPicture() async throws {
     let manager = ImageManager()
-    let response = try await manager.image(for: ImageRequest("https://example.com/a.jpg"))
+    let response = try await manager.image(for: "https://example.com/a.jpg")
     print(response.image.size, response.source)
 }
 

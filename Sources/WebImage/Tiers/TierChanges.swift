@@ -1,6 +1,7 @@
 import WebImageCache
 import WebImageCore
 import WebImageDownload
+import WebImageSystem
 
 /// The changes that one further tier is still to make. A pure value.
 ///
@@ -45,8 +46,7 @@ struct TierChanges {
     private let mostWaitingBytes: Int
     private var lines: [CacheKey: Line] = [:]
     /// Keys whose first change may begin, in order.
-    private var ready: [CacheKey] = []
-    private var nextReady = 0
+    private var ready = FIFO<CacheKey>()
     private var nextNumber: UInt64 = 1
     private var waitingCount = 0
     private(set) var waitingBytes = 0
@@ -58,7 +58,7 @@ struct TierChanges {
     }
 
     /// Whether nothing is to be done.
-    var isIdle: Bool { runningCount == 0 && nextReady == ready.count }
+    var isIdle: Bool { runningCount == 0 && ready.count == 0 }
 
     /// Whether the entry of that key is about to go.
     func isRemoving(_ key: CacheKey) -> Bool {
@@ -139,13 +139,7 @@ struct TierChanges {
 
     /// The next change that may begin now; it counts as running until ``end(_:)``.
     mutating func takeNext() -> Change? {
-        guard runningCount < mostRunning, nextReady < ready.count else { return nil }
-        let key = ready[nextReady]
-        nextReady += 1
-        if nextReady == ready.count || nextReady > 1024 {
-            ready.removeFirst(nextReady)
-            nextReady = 0
-        }
+        guard runningCount < mostRunning, let key = ready.popFirst() else { return nil }
         guard var line = lines[key], !line.waiting.isEmpty else { return takeNext() }
         let change = line.waiting.removeFirst()
         (line.isRunning, line.isRemoving) = (true, change.isRemoval)
