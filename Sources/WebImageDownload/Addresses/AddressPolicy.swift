@@ -1,16 +1,17 @@
 import WebImageCore
 
-/// Which servers may be talked to, for programs that take URLs from strangers.
+/// Which servers may be talked to. For programs that take URLs from strangers.
 ///
-/// Scheme, host and port are looked at before each request, also after a redirect; the *resolved* address before each
-/// connection, and again before a connection that stands is used: a name that resolves to 127.0.0.1, `http://2130706433`
-/// and `[::ffff:10.0.0.1]` are found out. What is not allowed fails with `addressRefused`. With a policy no proxy is used,
-/// since it would hide the address.
+/// Scheme, host and port are checked before each request, also after a redirect. The *resolved* address is checked
+/// before each connection, and again before a kept connection is used. So a name that resolves to 127.0.0.1 is found
+/// out, and so are `http://2130706433` and `[::ffff:10.0.0.1]`. What is not allowed fails with `addressRefused`. No
+/// proxy is used with a policy, since a proxy would hide the address.
 public struct AddressPolicy: Sendable {
-    /// Lower case. Default `http` and `https`; files and `data:` URLs need `file` and `data` here.
+    /// The schemes that are allowed, in lower case. Default `http` and `https`; files and `data:` URLs need `file` and
+    /// `data` here.
     public var schemes: Set<String> = ["http", "https"]
-    /// When given, only these hosts: `example.com`, or `*.example.com` for all below it. Names in other scripts and their
-    /// `xn--` form are the same. Default nil: any.
+    /// Only these hosts are allowed: `example.com`, or `*.example.com` for all hosts below it. A name in another script
+    /// and its `xn--` form are the same. Default nil: any host.
     public var allowedHosts: [String]?
     /// Never these hosts. Default none.
     public var deniedHosts: [String] = []
@@ -20,7 +21,8 @@ public struct AddressPolicy: Sendable {
     public var deniedPorts: Set<Int> = []
     /// These addresses are allowed, whatever ``deniedAddresses`` says. Default none.
     public var allowedAddresses: [AddressRange] = []
-    /// Never these addresses. An IPv6 address that stands for an IPv4 address is denied with it. Default none.
+    /// These addresses are never allowed. An IPv6 address that stands for a denied IPv4 address is denied, too. Default
+    /// none.
     public var deniedAddresses: [AddressRange] = []
     /// A rule of your own, beside the others.
     private var rule: Rule?
@@ -56,7 +58,7 @@ public struct AddressPolicy: Sendable {
         return policy
     }()
 
-    /// Whether a numeric address may be connected to. False for a text that is none.
+    /// Whether a numeric address may be connected to. False for a text that is no address.
     public func allows(address text: String) -> Bool {
         guard let address = IPAddress(text) else { return false }
         let all = [address] + address.embedded

@@ -47,18 +47,22 @@ public struct CredentialQuestion: Sendable {
     public var rejected: Credentials?
 }
 
-/// Where credentials come from: asked for when a server wants them, or ahead of the first request.
+/// Finds credentials: when a server asks for them, or before the first request.
 ///
-/// It is asked about the origin of the request only, never about one that a redirect leads to.
+/// A provider is asked for the origin of the request only, never for an origin that a redirect leads to.
 public struct CredentialProvider: Sendable {
     /// Stands for the provider and for whom it speaks: two of one name share answers.
     public var name: String
     /// What tells apart two of one name that speak for one user: the password that each of them knows.
     var secret: BasicCredentials?
-    /// True asks before the first request to an origin (bearer tokens), false when it answers 401.
+    /// Whether the provider is asked before the first request to an origin, as bearer tokens need it. Default false: it
+    /// is asked when the origin answers 401.
     public var asksAhead: Bool
-    /// nil gives up: the download fails with `authenticationFailed`. An error is the cause of that. After a 401 it is
-    /// asked once more, and how many downloads ever have the same credentials refused, once for all of them.
+    /// Answers a question with credentials. Nil gives up, and the download fails with `authenticationFailed`; an error
+    /// does the same, and is its cause.
+    ///
+    /// After a 401 it is asked once more. Where many downloads have the same credentials refused, it is asked once for
+    /// all of them.
     public var credentials: @Sendable (CredentialQuestion) async throws -> Credentials?
 
     public init(

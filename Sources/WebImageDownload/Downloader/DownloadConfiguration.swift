@@ -14,16 +14,18 @@ public struct DownloadConfiguration: Sendable {
     public var maxConcurrent = 64
     /// Transfers at a time to one host and port. Default 6.
     public var maxConcurrentPerHost = 6
-    /// How many transfers may run beyond these two limits so that slow origins hold up nobody else. One of which less than
-    /// 1 KiB came in a second is not counted against the limits (of one host so many and twice
-    /// ``maxConcurrentPerHost`` more may run), and a host that has none running may begin one in any case. 0: the limits
-    /// hold for slow ones, too. Default nil: three times ``maxConcurrent``.
+    /// How many transfers may run beyond these two limits, so that slow origins hold up nobody else. Default nil: three
+    /// times ``maxConcurrent``.
+    ///
+    /// A transfer that brings less than 1 KiB a second is slow, and does not count against the limits. One host may
+    /// have as many slow transfers as this says and twice ``maxConcurrentPerHost`` more. A host without a running
+    /// transfer may always begin one. With 0 slow transfers count like others.
     public var spareForSlowOrigins: Int?
-    /// Transfers that may wait; one more fails with `queueFull`. The last tenth is kept free of low-priority ones. Default
-    /// 10 000.
+    /// How many transfers may wait for a slot. One more fails with `queueFull`. The last tenth is kept free of
+    /// low-priority transfers. Default 10 000.
     public var maxWaiting = 10_000
-    /// Of both, so many are kept free of low-priority downloads, so that what is looked at never waits for what is only
-    /// prefetched; one is left to those in any case. Default 1.
+    /// How many slots of both limits are kept free of low-priority downloads, so that what is looked at never waits for
+    /// what is only prefetched. One slot is left to low priority in any case. Default 1.
     public var reservedForUrgent = 1
     /// Default first in, first out.
     public var order = Order.firstInFirstOut
@@ -34,9 +36,9 @@ public struct DownloadConfiguration: Sendable {
     public var redirectLimit = 10
     /// Whether a redirect may lead from `https` to `http`. Default false: `redirectRefused`.
     public var allowsRedirectsToHTTP = false
-    /// Headers whose values say who asks: an answer is for those who sent the same, unless it is `public`, and they do not
-    /// follow a redirect to another origin. Default `Authorization`, `Cookie` and `Proxy-Authorization`, of which the last
-    /// counts for redirects only.
+    /// The headers whose values say who asks. An answer is served only to those who sent the same values, unless the
+    /// answer is `public`; and these headers do not follow a redirect to another origin. Default `Authorization`,
+    /// `Cookie` and `Proxy-Authorization`; the last one counts for redirects only.
     public var secretHeaders: Set<HTTPField.Name> = [.authorization, .cookie, .proxyAuthorization]
     /// The statuses whose bodies are taken; all others fail with `badStatus`. Default 200 to 299.
     public var acceptableStatuses = StatusSet.successful
@@ -52,14 +54,16 @@ public struct DownloadConfiguration: Sendable {
     public var allowsHTTP2 = true
     /// By which proxy. Default as the environment says.
     public var proxy = ProxySettings.environment
-    /// For requests that do not say otherwise. Default: the system's trust, no pins, no client certificate.
+    /// How TLS is spoken for requests that do not say it themselves. Default: the system's trust, no pins, no client
+    /// certificate.
     ///
-    /// A client certificate here, like a ``credentialProvider``, is not part of a picture's cache key: an entry that was
-    /// stored under another one is not served unless it is `public`, but replaced. Requests that set their own have entries of their own.
+    /// A client certificate here is not part of a picture's cache key, and neither is a ``credentialProvider``. An
+    /// entry that was stored under another certificate is not served, unless it is `public`: it is replaced. Requests
+    /// that set their own certificate have entries of their own.
     public var tls = TLSPolicy()
-    /// For requests that have none of their own. Default nil: every server.
+    /// Which servers may be talked to, for requests that do not say it themselves. Default nil: every server.
     public var addressPolicy: AddressPolicy?
-    /// For requests that have neither credentials nor a provider of their own. Default nil.
+    /// Finds credentials for requests that have neither credentials nor a provider. Default nil.
     public var credentialProvider: CredentialProvider?
     /// How long a provider's answer is kept. Default for the session.
     public var credentialPersistence = CredentialPersistence.session

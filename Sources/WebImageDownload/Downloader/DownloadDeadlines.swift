@@ -12,15 +12,17 @@ public struct DownloadDeadlines: Hashable, Sendable, Codable {
         }
     }
 
-    /// From the start to a standing connection, for each redirect anew. Default 10 s.
+    /// How long a connection may take to stand, anew for each redirect. Default 10 s.
     public var connect: Duration?
-    /// From there to the head of the answer. Default 15 s.
+    /// How long the head of the answer may take from there. Default 15 s.
     public var firstByte: Duration?
-    /// Between two pieces of the body. Default 15 s. Stands still while we do not read.
+    /// How long may pass between two pieces of the body. The clock stands still while nobody reads. Default 15 s.
     public var idle: Duration?
-    /// Default 1 KiB a second over 30 s: a slower one fails with `tooSlow`. Stands still while we do not read.
+    /// The speed that a body must keep up; a slower one fails with `tooSlow`. The clock stands still while nobody
+    /// reads. Default 1 KiB a second over 30 s.
     public var minimumSpeed: MinimumSpeed?
-    /// From the call to the last byte, waiting in the queue and redirects included. Default nil.
+    /// How long the whole may take, from the call to the last byte, with waiting in the queue and redirects. Default
+    /// nil.
     public var total: Duration?
 
     public init(

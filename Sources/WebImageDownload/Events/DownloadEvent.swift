@@ -26,8 +26,8 @@ public struct DownloadEvent: Sendable {
     public let kind: Kind
 }
 
-/// The events of a downloader, from the moment on that this was asked for. A listener that reads too slowly loses the
-/// oldest of 4096.
+/// The events of a downloader from the moment on that the sequence was asked for. A listener that reads too slowly
+/// loses the oldest events: 4096 are kept.
 public struct DownloadEvents: AsyncSequence, Sendable {
     public typealias Element = DownloadEvent
     public typealias Failure = Never

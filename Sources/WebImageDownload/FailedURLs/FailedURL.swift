@@ -14,10 +14,10 @@ public struct FailedURL: Sendable {
 
 /// For how long URLs that failed are left alone, by what they failed with.
 ///
-/// Only what a second request would not change soon is worth remembering: nothing that has to do with the network, with
-/// this caller's credentials or limits, or with a cancel.
+/// Only failures that a second request would soon meet again are remembered. Failures of the network, of this caller's
+/// credentials or limits, and cancels are not.
 public struct FailedURLPolicy: Sendable {
-    /// How many are remembered; more push out those whose time is up first. Default 1000.
+    /// How many URLs are remembered. When there are more, those whose time is up first are forgotten. Default 1000.
     public var limit = 1000
     /// 404 and 410: there is no such picture. Default 5 minutes.
     public var missing = Duration.seconds(300)

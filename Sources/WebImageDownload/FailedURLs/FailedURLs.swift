@@ -2,9 +2,11 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// Remembers which requests failed so that they are not made again at once: a URL with all that a request asks of it, so
-/// that one with other credentials, fields, limits or hooks is made. Asked after the caches: what is cached is
-/// served however its URL fared. Safe to use from any thread; nothing blocks.
+/// Remembers which requests failed, so that they are not made again at once. Safe to use from any thread; nothing
+/// blocks.
+///
+/// A request is remembered with all that it asks: the same URL with other credentials, headers, limits or hooks is
+/// asked for. Caches are looked at first, so that a cached picture is served although its URL failed.
 public final class FailedURLs: Sendable {
     public struct Statistics: Hashable, Sendable {
         /// Failures that were remembered.

@@ -23,30 +23,32 @@ public struct OutgoingRequest: Sendable {
     }
 }
 
-/// Changes requests before they are sent: the first one, and each that follows a redirect or a failure.
-/// Each is changed once, as the redirects before it left it.
+/// Changes requests before they are sent: the first one, and each that follows a redirect or a failure. Each request is
+/// changed once, in the form in which the redirects before it left it.
 ///
-/// What it cannot undo: once a redirect leads to another origin, ``DownloadConfiguration/secretHeaders`` are taken out
-/// behind it, unless it sends the request to an origin of its own choice; the caller's secrets do not go there either.
-/// A request that it sends to another host keeps the slot of the host that was asked for; addresses and failing hosts are
-/// looked at anew.
+/// A modifier cannot undo these rules:
+/// - Once a redirect leads to another origin, the ``DownloadConfiguration/secretHeaders`` are taken out after the modifier,
+///   unless the modifier sends the request to an origin of its own choice. The caller's secrets do not go there either.
+/// - A request that is sent to another host keeps the slot of the host that was asked for. Address policy and failing hosts
+///   are checked anew.
+/// - A request that a redirect has made a GET stays one, without a body (RFC 9110 section 15.4).
 ///
-/// A request that a redirect has made a GET stays one, without a body (RFC 9110 section 15.4).
-///
-/// What it sets decides who may have the answer: a load asks it before it looks into a cache or joins another load, and sends
-/// what it said then. A picture in memory is answered without asking it only where it is for everybody (`public`, without
-/// `Vary`), unless the modifier works at once (``changing(name:_:)``).
+/// What a modifier sets decides who may have the answer. A load asks it before it looks into a cache or joins another
+/// load, and sends what it said then. A picture in memory is answered without asking only where it is for everybody
+/// (`public`, without `Vary`), unless the modifier works at once (``changing(name:_:)``).
 public struct RequestModifier: Sendable {
     /// Stands for the modifier: two of one name are taken to do the same to the same request, so that their downloads may be
     /// shared where they did.
     public var name: String
-    /// nil refuses: the download fails with `requestRefused`. So does an error, which is its cause.
+    /// Gets a request and gives it back as it is to be sent. Nil refuses: the download fails with `requestRefused`. An
+    /// error refuses, too, and is the cause.
     public var modify: @Sendable (OutgoingRequest) async throws -> OutgoingRequest? {
         didSet { change = nil }
     }
-    /// For whom it speaks, where the secrets that it sets or the URL that it asks for change from request to request, as
-    /// signatures and tokens do. Default nil: each secret (``DownloadConfiguration/secretHeaders``) and each changed URL stands
-    /// for somebody else. A request's own ``DownloadOptions/credentialScope`` counts more.
+    /// Names the user for whom the modifier speaks. Set it where the secrets or the URL that it sets change from
+    /// request to request, as signatures and tokens do. Default nil: each secret
+    /// (``DownloadConfiguration/secretHeaders``) and each changed URL stands for another user. A request's own
+    /// ``DownloadOptions/credentialScope`` counts more.
     public var credentialScope: String?
     /// Headers that it sets anew each time and that change no answer: two requests that differ only in them share a download.
     /// Default `traceparent`, `tracestate` and `X-Request-ID`.
@@ -103,7 +105,8 @@ public struct RequestModifier: Sendable {
 public struct ResponseModifier: Sendable {
     /// Stands for the modifier: two of one name are taken to do the same.
     public var name: String
-    /// nil refuses: the download fails with `responseRefused`. Called on the transport's thread: it must not block.
+    /// Gets a head and gives it back as it is to be taken. Nil refuses: the download fails with `responseRefused`.
+    /// Called on the transport's thread: it must not block.
     public var modify: @Sendable (ResponseHead) -> ResponseHead?
 
     public init(name: String, modify: @escaping @Sendable (ResponseHead) -> ResponseHead?) {

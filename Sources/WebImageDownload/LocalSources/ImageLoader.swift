@@ -27,7 +27,8 @@ public protocol ImageLoader: Sendable {
 public struct ImageReceiver: Sendable {
     let transfer: LoaderTransfer
 
-    /// Says how long the whole is, before its first byte; need not be called. A body that is shorter is `truncatedBody`.
+    /// Says how long the whole is. May be called before the first byte, and need not be. A body that is shorter fails
+    /// with `truncatedBody`.
     public func expect(_ length: ByteCount) { transfer.expect(length) }
 
     /// Takes the next bytes. Suspends while too much waits to be decoded. One call after the other: bytes have an order.

@@ -1,8 +1,9 @@
-/// By which proxy servers are reached. With an ``AddressPolicy`` none is used, since it would hide the address.
+/// The proxy by which servers are reached. None is used with an ``AddressPolicy``, since a proxy would hide the
+/// address.
 ///
-/// What a proxy answers counts as if the server had: 407 and 401 are `authenticationFailed` when there are credentials
-/// for it, other statuses `badStatus`, also for a tunnel that it refuses to open. One that is down is
-/// `connectionRefused`; no server is then asked without it.
+/// What a proxy answers counts as if the server had answered: 407 and 401 are `authenticationFailed` when there are
+/// credentials for the proxy, other statuses are `badStatus`, also for a tunnel that the proxy refuses to open. A proxy
+/// that is down is `connectionRefused`; the server is not asked without it then.
 public enum ProxySettings: Hashable, Sendable {
     /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, read by libcurl. Whether there is one of them is
     /// looked up when the transport is made.

@@ -45,7 +45,7 @@ public struct ResponseHead: Sendable {
         storage = .lines(lines)
     }
 
-    /// Every field. Parsed at each call when the head came from the network: keep it.
+    /// Every header. Keep the result: a head that came from the network is parsed at each call.
     public var headers: HTTPFields {
         switch storage {
         case .parsed(let fields): return fields
@@ -59,7 +59,7 @@ public struct ResponseHead: Sendable {
         }
     }
 
-    /// The values of one field, joined by commas as RFC 9110 section 5.2 allows, or nil when it is absent.
+    /// The values of one header, joined by commas as RFC 9110 section 5.2 allows; nil when it is absent.
     public subscript(name: HTTPField.Name) -> String? {
         switch storage {
         case .parsed(let fields): return fields[name]

@@ -83,8 +83,8 @@ public struct TransportRequest: Sendable {
         set { change { $0.allowsHTTP2 = newValue } }
     }
 
-    /// Asked before each connection, and again before a re-used one is used, with the remote address. With a policy no
-    /// proxy is used: it would hide the address. Nil (the default) allows every address.
+    /// Asked before each connection, and again before a kept connection is used, with the remote address. No proxy is
+    /// used with a policy, since a proxy would hide the address. Default nil: every address is allowed.
     public var addressPolicy: AddressPolicy? {
         get { rest.values.addressPolicy }
         set { change { $0.addressPolicy = newValue } }
