@@ -1,25 +1,29 @@
 import WebImageDownload
 
-/// Where a load looks, and what it leaves behind.
+/// When a load reads caches, when it asks the origin, and whether it stores the answer.
 ///
-/// Three things bind whatever the policy: an answer with `no-store` is not kept, one that `Vary` ties to another request
-/// is not served, and one that was given to somebody is served to nobody else, unless it is `public` (RFC 9111).
+/// Three rules hold with every policy (RFC 9111). An answer with `no-store` is not kept. An answer that `Vary` ties to
+/// another request is not served. An answer that was given to one user is served to no other user, unless it is
+/// `public`.
 public enum CachePolicy: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Any entry within the cache's own lifetime; the network on a miss; the answer is stored (the default).
+    /// Serves any entry within the cache's own lifetime. A miss goes to the network, and the answer is stored. The
+    /// default.
     case cacheFirst = "default"
-    /// What HTTP says (RFC 9111): an entry while it is fresh, else the origin is asked whether it still is. An entry with
-    /// `stale-while-revalidate` is served at once and renewed behind (RFC 5861): ``ImageEvent/cached(_:)``.
+    /// Goes by HTTP's rules (RFC 9111): serves an entry while it is fresh, and asks the origin about one that is not.
+    /// An entry with `stale-while-revalidate` is served at once and renewed in the background (RFC 5861); see
+    /// ``ImageEvent/cached(_:)``.
     case `protocol`
-    /// An entry only after the origin was asked whether it is still good.
+    /// Serves an entry only after the origin has said that it is still good.
     case revalidate
-    /// Any entry at once, as ``ImageEvent/cached(_:)``; then the origin is asked whether there is something newer, which is
-    /// the end of the events. ``ImageManager/image(for:)`` returns the entry, and the question goes on behind it.
+    /// Shows any entry at once, as ``ImageEvent/cached(_:)``, and then asks the origin whether there is something
+    /// newer, which ends the events. ``ImageManager/image(for:)`` returns the entry, and the origin is asked in the
+    /// background.
     case refresh
     /// No cache is read; the answer is stored.
     case reload
     /// As ``reload``, and caches between here and the origin are told not to answer (`Cache-Control: no-cache`).
     case reloadFromOrigin = "reload-from-origin"
-    /// Only the caches; a miss is ``/WebImageCore/WebImageError/Code-swift.struct/cacheMiss``.
+    /// Asks only the caches. A miss is ``/WebImageCore/WebImageError/Code-swift.struct/cacheMiss``.
     case cacheOnly = "cache-only"
     /// No cache is read, and nothing is stored.
     case noStore = "no-store"

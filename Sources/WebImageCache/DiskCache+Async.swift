@@ -5,7 +5,8 @@ import WebImageSystem
 // Each operation of the blocking face, run on the executor. A cancelled task throws `cancelled` at once; what was not
 // begun is not done, what was begun runs to its end.
 extension DiskCache {
-    /// The entry of that key, checked; nil when there is none, or it is too old or damaged.
+    /// The entry of that key, with all its checks passed; nil when there is none, or when it is too old or damaged.
+    ///
     /// - Throws: `cacheIO`, `cancelled`.
     public func read(_ key: CacheKey, priority: LoadPriority = .normal) async throws(WebImageError) -> DiskEntry? {
         try await hop(priority) { () throws(WebImageError) in try self.read(key) }
@@ -69,7 +70,7 @@ extension DiskCache {
         try await hopWhenOpen(.low) { () throws(WebImageError) in try self.removeExpired() }
     }
 
-    /// Lets the least recently used entries go until the cache takes no more than that.
+    /// Removes the least recently used entries until the cache takes no more than that.
     public func trim(to bytes: ByteCount) async throws(WebImageError) {
         try await hopWhenOpen(.low) { () throws(WebImageError) in try self.trim(to: bytes) }
     }

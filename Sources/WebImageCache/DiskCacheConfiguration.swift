@@ -3,7 +3,7 @@ public import WebImageCore
 
 /// Where a disk cache lies and how much it may hold.
 public struct DiskCacheConfiguration: Sendable {
-    /// Which date says how old an entry is: for the limit of age, and for who leaves first.
+    /// Which date says how old an entry is. The limit of age goes by it, and so does the order in which entries leave.
     public enum AgeBasis: Hashable, Sendable {
         /// When it was last read or written. The default.
         case lastUse
@@ -14,19 +14,19 @@ public struct DiskCacheConfiguration: Sendable {
     }
 
     public struct Limits: Hashable, Sendable {
-        /// Allocated bytes, temporary files and the cache's own index included, for all processes that use the
-        /// directory together. A sixteenth of it, at most 64 MiB, is kept for the beginnings of bodies whose transfers
-        /// broke off. Nil (default): 1 GiB or 10 % of the free space, whichever is less.
+        /// The most that the directory may take, in allocated bytes, for all processes that use it together. Temporary
+        /// files and the cache's own index count. A sixteenth of it, at most 64 MiB, is kept for the beginnings of
+        /// bodies whose transfers broke off. Default nil: 1 GiB or 10 % of the free space, whichever is less.
         public var bytes: ByteCount?
         /// Entries; nil (default): as many as the bytes allow.
         public var count: Int?
-        /// Age after which an entry is none any more, in whole seconds, rounded up; zero: at once; nil: for ever. Default:
-        /// 7 days.
+        /// The age from which an entry counts as absent, in whole seconds, rounded up. Zero: at once; nil: never.
+        /// Default 7 days.
         public var age: Duration?
         /// What age counts from, and the order in which entries leave. Default: the last use.
         public var ageBasis = AgeBasis.lastUse
-        /// Bytes of the disk that the cache leaves free for others, at the price of its own entries. It looks after
-        /// every 8 MiB that it writes. Nil (default): none.
+        /// How many bytes of the disk the cache leaves free for others, even if its own entries have to go. It looks
+        /// after every 8 MiB that it writes. Default nil: none.
         public var freeSpace: ByteCount?
 
         public init(bytes: ByteCount? = nil, age: Duration? = .seconds(7 * 86_400)) {
@@ -42,14 +42,15 @@ public struct DiskCacheConfiguration: Sendable {
     /// this user's. Any other directory is not used: stores throw `readOnly`, reads `cacheIO`. Where a directory is
     /// shared, such as the volume of a container, name a folder inside it that does not exist yet.
     public var directory: String
-    /// A folder of that directory; caches of different namespaces share nothing. One that cannot be the name of a
-    /// folder, because it is empty, consists of dots or contains a slash, gets another name.
+    /// The name of a folder in that directory. Caches of different namespaces share nothing. A text that cannot be the
+    /// name of a folder, because it is empty, consists of dots or contains a slash, is replaced by another name.
     public var namespace: String
     public var limits: Limits
-    /// Whether an entry is on the disk for good before it takes its name. Default: no; a torn entry is found out anyway.
+    /// Whether an entry is synchronised with the disk before it takes its name. Default false: an entry that a power
+    /// failure has torn is found by its checks in any case.
     public var synchronises = false
-    /// Whether entries and index say their keys. When false, an entry only has the SHA-256 of its key and no URL: who
-    /// can read the disk does not learn what was looked at, and a listing has no keys. Default: true.
+    /// Whether entries and index hold their keys as text. With false an entry has only the SHA-256 of its key and no
+    /// URL: whoever can read the disk does not learn what was looked at, and a listing has no keys. Default true.
     public var keepsKeys = true
     /// Where else to look for what is not in the cache itself, in this order; nothing is ever written there
     ///.
@@ -57,8 +58,9 @@ public struct DiskCacheConfiguration: Sendable {
     /// Bytes of bodies that may wait in memory to be written; see ``DiskCache/stage(_:_:_:priority:completion:)``. One
     /// body may always wait. Default: 64 MiB.
     public var mostStaged = ByteCount.mebibytes(64)
-    /// How often expired entries are removed while nobody uses the cache, on the file executor; at least a second apart.
-    /// They are no answers before, either. Nil: only when the cache is opened and used. Default: an hour.
+    /// How often expired entries are removed while nobody uses the cache, on the file executor; at least one second.
+    /// Expired entries are never served, removed or not. Nil: they are removed only when the cache is opened and used.
+    /// Default one hour.
     public var maintenanceInterval: Duration? = .seconds(3600)
     /// Whether expired entries are removed when the manager that uses the cache is drained, if
     /// there is time left. Default: yes.

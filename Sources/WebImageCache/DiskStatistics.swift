@@ -8,7 +8,7 @@ public struct DiskUsage: Hashable, Sendable {
     public var count: Int
     /// What `bytes` never passes by this process's doing.
     public var limit: ByteCount
-    /// False while the directory is still being scanned: then there may be more.
+    /// Whether the directory has been scanned. Until then there may be more than these figures say.
     public var isComplete: Bool
 }
 

@@ -11,7 +11,7 @@ public struct DecodeLimits: Hashable, Sendable, Codable {
     public var bytes: ByteCount
     /// How long one decode may take, looked at between rows and pieces. Default 30 s.
     public var time: Duration
-    /// How long a drawing (SVG, PDF) may take of that, since nothing can be looked at while it is drawn. Default 8 s.
+    /// How much of ``time`` drawing an SVG or PDF may take: nothing can be checked while it is drawn. Default 8 s.
     public var drawingTime: Duration
     /// Bytes of one piece of metadata (an ICC profile, EXIF, XMP); a longer one is ignored. Default 4 MiB.
     public var metadata: ByteCount

@@ -35,7 +35,7 @@ public struct Image: Sendable {
         /// The format that it was decoded from; nil for a picture that was drawn.
         public var format: ImageFormat? { header?.format }
         public var alpha: AlphaMode
-        /// How the pixels must still be turned to be upright; ``Orientation/up`` once that was applied.
+        /// How the pixels must still be turned to be upright; ``Orientation/up`` once the turn was applied.
         public var orientation: Orientation
         /// The size of the picture in its file, before scaling and turning.
         public var originalSize: PixelSize? { header?.size }
@@ -47,8 +47,8 @@ public struct Image: Sendable {
         public var iccProfile: [UInt8]?
         /// The colours of pixels of high dynamic range, which no profile describes well; nil for all others.
         public var colorDescription: ColorDescription?
-        /// EXIF, XMP and density: of the file, unless replaced. What they say of orientation, size and colours is mended
-        /// when they are written.
+        /// EXIF, XMP and density: those of the file, unless they were replaced. What they say of orientation, size and
+        /// colours is corrected when the picture is written.
         public var metadata: ImageMetadata
         /// True for a picture of which a part is missing: a preview, or what came before the data ended.
         public var isPartial: Bool

@@ -1,7 +1,7 @@
 public import WebImageCodecs
 public import WebImageCore
 
-/// In which format a picture is written that comes without bytes.
+/// The format in which a picture is written to disk that comes without bytes.
 public struct CacheEncoding: Sendable {
     /// A format and how it is written.
     public struct Choice: Hashable, Sendable {

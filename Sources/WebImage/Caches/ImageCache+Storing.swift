@@ -100,9 +100,10 @@ extension ImageCache {
         }
     }
 
-    /// See ``ImageCaching/remove(_:from:)``. All sizes of the picture that memory has go; of those on disk the request's
-    /// own; of further tiers, where the disk is meant, the original. Memory is rid of it when this first suspends. Each place
-    /// is tried, also when another one fails; then the first failure is thrown, and the picture may come back from there.
+    /// See ``ImageCaching/remove(_:from:)``. Memory loses all sizes of the picture, before this first suspends. The
+    /// disk loses the request's own picture and the original. Further tiers lose the original, where the disk is meant.
+    /// Each place is tried, also when another one fails; then the first failure is thrown, and the picture may come
+    /// back from the place that failed.
     ///
     /// - Complexity: O(n) in the pictures in memory.
     public func remove(_ request: ImageRequest, from layers: CacheLayers) async throws(WebImageError) {

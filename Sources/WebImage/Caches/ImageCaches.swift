@@ -12,10 +12,9 @@ import WebImageSystem
 public final class ImageCaches: ImageCaching {
     /// Which caches a call goes to, and in which order.
     public enum Policy: Int, Hashable, Sendable, CaseIterable {
-        /// From the highest on, the next one when the one before is done; who is asked for something stops at the first
-        /// that has it.
+        /// One cache after the other, from the highest down. A question ends at the first cache that has an answer.
         case serial = 0
-        /// All at once; of those that have what is asked for the first to answer counts, the others are cancelled.
+        /// All caches at once. The first answer to a question counts, and the others are cancelled.
         case concurrent = 1
         /// Only the one that was added last.
         case highestOnly = 2
@@ -25,7 +24,7 @@ public final class ImageCaches: ImageCaching {
 
     /// A policy for each kind of call, with SDWebImage's defaults.
     public struct Policies: Hashable, Sendable {
-        /// Also for bytes, and for the synchronous question to memory, where `concurrent` counts as `serial`.
+        /// For pictures and bytes. The synchronous look into memory takes `concurrent` for `serial`.
         public var query = Policy.serial
         public var store = Policy.highestOnly
         public var remove = Policy.concurrent

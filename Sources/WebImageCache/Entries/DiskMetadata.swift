@@ -31,16 +31,17 @@ public struct DiskMetadata: Hashable, Sendable {
 
     /// When the entry was stored, in seconds since 1970; the cache fills it in when it is nil.
     public var storedAt: Int64?
-    /// When the entry stops being an answer at all, in seconds since 1970: our own lifetime, not HTTP's freshness.
+    /// When the entry stops being served, in seconds since 1970. This is the cache's own lifetime, not HTTP's
+    /// freshness.
     public var expiresAt: Int64?
     /// Where the bytes came from, without credentials.
     public var url: String?
     public var format: ImageFormat?
     /// The HTTP status of the response.
     public var status: Int?
-    /// The response's header fields that decide over freshness and conditional requests (RFC 9111, section 3).
+    /// The response's headers that decide about freshness and conditional requests (RFC 9111, section 3).
     public var headers: [Field] = []
-    /// The request's header fields that the response's `Vary` names.
+    /// The request's headers that the response's `Vary` names.
     public var varyRequestHeaders: [Field] = []
     /// When the request was sent and when the response came, in seconds since 1970 (RFC 9111, section 4.2.3).
     public var requestTime: Int64?
@@ -56,7 +57,7 @@ public struct DiskMetadata: Hashable, Sendable {
     /// Whether the entry's own lifetime lasts.
     func isAlive(at now: Int64) -> Bool { expiresAt.map { now < $0 } ?? true }
 
-    /// The response's header field of that name, in any case; the first one if there are several.
+    /// The response's header of that name, whatever the case of its letters; the first one if there are several.
     public func value(of name: String) -> String? {
         let wanted = name.lowercased()
         return headers.first { $0.name.lowercased() == wanted }?.value

@@ -1,8 +1,8 @@
-/// In which order entries of a memory cache leave: what a policy of one's own implements.
+/// The order in which entries leave a memory cache. Implement it for a policy of your own.
 ///
-/// The cache gives each entry a small number, its id, and uses the numbers of gone entries again. It calls under its
-/// lock, one call at a time: an order does nothing but think. It must remember every id that was inserted until it was
-/// removed or given as a victim.
+/// The cache gives each entry a small number, its id, and uses the numbers of gone entries again. It calls the order
+/// under its lock, one call at a time: an order must not block or call out. It must remember every id that was inserted
+/// until it was removed or given as a victim.
 public protocol EvictionOrder: Sendable {
     /// Whether ``use(_:)`` is called at each hit, which then takes the cache's one lock. An order that does not need
     /// it asks how often an entry was hit when it looks for a victim: hits of several threads then meet nowhere.

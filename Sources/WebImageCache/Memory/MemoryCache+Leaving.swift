@@ -29,15 +29,17 @@ extension MemoryCache {
         ledger.withLock { forgetAll(&$0, into: &departed) }
     }
 
-    /// Lets pictures go, those that the policy gives first, until the rest costs no more than that: when memory is short.
-    /// What somebody holds is still found.
+    /// Removes pictures, those first that the policy names, until the rest costs no more than that. For when memory is
+    /// short. A picture that somebody still holds is found all the same.
     public func trim(toCost cost: ByteCount) {
         var departed: [MemoryTable.Entry] = []
         ledger.withLock { makeRoom(cost: $0.limits.room - max(cost.bytes, 0), places: 0, &$0, into: &departed) }
     }
 
-    /// Lets pictures go whose lifetime is over: when a timer says so. Without it they leave when they are asked for, or
-    /// when room is needed. O(n).
+    /// Removes pictures whose lifetime is over. Without this call they leave when they are asked for, or when room is
+    /// needed.
+    ///
+    /// - Complexity: O(n).
     public func removeExpired() {
         let now = clock.now
         var departed: [MemoryTable.Entry] = []

@@ -4,11 +4,12 @@ import WebImageCore
 public enum MemoryPressureLevel: Int, Comparable, Sendable, CaseIterable {
     /// There is enough.
     case none
-    /// Nine tenths of what the process may use are taken, or work begins to wait for memory: caches give back a quarter.
+    /// Nine tenths of what the process may use are taken, or work begins to wait for memory. Caches give back a
+    /// quarter.
     case low
-    /// The kernel reclaims, or work waits often: caches give back half.
+    /// The kernel reclaims memory, or work often waits for it. Caches give back half.
     case medium
-    /// The next step is that the process is killed: caches give back all.
+    /// The process is about to be killed. Caches give back all.
     case critical
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -107,7 +108,8 @@ package struct MemoryPressureGauge: Sendable {
 }
 
 extension MemoryCache {
-    /// Gives memory back: a quarter of what is kept, half, or all. What somebody holds is still found.
+    /// Gives memory back: a quarter of what is kept, half, or all. A picture that somebody still holds is found all the
+    /// same.
     public func trim(for level: MemoryPressureLevel) {
         switch level {
         case .none: return
