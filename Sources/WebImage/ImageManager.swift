@@ -24,26 +24,28 @@ public final class ImageManager: Sendable {
         /// Whether pictures leave memory when the container or the machine runs short of it (Linux: PSI, cgroups,
         /// `MemAvailable`). Default true.
         public var answersMemoryPressure = true
-        /// nil: no disk cache. Default: `$XDG_CACHE_HOME/webimage`, namespace `default`; nil where the environment names
-        /// no home either, which the ``logger`` then tells at `notice`.
+        /// Where the disk cache is; nil: there is none. Default: `$XDG_CACHE_HOME/webimage`, namespace `default`. Where
+        /// the environment names no home the default is nil, and the ``logger`` says so at `notice`.
         public var disk = DiskCacheConfiguration.defaultDirectory.map({ DiskCacheConfiguration(directory: $0) }) {
             didSet { isDiskChosen = true }
         }
         /// Takes the place of the manager's own caches. Default nil: memory and disk as the properties here say.
         ///
-        /// With an ``ImageCache`` the manager uses its memory, its disk and its further tiers as if they were its own: several
-        /// managers can share one. Any other ``ImageCaching``, such as ``ImageCaches``, is asked for the finished picture with
-        /// the policies ``CachePolicy/cacheFirst`` and ``CachePolicy/cacheOnly``, and for the original as the first of the
-        /// ``tiers``. As nothing tells when its originals were fresh, the other policies ask the origin. It is given only
-        /// answers that everybody who makes the same request may have.
+        /// An ``ImageCache`` is used as if it were the manager's own, so that several managers can share one. It brings
+        /// its limits, disk, tiers, encoding and serializer with it: the properties here for these have no effect then.
+        ///
+        /// Any other ``ImageCaching``, such as ``ImageCaches``, is asked for the finished picture with the policies
+        /// ``CachePolicy/cacheFirst`` and ``CachePolicy/cacheOnly``, and for the original as the first of the
+        /// ``tiers``. Since nothing tells how fresh its originals are, the other policies ask the origin. It is given
+        /// only answers that everybody who makes the same request may have.
         public var cache: (any ImageCaching)?
         /// Further places of encoded originals, asked in this order behind the disk cache: a store that several machines
         /// share, for one. Default none.
         public var tiers: [any BytesTier] = []
         /// Whether the program has said where the disk cache is, or that it wants none.
         private(set) var isDiskChosen = false
-        /// Default: as ``/WebImageDownload/DownloadConfiguration`` says. An `Accept` field that nobody has set names the formats that the
-        /// manager's coders decode.
+        /// How bytes are downloaded. Default: as ``/WebImageDownload/DownloadConfiguration`` says, with an `Accept`
+        /// header that names the formats that the manager's coders decode.
         public var download = DownloadConfiguration()
         /// What decoding one picture may cost, for requests that do not say it (``ImageRequest/Decoding/limits``). Default
         /// ``/WebImageCore/DecodeLimits/default``.
@@ -67,7 +69,7 @@ public final class ImageManager: Sendable {
         /// which another size or a transformed picture is made is stored as it came. Default nil: originals as they came,
         /// finished pictures as ``cacheEncoding`` says.
         public var cacheSerializer: CacheSerializer?
-        /// Which fields of an origin's answer are kept with its picture, for ``ImageResponse/head``. Default
+        /// Which headers of an origin's answer are kept with its picture, for ``ImageResponse/head``. Default
         /// ``/WebImageDownload/KeptHeaders/standard``: the eight that caching needs.
         public var keptHeaders = KeptHeaders.standard
         /// Threads that decode. Default: as many as the machine has cores for this process.
@@ -94,7 +96,7 @@ public final class ImageManager: Sendable {
     private let sharesCache: Bool
     public let downloader: ImageDownloader
     public let coders: CoderRegistry
-    /// The URLs that failed and are not asked again for a while: after the caches, before the network.
+    /// The URLs that failed and are left alone for a while. They are looked at after the caches and before the network.
     public let failedURLs: FailedURLs
     let loader: Loader
 

@@ -22,8 +22,8 @@ public struct ImageResponse: Sendable {
     public var data: [UInt8]?
     /// How long the original is; nil when it came from memory.
     public var byteCount: ByteCount?
-    /// Status and headers of the origin's answer. Of a picture from the disk cache those that HTTP caching keeps; nil when it
-    /// came from memory, or from a file.
+    /// Status and headers of the origin's answer. A picture from the disk cache has the headers that HTTP caching
+    /// keeps. Nil for a picture from memory, and for a file.
     public var head: ResponseHead?
     /// What was wrong with a picture that came only in part (``ImageRequest/Decoding/allowsPartial``).
     public var partialError: WebImageError?
