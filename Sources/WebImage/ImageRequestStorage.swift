@@ -72,7 +72,8 @@ final class ImageRequestStorage: Sendable {
     ///
     /// - Parameter changesKeys: false for options that no key depends on.
     func with(_ options: ImageRequest.Options, changesKeys: Bool = true) -> ImageRequestStorage {
-        if options.http == self.options.http, options.caching.key == self.options.caching.key {
+        let isDownloadedAlike = options.http == self.options.http && !options.http.hasHooks
+        if !changesKeys || isDownloadedAlike && options.caching.key == self.options.caching.key {
             return ImageRequestStorage(options, from: self, changesKeys: changesKeys)
         }
         return ImageRequestStorage(place, options)

@@ -107,6 +107,24 @@ import WebImageDownload
         #expect(Set(OptionChange.all.map(\.name)).count == stored)
     }
 
+    /// Two hooks of one name are equal, and may be two all the same.
+    @Test func aHookOfTheSameNameTakesThePlaceOfTheOther() throws {
+        func request(_ status: Int) -> ImageRequest {
+            ImageRequest(url) {
+                $0.http.responseModifier = ResponseModifier(name: "same") { head in
+                    ResponseHead(status: status, headers: head.headers)
+                }
+            }
+        }
+        var changed = request(200)
+        changed.http = request(201).http
+        let modifier = try #require(try changed.download.get().request.responseModifier)
+        #expect(modifier.modify(ResponseHead(status: 500))?.status == 201 && changed == request(200))
+        changed.size = TargetSize(width: 8)
+        let kept = try #require(try changed.download.get().request.responseModifier)
+        #expect(kept.modify(ResponseHead(status: 500))?.status == 201)
+    }
+
     @Test func whatIsAtItsDefaultIsNotWritten() throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

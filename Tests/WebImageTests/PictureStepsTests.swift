@@ -166,6 +166,8 @@ import WebImageTesting
         #expect(try red(.success(first)) == plain + 10)
         let second = try await bench.manager.image(for: request([one, two, three]))
         #expect(try red(.success(second)) == plain + 70 && one.count == 1 && two.count == 1 && three.count == 1)
+        // One look for each load, whatever it was made of.
+        #expect(bench.manager.memoryCache.statistics.misses == 3)
         // It is kept like any other.
         #expect(bench.manager.cachedImage(for: request([one, two, three])) != nil)
         #expect(bench.transport.requests.count == 1)

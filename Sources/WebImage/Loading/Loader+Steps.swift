@@ -21,6 +21,8 @@ extension Loader {
         basis.options.caching.sizePrecision = .exact
         for count in steps.indices.reversed() {
             basis.options.transformers = Array(steps[..<count])
+            // Looking for it is no miss.
+            guard foreign != nil || memory(basis.options.caching).contains(basis.variantKey) else { continue }
             guard let image = cachedImage(for: basis), image.animation == nil else { continue }
             return PictureBasis(response: ImageResponse(image: image, source: .memory), steps: count)
         }

@@ -76,6 +76,12 @@ public struct DownloadOptions: Hashable, Sendable {
         set { ownLoader = newValue.map(NamedLoader.init) }
     }
 
+    /// Whether it holds a closure or an object, which cannot be compared: two that are equal may do different things.
+    package var hasHooks: Bool {
+        requestModifier != nil || responseModifier != nil || decryptor != nil || credentialProvider != nil
+            || loader != nil || addressPolicy?.hasOwnRule == true
+    }
+
     /// Whom TLS connections trust. Default: the system's certificate authorities. Setting it leaves the rest of ``tls`` as
     /// it is.
     public var trust: TLSTrust {
