@@ -87,7 +87,7 @@ extension ImageManager {
         for request: ImageRequest, check: OriginalCheck = .header,
         onProgress: (@Sendable (LoadProgress) -> Void)? = nil
     ) async throws(WebImageError) -> OriginalResponse {
-        if check == .full || loader.serializer(for: request) != nil {
+        if check == .full || loader.caches.serializer(for: request) != nil {
             return try await keepDecoded(request, onProgress)
         }
         let begin = loader.clock.now

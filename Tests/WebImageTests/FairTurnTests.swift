@@ -158,7 +158,7 @@ import WebImageTesting
         _ = try await ledger.finished().get()
         let loader = try #require(token?.loader)
         await loader.originals.finish()
-        let stored = try await loader.cache.diskCache?.read(ImageRequest(url).originalKey)
+        let stored = try await loader.caches.own.diskCache?.read(ImageRequest(url).originalKey)
         #expect(stored?.body == [1, 2, 3])
     }
 }

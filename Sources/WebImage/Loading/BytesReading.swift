@@ -40,7 +40,7 @@ final class BytesReading: Sendable {
         let key = try BytesKey(request, by: settings)
         guard loader.table.withLock({ $0.beginPreliminary() }) else { throw LoadTable.shutDownError.at(request.place) }
         defer { loader.endPreliminary() }
-        let keeper = OriginalKeeper(key, removals: loader.removals(key.caching))
+        let keeper = OriginalKeeper(key, removals: loader.caches.removals(key.caching))
         let receiver = BytesReceiver(
             priority: request.options.priority, finishesWhenDrained: request.options.http.finishesWhenDrained)
         if let timeout = request.options.timeout { receiver.arm(timeout, loader.clock, for: request) }

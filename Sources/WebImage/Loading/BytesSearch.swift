@@ -36,7 +36,7 @@ struct BytesSearch: Sendable {
         self.request = request
         self.key = key
         self.seeker = seeker
-        tiers = request.options.caching.readsOriginal ? loader.tiers(key.caching) : []
+        tiers = request.options.caching.readsOriginal ? loader.caches.tiers(key.caching) : []
     }
 
     func start() {

@@ -51,7 +51,7 @@ struct LoadDecode: DecodeClient {
         let bytes = opened.following(log)
         let plan = bytes.storePlan
         // What a further tier has went through a serializer already.
-        let serializer = bytes.copied == nil ? loader.serializer(for: job.request) : nil
+        let serializer = bytes.copied == nil ? loader.caches.serializer(for: job.request) : nil
         let original =
             failure == nil
             ? loader.announceOriginal(of: job.keeper, bytes, plan, serializer == nil ? log : nil, header) : nil
@@ -106,7 +106,8 @@ final class LoadDelivery: PictureDelivery {
             job.keeper.giveUp()
             return original.withdraw()
         }
-        guard serializes, let plain = plain.withLock({ $0 }), let serializer = loader.serializer(for: plain.request)
+        guard serializes, let plain = plain.withLock({ $0 }),
+            let serializer = loader.caches.serializer(for: plain.request)
         else { return original.store(bytes.log, told: job.keeper.wasStored) }
         loader.store(original, bytes.log, of: job, plain: plain, by: serializer)
     }

@@ -39,7 +39,7 @@ extension Loader {
         of stored: StoredResponse, _ key: BytesKey, for reader: any TierReader, from place: Int = 0,
         _ then: @escaping @Sendable (Bool) -> Void
     ) {
-        let tiers = tiers(key.caching)
+        let tiers = caches.tiers(key.caching)
         guard place < tiers.count else { return ioExecutor.run(reader.priority) { then(false) } }
         tiers[place].find(key.originalKey, .metadata, for: reader) { [self] found in
             if found?.storedResponse.hasSameBody(as: stored) ?? false { return then(true) }
@@ -87,7 +87,7 @@ extension Loader {
         of key: BytesKey, as announced: OriginalStore.Announcement,
         _ change: (any OriginalTier, @escaping @Sendable () -> Void) -> Void
     ) {
-        let tiers = tiers(key.caching)
+        let tiers = caches.tiers(key.caching)
         guard let first = tiers.first else { return announced.withdraw() }
         // The first one last: whoever waits for it may then wait for the others.
         for tier in tiers.dropFirst() { change(tier) {} }

@@ -12,12 +12,12 @@ extension Loader {
     func startLookForFinished(
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) -> Bool {
-        if let foreign = foreign(request.options.caching) {
+        if let foreign = caches.foreign(request.options.caching) {
             return startLook(in: foreign, token, request, delivery)
         }
         guard request.options.caching.looksOnDisk, request.options.caching.policy.trustsMemory, !request.isPlain,
             !request.options.includesData,
-            let cache = front(request.options.caching), let key = try? BytesKey(request, by: token.settings)
+            let cache = caches.front(request.options.caching), let key = try? BytesKey(request, by: token.settings)
         else { return false }
         return beginPreliminary(token, delivery) { [self] in
             if let response = await finished(cache, request, key) { return answer(token, response, delivery) }

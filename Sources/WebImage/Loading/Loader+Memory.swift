@@ -13,10 +13,10 @@ extension Loader {
             let found =
                 if let own = request.ownMemory {
                     own.image(for: request.variantKey)
-                } else if let foreign {
+                } else if let foreign = caches.foreign {
                     foreign.cachedImage(for: request)
                 } else {
-                    memory.image(for: request.variantKey)
+                    caches.memory.image(for: request.variantKey)
                 }
             guard let found else { return variant(for: request) }
             return isGood(found, for: request) ? found : nil
@@ -50,7 +50,7 @@ extension Loader {
     /// Another size that will do.
     private func variant(for request: ImageRequest) -> Image? {
         guard request.options.caching.sizePrecision == .inexact,
-            let image = request.variant(in: request.ownMemory ?? memory)
+            let image = request.variant(in: request.ownMemory ?? caches.memory)
         else {
             return nil
         }
@@ -59,7 +59,7 @@ extension Loader {
 
     /// The picture when memory has it and HTTP says that it is fresh.
     func freshImage(for request: ImageRequest) -> Image? {
-        let (memory, settings) = (memory(request.options.caching), origin.downloader.snapshot)
+        let (memory, settings) = (caches.memory(request.options.caching), origin.downloader.snapshot)
         guard memory.contains(request.variantKey),
             let key = try? BytesKey(door.enterAtOnce(request, by: settings), by: settings),
             let image = memory.image(for: request.variantKey), let record = image.storage.origin as? AnswerRecord,
@@ -94,7 +94,7 @@ extension Loader {
     ///
     /// - Parameter body: the answer whose picture it must be; nil: any.
     func remembered(_ request: ImageRequest, of body: StoredResponse? = nil) -> Image? {
-        let memory = memory(request.options.caching)
+        let memory = caches.memory(request.options.caching)
         guard request.asksMemory, memory.contains(request.variantKey), let image = memory.image(for: request.variantKey)
         else { return nil }
         guard let body else { return image }

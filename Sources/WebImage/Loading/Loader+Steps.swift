@@ -22,7 +22,9 @@ extension Loader {
         for count in steps.indices.reversed() {
             basis.options.transformers = Array(steps[..<count])
             // Looking for it is no miss.
-            guard foreign != nil || memory(basis.options.caching).contains(basis.variantKey) else { continue }
+            guard caches.foreign != nil || caches.memory(basis.options.caching).contains(basis.variantKey) else {
+                continue
+            }
             guard let image = cachedImage(for: basis), image.animation == nil else { continue }
             return PictureBasis(response: ImageResponse(image: image, source: .memory), steps: count)
         }

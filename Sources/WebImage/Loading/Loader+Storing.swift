@@ -4,71 +4,6 @@ import WebImageCore
 import WebImageDownload
 import WebImageSystem
 
-// MARK: - Which caches
-
-extension Loader {
-    func memory(_ use: ImageRequest.Caching) -> MemoryCache { use.cache?.memoryCache ?? memory }
-
-    /// Where originals are looked for and kept, in this order.
-    func tiers(_ use: ImageRequest.Caching) -> [any OriginalTier] {
-        guard let own = use.originalCache ?? use.cache else { return tiers }
-        return Self.makeTiers(of: own, ioExecutor, decoding, observer)
-    }
-
-    static func makeTiers(
-        of cache: ImageCache, _ executor: any WorkExecutor, _ decoding: DecodeService, _ observer: LoadObserver
-    ) -> [any OriginalTier] {
-        let disk = cache.diskCache.map { disk in
-            DiskTier(
-                disk: disk, executor: executor, inputMemory: decoding.inputMemory, clock: decoding.clock,
-                observer: observer)
-        }
-        return (disk.map { [$0] } ?? []) + cache.furtherTiers
-    }
-
-    /// Where pictures are kept.
-    func cache(_ use: ImageRequest.Caching) -> ImageCache { use.cache ?? cache }
-
-    /// Where their originals are removed from.
-    private func originalCache(_ use: ImageRequest.Caching) -> ImageCache { use.originalCache ?? cache(use) }
-
-    func removals(_ use: ImageRequest.Caching) -> RemovalCounts {
-        func count(_ cache: ImageCache) -> Int { cache.pending.withLock { $0.removals.count } }
-        return RemovalCounts(pictures: count(cache(use)), originals: count(originalCache(use)))
-    }
-
-    /// Whether the pictures of a load were removed from memory while it ran.
-    func wasRemoved(_ keeper: OriginalKeeper) -> Bool {
-        hasRemoved(keeper.key, from: cache(keeper.key.caching), .memory, since: keeper.removals.pictures)
-    }
-
-    /// Whether their original was removed from disk.
-    private func wasOriginalRemoved(_ keeper: OriginalKeeper) -> Bool {
-        hasRemoved(keeper.key, from: originalCache(keeper.key.caching), .disk, since: keeper.removals.originals)
-    }
-
-    private func hasRemoved(_ key: BytesKey, from cache: ImageCache, _ layers: CacheLayers, since begin: Int) -> Bool {
-        cache.pending.withLock { $0.removals.hasRemoved(key.originalKey, from: layers, since: begin) }
-    }
-
-    /// What decides which bytes of a request's original are kept; nil: those that came. It holds also when the manager is gone
-    /// and its last loads come to their end.
-    func serializer(for request: ImageRequest) -> CacheSerializer? {
-        if let own = request.options.caching.serializer { return own }
-        let cache = cache(request.options.caching)
-        return cache.diskCache == nil && cache.furtherTiers.isEmpty ? nil : cache.serializer
-    }
-
-    /// What was given to the manager in place of its own caches, for requests without a cache of their own.
-    func foreign(_ use: ImageRequest.Caching) -> ForeignCache? { use.cache == nil ? foreign : nil }
-
-    /// Through which finished pictures are read from disk and written; nil where there is no disk.
-    func front(_ use: ImageRequest.Caching) -> ImageCache? {
-        let cache = cache(use)
-        return cache.diskCache == nil ? nil : cache
-    }
-}
-
 // MARK: - What is stored behind the answers
 
 extension OpenedBytes {
@@ -101,12 +36,13 @@ extension Loader {
     func announceOriginal(
         of keeper: OriginalKeeper, _ bytes: OpenedBytes, _ plan: StorePlan?, _ log: ByteLog?, _ header: ImageHeader?
     ) -> OriginalStore.Announcement? {
-        guard let kept = bytes.kept(by: keeper.key, plan, in: tiers(keeper.key.caching), header), keeper.take() else {
+        guard let kept = bytes.kept(by: keeper.key, plan, in: caches.tiers(keeper.key.caching), header), keeper.take()
+        else {
             return nil
         }
         let original = PendingOriginal(kept, log: log, key: keeper.key.originalKey)
         // After the place in the order was taken: a remove comes either before, and is seen here, or beats the write.
-        return wasOriginalRemoved(keeper) ? nil : originals.announce(original)
+        return caches.wasOriginalRemoved(keeper) ? nil : originals.announce(original)
     }
 
     /// Stores what a serializer makes of the complete bytes of a log.
@@ -133,23 +69,23 @@ extension Loader {
 
     /// Keeps a finished picture where the request wants it.
     func keep(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, of job: BytesJob) {
-        if foreign(request.options.caching) != nil {
+        if caches.foreign(request.options.caching) != nil {
             return storeFinished(image, request, record, of: job)
         }
         if request.options.caching.store.contains(.memory) {
-            let memory = memory(request.options.caching)
+            let memory = caches.memory(request.options.caching)
             memory.keep(image, for: request.variantKey, lifetime: nil, variant: request.variant(of: image))
             // After it was put there: a remove comes either before, and is seen here, or finds it.
-            if wasRemoved(job.keeper) { memory.remove(request.variantKey) }
+            if caches.wasRemoved(job.keeper) { memory.remove(request.variantKey) }
         }
         if request.options.caching.keepsOnDisk { storeFinished(image, request, record, of: job) }
     }
 
     /// Encodes a finished picture and writes it.
     func storeFinished(_ image: Image, _ request: ImageRequest, _ record: AnswerRecord?, of job: BytesJob) {
-        if let foreign = foreign(request.options.caching) {
+        if let foreign = caches.foreign(request.options.caching) {
             let announced = originals.announce()
-            let serializer = serializer(for: request)
+            let serializer = caches.serializer(for: request)
             Task {
                 do throws(WebImageError) {
                     try await foreign.store(image, for: request, record?.response, by: serializer)
@@ -160,7 +96,7 @@ extension Loader {
             }
             return
         }
-        guard !request.isPlain, let record, let cache = front(request.options.caching),
+        guard !request.isPlain, let record, let cache = caches.front(request.options.caching),
             let number = cache.beginStore(request, since: job.keeper.removals.pictures)
         else { return }
         var options = CacheStoreOptions(serializer: request.options.caching.serializer)

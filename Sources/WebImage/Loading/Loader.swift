@@ -7,14 +7,7 @@ import WebImageSystem
 /// Carries loads from request to answer: asks memory, joins what runs, opens bytes, starts sessions, answers everyone
 /// once. Owns the table of running loads behind one lock, and acts only after it is released.
 final class Loader: Sendable {
-    /// The manager's own; see ``memory`` for what is asked without it.
-    let cache: ImageCache
-    /// That of ``cache``, beside it so that a hit asks one object less.
-    let memory: MemoryCache
-    /// Asked before ``cache``, for requests without a cache of their own; nil: none was given.
-    let foreign: ForeignCache?
-    /// Where originals are, unless a request has a cache of its own.
-    let tiers: [any OriginalTier]
+    let caches: LoadCaches
     let origin: OriginAccess
     let door: RequestDoor
     let decoding: DecodeService
@@ -23,21 +16,18 @@ final class Loader: Sendable {
     let table = Guarded(LoadTable())
 
     init(_ parts: LoaderParts) {
-        cache = parts.cache
-        memory = parts.cache.memoryCache
-        foreign = parts.foreign
+        caches = LoadCaches(parts.cache, foreign: parts.foreign, parts.decoding, parts.observer)
         decoding = parts.decoding
         observer = parts.observer
         origin = OriginAccess(
             parts.downloader, parts.failedURLs, .standard(keeping: parts.keptHeaders), clock: parts.decoding.clock)
         door = RequestDoor(parts.downloader, defaults: parts.defaults)
         originals = OriginalStore(observer: parts.observer)
-        tiers = Self.makeTiers(of: parts.cache, parts.cache.executor, parts.decoding, parts.observer)
     }
 
     var clock: any LoadClock { decoding.clock }
     /// Reads and writes files, and goes on with what came from there.
-    var ioExecutor: any WorkExecutor { cache.executor }
+    var ioExecutor: any WorkExecutor { caches.own.executor }
 
     /// Starts or joins the load that `request` needs, for `token`.
     func start(
@@ -114,7 +104,7 @@ final class Loader: Sendable {
             table.withLock { _ in token.hasEnded = true }
             return .refused(error)
         }
-        let removals = removals(request.options.caching)
+        let removals = caches.removals(request.options.caching)
         // After the removals were counted: what is removed from now on is not kept anew.
         let basis = remembered(asBasisOf: request)
         let (joined, marked) = table.withLock { table -> (LoadTable.Joined, Download?) in

@@ -40,8 +40,8 @@ extension Loader {
     func keepUndecoded(_ log: ByteLog, of bytes: OpenedBytes, _ keeper: OriginalKeeper, _ request: ImageRequest) {
         let isEntry = bytes.copied != nil
         guard case .complete? = log.end, bytes.source == .network || isEntry, keeper.key.policy.mode.stores,
-            keeper.key.caching.storesOriginal, !tiers(keeper.key.caching).isEmpty,
-            isEntry || serializer(for: request) == nil
+            keeper.key.caching.storesOriginal, !caches.tiers(keeper.key.caching).isEmpty,
+            isEntry || caches.serializer(for: request) == nil
         else { return }
         let promise = originals.announce()
         let recipe = request.recipe

@@ -27,7 +27,7 @@ final class ResumableFetch: Sendable {
     /// Nil where nothing can be kept or gone on with.
     init?(_ loader: Loader, _ key: BytesKey, _ exchange: CacheExchange, _ seeker: any BytesSeeker) {
         // What a decryptor made of the bytes is not what the origin would go on with.
-        guard let partials = loader.cache.partials, key.policy.mode.stores, key.caching.storesOriginal,
+        guard let partials = loader.caches.own.partials, key.policy.mode.stores, key.caching.storesOriginal,
             !key.settings.decrypts(key.download)
         else { return nil }
         self.loader = loader
