@@ -4,12 +4,13 @@ public import WebImageCore
 public struct EncodeOptions: Hashable, Sendable {
     /// 1 to 100, for lossy formats. nil: the format's default (JPEG, WebP and JPEG XL 80, AVIF and HEIC 60).
     public var quality: Int?
-    /// Whether every pixel of 8 bits a channel comes back exactly, also one that cannot be seen; refused for formats
-    /// that cannot. Default false. PNG, BMP, QOI and PNM are always lossless, but for what
-    /// ``anymap`` asks for.
+    /// Whether every pixel of 8 bits a channel comes back exactly, also one that cannot be seen. A format that cannot
+    /// do that is refused. Default false. PNG, BMP, QOI and PNM are always lossless, except where ``anymap`` asks for
+    /// less.
     public var isLossless: Bool
-    /// JPEG, AVIF and HEIC: at which resolution colour is kept. Default automatic. A lossy WebP has 4:2:0, a lossy JPEG XL
-    /// and a lossless AVIF 4:4:4: another one is refused. Formats that store red, green and blue do not look at it.
+    /// JPEG, AVIF and HEIC: the resolution at which colour is kept. Default automatic. A lossy WebP has 4:2:0, a lossy
+    /// JPEG XL and a lossless AVIF have 4:4:4: another value is refused for them. Formats that store red, green and
+    /// blue ignore it.
     public var chroma = ChromaSubsampling.automatic
     /// PNM: which of Netpbm's formats is written. Default automatic.
     public var anymap = PortableAnymap.automatic
@@ -31,8 +32,8 @@ public struct EncodeOptions: Hashable, Sendable {
     /// The quality of a lossy format is lowered until the file is not longer; `cannotEncode` when it cannot be.
     /// For stills. Default nil.
     public var maxFileSize: ByteCount?
-    /// JPEG and HEIC: whether a copy with sides of at most 160 pixels is put in, for programs that list files.
-    /// Default false; other formats do not look at it.
+    /// JPEG and HEIC: whether a copy with sides of at most 160 pixels is put in, for programs that list files. Default
+    /// false. Other formats ignore it.
     public var embedsThumbnail = false
     /// Whether EXIF, XMP and density of ``/WebImageCore/Image/Info-swift.struct/metadata`` are written; default false. Orientation,
     /// size and colour space in them are then those of the new file, and EXIF's thumbnail goes. JPEG, PNG, WebP, AVIF, HEIC,

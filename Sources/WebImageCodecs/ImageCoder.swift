@@ -104,7 +104,8 @@ extension ImageCoder {
 
 public typealias DecodePlanner = (ImageHeader) throws(WebImageError) -> DecodePlan
 
-/// Where a decoder's rows go, and at which scale. Written down without ``sink``, which is nil when it is read back.
+/// Where a decoder's rows go, and at which scale. The ``sink`` is not part of what is written down (`Codable`): it is
+/// nil when a plan is read back.
 public struct DecodePlan: Codable {
     private enum CodingKeys: CodingKey {
         case scaleDenominator, raster, size
@@ -112,13 +113,13 @@ public struct DecodePlan: Codable {
 
     /// One of the coder's ``ImageCoder/scaleDenominators(for:)``.
     public var scaleDenominator: Int
-    /// What a coder of vector pictures (``/WebImageCore/ImageHeader/isVector``) draws, and at which size; others do not look at it.
-    /// Default nil: all of it in its natural size.
+    /// What a coder of vector pictures (``/WebImageCore/ImageHeader/isVector``) draws, and at which size. Other coders
+    /// ignore it. Default nil: all of it in its natural size.
     public var raster: VectorRaster?
-    /// Which of ``/WebImageCore/ImageHeader/otherSizes`` is decoded; coders of files without them do not look at it. Default nil:
-    /// ``/WebImageCore/ImageHeader/size``.
+    /// Which of ``/WebImageCore/ImageHeader/otherSizes`` is decoded. Coders of files without them ignore it. Default
+    /// nil: ``/WebImageCore/ImageHeader/size``.
     public var size: PixelSize?
-    /// nil: the header is all that is wanted; the decoder stops there.
+    /// Where the rows go. Nil: only the header is wanted, and the decoder stops there.
     public var sink: (any RowSink)?
 
     public init(
@@ -143,8 +144,8 @@ public struct VectorRaster: Hashable, Sendable, Codable {
     }
 }
 
-/// What a decoder may cost, and how deep its pixels are. Written down without ``checkpoint``, which is nil when it is read
-/// back.
+/// What a decoder may cost, and how deep its pixels are. The ``checkpoint`` is not part of what is written down
+/// (`Codable`): it is nil when options are read back.
 public struct DecodeOptions: Sendable, Codable {
     private enum CodingKeys: CodingKey {
         case limits, keepsBitDepth, page

@@ -7,7 +7,7 @@ import WebImageProcessing
 /// It needs to say which format it reads and how. Scaling, orientation, colour and caching are the pipeline's.
 ///
 /// Being registered is not enough for bytes that no signature tells: nothing would say that they are this coder's. Give
-/// the coder to the request (`ImageRequest.coder`), name its format there (`ImageRequest.formatHint`), or implement
+/// the coder to the request (`ImageRequest.decoding.coder`), name its format there (`ImageRequest.decoding.formatHint`), or implement
 /// ``ImageCoder/canDecode(_:prefix:)``. Without one of these a load ends in `unknownFormat`, whose message says so.
 public protocol WholeImageCoder: ImageCoder {
     /// Decodes a picture. Called on a decode thread.

@@ -12,7 +12,7 @@ extension Image {
     }
 
     /// The picture turned as its ``Info/orientation`` says: a new one, or this one when it is upright already, as loaded
-    /// pictures are unless `ImageRequest.appliesOrientation` was false.
+    /// pictures are unless `ImageRequest.decoding.appliesOrientation` was false.
     ///
     /// - Throws: `limitExceeded` when there is no memory for it.
     /// - Complexity: one pass over the pixels, and memory for as many again.

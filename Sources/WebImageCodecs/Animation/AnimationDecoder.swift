@@ -81,7 +81,7 @@ public protocol AnimationEncoder: AnyObject {
 public struct AnimationDescription: Hashable, Sendable {
     /// The size of every frame, in pixels.
     public var size: PixelSize
-    /// How often it is played, 0 for ever; nil: once, as a file without a word on it.
+    /// How often the animation is played, 0 for ever. Nil writes nothing about it, which means once.
     public var loopCount: Int?
 
     public init(size: PixelSize, loopCount: Int?) {
