@@ -193,7 +193,7 @@ let package = Package(
             "WebImageTests",
             [
                 "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem", "WebImageCodecs", "WebImageCache",
-                "WebImageDownload", "WebImageProcessing", "PipeCoder",
+                "WebImageDownload", "WebImageProcessing", "PipeCoder", "CSysCrypto",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
         tests(

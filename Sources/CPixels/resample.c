@@ -130,6 +130,9 @@ WI_INLINE void wi_load(float *restrict out, const void *row, size_t at, size_t c
     case WI_PIXEL_16:
         for (size_t i = 0; i < 4 * count; i++) out[i] = words[i];
         break;
+    case WI_PIXEL_FLOAT:
+        for (size_t i = 0; i < 4 * count; i++) out[i] = ((const float *)row)[4 * at + i];
+        break;
     case WI_PIXEL_8_STRAIGHT:
         for (size_t i = 0; i < count; i++) {
             float alpha = bytes[4 * i + 3] * (1.0f / 255.0f);
@@ -210,5 +213,14 @@ void wi_store_row_16(uint16_t *output, const float *row, size_t width, int strai
         wi_finish(pixel, row + 4 * x, 65535, straight);
         if (encoded) wi_encode(pixel, 65535, encoded, straight);
         for (int c = 0; c < 4; c++) output[4 * x + c] = (uint16_t)wi_clamp(pixel[c], 0, 65535);
+    }
+}
+
+WI_CLONES_FMA
+void wi_clamp_row_float(float *row, size_t width, float top) {
+    for (size_t x = 0; x < width; x++) {
+        float alpha = wi_clamp(row[4 * x + 3], 0, top);
+        for (int c = 0; c < 3; c++) row[4 * x + c] = wi_clamp(row[4 * x + c], 0, alpha);
+        row[4 * x + 3] = alpha;
     }
 }

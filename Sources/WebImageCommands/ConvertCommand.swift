@@ -98,7 +98,7 @@ struct ConvertCommand: AsyncParsableCommand {
                 _ = try manager.coders.encoder(for: known, EncodeOptions(isLossless: lossless))
             } catch { throw error.at(output) }
         }
-        var request = try request()
+        var request = try request(try await picture.transforms.load())
         // Of a TIFF's pages all but the first are read once it is known that there are some.
         request.includesData = known.map { manager.coders.writesPages($0) } ?? true
         let response = try await manager.image(for: request)
@@ -120,10 +120,11 @@ struct ConvertCommand: AsyncParsableCommand {
         report.output = .init(path: output, format: format, size: response.image.size, byteCount: bytes.count)
     }
 
-    private func request() throws(WebImageError) -> ImageRequest {
+    private func request(_ transforms: [ImageTransform]) throws(WebImageError) -> ImageRequest {
         var request = try InputBytes.request(for: input)
         request.caching.policy = .noStore
         request.size = try? picture.targetSize
+        request.transformers = transforms
         request.decoding.firstFrameOnly = picture.firstFrame
         request.decoding.scalesInLinearLight = picture.linearLight
         request.decoding.appliesOrientation = orientation == "apply"

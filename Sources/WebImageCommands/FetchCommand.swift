@@ -62,7 +62,9 @@ struct FetchCommand: AsyncParsableCommand {
         let inputs = urls + (try InputList.read(inputList))
         if inputs.isEmpty, !picture.json { Console.err("nothing to load: the list is empty") }
         let destinations: OutputDestinations
+        let transforms: [ImageTransform]
         do throws(WebImageError) {
+            transforms = try await picture.transforms.load()
             destinations = try OutputDestinations(output, inputs: inputs, options: picture)
             if let progressive { try OutputFiles.makeDirectory(progressive) }
         } catch {
@@ -77,7 +79,7 @@ struct FetchCommand: AsyncParsableCommand {
             FetchJob(
                 input: inputs[index], index: index, loading: loading, options: picture,
                 output: destinations.place(at: index), previews: progressive, manager: manager, display: display,
-                isQuiet: quiet, check: needsHeaderOnly ? .header : nil)
+                transforms: transforms, isQuiet: quiet, check: needsHeaderOnly ? .header : nil)
         }
         try await FetchJob.runAll(jobs, of: manager, concurrency: loading.concurrency, tellsSummary: !isQuiet)
     }

@@ -12,6 +12,7 @@ struct FetchJob: Sendable {
     let manager: ImageManager
     let display: ProgressDisplay
     var priority = LoadPriority.normal
+    var transforms: [ImageTransform] = []
     /// Whether only failures are told.
     var isQuiet = false
     /// Whether a picture that did not come onto the disk counts as failed.
@@ -118,6 +119,7 @@ struct FetchJob: Sendable {
         }
         var request = try loading.makeRequest(input, priority: priority)
         request.size = try? options.targetSize
+        request.transformers = transforms
         request.decoding.allowsPartial = check == nil
         request.decoding.firstFrameOnly = options.firstFrame
         request.decoding.scalesInLinearLight = options.linearLight

@@ -29,8 +29,10 @@ struct PictureOptions: ParsableArguments {
         help: ArgumentHelp("Quality of lossy formats, 1 to 100 (JPEG, WebP and JXL 80, AVIF 60).", valueName: "1-100"))
     var quality: Int?
 
-    // Hidden until there are transformers; known already, so that a script of a later version is told what is missing.
-    @Option(help: .hidden)
+    @Option(
+        help: ArgumentHelp(
+            "Change the picture, after --size: steps with | between them, such as 'crop:square|blur:4|round:24'. Again for more.",
+            valueName: "STEPS"))
     var transform: [String] = []
 
     @Flag(help: "Only the first frame of an animation, the first page of a TIFF.")
@@ -43,7 +45,7 @@ struct PictureOptions: ParsableArguments {
     var json = false
 
     mutating func validate() throws {
-        if !transform.isEmpty { throw unavailable("--transform") }
+        try transforms.validate()
         if let quality, !(1...100).contains(quality) { throw ValidationError("--quality takes 1 to 100") }
         if let fit, ImageFit(rawValue: fit) == nil { throw ValidationError("--fit takes contain, cover or fill") }
         if let format {
@@ -58,7 +60,9 @@ struct PictureOptions: ParsableArguments {
     }
 
     /// Whether anything is asked that the original's bytes cannot answer.
-    var changesPicture: Bool { size != nil || format != nil }
+    var changesPicture: Bool { size != nil || format != nil || !transform.isEmpty }
+
+    var transforms: TransformOption { TransformOption(specs: transform) }
 
     var outputFormat: ImageFormat? { format.flatMap { ImageFormat(name: $0) } }
 

@@ -155,7 +155,7 @@ import WebImageTesting
             let count = min(band(), pixels.size.height - row)
             try sink.band(at: row, count: count)
                 .copyMemory(from: pixels.row(row), byteCount: count * pixels.bytesPerRow)
-            sink.commit(at: row, count: count)
+            try sink.commit(at: row, count: count)
             row += count
         }
     }
@@ -167,7 +167,7 @@ import WebImageTesting
         #expect(sink.wholePicture == nil)
         for row in 0..<400 {
             try sink.band(at: row, count: 1).copyMemory(from: pixels.row(row), byteCount: pixels.bytesPerRow)
-            sink.commit(at: row, count: 1)
+            try sink.commit(at: row, count: 1)
             // Output row y needs the input rows before 10 * y + 20; they are taken four at a time.
             #expect(sink.rowsDone >= (row + 1 - 20 - 3) / 10)
         }
@@ -284,7 +284,7 @@ import WebImageTesting
         let sink = Resampler(output: PixelSize(5, 50))
         try sink.begin(RowFormat(size: pixels.size, layout: .rgba8, alpha: .opaque))
         try sink.band(at: 0, count: 50).copyMemory(from: pixels.row(0), byteCount: 50 * pixels.bytesPerRow)
-        sink.commit(at: 0, count: 50)
+        try sink.commit(at: 0, count: 50)
         sink.clearMissingRows()
         #expect((20...25).contains(sink.rowsDone))
         #expect(!sink.isComplete)

@@ -23,6 +23,8 @@ typedef enum wi_pixel_kind {
     WI_PIXEL_8_STRAIGHT = 1,
     WI_PIXEL_16 = 2,
     WI_PIXEL_16_STRAIGHT = 3,
+    // Premultiplied already; what the maximum is, the weights say.
+    WI_PIXEL_FLOAT = 4,
 } wi_pixel_kind;
 
 // Resampling. Vertical pass: `sums[s][i] += rows[r][i] * weights[4 * s + r]` for four rows and each of `sum_count` sums.
@@ -53,6 +55,69 @@ void wi_filter_row_float(
 /// value, 0 to 1, of the squares of 0, 1 / WI_ENCODE_STEPS ... 1 in linear light, for rows that are in it.
 void wi_store_row_8(uint8_t *output, const float *row, size_t width, int straight, const float *_Nullable encoded);
 void wi_store_row_16(uint16_t *output, const float *row, size_t width, int straight, const float *_Nullable encoded);
+
+/// Holds colours between 0 and alpha, and alpha between 0 and `top`: what filters with negative lobes go beyond.
+void wi_clamp_row_float(float *row, size_t width, float top);
+
+// Operations on single pixels. A run has planes of at most WI_RUN_PIXELS straight pixels, 0 to 1.
+
+#define WI_RUN_PIXELS 128
+
+// Floats: WI_RUN_PIXELS of red, then as many of green, of blue and of alpha, aligned to 32 bytes.
+typedef struct wi_planes wi_planes;
+
+typedef enum wi_run_alpha { WI_RUN_OPAQUE = 0, WI_RUN_STRAIGHT = 1, WI_RUN_PREMULTIPLIED = 2 } wi_run_alpha;
+
+void wi_load_run_8(wi_planes *run, const uint8_t *pixels, size_t count, wi_run_alpha alpha);
+void wi_load_run_16(wi_planes *run, const uint16_t *pixels, size_t count, wi_run_alpha alpha);
+void wi_load_run_float(wi_planes *run, const float *pixels, size_t count, wi_run_alpha alpha);
+/// As straight pixels, rounded to nearest.
+void wi_store_run_8(uint8_t *pixels, const wi_planes *run, size_t count);
+void wi_store_run_16(uint16_t *pixels, const wi_planes *run, size_t count);
+/// As premultiplied pixels.
+void wi_store_run_float(float *pixels, const wi_planes *run, size_t count);
+
+/// Colours by a matrix of four rows of five: the weights of red, green, blue and alpha, and what is added. The first form
+/// takes no notice of alpha and leaves it as it is.
+void wi_run_matrix(wi_planes *run, size_t count, const float *matrix);
+void wi_run_matrix_alpha(wi_planes *run, size_t count, const float *matrix);
+/// Each colour by a table of its own of `steps + 2` entries, the last one twice.
+void wi_run_curves(wi_planes *run, size_t count, const float *tables, size_t steps);
+/// Colours by a cube of `side` times `side` times `side` colours of four floats, red changing first; between them as in a
+/// tetrahedron. `amount` 1: wholly.
+void wi_run_cube(wi_planes *run, size_t count, const float *cube, size_t side, float amount);
+/// Moves colours towards one colour, by an amount for each pixel.
+void wi_run_mix(wi_planes *run, size_t count, const float *amounts, const float *color);
+/// Multiplies alpha, by a factor for each pixel.
+void wi_run_coverage(wi_planes *run, size_t count, const float *coverage);
+
+typedef enum wi_blend_mode {
+    WI_BLEND_NORMAL, WI_BLEND_MULTIPLY, WI_BLEND_SCREEN, WI_BLEND_OVERLAY, WI_BLEND_DARKEN, WI_BLEND_LIGHTEN,
+    WI_BLEND_COLOR_DODGE, WI_BLEND_COLOR_BURN, WI_BLEND_SOFT_LIGHT, WI_BLEND_HARD_LIGHT, WI_BLEND_DIFFERENCE,
+    WI_BLEND_EXCLUSION, WI_BLEND_HUE, WI_BLEND_SATURATION, WI_BLEND_COLOR, WI_BLEND_LUMINOSITY, WI_BLEND_CLEAR,
+    WI_BLEND_SOURCE, WI_BLEND_SOURCE_IN, WI_BLEND_SOURCE_OUT, WI_BLEND_SOURCE_ATOP, WI_BLEND_DESTINATION_OVER,
+    WI_BLEND_DESTINATION_IN, WI_BLEND_DESTINATION_OUT, WI_BLEND_DESTINATION_ATOP, WI_BLEND_XOR, WI_BLEND_PLUS_DARKER,
+    WI_BLEND_PLUS_LIGHTER
+} wi_blend_mode;
+
+/// Lays the pixels of `top` over those of `run`.
+void wi_run_blend(wi_planes *run, const wi_planes *top, size_t count, wi_blend_mode mode);
+
+/// Adds `amount` times what a row of premultiplied floats differs from its blurred self by, where that is `threshold` or more.
+void wi_sharpen_row(
+    float *output, const float *sharp, const float *blurred, size_t width, float amount, float threshold);
+
+/// A row of a picture that is turned by any angle: `count` premultiplied floats, the first of which lies at (`x`, `y`) of
+/// `pixels`, and each further one (`x_step`, `y_step`) farther. By Catmull and Rom's spline; around the picture there is nothing.
+void wi_rotate_row(
+    float *output, size_t count, const void *pixels, size_t width, size_t height, size_t bytes_per_row, wi_pixel_kind kind,
+    double x, double y, double x_step, double y_step);
+
+/// For each of 4 * `count` bytes whether the median of the nine around it differs from `color` by more than the threshold. The
+/// rows have one pixel more at each end.
+void wi_differs_row(
+    uint8_t *output, const uint8_t *above, const uint8_t *row, const uint8_t *below, size_t count, const uint8_t *color,
+    int threshold);
 
 // Moving pixels about: output pixel (x, y) is `input[x * x_step + y * y_step]`. In tiles, so that a turn by a quarter
 // does not miss the cache at every pixel.

@@ -55,10 +55,20 @@ struct FrameStyle: Sendable {
     let converter: ColorConverter?
     let header: LatestHeader
     let recipe: PictureRecipe
+    private let steps: StepPrograms
 
-    /// Before transformers.
+    init(plan: ResizePlan, converter: ColorConverter?, header: LatestHeader, recipe: PictureRecipe) {
+        self.plan = plan
+        self.converter = converter
+        self.header = header
+        self.recipe = recipe
+        steps = recipe.stepPrograms
+    }
+
+    /// Where a transformer of somebody's decides about it: before the transformers.
     var frameSize: PixelSize {
-        recipe.decoding.appliesOrientation ? plan.outputDisplay : plan.outputStored
+        let decoded = recipe.decoding.appliesOrientation ? plan.outputDisplay : plan.outputStored
+        return steps.size(of: decoded, original: header.value.displaySize) ?? decoded
     }
 
     /// - Throws: `limitExceeded`, and `transformFailed` when a transformer does.
@@ -67,8 +77,8 @@ struct FrameStyle: Sendable {
         var pixels = frame
         if !plan.isIdentity {
             pixels = try Resampler.resample(
-                frame, alpha: alpha, crop: plan.crop, to: plan.outputStored,
-                inLinearLight: recipe.decoding.scalesInLinearLight)
+                frame, alpha: alpha, crop: plan.crop, to: plan.outputStored, filter: plan.filter,
+                inLinearLight: recipe.decoding.scalesInLinearLight, within: plan.bounds)
         }
         if let converter, converter.layout == pixels.layout { converter.convert(pixels) }
         let orientation = plan.orientation
@@ -81,7 +91,7 @@ struct FrameStyle: Sendable {
             header: header, alpha: alpha, orientation: recipe.decoding.appliesOrientation ? .up : orientation,
             iccProfile: colors.profile, colorDescription: colors.description,
             metadata: turns ? header.metadata.turned(by: orientation) : nil)
-        return try recipe.transformed(Image(pixels: pixels, info: info))
+        return try steps.run(Image(pixels: pixels, info: info))
     }
 }
 

@@ -45,7 +45,7 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
         } catch {
             return finish(made.orders, .failure(error), tally)
         }
-        if failure == nil, made.target.frames == nil, made.target.recipe.transformers.isEmpty,
+        if failure == nil, made.target.frames == nil, !made.target.recipe.hasSteps,
             let order = made.onlyOrder
         {
             return finish(order, .success(picture), tally)

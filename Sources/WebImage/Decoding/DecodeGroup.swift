@@ -38,7 +38,8 @@ struct DecodeGroup<Order: PictureOrder> {
         var members: [DecodeScale: [Order]] = [:]
         for order in orders {
             let recipe = order.recipe
-            let plan = recipe.resizePlan(for: header, orientation: header.orientation)
+            // What cannot be done is told when its target is made.
+            let plan = recipe.plan(for: header)
             var scale = DecodeScale()
             if header.isVector {
                 scale.raster = VectorRaster(part: plan.crop, size: plan.outputStored)
@@ -63,10 +64,10 @@ struct DecodeGroup<Order: PictureOrder> {
         _ order: Order, header: ImageHeader, orientation: Orientation, service: DecodeService
     ) throws(WebImageError) -> DecodeTarget {
         let recipe = order.recipe
-        var plan = recipe.resizePlan(for: header, orientation: orientation)
+        var plan = try recipe.resizePlan(for: header, orientation: orientation)
         try recipe.decoding.limits.check(plan.outputStored, of: header.format)
         // A vector picture's rows come as they are to be.
-        if scale.raster != nil { plan = ResizePlan(stored: plan.outputStored, orientation: orientation) }
+        if scale.raster != nil { plan = ResizePlan(stored: plan.outputStored, orientation: plan.orientation) }
         if let size = scale.size { plan = ResizePlan(plan, from: size) }
         let target = DecodeTarget(
             recipe, plan: plan, scaleDenominator: scale.denominator, header: header,
@@ -88,7 +89,7 @@ struct DecodeGroup<Order: PictureOrder> {
         if header.isVector { memory = 0 }
         for order in orders {
             let recipe = order.recipe
-            let plan = recipe.resizePlan(for: header, orientation: header.orientation)
+            let plan = recipe.plan(for: header)
             if header.isVector { memory += min(header.drawingMemory.bytes(at: plan.outputStored).bytes, most) }
             let pixels = min(plan.outputStored.pixelCount ?? most, most, max(recipe.decoding.limits.pixels, 0))
             memory += pixels * pixelBytes * (header.orientation == .up ? 1 : 2)
@@ -98,16 +99,21 @@ struct DecodeGroup<Order: PictureOrder> {
 }
 
 extension PictureRecipe {
+    /// The plan for estimates; where there is none, that of the whole picture.
+    fileprivate func plan(for header: ImageHeader) -> ResizePlan {
+        (try? resizePlan(for: header, orientation: header.orientation)) ?? ResizePlan(stored: header.size)
+    }
+
     /// What part of a picture is scaled to which size.
-    func resizePlan(for header: ImageHeader, orientation: Orientation) -> ResizePlan {
+    ///
+    /// - Throws: `transformFailed` for a part outside of the picture.
+    func resizePlan(for header: ImageHeader, orientation: Orientation) throws(WebImageError) -> ResizePlan {
         if let bitmapLimit = decoding.bitmapLimit {
             let layout: PixelLayout = decoding.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
             return ResizePlan(
                 stored: header.size, orientation: orientation, byteLimit: bitmapLimit,
                 bytesPerPixel: layout.bytesPerPixel)
         }
-        var target = size
-        if header.isVector { target?.upscale = true }
-        return ResizePlan(stored: header.size, orientation: orientation, target: target)
+        return try geometry.plan(stored: header.size, orientation: orientation, isVector: header.isVector)
     }
 }

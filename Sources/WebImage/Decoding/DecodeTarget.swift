@@ -68,7 +68,7 @@ final class DecodeTarget {
         let (buffer, format) = try made()
         if isPartial { clearMissingRows() }
         if case .scaled = rows { convert(buffer) }
-        return try finished(buffer, format.alpha, isPartial: isPartial, orientation: header.orientation)
+        return try finished(buffer, format.alpha, isPartial: isPartial)
     }
 
     /// The first frame of what may be an animation, once, when all its rows are there; the animation goes on growing.
@@ -79,7 +79,7 @@ final class DecodeTarget {
         guard let copy = copy(buffer, rows: rowsDone) else { return nil }
         if case .scaled = rows { convert(copy) }
         guard
-            let image = try? finished(copy, format.alpha, isPartial: false, orientation: plan.orientation),
+            let image = try? finished(copy, format.alpha, isPartial: false),
             let whole = try? recipe.transformed(image)
         else { return nil }
         return whole.with(animation: frames.animation(first: whole))
@@ -89,7 +89,7 @@ final class DecodeTarget {
     func partialImage() -> Image? {
         guard hasRows, let (buffer, _) = try? made(), let copy = copy(buffer, rows: rowsDone) else { return nil }
         if case .scaled = rows { convert(copy) }
-        return try? finished(copy, .straight, isPartial: true, orientation: plan.orientation)
+        return try? finished(copy, .straight, isPartial: true)
     }
 
     /// A preview made of the whole picture as the decoder renders it meanwhile, at its scale.
@@ -102,11 +102,11 @@ final class DecodeTarget {
             } else {
                 try? Resampler.resample(
                     pixels, alpha: alpha, crop: plan.crop(dividedBy: scaleDenominator), to: plan.outputStored,
-                    inLinearLight: recipe.decoding.scalesInLinearLight)
+                    filter: plan.filter, inLinearLight: recipe.decoding.scalesInLinearLight)
             }
         guard let sized else { return nil }
         convert(sized)
-        return try? finished(sized, alpha, isPartial: true, orientation: plan.orientation)
+        return try? finished(sized, alpha, isPartial: true)
     }
 
     /// A copy of the first rows; the others are transparent.
@@ -150,8 +150,9 @@ final class DecodeTarget {
     }
 
     private func finished(
-        _ buffer: PixelBuffer, _ alpha: AlphaMode, isPartial: Bool, orientation: Orientation
+        _ buffer: PixelBuffer, _ alpha: AlphaMode, isPartial: Bool
     ) throws(WebImageError) -> Image {
+        let orientation = plan.orientation
         let applies = recipe.decoding.appliesOrientation && orientation != .up
         let upright = applies ? try buffer.oriented(by: orientation) : buffer
         let isConverted = converter?.layout == buffer.layout

@@ -33,6 +33,6 @@ struct PictureInMaking<Order: PictureOrder> {
 
     /// Whether for each of them more is to be done with the pixels than handing them over.
     var hasWorkAhead: Bool {
-        orders.allSatisfy { !$0.recipe.transformers.isEmpty || $0.recipe.decoding.preloadsFrames }
+        orders.allSatisfy { $0.recipe.hasSteps || $0.recipe.decoding.preloadsFrames }
     }
 }

@@ -35,8 +35,10 @@ struct PictureKey: Hashable, Sendable {
         if recipe.decoding.page != 0 { text += Self.field("p", "\(recipe.decoding.page)") }
         if let coder = recipe.decoding.coder { text += Self.field("k", coder.key) }
         if let format = recipe.decoding.formatHint { text += Self.field("h", format.rawValue) }
+        let decodedSteps = recipe.decodedSteps
+        for transformer in recipe.transformers[..<decodedSteps] { text += Self.field("m", transformer.key) }
         decode = text
-        steps = recipe.transformers.map(\.key)
+        steps = recipe.transformers[decodedSteps...].map(\.key)
     }
 
     /// A decoded picture without further steps.

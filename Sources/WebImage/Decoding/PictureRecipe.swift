@@ -1,5 +1,6 @@
 import WebImageCodecs
 import WebImageCore
+import WebImageProcessing
 
 /// What to make of a picture's bytes: which part of the file, in which size and colours, changed in which ways.
 struct PictureRecipe: Sendable {
@@ -8,6 +9,19 @@ struct PictureRecipe: Sendable {
     var transformers: [any ImageTransformer] = []
     /// Everything else.
     var decoding = ImageRequest.Decoding()
+
+    /// What of the chain is a part of decoding. Nothing where the picture is to stay as it is stored, which chains do not know,
+    /// or where its bytes decide about its size.
+    var geometry: LeadingGeometry {
+        let isPart = decoding.appliesOrientation && decoding.bitmapLimit == nil
+        return LeadingGeometry(size, isPart ? transformers : [])
+    }
+
+    /// How many transformers at the beginning are a part of decoding.
+    var decodedSteps: Int { transformers.isEmpty ? 0 : geometry.count }
+
+    /// Whether something is left to be done to the decoded picture.
+    var hasSteps: Bool { transformers.count > decodedSteps }
 
     /// For bytes in which a picture was kept that this recipe made: what is done already is not done again.
     ///
@@ -26,23 +40,20 @@ struct PictureRecipe: Sendable {
         return recipe
     }
 
-    /// What the transformers make of a picture.
+    /// What the transformers that are left make of a decoded picture.
     ///
     /// - Throws: `transformFailed`.
     func transformed(_ image: Image) throws(WebImageError) -> Image {
-        var image = image
-        for transformer in transformers { image = try Self.transformed(image, by: transformer) }
-        return image
+        try transformed(image, by: decodedSteps..<transformers.count)
     }
 
-    /// What one transformer makes of a picture.
+    /// What some of the transformers make of a picture. Those that follow each other and are values make one program.
     ///
     /// - Throws: `transformFailed`.
-    static func transformed(_ image: Image, by transformer: any ImageTransformer) throws(WebImageError) -> Image {
-        do throws(WebImageError) {
-            return try transformer.transform(image)
-        } catch {
-            throw WebImageError(.transformFailed, "the transformer \(transformer.key) failed", cause: error)
-        }
+    func transformed(_ image: Image, by steps: Range<Int>) throws(WebImageError) -> Image {
+        try StepPrograms(transformers[steps], limits: decoding.limits).run(image)
     }
+
+    /// The transformers that are left for a decoded picture, to be done to many.
+    var stepPrograms: StepPrograms { StepPrograms(transformers[decodedSteps...], limits: decoding.limits) }
 }

@@ -14,7 +14,8 @@ struct PictureSteps<Order: PictureOrder>: Sendable {
     ///   - picture: what all orders' chains start from.
     ///   - mayStay: whether the work may be done on this thread.
     func run(_ picture: DecodedPicture, for orders: [Order], mayStay: Bool) {
-        run(picture, for: orders, from: 0, mayStay: mayStay)
+        // They share a decoded picture, and with it the steps that are a part of decoding.
+        run(picture, for: orders, from: orders.first?.recipe.decodedSteps ?? 0, mayStay: mayStay)
     }
 
     /// - Parameter step: how many steps `picture` has behind it.
@@ -44,9 +45,10 @@ struct PictureSteps<Order: PictureOrder>: Sendable {
         return branches.map(\.orders)
     }
 
-    /// Takes the next step, which is the same for all these orders, and goes on from there.
+    /// Takes the next steps, which are the same for all these orders, and goes on from there.
     private func take(_ step: Int, _ picture: DecodedPicture, for orders: [Order]) {
-        guard let transformer = orders.first?.recipe.transformers[step] else { return }
+        guard let recipe = orders.first?.recipe else { return }
+        let end = commonEnd(of: orders, from: step)
         var picture = picture
         guard !orders.allSatisfy(\.isAbandoned) else {
             for order in orders { finish(order, .failure(.cancelled)) }
@@ -54,12 +56,22 @@ struct PictureSteps<Order: PictureOrder>: Sendable {
         }
         let begin = service.clock.now
         do throws(WebImageError) {
-            picture.image = try PictureRecipe.transformed(picture.image, by: transformer)
+            picture.image = try recipe.transformed(picture.image, by: step..<end)
         } catch {
             for order in orders { finish(order, .failure(error)) }
             return
         }
         picture.transformTime = (picture.transformTime ?? .zero) + (service.clock.now - begin)
-        run(picture, for: orders, from: step + 1, mayStay: true)
+        run(picture, for: orders, from: end, mayStay: true)
+    }
+
+    /// How far the chains of all of them go on alike, behind a step that is the same.
+    private func commonEnd(of orders: [Order], from step: Int) -> Int {
+        var end = step + 1
+        while true {
+            let keys = orders.map { end < $0.recipe.transformers.count ? $0.recipe.transformers[end].key : nil }
+            guard let first = keys.first ?? nil, keys.allSatisfy({ $0 == first }) else { return end }
+            end += 1
+        }
     }
 }

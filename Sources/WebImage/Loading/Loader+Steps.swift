@@ -19,7 +19,8 @@ extension Loader {
         }
         var basis = request
         basis.options.caching.sizePrecision = .exact
-        for count in steps.indices.reversed() {
+        // What is a part of decoding is not done to a decoded picture.
+        for count in (request.recipe.decodedSteps..<steps.count).reversed() {
             basis.options.transformers = Array(steps[..<count])
             // Looking for it is no miss.
             guard caches.foreign != nil || caches.memory(basis.options.caching).contains(basis.variantKey) else {

@@ -22,7 +22,7 @@ struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
         return weights[offsets[output] + input - starts[output]]
     }
 
-    private mutating func append(from start: Int, _ window: [Weight]) {
+    mutating func append(from start: Int, _ window: [Weight]) {
         starts.append(start)
         ends.append(start + window.count)
         offsets.append(weights.count)
@@ -39,10 +39,10 @@ struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
         return result
     }
 
-    /// A table whose rows all have the same number of weights, a multiple of four, with starts counted from `origin`.
-    func table(from origin: Int) -> (starts: [Int32], weights: [Weight], taps: Int) {
+    /// A table whose rows all have the same number of weights, a multiple of `multiple`, with starts counted from `origin`.
+    func table(from origin: Int, multiple: Int) -> (starts: [Int32], weights: [Weight], taps: Int) {
         let longest = (0..<count).map { ends[$0] - starts[$0] }.max() ?? 0
-        let taps = (longest + 3) & ~3
+        let taps = (longest + multiple - 1) / multiple * multiple
         var table = [Weight](repeating: 0, count: taps * count)
         for output in 0..<count {
             for tap in 0..<ends[output] - starts[output] {
@@ -59,7 +59,11 @@ extension ResampleWindows<Double> {
     ///   - start: where the part that is used begins; `length` is how long it is. Pixels beside the part count where
     ///     the filter reaches over its edge; beyond the picture there are none, and the others weigh more.
     ///   - output: how many pixels are made of the part.
-    init(input: Int, start: Double, length: Double, output: Int, filter: ResampleFilter) {
+    ///   - bounds: those of the pixels that count; nil: all.
+    init(
+        input: Int, start: Double, length: Double, output: Int, filter: ResampleFilter, within bounds: Range<Int>? = nil
+    ) {
+        let bounds = bounds ?? 0..<input
         let step = length / Double(output)
         let isShift = step == 1 && start == start.rounded()
         starts.reserveCapacity(output)
@@ -67,27 +71,29 @@ extension ResampleWindows<Double> {
         for index in 0..<output {
             let low = start + Double(index) * step
             if isShift {
-                append(from: min(max(Int(low), 0), input - 1), [1])
+                append(from: min(max(Int(low), bounds.lowerBound), bounds.upperBound - 1), [1])
             } else if filter == .box {
-                appendArea(from: low, to: start + Double(index + 1) * step, input: input)
+                appendArea(from: low, to: start + Double(index + 1) * step, within: bounds)
             } else {
-                appendWindow(around: low + step / 2, scale: max(step, 1), input: input, filter: filter)
+                appendWindow(around: low + step / 2, scale: max(step, 1), within: bounds, filter: filter)
             }
         }
     }
 
     /// Weights by the part of each pixel that lies within.
-    private mutating func appendArea(from low: Double, to high: Double, input: Int) {
-        let first = min(max(Int((low + 1e-9).rounded(.down)), 0), input - 1)
-        let end = min(max(Int((high - 1e-9).rounded(.up)), first + 1), input)
+    private mutating func appendArea(from low: Double, to high: Double, within bounds: Range<Int>) {
+        let first = min(max(Int((low + 1e-9).rounded(.down)), bounds.lowerBound), bounds.upperBound - 1)
+        let end = min(max(Int((high - 1e-9).rounded(.up)), first + 1), bounds.upperBound)
         appendNormalized(
             from: first, (first..<end).map { max(min(Double($0 + 1), high) - max(Double($0), low), 0) })
     }
 
-    private mutating func appendWindow(around center: Double, scale: Double, input: Int, filter: ResampleFilter) {
+    private mutating func appendWindow(
+        around center: Double, scale: Double, within bounds: Range<Int>, filter: ResampleFilter
+    ) {
         let reach = filter.support * scale
-        let first = min(max(Int((center - reach + 0.5).rounded(.down)), 0), input - 1)
-        let end = min(max(Int((center + reach - 0.5).rounded(.up)), first + 1), input)
+        let first = min(max(Int((center - reach + 0.5).rounded(.down)), bounds.lowerBound), bounds.upperBound - 1)
+        let end = min(max(Int((center + reach - 0.5).rounded(.up)), first + 1), bounds.upperBound)
         appendNormalized(
             from: first, (first..<end).map { filter.weight(at: (Double($0) + 0.5 - center) / scale) })
     }
@@ -99,7 +105,7 @@ extension ResampleWindows<Double> {
             from: first, sum.magnitude > 1e-12 ? window.map { $0 / sum } : window.map { _ in 1 / Double(window.count) })
     }
 
-    func floats() -> ResampleWindows<Float> { map { $0.map(Float.init) } }
+    func floats(scaledBy scale: Float = 1) -> ResampleWindows<Float> { map { $0.map { Float($0) * scale } } }
 
     /// Whole numbers of `1 / 2^bits`. Each takes up the rounding error of those before it: the sum is exact, so that an
     /// even area stays as it is, and the errors of a long window cancel out.

@@ -10,6 +10,7 @@ final class RecentWindows: Sendable {
         var length: Double
         var output: Int
         var filter: ResampleFilter
+        var bounds: Range<Int>?
     }
 
     private static let capacity = 8
@@ -22,7 +23,8 @@ final class RecentWindows: Sendable {
         let known = recent.withLock { recent in recent.first { $0.key == key }?.windows }
         if let known { return known }
         let fresh = ResampleWindows(
-            input: key.input, start: key.start, length: key.length, output: key.output, filter: key.filter)
+            input: key.input, start: key.start, length: key.length, output: key.output, filter: key.filter,
+            within: key.bounds)
         if fresh.weightCount <= Self.longest {
             recent.withLock { recent in
                 if recent.count >= Self.capacity { recent.removeLast() }

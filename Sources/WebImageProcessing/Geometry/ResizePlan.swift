@@ -7,9 +7,13 @@ package import WebImageCore
 package struct ResizePlan: Hashable, Sendable, Codable {
     /// The size of the picture as it is stored.
     package let stored: PixelSize
+    /// How the result is turned: upright, and further where the chain turns it.
     package let orientation: Orientation
     /// The part that is used, in stored coordinates. Whole pixels when nothing is scaled.
     package let crop: PixelRect
+    /// The pixels that the filter may look at, whole ones in stored coordinates; nil: all.
+    package let bounds: PixelRect?
+    package let filter: ResampleFilter
     /// The size of the result before the orientation is applied.
     package let outputStored: PixelSize
 
@@ -43,6 +47,7 @@ package struct ResizePlan: Hashable, Sendable, Codable {
         stored = size
         orientation = plan.orientation
         outputStored = plan.outputStored
+        filter = plan.filter
         let x = Double(size.width) / Double(plan.stored.width)
         let y = Double(size.height) / Double(plan.stored.height)
         let part = plan.crop
@@ -50,6 +55,23 @@ package struct ResizePlan: Hashable, Sendable, Codable {
             part == PixelRect(plan.stored)
             ? PixelRect(size)
             : PixelRect(x: part.x * x, y: part.y * y, width: part.width * x, height: part.height * y)
+        bounds = plan.bounds.map { $0.scaled(x, y) }
+    }
+
+    /// The plan for what was folded of crops, a scaling and turns.
+    ///
+    /// - Parameters:
+    ///   - orientation: that of the stored picture.
+    ///   - fold: made for the picture as it is shown.
+    init(stored: PixelSize, orientation: Orientation, fold: GeometryFold) {
+        let turned = orientation.followed(by: fold.turn)
+        self.stored = stored
+        self.orientation = turned
+        crop = turned.storedRect(of: fold.part, stored: stored)
+        let view = turned.storedRect(of: fold.view, stored: stored)
+        bounds = view == PixelRect(stored) ? nil : view
+        outputStored = turned.storedSize(of: fold.size)
+        filter = fold.filter
     }
 
     private init(stored: PixelSize, orientation: Orientation, shape: Shape) {
@@ -57,6 +79,8 @@ package struct ResizePlan: Hashable, Sendable, Codable {
         self.orientation = orientation
         self.crop = shape.crop.map { orientation.storedRect(of: $0, stored: stored) } ?? PixelRect(stored)
         self.outputStored = orientation.storedSize(of: shape.output)
+        bounds = nil
+        filter = .lanczos3
     }
 }
 
@@ -132,5 +156,15 @@ extension ResizePlan {
         private static func side(_ length: Double) -> Int {
             Int(min(max(length.rounded(.toNearestOrAwayFromZero), 1), 0x1p40))
         }
+    }
+}
+
+extension PixelRect {
+    /// The same part of a picture in another size: the whole pixels that touch it.
+    func scaled(_ across: Double, _ down: Double) -> PixelRect {
+        let (left, top) = ((x * across).rounded(.down), (y * down).rounded(.down))
+        return PixelRect(
+            x: left, y: top, width: ((x + width) * across).rounded(.up) - left,
+            height: ((y + height) * down).rounded(.up) - top)
     }
 }

@@ -27,6 +27,9 @@ public enum ResampleFilter: String, Hashable, Sendable, Codable, CaseIterable {
         }
     }
 
+    /// Whether some of its weights are below 0.
+    var overshoots: Bool { self == .bicubic || self == .lanczos3 }
+
     /// The weight at distance `x`; not normalised.
     func weight(at x: Double) -> Double {
         let x = x.magnitude

@@ -11,9 +11,8 @@ package final class Resampler: RowSink {
     /// the picture's area would bound otherwise.
     private static let longestSide = 1 << 20
 
-    private static let recentWindows = RecentWindows()
-
     private let crop: PixelRect?
+    private let bounds: PixelRect?
     private let output: PixelSize
     private let filter: ResampleFilter
     private let inLinearLight: Bool
@@ -33,9 +32,12 @@ package final class Resampler: RowSink {
     ///   - output: the size of the result.
     ///   - inLinearLight: whether light is averaged rather than the stored values, which keeps the brightness of fine
     ///     detail and takes about three times as long.
+    ///   - bounds: the pixels that the filter may look at, whole ones; nil: all.
     package init(
-        crop: PixelRect? = nil, output: PixelSize, filter: ResampleFilter = .lanczos3, inLinearLight: Bool = false
+        crop: PixelRect? = nil, output: PixelSize, filter: ResampleFilter = .lanczos3, inLinearLight: Bool = false,
+        within bounds: PixelRect? = nil
     ) {
+        self.bounds = bounds
         self.inLinearLight = inLinearLight
         self.crop = crop
         self.output = output
@@ -44,11 +46,12 @@ package final class Resampler: RowSink {
 
     /// The sink for a plan whose decoder divides the sides by `scaleDenominator`.
     package convenience init(
-        _ plan: ResizePlan, scaleDenominator: Int = 1, filter: ResampleFilter = .lanczos3, inLinearLight: Bool = false
+        _ plan: ResizePlan, scaleDenominator: Int = 1, inLinearLight: Bool = false
     ) {
+        let part = 1 / Double(max(scaleDenominator, 1))
         self.init(
-            crop: plan.crop(dividedBy: scaleDenominator), output: plan.outputStored, filter: filter,
-            inLinearLight: inLinearLight)
+            crop: plan.crop(dividedBy: scaleDenominator), output: plan.outputStored, filter: plan.filter,
+            inLinearLight: inLinearLight, within: plan.bounds.map { $0.scaled(part, part) })
     }
 
     /// True when every row of the result is there.
@@ -64,7 +67,7 @@ package final class Resampler: RowSink {
             stage = nil
             input = nil
         } else {
-            let stage = try Self.makeStage(format, part, output, filter, inLinearLight)
+            let stage = try Self.makeStage(format, part, output, filter, inLinearLight, bounds)
             self.stage = stage
             input = RowWindow(bytesPerRow: format.bytesPerRow, height: format.size.height)
         }
@@ -79,13 +82,13 @@ package final class Resampler: RowSink {
         return try input.band(at: row, count: count, keepingFrom: stage.firstRowNeeded)
     }
 
-    package func commit(at row: Int, count: Int) {
+    package func commit(at row: Int, count: Int) throws(WebImageError) {
         guard let buffer else { preconditionFailure("rows were committed before begin") }
         guard let input, let stage else {
             rowsDone = max(rowsDone, row + count)
             return
         }
-        stage.advance(input.rows, available: row + count, into: buffer)
+        try stage.advance(input.rows, available: row + count, into: buffer)
         rowsDone = stage.rowsDone
     }
 
@@ -104,14 +107,14 @@ extension Resampler {
     /// - Throws: as ``begin(_:)``.
     package static func resample(
         _ pixels: PixelBuffer, alpha: AlphaMode, crop: PixelRect? = nil, to output: PixelSize,
-        filter: ResampleFilter = .lanczos3, inLinearLight: Bool = false
+        filter: ResampleFilter = .lanczos3, inLinearLight: Bool = false, within bounds: PixelRect? = nil
     ) throws(WebImageError) -> PixelBuffer {
         let part = try part(of: pixels.size, crop)
         let format = RowFormat(size: pixels.size, layout: pixels.layout, alpha: alpha)
-        let stage = try makeStage(format, part, output, filter, inLinearLight)
+        let stage = try makeStage(format, part, output, filter, inLinearLight, bounds)
         let buffer = try PixelBuffer(size: output, layout: pixels.layout)
         let rows = HeldRows(base: UnsafeRawPointer(pixels.base), first: 0, bytesPerRow: pixels.bytesPerRow)
-        stage.advance(rows, available: pixels.size.height, into: buffer)
+        try stage.advance(rows, available: pixels.size.height, into: buffer)
         return buffer
     }
 
@@ -129,12 +132,14 @@ extension Resampler {
     }
 
     private static func makeStage(
-        _ format: RowFormat, _ part: PixelRect, _ output: PixelSize, _ filter: ResampleFilter, _ inLinearLight: Bool
+        _ format: RowFormat, _ part: PixelRect, _ output: PixelSize, _ filter: ResampleFilter, _ inLinearLight: Bool,
+        _ bounds: PixelRect?
     ) throws(WebImageError) -> any ResampleStage {
         if part.width == Double(output.width), part.height == Double(output.height),
             part.x == part.x.rounded(), part.y == part.y.rounded()
         {
-            return CopyStage(format: format, left: Int(part.x), top: Int(part.y), output: output)
+            return CopyStage(
+                bytesPerPixel: format.layout.bytesPerPixel, left: Int(part.x), top: Int(part.y), output: output)
         }
         let sides = [format.size.width, format.size.height, output.width, output.height]
         guard sides.allSatisfy({ $0 > 0 && $0 <= longestSide }) else {
@@ -142,23 +147,8 @@ extension Resampler {
                 .limitExceeded,
                 "a picture of \(format.size) is not scaled to \(output): no side may be over \(longestSide) pixels")
         }
-        let horizontal = recentWindows.windows(
-            .init(
-                input: format.size.width, start: part.x, length: part.width, output: output.width, filter: filter))
-        let vertical = recentWindows.windows(
-            .init(
-                input: format.size.height, start: part.y, length: part.height, output: output.height, filter: filter))
-        let plan = VerticalPlan(vertical, reduces: part.height >= Double(output.height))
-        let columns = horizontal.inputs
-        let kernel: any ResampleKernel =
-            if format.layout == .rgba8, format.alpha == .opaque, !inLinearLight {
-                try IntegerResampleKernel(
-                    vertical: vertical, horizontal: horizontal, columns: columns, slots: plan.slots)
-            } else {
-                try FloatResampleKernel(
-                    vertical: vertical, horizontal: horizontal, columns: columns, slots: plan.slots,
-                    layout: format.layout, alpha: format.alpha, inLinearLight: inLinearLight)
-            }
-        return plan.reduces ? ScatterStage(plan, kernel) : GatherStage(plan, kernel)
+        let axes = ResampleAxes(part, of: format.size, to: output, filter: filter, within: bounds)
+        let samples = RowSamples(format.layout, format.alpha)
+        return try axes.makeStage(from: samples, to: samples, inLinearLight: inLinearLight)
     }
 }

@@ -2,7 +2,8 @@ public import WebImageCore
 
 /// Changes a decoded picture: rounds its corners, tints it, draws a mark on it.
 ///
-/// Runs on the decode executor, never on the caller's thread. The result is cached under a key that holds ``key``.
+/// ``ImageTransform`` has those that come with WebImage; a type of one's own conforms to this protocol. It runs on the decode
+/// executor, never on the caller's thread. The result is cached under a key that holds ``key``.
 public protocol ImageTransformer: Sendable {
     /// Says all that the result depends on, every parameter included: two transformers with the same key must give
     /// the same pixels.

@@ -8,7 +8,9 @@ protocol ResampleStage: AnyObject {
     var firstRowNeeded: Int { get }
     /// Makes every row of the result that can be made of the rows before `available`; `rows` holds those from
     /// ``firstRowNeeded`` on, as far as they are available.
-    func advance(_ rows: HeldRows, available: Int, into result: PixelBuffer)
+    ///
+    /// - Throws: what the output throws.
+    func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError)
 }
 
 /// Copies a part: whole pixels, nothing scaled, nothing changed.
@@ -16,22 +18,23 @@ final class CopyStage: ResampleStage {
     private let left: Int
     private let top: Int
     private let output: PixelSize
-    private let layout: PixelLayout
+    private let bytesPerPixel: Int
     private(set) var rowsDone = 0
 
-    init(format: RowFormat, left: Int, top: Int, output: PixelSize) {
+    init(bytesPerPixel: Int, left: Int, top: Int, output: PixelSize) {
         self.left = left
         self.top = top
         self.output = output
-        layout = format.layout
+        self.bytesPerPixel = bytesPerPixel
     }
 
     var firstRowNeeded: Int { top + rowsDone }
 
-    func advance(_ rows: HeldRows, available: Int, into result: PixelBuffer) {
+    func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
         while rowsDone < output.height, top + rowsDone < available {
-            let row = rows.address(of: top + rowsDone) + left * layout.bytesPerPixel
-            result.row(rowsDone).copyMemory(from: row, byteCount: result.bytesPerRow)
+            let row = rows.address(of: top + rowsDone) + left * bytesPerPixel
+            try result.row(rowsDone).copyMemory(from: row, byteCount: output.width * bytesPerPixel)
+            try result.commit(rowsDone)
             rowsDone += 1
         }
     }
@@ -78,7 +81,7 @@ final class ScatterStage: ResampleStage {
         last = plan.windows.inputs.upperBound
     }
 
-    func advance(_ rows: HeldRows, available: Int, into result: PixelBuffer) {
+    func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
         let available = min(available, last)
         while firstRowNeeded < available {
             let first = firstRowNeeded
@@ -91,7 +94,8 @@ final class ScatterStage: ResampleStage {
             kernel.add(rows, from: first, before: first + count, to: rowsDone..<begun)
             firstRowNeeded = first + count
             while rowsDone < begun, windows.ends[rowsDone] <= firstRowNeeded {
-                kernel.finish(rowsDone, into: result.row(rowsDone))
+                kernel.finish(rowsDone, into: try result.row(rowsDone))
+                try result.commit(rowsDone)
                 rowsDone += 1
             }
         }
@@ -111,14 +115,15 @@ final class GatherStage: ResampleStage {
 
     var firstRowNeeded: Int { rowsDone < windows.count ? windows.starts[rowsDone] : windows.inputs.upperBound }
 
-    func advance(_ rows: HeldRows, available: Int, into result: PixelBuffer) {
+    func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
         while rowsDone < windows.count, windows.ends[rowsDone] <= available {
             let window = windows.starts[rowsDone]..<windows.ends[rowsDone]
             kernel.clear(rowsDone)
             for first in stride(from: window.lowerBound, to: window.upperBound, by: 4) {
                 kernel.add(rows, from: first, before: window.upperBound, to: rowsDone..<rowsDone + 1)
             }
-            kernel.finish(rowsDone, into: result.row(rowsDone))
+            kernel.finish(rowsDone, into: try result.row(rowsDone))
+            try result.commit(rowsDone)
             rowsDone += 1
         }
     }

@@ -8,12 +8,11 @@ final class IntegerResampleKernel: ResampleKernel {
     private let firstByte: Int
 
     /// - Parameter columns: the input columns that are used.
-    init(
-        vertical: ResampleWindows<Double>, horizontal: ResampleWindows<Double>, columns: Range<Int>, slots: Int
-    ) throws(WebImageError) {
+    init(_ axes: ResampleAxes, columns: Range<Int>, slots: Int) throws(WebImageError) {
         let bits = Int(WI_WEIGHT_BITS)
-        sums = try ResampleSums(vertical: vertical.integers(bits: bits), slots: slots, length: columns.count * 4)
-        row = ResampleRow(horizontal: horizontal.integers(bits: bits), columns: columns)
+        sums = try ResampleSums(
+            vertical: axes.vertical.integers(bits: bits), slots: slots, length: columns.count * 4)
+        row = ResampleRow(horizontal: axes.horizontal.integers(bits: bits), columns: columns, multiple: 4)
         firstByte = columns.lowerBound * 4
     }
 

@@ -69,9 +69,11 @@ final class ResampleRow<Element: Numeric, Weight: Numeric & Sendable> {
     let taps: Int
     let pixels: UnsafeMutablePointer<Element>
 
-    /// - Parameter columns: the input columns that the row holds.
-    init(horizontal: ResampleWindows<Weight>, columns: Range<Int>) {
-        (starts, weights, taps) = horizontal.table(from: columns.lowerBound)
+    /// - Parameters:
+    ///   - columns: the input columns that the row holds.
+    ///   - multiple: of which the taps of an output must be.
+    init(horizontal: ResampleWindows<Weight>, columns: Range<Int>, multiple: Int) {
+        (starts, weights, taps) = horizontal.table(from: columns.lowerBound, multiple: multiple)
         let capacity = (columns.count + taps) * 4
         pixels = .allocate(capacity: capacity)
         pixels.initialize(repeating: 0, count: capacity)

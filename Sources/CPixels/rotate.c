@@ -1,0 +1,120 @@
+// Turning by any angle, and finding what is no margin: both look at pixels around a place.
+#include "CPixels.h"
+#include <math.h>
+#include <string.h>
+#include "clones.h"
+
+typedef float wi_pixel __attribute__((vector_size(16), aligned(4)));
+
+// Weights of Catmull and Rom's spline for a place between the second and the third of four.
+WI_INLINE void wi_cubic(float w[4], float t) {
+    w[0] = ((-0.5f * t + 1.0f) * t - 0.5f) * t;
+    w[1] = (1.5f * t - 2.5f) * t * t + 1.0f;
+    w[2] = ((-1.5f * t + 2.0f) * t + 0.5f) * t;
+    w[3] = (0.5f * t - 0.5f) * t * t;
+}
+
+WI_INLINE wi_pixel wi_pixel_at(const void *row, ptrdiff_t x, wi_pixel_kind kind) {
+    wi_pixel pixel;
+    if (kind == WI_PIXEL_16 || kind == WI_PIXEL_16_STRAIGHT) {
+        const uint16_t *p = (const uint16_t *)row + 4 * x;
+        pixel = (wi_pixel){p[0], p[1], p[2], p[3]} * (1.0f / 65535.0f);
+    } else {
+        const uint8_t *p = (const uint8_t *)row + 4 * x;
+        pixel = (wi_pixel){p[0], p[1], p[2], p[3]} * (1.0f / 255.0f);
+    }
+    if (kind == WI_PIXEL_8_STRAIGHT || kind == WI_PIXEL_16_STRAIGHT) {
+        float alpha = pixel[3];
+        pixel *= (wi_pixel){alpha, alpha, alpha, 1};
+    }
+    return pixel;
+}
+
+WI_INLINE void wi_rotate_row_of(
+    float *output, size_t count, const void *pixels, size_t width, size_t height, size_t bytes_per_row, wi_pixel_kind kind,
+    double x, double y, double x_step, double y_step) {
+    for (size_t i = 0; i < count; i++) {
+        double px = x + x_step * (double)i - 0.5, py = y + y_step * (double)i - 0.5;
+        wi_pixel sum = {0, 0, 0, 0};
+        double fx = floor(px), fy = floor(py);
+        if (fx >= -2 && fy >= -2 && fx <= (double)width && fy <= (double)height) {
+            ptrdiff_t column = (ptrdiff_t)fx - 1, row = (ptrdiff_t)fy - 1;
+            float wx[4], wy[4];
+            wi_cubic(wx, (float)(px - fx));
+            wi_cubic(wy, (float)(py - fy));
+            int inside = column >= 0 && column + 3 < (ptrdiff_t)width;
+            for (ptrdiff_t r = 0; r < 4; r++) {
+                if (row + r < 0 || row + r >= (ptrdiff_t)height) continue;
+                const void *line = (const char *)pixels + (size_t)(row + r) * bytes_per_row;
+                wi_pixel across = {0, 0, 0, 0};
+                if (inside) {
+                    across = wi_pixel_at(line, column, kind) * wx[0] + wi_pixel_at(line, column + 1, kind) * wx[1] +
+                             wi_pixel_at(line, column + 2, kind) * wx[2] + wi_pixel_at(line, column + 3, kind) * wx[3];
+                } else {
+                    for (ptrdiff_t c = 0; c < 4; c++) {
+                        if (column + c < 0 || column + c >= (ptrdiff_t)width) continue;
+                        across += wi_pixel_at(line, column + c, kind) * wx[c];
+                    }
+                }
+                sum += across * wy[r];
+            }
+        }
+        *(wi_pixel *)(output + 4 * i) = sum;
+    }
+}
+
+WI_CLONES_FMA
+void wi_rotate_row(
+    float *output, size_t count, const void *pixels, size_t width, size_t height, size_t bytes_per_row, wi_pixel_kind kind,
+    double x, double y, double x_step, double y_step) {
+    // A loop for each kind: what is asked of it is then known inside.
+    switch (kind) {
+    case WI_PIXEL_8:
+        wi_rotate_row_of(output, count, pixels, width, height, bytes_per_row, WI_PIXEL_8, x, y, x_step, y_step);
+        break;
+    case WI_PIXEL_8_STRAIGHT:
+        wi_rotate_row_of(output, count, pixels, width, height, bytes_per_row, WI_PIXEL_8_STRAIGHT, x, y, x_step, y_step);
+        break;
+    case WI_PIXEL_16:
+        wi_rotate_row_of(output, count, pixels, width, height, bytes_per_row, WI_PIXEL_16, x, y, x_step, y_step);
+        break;
+    default:
+        wi_rotate_row_of(output, count, pixels, width, height, bytes_per_row, WI_PIXEL_16_STRAIGHT, x, y, x_step, y_step);
+        break;
+    }
+}
+
+WI_INLINE uint8_t wi_low(uint8_t a, uint8_t b) { return a < b ? a : b; }
+WI_INLINE uint8_t wi_high(uint8_t a, uint8_t b) { return a > b ? a : b; }
+#define WI_SORT(a, b)                  \
+    do {                               \
+        uint8_t low = wi_low(a, b);    \
+        b = wi_high(a, b);             \
+        a = low;                       \
+    } while (0)
+
+// The middle one of nine, by the nineteen exchanges of Paeth (Graphics Gems I, "Median finding on a 3x3 grid").
+WI_INLINE uint8_t wi_median(
+    uint8_t a, uint8_t b, uint8_t c, uint8_t d, uint8_t e, uint8_t f, uint8_t g, uint8_t h, uint8_t i) {
+    WI_SORT(b, c); WI_SORT(e, f); WI_SORT(h, i);
+    WI_SORT(a, b); WI_SORT(d, e); WI_SORT(g, h);
+    WI_SORT(b, c); WI_SORT(e, f); WI_SORT(h, i);
+    WI_SORT(a, d); WI_SORT(f, i); WI_SORT(e, h);
+    WI_SORT(d, g); WI_SORT(b, e); WI_SORT(c, f);
+    WI_SORT(e, h); WI_SORT(e, c); WI_SORT(g, e);
+    WI_SORT(e, c);
+    return e;
+}
+
+WI_CLONES
+void wi_differs_row(
+    uint8_t *restrict output, const uint8_t *restrict above, const uint8_t *restrict row, const uint8_t *restrict below,
+    size_t count, const uint8_t *restrict color, int threshold) {
+    for (size_t i = 0; i < 4 * count; i++) {
+        uint8_t middle = wi_median(
+            above[i], above[i + 4], above[i + 8], row[i], row[i + 4], row[i + 8], below[i], below[i + 4], below[i + 8]);
+        uint8_t against = color[i & 3];
+        uint8_t difference = (uint8_t)(wi_high(middle, against) - wi_low(middle, against));
+        output[i] = difference > threshold;
+    }
+}

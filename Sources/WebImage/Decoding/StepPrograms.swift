@@ -1,0 +1,102 @@
+import Synchronization
+import WebImageCore
+import WebImageProcessing
+import WebImageSystem
+
+/// The compiled steps of a recipe, for frames that are all of one size: each run of transforms is compiled once. Any thread may
+/// use it.
+final class StepPrograms: Sendable {
+    private struct Key: Hashable {
+        let step: Int
+        let size: PixelSize
+        let isOpaque: Bool
+        let original: PixelSize?
+    }
+
+    private let limits: DecodeLimits
+    /// The steps behind decoding, those that are values and follow each other together.
+    private let runs: [Run]
+    private let programs = Guarded<[Key: TransformProgram]>([:])
+
+    fileprivate enum Run: Sendable {
+        case values([ImageTransform])
+        case own(any ImageTransformer)
+    }
+
+    init(_ steps: ArraySlice<any ImageTransformer>, limits: DecodeLimits) {
+        self.limits = limits
+        var runs: [Run] = []
+        for step in steps {
+            guard let value = step as? ImageTransform else {
+                runs.append(.own(step))
+                continue
+            }
+            if case .values(let before) = runs.last {
+                runs[runs.count - 1] = .values(before + [value])
+            } else {
+                runs.append(.values([value]))
+            }
+        }
+        self.runs = runs
+    }
+
+    /// What becomes of a picture.
+    ///
+    /// - Throws: `transformFailed`.
+    func run(_ image: Image) throws(WebImageError) -> Image {
+        var image = image
+        for (index, run) in runs.enumerated() {
+            do throws(WebImageError) {
+                switch run {
+                case .own(let transformer): image = try transformer.transform(image)
+                case .values(let transforms):
+                    let upright = try image.upright()
+                    image = try program(index, transforms, for: upright).run(upright)
+                }
+            } catch {
+                throw WebImageError(.transformFailed, "the transformer \(run.name) failed", cause: error)
+            }
+        }
+        return image
+    }
+
+    /// The size that a picture of this size becomes; nil where only its pixels tell.
+    func size(of size: PixelSize, original: PixelSize?) -> PixelSize? {
+        var size = size
+        for run in runs {
+            guard case .values(let transforms) = run,
+                let program = try? TransformProgram(
+                    transforms, size: size, isOpaque: false, original: original, limits: limits),
+                let output = program.output
+            else { return nil }
+            size = output
+        }
+        return size
+    }
+
+    private func program(
+        _ step: Int, _ transforms: [ImageTransform], for image: Image
+    ) throws(WebImageError) -> TransformProgram {
+        let key = Key(
+            step: step, size: image.size, isOpaque: image.alpha == .opaque,
+            original: image.info.originalDisplaySize)
+        if let known = programs.withLock({ $0[key] }) { return known }
+        let program = try TransformProgram(
+            transforms, size: key.size, isOpaque: key.isOpaque, original: key.original, limits: limits)
+        programs.withLock { programs in
+            // Only closures that give frames of many sizes come so far.
+            if programs.count >= 16 { programs.removeAll() }
+            programs[key] = program
+        }
+        return program
+    }
+}
+
+extension StepPrograms.Run {
+    fileprivate var name: String {
+        switch self {
+        case .values(let transforms): ImageTransform.text(of: transforms)
+        case .own(let transformer): transformer.key
+        }
+    }
+}

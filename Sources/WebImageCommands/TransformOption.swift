@@ -1,0 +1,84 @@
+import ArgumentParser
+import Foundation
+import Synchronization
+import WebImage
+
+/// What `--transform` says: chains of transforms, one after the other, and the files that they name.
+struct TransformOption {
+    let specs: [String]
+
+    /// Looks at the texts, without any file.
+    ///
+    /// - Throws: `ValidationError`, which shows the place that is wrong.
+    func validate() throws {
+        do throws(TransformSyntaxError) {
+            let dot = try? Image(size: PixelSize(width: 1, height: 1)) { _ in }
+            _ = try parse(
+                TransformResources(
+                    image: { _ throws(WebImageError) in try dot.orThrow() },
+                    cube: { _ throws(WebImageError) in try ColorCube(side: 2) { $0 } }))
+        } catch {
+            throw ValidationError("--transform: \(error)")
+        }
+    }
+
+    /// The transforms, with the files that they name.
+    ///
+    /// - Throws: why a file cannot be used.
+    func load() async throws(WebImageError) -> [ImageTransform] {
+        if specs.isEmpty { return [] }
+        let names = Mutex((images: Set<String>(), cubes: Set<String>()))
+        let dot = try Image(size: PixelSize(width: 1, height: 1)) { _ in }
+        _ = try? parse(
+            TransformResources(
+                image: { name in
+                    names.withLock { _ = $0.images.insert(name) }
+                    return dot
+                },
+                cube: { name throws(WebImageError) in
+                    names.withLock { _ = $0.cubes.insert(name) }
+                    return try ColorCube(side: 2) { $0 }
+                }))
+        let wanted = names.withLock { $0 }
+        var images: [String: Image] = [:]
+        var cubes: [String: ColorCube] = [:]
+        for name in wanted.images { images[name] = try await Image(contentsOf: URL(fileURLWithPath: name)) }
+        for name in wanted.cubes { cubes[name] = try Self.cube(name) }
+        do throws(TransformSyntaxError) {
+            return try parse(
+                TransformResources(
+                    image: { [images] name throws(WebImageError) in try images[name].orThrow() },
+                    cube: { [cubes] name throws(WebImageError) in try cubes[name].orThrow() }))
+        } catch {
+            throw WebImageError(.transformFailed, "--transform: \(error.message)")
+        }
+    }
+
+    private func parse(_ resources: TransformResources) throws(TransformSyntaxError) -> [ImageTransform] {
+        var transforms: [ImageTransform] = []
+        for spec in specs { transforms += try ImageTransform.parse(spec, resources: resources) }
+        return transforms
+    }
+
+    private static func cube(_ name: String) throws(WebImageError) -> ColorCube {
+        // The largest cube has two million lines.
+        let limit = 128 << 20
+        guard let file = FileHandle(forReadingAtPath: name) else {
+            throw WebImageError(.fileNotFound, "there is no such file", location: name)
+        }
+        let data = (try? file.read(upToCount: limit)) ?? Data()
+        do throws(WebImageError) {
+            return try ColorCube(text: String(decoding: data, as: UTF8.self))
+        } catch {
+            throw error.at(name)
+        }
+    }
+}
+
+extension Optional {
+    /// - Throws: `fileNotFound` for nil, which does not happen for a name that was collected.
+    fileprivate func orThrow() throws(WebImageError) -> Wrapped {
+        guard let self else { throw WebImageError(.fileNotFound, "there is no such file") }
+        return self
+    }
+}

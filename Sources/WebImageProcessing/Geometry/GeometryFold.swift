@@ -1,0 +1,97 @@
+package import WebImageCore
+
+/// Crops, one scaling and turns that follow each other, as one: a part of the source, a size, and a turn at the end.
+///
+/// A crop that comes before the scaling hides what it cuts away from the filter, as if it had been done alone; one that comes
+/// behind it does not.
+package struct GeometryFold: Sendable, Hashable {
+    let source: PixelSize
+    /// How the source is turned in the end. Everything below is told of the turned source.
+    private(set) var turn = Orientation.up
+    /// The pixels that count, whole ones.
+    private(set) var view: PixelRect
+    /// The part of the view that is shown.
+    private(set) var part: PixelRect
+    /// The size that the part becomes.
+    private(set) var size: PixelSize
+    private(set) var filter = ResampleFilter.lanczos3
+    private(set) var isScaled = false
+    /// Whether the source is drawn in any size, without getting blurred by it.
+    let isVector: Bool
+
+    /// - Parameter source: the size before everything.
+    package init(source: PixelSize, isVector: Bool = false) {
+        self.source = source
+        self.isVector = isVector
+        view = PixelRect(source)
+        part = PixelRect(source)
+        size = source
+    }
+
+    var isIdentity: Bool { turn == .up && !isScaled && part == PixelRect(source) }
+
+    /// Keeps whole pixels of what there is by now.
+    mutating func crop(x: Int, y: Int, to kept: PixelSize) {
+        let across = part.width / Double(size.width)
+        let down = part.height / Double(size.height)
+        part = PixelRect(
+            x: part.x + Double(x) * across, y: part.y + Double(y) * down, width: Double(kept.width) * across,
+            height: Double(kept.height) * down)
+        size = kept
+        if !isScaled { view = part }
+    }
+
+    /// Scales a part of what there is by now, which need not be whole pixels.
+    ///
+    /// - Precondition: nothing was scaled before.
+    mutating func scale(_ wanted: PixelRect?, to size: PixelSize, filter: ResampleFilter) {
+        precondition(!isScaled, "a picture is scaled once in one go")
+        if let wanted {
+            part = PixelRect(
+                x: part.x + wanted.x, y: part.y + wanted.y, width: wanted.width, height: wanted.height)
+        }
+        isScaled =
+            part.width != Double(size.width) || part.height != Double(size.height)
+            || part.x != part.x.rounded() || part.y != part.y.rounded()
+        if !isScaled { view = part }
+        self.size = size
+        self.filter = filter
+    }
+
+    mutating func turn(by orientation: Orientation) {
+        let before = turn.displaySize(of: source)
+        view = orientation.displayRect(of: view, stored: before)
+        part = orientation.displayRect(of: part, stored: before)
+        size = orientation.displaySize(of: size)
+        turn = turn.followed(by: orientation)
+    }
+}
+
+extension Orientation {
+    /// What undoes the turn.
+    package var inverse: Orientation {
+        switch self {
+        case .right: .left
+        case .left: .right
+        default: self
+        }
+    }
+
+    /// Both turns, this one first.
+    package func followed(by next: Orientation) -> Orientation {
+        // A rectangle that no two of the eight turns place alike.
+        let stored = PixelSize(width: 5, height: 7)
+        let mark = PixelRect(x: 1, y: 2, width: 1, height: 1)
+        let between = displaySize(of: stored)
+        let wanted = next.displayRect(of: displayRect(of: mark, stored: stored), stored: between)
+        let last = next.displaySize(of: between)
+        return Self.allCases.first { candidate in
+            candidate.displaySize(of: stored) == last && candidate.displayRect(of: mark, stored: stored) == wanted
+        } ?? .up
+    }
+
+    /// A rectangle of the stored picture (of size `stored`), in coordinates of the upright one.
+    package func displayRect(of rect: PixelRect, stored: PixelSize) -> PixelRect {
+        inverse.storedRect(of: rect, stored: displaySize(of: stored))
+    }
+}

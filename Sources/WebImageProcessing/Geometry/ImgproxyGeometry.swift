@@ -1,0 +1,258 @@
+public import WebImageCore
+
+/// imgproxy's sizes and places, to the pixel: what its options `rs`, `el`, `mw`, `mh`, `z`, `dpr`, `g`, `c`, `ex`, `exar`, `pd`,
+/// `rot`, `fl` and `max_result_dimension` say, by their names in its documentation.
+///
+/// ``ImageTransform/imgproxy(_:)`` turns, crops and scales by it, ``ImageTransform/imgproxyCanvas(_:)`` does what comes after
+/// filters: `extend`, `extend_aspect_ratio` and `padding`.
+public struct ImgproxyGeometry: Hashable, Sendable, Codable {
+    public enum Resizing: String, Hashable, Sendable, Codable, CaseIterable {
+        case fit, fill
+        case fillDown = "fill-down"
+        case force, auto
+    }
+
+    /// `gravity`: a place, and how far from there.
+    public struct Place: Hashable, Sendable, Codable {
+        public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
+            case center = "ce"
+            case north = "no"
+            case south = "so"
+            case east = "ea"
+            case west = "we"
+            case northEast = "noea"
+            case northWest = "nowe"
+            case southEast = "soea"
+            case southWest = "sowe"
+            case focusPoint = "fp"
+            case smart = "sm"
+        }
+
+        public var kind: Kind
+        /// In pixels from 1 on, below that in parts of the side; of a focus point in parts.
+        public var x: Double
+        public var y: Double
+
+        public init(_ kind: Kind = .center, x: Double = 0, y: Double = 0) {
+            (self.kind, self.x, self.y) = (kind, x, y)
+        }
+    }
+
+    public var resizing = Resizing.fit
+    /// 0: follows from the other side.
+    public var width = 0
+    public var height = 0
+    public var minWidth = 0
+    public var minHeight = 0
+    public var zoomX = 1.0
+    public var zoomY = 1.0
+    public var dpr = 1.0
+    public var enlarge = false
+    public var gravity = Place()
+    /// From 1 on in pixels, below that in parts of the side; 0: all of it.
+    public var cropWidth = 0.0
+    public var cropHeight = 0.0
+    /// nil: ``gravity``.
+    public var cropGravity: Place?
+    public var extend = false
+    public var extendGravity = Place()
+    public var extendAspectRatio = false
+    public var extendAspectRatioGravity = Place()
+    public var padding = EdgeLengths()
+    /// 0: no limit.
+    public var maxResultDimension = 0
+    /// Quarters, clockwise.
+    public var rotation = 0
+    public var flipsHorizontally = false
+    public var flipsVertically = false
+
+    public init() {}
+
+    /// What becomes of a picture.
+    public struct Layout: Hashable, Sendable {
+        /// What is kept of the source before it is scaled.
+        public var crop: PixelSize
+        /// The size that it is scaled to.
+        public var scaled: PixelSize
+        /// What is kept of that.
+        public var kept: PixelSize
+        /// What it is laid on; not smaller than ``kept``.
+        public var canvas: PixelSize
+        /// The room around the canvas.
+        public var padding: EdgeLengths
+        /// By how much lengths that are told in pixels are multiplied.
+        public var dpr: Double
+
+        /// The size of the result.
+        public var output: PixelSize {
+            PixelSize(
+                width: canvas.width + padding.left + padding.right, height: canvas.height + padding.top + padding.bottom
+            )
+        }
+    }
+
+    /// - Parameters:
+    ///   - source: the size after the picture was turned upright and rotated.
+    ///   - isVector: whether it may be larger than it is at no cost.
+    public func layout(for source: PixelSize, isVector: Bool = false) -> Layout {
+        ImgproxyLayout(self, source, isVector: isVector).layout
+    }
+
+    /// Where a part lies in a picture, or a picture on a canvas.
+    ///
+    /// - Parameter dpr: what offsets in pixels are multiplied by.
+    static func position(
+        of part: PixelSize, in whole: PixelSize, _ place: Place, dpr: Double
+    ) -> (x: Int, y: Int) {
+        func offset(_ value: Double, _ side: Int) -> Int {
+            even(value.magnitude >= 1 ? value * dpr : Double(side) * value)
+        }
+        func start(_ side: Int, _ length: Int, _ isStart: Bool, _ isEnd: Bool, _ value: Double) -> Int {
+            let room = side - length
+            let start: Int
+            if place.kind == .focusPoint {
+                start = even(Double(side) * value) - length / 2
+            } else if isStart {
+                start = offset(value, side)
+            } else if isEnd {
+                start = room - offset(value, side)
+            } else {
+                start = even(Double(room + 1) * 0.5) + offset(value, side)
+            }
+            return min(max(start, 0), max(room, 0))
+        }
+        let name = place.kind.rawValue
+        return (
+            start(whole.width, part.width, name.hasSuffix("we"), name.hasSuffix("ea"), place.x),
+            start(whole.height, part.height, name.hasPrefix("no"), name.hasPrefix("so"), place.y)
+        )
+    }
+
+    /// The nearest whole number, halves to the even one; within what sides can be.
+    static func even(_ value: Double) -> Int {
+        Int(min(max(value.isFinite ? value.rounded(.toNearestOrEven) : 0, -0x1p40), 0x1p40))
+    }
+
+    static func round(_ value: Double) -> Int {
+        Int(min(max(value.isFinite ? value.rounded(.toNearestOrAwayFromZero) : 0, 0), 0x1p40))
+    }
+}
+
+/// The arithmetic, step by step as imgproxy does it.
+private struct ImgproxyLayout {
+    private let options: ImgproxyGeometry
+    private let part: (width: Double, height: Double)
+    private var shrink: (x: Double, y: Double) = (1, 1)
+    private var dpr: Double
+    private(set) var layout: ImgproxyGeometry.Layout
+
+    init(_ options: ImgproxyGeometry, _ source: PixelSize, isVector: Bool) {
+        self.options = options
+        func side(_ wanted: Double, _ side: Int) -> Int {
+            if wanted == 0 { return side }
+            let length = wanted >= 1 ? Int(min(wanted, 0x1p40)) : max(1, ImgproxyGeometry.round(Double(side) * wanted))
+            return min(length, side)
+        }
+        let crop = PixelSize(
+            width: side(options.cropWidth, source.width), height: side(options.cropHeight, source.height))
+        part = (Double(crop.width), Double(crop.height))
+        dpr = options.dpr
+        layout = .init(crop: crop, scaled: crop, kept: crop, canvas: crop, padding: EdgeLengths(), dpr: 1)
+        shrink(isVector: isVector)
+        let target = layOut()
+        if options.maxResultDimension > 0 { limit(target) }
+    }
+
+    private mutating func shrink(isVector: Bool) {
+        let wanted = (width: Double(options.width), height: Double(options.height))
+        shrink = (wanted.width > 0 ? part.width / wanted.width : 1, wanted.height > 0 ? part.height / wanted.height : 1)
+        if shrink != (1, 1) { unite(wanted) }
+        shrink = (shrink.x / options.zoomX, shrink.y / options.zoomY)
+        if !options.enlarge, !isVector {
+            let least = min(shrink.x, shrink.y)
+            if least < 1 {
+                shrink = (shrink.x / least, shrink.y / least)
+                if !options.extend { dpr /= least }
+            }
+            dpr = min(dpr, shrink.x, shrink.y)
+        }
+        let most = (x: part.width / Double(options.minWidth), y: part.height / Double(options.minHeight))
+        if options.minWidth > 0, most.x < shrink.x { shrink = (most.x, shrink.y * most.x / shrink.x) }
+        if options.minHeight > 0, most.y < shrink.y { shrink = (shrink.x * most.y / shrink.y, most.y) }
+        shrink = (min(shrink.x / dpr, part.width), min(shrink.y / dpr, part.height))
+    }
+
+    private mutating func unite(_ wanted: (width: Double, height: Double)) {
+        var resizing = options.resizing
+        if resizing == .auto {
+            let target = (
+                wanted.width > 0 ? wanted.width : part.width, wanted.height > 0 ? wanted.height : part.height
+            )
+            resizing = (part.width - part.height >= 0) == (target.0 - target.1 >= 0) ? .fill : .fit
+        }
+        guard resizing != .force else { return }
+        if wanted.width == 0 { shrink.x = shrink.y }
+        if wanted.height == 0 { shrink.y = shrink.x }
+        let both = resizing == .fit ? max(shrink.x, shrink.y) : min(shrink.x, shrink.y)
+        shrink = (both, both)
+    }
+
+    /// - Returns: the size that was asked for.
+    private mutating func layOut() -> PixelSize {
+        let round = ImgproxyGeometry.round
+        let target = PixelSize(
+            width: round(Double(options.width) * dpr * options.zoomX),
+            height: round(Double(options.height) * dpr * options.zoomY))
+        let scaled = PixelSize(
+            width: max(round(part.width / shrink.x), 1), height: max(round(part.height / shrink.y), 1))
+        var kept = target
+        if options.resizing == .fillDown, !options.enlarge, target.width > 0, target.height > 0 {
+            let over = (
+                x: Double(target.width) / Double(scaled.width), y: Double(target.height) / Double(scaled.height)
+            )
+            if over.x > over.y, over.x > 1 {
+                kept = PixelSize(width: scaled.width, height: Self.share(scaled.width, target.height, target.width))
+            } else if over.y > over.x, over.y > 1 {
+                kept = PixelSize(width: Self.share(scaled.height, target.width, target.height), height: scaled.height)
+            }
+        }
+        func less(_ one: Int, _ other: Int) -> Int { one == 0 ? other : min(one, other) }
+        let result = PixelSize(width: less(kept.width, scaled.width), height: less(kept.height, scaled.height))
+        var canvas = result
+        if options.extend {
+            canvas = PixelSize(width: max(target.width, result.width), height: max(target.height, result.height))
+        }
+        if options.extendAspectRatio, target.width > 0, target.height > 0 {
+            let (across, down) = (
+                Double(target.width) / Double(result.width), Double(target.height) / Double(result.height)
+            )
+            var wider = result
+            if down > across { wider.height = Self.share(result.width, target.height, target.width) }
+            if down < across { wider.width = Self.share(result.height, target.width, target.height) }
+            canvas = PixelSize(width: max(wider.width, canvas.width), height: max(wider.height, canvas.height))
+        }
+        func room(_ length: Int) -> Int { ImgproxyGeometry.even(Double(length) * dpr) }
+        layout.scaled = scaled
+        layout.kept = result
+        layout.canvas = canvas
+        layout.padding = EdgeLengths(
+            top: room(options.padding.top), right: room(options.padding.right), bottom: room(options.padding.bottom),
+            left: room(options.padding.left))
+        layout.dpr = dpr
+        return target
+    }
+
+    /// Makes all smaller until the longest side of the result is within the limit.
+    private mutating func limit(_ target: PixelSize) {
+        let longest = max(layout.output.width, layout.output.height)
+        guard longest > options.maxResultDimension else { return }
+        let factor = Double(options.maxResultDimension) / Double(longest)
+        shrink = (min(shrink.x / factor, part.width), min(shrink.y / factor, part.height))
+        dpr *= factor
+        _ = layOut()
+    }
+
+    private static func share(_ side: Int, _ part: Int, _ whole: Int) -> Int {
+        max(ImgproxyGeometry.round(Double(side) * Double(part) / Double(whole)), 1)
+    }
+}

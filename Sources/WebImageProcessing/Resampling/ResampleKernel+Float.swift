@@ -1,0 +1,67 @@
+import CPixels
+import WebImageCore
+
+/// For pixels with alpha, weighted by it so that the colour of what cannot be seen does not show, for 16 bits, and for floats.
+final class FloatResampleKernel: ResampleKernel {
+    private let sums: ResampleSums<Float, Float>
+    private let row: ResampleRow<Float, Float>
+    /// A row before it is stored; floats are written where they belong.
+    private let result: UnsafeMutablePointer<Float>?
+    private let firstByte: Int
+    private let input: RowSamples
+    private let output: RowSamples
+    /// Whether weights below 0 may lead beyond black and white.
+    private let overshoots: Bool
+    /// To linear light and back; nil when values are weighted as they are stored.
+    private let linear: LinearLight?
+
+    /// - Parameters:
+    ///   - columns: the input columns that are used.
+    ///   - inLinearLight: only for rows of the same kind in and out, and not for floats.
+    init(
+        _ axes: ResampleAxes, columns: Range<Int>, slots: Int, from input: RowSamples, to output: RowSamples,
+        inLinearLight: Bool
+    ) throws(WebImageError) {
+        let scale = output.top / input.top
+        sums = try ResampleSums(
+            vertical: axes.vertical.floats(scaledBy: scale), slots: slots, length: columns.count * 4)
+        row = ResampleRow(horizontal: axes.horizontal.floats(), columns: columns, multiple: 2)
+        result = output.kind == .floats ? nil : .allocate(capacity: axes.horizontal.count * 4)
+        firstByte = columns.lowerBound * input.bytesPerPixel
+        self.input = input
+        self.output = output
+        overshoots = axes.overshoots
+        linear = inLinearLight ? input.layout.map(LinearLight.of) : nil
+    }
+
+    deinit { result?.deallocate() }
+
+    func clear(_ output: Int) { sums.clear(output) }
+
+    func add(_ rows: UnsafePointer<UnsafeRawPointer>, from first: Int, to outputs: Range<Int>) {
+        let batch = sums.batch(from: first, to: outputs)
+        withUnsafeTemporaryAllocation(of: UnsafeRawPointer.self, capacity: 4) { starts in
+            for index in 0..<4 { starts.initializeElement(at: index, to: rows[index] + firstByte) }
+            guard let starts = starts.baseAddress else { return }
+            wi_add_rows_float(
+                batch.sums, batch.weights, outputs.count, starts, sums.length / 4, input.pixelKind, linear?.values)
+        }
+    }
+
+    func finish(_ index: Int, into memory: UnsafeMutableRawPointer) {
+        let width = row.starts.count
+        // The windows of the horizontal pass reach beyond the sum, into the row's room.
+        row.pixels.update(from: sums.sum(of: index), count: sums.length)
+        let made = result ?? memory.assumingMemoryBound(to: Float.self)
+        wi_filter_row_float(made, row.pixels, row.starts, row.weights, row.taps, width)
+        let isStraight: Int32 = output.alpha == .straight ? 1 : 0
+        switch output.kind {
+        case .floats:
+            if overshoots { wi_clamp_row_float(made, width, 1) }
+        case .eight:
+            wi_store_row_8(memory.assumingMemoryBound(to: UInt8.self), made, width, isStraight, linear?.encoded)
+        case .sixteen:
+            wi_store_row_16(memory.assumingMemoryBound(to: UInt16.self), made, width, isStraight, linear?.encoded)
+        }
+    }
+}

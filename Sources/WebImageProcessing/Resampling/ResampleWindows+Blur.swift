@@ -1,0 +1,159 @@
+import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What stands beyond the edges of a picture, for filters that reach there.
+enum EdgeRule: Hashable, Sendable {
+    /// The pixel at the edge, again and again.
+    case extends
+    /// The picture, mirrored; the pixel at the edge comes twice.
+    case mirrors
+}
+
+extension ResampleWindows<Double> {
+    /// - Parameters:
+    ///   - input: how many pixels there are.
+    ///   - outputs: how many are made of them.
+    ///   - window: the first pixel that an output is made of, and the weights from there on, which need not add up to 1.
+    ///     Pixels beyond the edges are those that `edges` says.
+    init(input: Int, outputs: Int, edges: EdgeRule, window: (Int) -> (first: Int, weights: [Double])) {
+        self.init()
+        for output in 0..<outputs {
+            let (first, weights) = window(output)
+            let sum = weights.reduce(0, +)
+            let places = weights.indices.map { Self.place(first + $0, input, edges) }
+            guard let low = places.min(), let high = places.max(), sum > 0 else { continue }
+            var folded = [Double](repeating: 0, count: high - low + 1)
+            for (place, weight) in zip(places, weights) { folded[place - low] += weight / sum }
+            append(from: low, folded)
+        }
+    }
+
+    private static func place(_ index: Int, _ count: Int, _ edges: EdgeRule) -> Int {
+        switch edges {
+        case .extends: return Swift.min(Swift.max(index, 0), count - 1)
+        case .mirrors:
+            let period = index % (2 * count)
+            let positive = period < 0 ? period + 2 * count : period
+            return positive < count ? positive : 2 * count - 1 - positive
+        }
+    }
+
+    /// Weights by the bell curve around a place, as far as they count.
+    ///
+    /// - Parameters:
+    ///   - center: in pixels; the middle of the first one is 0.5.
+    ///   - reach: how far from there the farthest weight may be.
+    fileprivate static func bell(around center: Double, sigma: Double, reach: Double) -> (Int, [Double]) {
+        let first = Int((center - reach - 0.5).rounded(.up))
+        let last = Swift.max(Int((center + reach - 0.5).rounded(.down)), first)
+        return (
+            first,
+            (first...last).map { index in
+                let distance = (Double(index) + 0.5 - center) / sigma
+                return exp(-0.5 * distance * distance)
+            }
+        )
+    }
+}
+
+/// Gaussian blur as resizing: first to fewer pixels, then back, both with the bell curve as the filter. The squares of the two
+/// sigmas add up to that of the blur, so that the result is the same and costs the same for every radius. Little blurs,
+/// which leave too much detail for fewer pixels, are made in one go.
+enum BlurPlan {
+    /// The bell's sigma in pixels of the smaller picture. Six weights reach 3.5 sigma to both sides; the error is 0.2 of 255
+    /// levels at the worst frequency.
+    private static let coarseSigma = 0.85
+    private static let coarseReach = 3.0 / 0.85
+    /// From where on fewer pixels pay.
+    private static let leastCoarse = 2.5
+
+    /// What blurs a picture.
+    ///
+    /// - Parameters:
+    ///   - sigma: the standard deviation in pixels.
+    ///   - cut: a weight below which nothing counts, in parts of the one in the middle; nil: nothing that could be seen is
+    ///     left out.
+    static func gaussian(_ size: PixelSize, sigma: Double, cut: Double? = nil) -> [SizedAxes] {
+        if let cut { return [direct(size, sigma: sigma, reach: cutReach(sigma, cut))] }
+        guard sigma >= leastCoarse else { return [direct(size, sigma: sigma, reach: (4 * sigma).rounded(.up) + 0.5)] }
+        let step = sigma / (coarseSigma * 2.0.squareRoot())
+        let margin = Int(coarseReach.rounded(.up)) + 1
+        let small = PixelSize(
+            width: coarseCount(size.width, step, margin), height: coarseCount(size.height, step, margin))
+        let down = ResampleAxes(
+            vertical: shrinking(size.height, to: small.height, step, margin),
+            horizontal: shrinking(size.width, to: small.width, step, margin), reduces: true, overshoots: false)
+        let up = ResampleAxes(
+            vertical: growing(small.height, to: size.height, step, margin),
+            horizontal: growing(small.width, to: size.width, step, margin), reduces: false, overshoots: false)
+        return [SizedAxes(input: size, axes: down), SizedAxes(input: small, axes: up)]
+    }
+
+    /// Each pixel as the mean of its square of `side`; squares at the right and bottom edges reach into the mirrored picture.
+    static func pixelate(_ size: PixelSize, side: Int) -> [SizedAxes] {
+        let small = PixelSize(width: (size.width + side - 1) / side, height: (size.height + side - 1) / side)
+        func mean(_ input: Int, _ outputs: Int) -> ResampleWindows<Double> {
+            ResampleWindows(input: input, outputs: outputs, edges: .mirrors) { output in
+                (output * side, [Double](repeating: 1, count: side))
+            }
+        }
+        func repeated(_ input: Int, _ outputs: Int) -> ResampleWindows<Double> {
+            ResampleWindows(input: input, outputs: outputs, edges: .extends) { ($0 / side, [1]) }
+        }
+        let down = ResampleAxes(
+            vertical: mean(size.height, small.height), horizontal: mean(size.width, small.width), reduces: true,
+            overshoots: false)
+        let up = ResampleAxes(
+            vertical: repeated(small.height, size.height), horizontal: repeated(small.width, size.width),
+            reduces: false, overshoots: false)
+        return [SizedAxes(input: size, axes: down), SizedAxes(input: small, axes: up)]
+    }
+
+    private static func direct(_ size: PixelSize, sigma: Double, reach: Double) -> SizedAxes {
+        func windows(_ count: Int) -> ResampleWindows<Double> {
+            ResampleWindows(input: count, outputs: count, edges: .extends) {
+                ResampleWindows.bell(around: Double($0) + 0.5, sigma: sigma, reach: reach)
+            }
+        }
+        return SizedAxes(
+            input: size,
+            axes: ResampleAxes(
+                vertical: windows(size.height), horizontal: windows(size.width), reduces: true, overshoots: false))
+    }
+
+    /// libvips' `gaussmat`: whole distances as long as their weight is not below the cut.
+    private static func cutReach(_ sigma: Double, _ cut: Double) -> Double {
+        var reach = 0
+        while exp(-Double((reach + 1) * (reach + 1)) / (2 * sigma * sigma)) >= cut { reach += 1 }
+        return Double(reach) + 0.25
+    }
+
+    private static func coarseCount(_ count: Int, _ step: Double, _ margin: Int) -> Int {
+        Int((Double(count) / step).rounded(.up)) + 2 * margin
+    }
+
+    private static func shrinking(
+        _ count: Int, to small: Int, _ step: Double, _ margin: Int
+    ) -> ResampleWindows<Double> {
+        ResampleWindows(input: count, outputs: small, edges: .extends) { output in
+            ResampleWindows.bell(
+                around: (Double(output - margin) + 0.5) * step, sigma: coarseSigma * step, reach: coarseReach * step)
+        }
+    }
+
+    private static func growing(
+        _ small: Int, to count: Int, _ step: Double, _ margin: Int
+    ) -> ResampleWindows<Double> {
+        ResampleWindows(input: small, outputs: count, edges: .extends) { output in
+            ResampleWindows.bell(
+                around: (Double(output) + 0.5) / step + Double(margin), sigma: coarseSigma, reach: coarseReach)
+        }
+    }
+}

@@ -1,0 +1,117 @@
+public import WebImageCore
+
+/// A table of what each colour becomes (a "3D LUT"), as programs for grading pictures write it.
+///
+/// Between the colours of the table the four nearest ones count, as in a tetrahedron.
+public struct ColorCube: Hashable, Sendable {
+    /// How many colours there are along each edge, 2 to 129.
+    public let side: Int
+    /// Four floats a colour, red changing first; the last one is not used.
+    let values: [Float]
+    /// Tells cubes apart.
+    let digest: ContentDigest
+
+    /// - Parameters:
+    ///   - side: how many colours there are along each edge, 2 to 129. Most cubes have 17, 33 or 65.
+    ///   - color: what a colour becomes; all parts go from 0 to 1.
+    public init(side: Int, color: (SIMD3<Float>) -> SIMD3<Float>) throws(WebImageError) {
+        guard Self.sides.contains(side) else { throw Self.badSide(side) }
+        var values: [Float] = []
+        values.reserveCapacity(side * side * side * 4)
+        let step = 1 / Float(side - 1)
+        for blue in 0..<side {
+            for green in 0..<side {
+                for red in 0..<side {
+                    let made = color(SIMD3(Float(red), Float(green), Float(blue)) * step)
+                    values += [made.x, made.y, made.z, 0]
+                }
+            }
+        }
+        self.init(side, values)
+    }
+
+    /// The text of a `.cube` file (Adobe's Cube LUT Specification 1.0): a cube, or three curves, from which a cube is made.
+    ///
+    /// - Throws: `corruptData` for what is no such file, with the line; `unsupportedFeature` for a domain other than 0 to 1.
+    public init(text: String) throws(WebImageError) { self = try CubeFile(text).cube() }
+
+    init(_ side: Int, _ values: [Float]) {
+        self.side = side
+        self.values = values.map { $0.isFinite ? $0 : 0 }
+        digest = ContentDigest(of: self.values)
+    }
+
+    static let sides = 2...129
+
+    static func badSide(_ side: Int) -> WebImageError {
+        WebImageError(
+            .corruptData,
+            "a colour cube has from \(sides.lowerBound) to \(sides.upperBound) colours a side, not \(side)")
+    }
+}
+
+/// Reads the text of a cube.
+private struct CubeFile {
+    private var rows: [SIMD3<Float>] = []
+    private var side: Int?
+    private var isCurves = false
+
+    init(_ text: String) throws(WebImageError) {
+        for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            let words = line.split { $0 == " " || $0 == "\t" }
+            guard let first = words.first, !first.hasPrefix("#") else { continue }
+            try read(first, Array(words.dropFirst()), line: number + 1)
+        }
+    }
+
+    private mutating func read(_ word: Substring, _ rest: [Substring], line: Int) throws(WebImageError) {
+        switch word {
+        case "TITLE": break
+        case "LUT_3D_SIZE", "LUT_1D_SIZE":
+            isCurves = word == "LUT_1D_SIZE"
+            guard let size = rest.first.flatMap({ Int($0) }), side == nil,
+                isCurves ? (2...65_536).contains(size) : ColorCube.sides.contains(size)
+            else { throw fails("the size of the cube is wrong", line) }
+            side = size
+        case "DOMAIN_MIN", "DOMAIN_MAX", "LUT_3D_INPUT_RANGE", "LUT_1D_INPUT_RANGE":
+            let wanted: [[Float]] =
+                word == "DOMAIN_MIN" ? [[0, 0, 0]] : word == "DOMAIN_MAX" ? [[1, 1, 1]] : [[0, 1]]
+            guard wanted.contains(rest.compactMap { Float($0) }) else {
+                throw WebImageError(.unsupportedFeature, "line \(line): only cubes for colours from 0 to 1 can be used")
+            }
+        default:
+            let numbers = ([word] + rest).compactMap { Float($0) }
+            guard numbers.count == 3, rest.count == 2, numbers.allSatisfy(\.isFinite) else {
+                throw fails("this is no colour and no word of a cube", line)
+            }
+            guard rows.count < limit else { throw fails("there are more colours than the size tells", line) }
+            rows.append(SIMD3(numbers[0], numbers[1], numbers[2]))
+        }
+    }
+
+    private var limit: Int {
+        guard let side else { return 0 }
+        return isCurves ? side : side * side * side
+    }
+
+    func cube() throws(WebImageError) -> ColorCube {
+        guard let side, rows.count == limit else {
+            throw WebImageError(.corruptData, "the cube has \(rows.count) colours where its size tells \(limit)")
+        }
+        if !isCurves { return ColorCube(side, rows.flatMap { [$0.x, $0.y, $0.z, 0] }) }
+        return try ColorCube(side: 65) { color in
+            SIMD3(curve(0, color.x), curve(1, color.y), curve(2, color.z))
+        }
+    }
+
+    private func curve(_ part: Int, _ value: Float) -> Float {
+        let place = min(max(value, 0), 1) * Float(rows.count - 1)
+        let index = min(Int(place), rows.count - 2)
+        let rest = place - Float(index)
+        return rows[index][part] * (1 - rest) + rows[index + 1][part] * rest
+    }
+
+    private func fails(_ message: String, _ line: Int) -> WebImageError {
+        WebImageError(.corruptData, "line \(line): \(message)")
+    }
+}

@@ -1,0 +1,129 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// What each part of a colour becomes: a sum of all parts, each with its weight, and a number that is added.
+///
+/// Four rows, for red, green, blue and alpha, of five numbers: the weights of red, green, blue and alpha, and what is added.
+/// Parts of a colour go from 0 to 1 and are not multiplied by alpha; a result beyond that is held at 0 or 1. This is the
+/// matrix of SVG's `feColorMatrix` (Filter Effects Module Level 1, section 9.6).
+public struct ColorMatrix: Hashable, Sendable, Codable {
+    /// Row after row: 20 numbers.
+    public private(set) var values: [Float]
+
+    /// - Parameter values: 20 numbers, row after row; nil for another count, and for numbers that are not finite.
+    public init?(_ values: [Float]) {
+        guard values.count == 20, values.allSatisfy(\.isFinite) else { return nil }
+        self.values = values
+    }
+
+    private init(rows: [Float]) { values = rows }
+
+    public static let identity = ColorMatrix(rows: (0..<20).map { $0 % 6 == 0 ? 1 : 0 })
+
+    /// The same colours in gray, by Rec. 709's weights.
+    ///
+    /// - Parameter amount: 0 leaves the picture as it is, 1 (the default) takes all colour away.
+    public static func gray(_ amount: Double = 1) -> ColorMatrix { saturation(1 - amount) }
+
+    /// The brown of old photographs (Filter Effects Module Level 1, `sepia`).
+    ///
+    /// - Parameter amount: 0 leaves the picture as it is, 1 (the default) is all brown.
+    public static func sepia(_ amount: Double = 1) -> ColorMatrix {
+        let rest = Float(1 - amount)
+        return ColorMatrix(rows: [
+            0.393 + 0.607 * rest, 0.769 - 0.769 * rest, 0.189 - 0.189 * rest, 0, 0,
+            0.349 - 0.349 * rest, 0.686 + 0.314 * rest, 0.168 - 0.168 * rest, 0, 0,
+            0.272 - 0.272 * rest, 0.534 - 0.534 * rest, 0.131 + 0.869 * rest, 0, 0,
+            0, 0, 0, 1, 0,
+        ])
+    }
+
+    /// - Parameter amount: what is added to each part of a colour: -1 is black, 0 as it is, 1 white.
+    public static func brightness(_ amount: Double) -> ColorMatrix {
+        scale(1, offset: Float(amount))
+    }
+
+    /// - Parameter factor: how far colours are from middle gray, times as far as now: 0 is all gray, 1 as it is.
+    public static func contrast(_ factor: Double) -> ColorMatrix {
+        scale(Float(factor), offset: 0.5 - 0.5 * Float(factor))
+    }
+
+    /// - Parameter factor: 0 is gray, 1 as it is, 2 twice as colourful.
+    public static func saturation(_ factor: Double) -> ColorMatrix {
+        let s = Float(factor)
+        let (r, g, b): (Float, Float, Float) = (0.2126, 0.7152, 0.0722)
+        return ColorMatrix(rows: [
+            r + (1 - r) * s, g - g * s, b - b * s, 0, 0,
+            r - r * s, g + (1 - g) * s, b - b * s, 0, 0,
+            r - r * s, g - g * s, b + (1 - b) * s, 0, 0,
+            0, 0, 0, 1, 0,
+        ])
+    }
+
+    /// Turns colours around gray (Filter Effects Module Level 1, `hue-rotate`).
+    public static func hue(degrees: Double) -> ColorMatrix {
+        let angle = degrees * .pi / 180
+        let (c, s) = (Float(cos(angle)), Float(sin(angle)))
+        let (r, g, b): (Float, Float, Float) = (0.213, 0.715, 0.072)
+        return ColorMatrix(rows: [
+            r + c * (1 - r) - s * r, g - c * g - s * g, b - c * b + s * (1 - b), 0, 0,
+            r - c * r + s * 0.143, g + c * (1 - g) + s * 0.140, b - c * b - s * 0.283, 0, 0,
+            r - c * r - s * (1 - r), g - c * g + s * g, b + c * (1 - b) + s * b, 0, 0,
+            0, 0, 0, 1, 0,
+        ])
+    }
+
+    /// Negative colours.
+    public static let inverted = scale(-1, offset: 1)
+
+    /// - Parameter factor: what alpha is multiplied by.
+    public static func opacity(_ factor: Double) -> ColorMatrix {
+        var values = identity.values
+        values[18] = Float(factor)
+        return ColorMatrix(rows: values)
+    }
+
+    private static func scale(_ factor: Float, offset: Float) -> ColorMatrix {
+        ColorMatrix(rows: [
+            factor, 0, 0, 0, offset, 0, factor, 0, 0, offset, 0, 0, factor, 0, offset, 0, 0, 0, 1, 0,
+        ])
+    }
+}
+
+extension ColorMatrix {
+    /// Both, this one first, as if no colour were held at 0 or 1 between them.
+    public func followed(by next: ColorMatrix) -> ColorMatrix {
+        var product = [Float](repeating: 0, count: 20)
+        for row in 0..<4 {
+            for column in 0..<5 {
+                var sum: Float = column == 4 ? next.values[row * 5 + 4] : 0
+                for inner in 0..<4 { sum += next.values[row * 5 + inner] * values[inner * 5 + column] }
+                product[row * 5 + column] = sum
+            }
+        }
+        return ColorMatrix(rows: product)
+    }
+
+    /// Whether alpha counts for colours, or is changed.
+    var usesAlpha: Bool {
+        (0..<3).contains { values[$0 * 5 + 3] != 0 } || Array(values[15...]) != [0, 0, 0, 1, 0]
+    }
+
+    /// Whether an opaque picture may not be opaque behind it.
+    var changesAlpha: Bool { Array(values[15...]) != [0, 0, 0, 1, 0] }
+
+    /// Whether every colour from 0 to 1 becomes one from 0 to 1.
+    var staysWithin: Bool {
+        (0..<4).allSatisfy { row in
+            let weights = values[row * 5..<row * 5 + 4]
+            let low = weights.filter { $0 < 0 }.reduce(values[row * 5 + 4], +)
+            let high = weights.filter { $0 > 0 }.reduce(values[row * 5 + 4], +)
+            return low >= -1e-6 && high <= 1 + 1e-6
+        }
+    }
+}

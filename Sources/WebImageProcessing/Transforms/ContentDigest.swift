@@ -1,0 +1,42 @@
+import WebImageCore
+
+/// 128 bits that tell pictures and tables of a program's own apart. Two multiplications to 128 bits for each word: fast, and no
+/// two contents meet by accident; it does not hold against somebody who looks for two that do.
+struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
+    private var first: UInt64 = 0x9E37_79B9_7F4A_7C15
+    private var second: UInt64 = 0xC2B2_AE3D_27D4_EB4F
+
+    init() {}
+
+    init(of values: [Float]) {
+        self.init()
+        for value in values { add(UInt64(value.bitPattern)) }
+        add(UInt64(values.count))
+    }
+
+    /// Of a picture's size, depth, alpha and pixels.
+    init(of image: Image) {
+        self.init()
+        for value in [image.size.width, image.size.height, Int(image.layout.rawValue), Int(image.alpha.rawValue)] {
+            add(UInt64(value))
+        }
+        image.withPixels { bytes in
+            for start in stride(from: 0, to: bytes.count - 7, by: 8) {
+                add(bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+            }
+            for index in bytes.count / 8 * 8..<bytes.count { add(UInt64(bytes[index])) }
+        }
+    }
+
+    mutating func add(_ word: UInt64) {
+        first = Self.mixed(first ^ word, 0xA076_1D64_78BD_642F)
+        second = Self.mixed(second &+ word, 0xE703_7ED1_A0B4_28DB)
+    }
+
+    private static func mixed(_ value: UInt64, _ factor: UInt64) -> UInt64 {
+        let product = value.multipliedFullWidth(by: factor)
+        return product.high ^ product.low &+ value
+    }
+
+    var description: String { String(first, radix: 16) + String(second, radix: 16) }
+}

@@ -1,0 +1,108 @@
+public import WebImageCore
+
+/// One change of a picture, as a value: what is done, with all its numbers.
+///
+///     request.transformers = [.crop(.square), .blur(sigma: 4), .roundCorners(24)]
+///
+/// Each has a text, such as `blur:4`, that names it in keys, on the command line and in URLs; see ``parse(_:resources:)``.
+/// Two transforms are equal when they make the same pixels of the same picture.
+///
+/// A load compiles the transforms that follow each other into one program. Crops and resizes at the beginning are part of the
+/// decoding: a picture that is to be small is decoded small. The others go over the picture together, a few rows at a time,
+/// with one rounding at the end. Lengths are in pixels of the picture as it is at that point of the chain.
+public struct ImageTransform: ImageTransformer, Hashable, CustomStringConvertible {
+    let operation: any TransformOperation
+    /// The text that ``parse(_:resources:)`` makes the same transform of. A closure of one's own has no such text: it
+    /// stands there with its identifier.
+    public let description: String
+    public let key: String
+
+    init(_ operation: any TransformOperation) {
+        self.operation = operation
+        description = operation.text
+        key = operation.key
+    }
+
+    public static func == (one: Self, other: Self) -> Bool { one.key == other.key }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+
+    public func transform(_ image: Image) throws(WebImageError) -> Image { try image.transformed(by: [self]) }
+}
+
+/// What stands behind an ``ImageTransform``.
+protocol TransformOperation: Sendable {
+    /// Its text in the grammar of transforms.
+    var text: String { get }
+    /// What makes two of them the same. Default: the text.
+    var key: String { get }
+
+    /// Says what it wants done to a picture of the size that the builder has by now.
+    ///
+    /// - Parameter rest: the transforms behind it.
+    /// - Returns: nil; or a program for the rest, too, where pixels decide about the size of the result.
+    /// - Throws: `transformFailed` for numbers that make no sense, `limitExceeded`.
+    func compile(
+        into builder: inout ProgramBuilder, before rest: [ImageTransform]
+    ) throws(WebImageError) -> TransformProgram?
+}
+
+extension TransformOperation {
+    var key: String { text }
+}
+
+/// An operation that only says which part of the picture is shown in which size, and how it is turned. Those at the beginning
+/// of a chain are a part of decoding.
+protocol GeometryOperation: PlannedOperation {
+    /// Whether it may scale. A picture is scaled once in one go.
+    var scales: Bool { get }
+    /// Whether it looks at pixels, or changes them: then it is none after all, in this instance.
+    var needsPixels: Bool { get }
+
+    /// - Throws: `transformFailed` where it cannot be done to a picture of that size.
+    func fold(into fold: inout GeometryFold) throws(WebImageError)
+}
+
+extension GeometryOperation {
+    var scales: Bool { false }
+    var needsPixels: Bool { false }
+
+    func compile(into builder: inout ProgramBuilder) throws(WebImageError) { try builder.geometry(self) }
+}
+
+/// An operation whose result has a size that is known beforehand, as nearly all have.
+protocol PlannedOperation: TransformOperation {
+    func compile(into builder: inout ProgramBuilder) throws(WebImageError)
+}
+
+extension PlannedOperation {
+    func compile(
+        into builder: inout ProgramBuilder, before rest: [ImageTransform]
+    ) throws(WebImageError) -> TransformProgram? {
+        try compile(into: &builder)
+        return nil
+    }
+}
+
+extension WebImageError {
+    /// A number of a transform makes no sense.
+    static func badTransform(_ message: String) -> WebImageError { WebImageError(.transformFailed, message) }
+}
+
+/// Checks a number of a transform.
+///
+/// - Throws: `transformFailed` when it is not finite, or out of range.
+func checked(_ value: Double, in range: ClosedRange<Double>, _ name: String) throws(WebImageError) -> Double {
+    guard value.isFinite, range.contains(value) else {
+        throw .badTransform("\(name) must be from \(range.lowerBound.shortText) to \(range.upperBound.shortText)")
+    }
+    return value
+}
+
+extension Double {
+    /// As short as it can be: `8`, not `8.0`.
+    var shortText: String {
+        if self == rounded(), magnitude < 1e15 { return String(Int(self)) }
+        return String(self)
+    }
+}

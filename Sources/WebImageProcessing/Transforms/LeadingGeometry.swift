@@ -1,0 +1,49 @@
+package import WebImageCore
+
+/// The beginning of a chain that is a part of decoding: crops, turns and at most one scaling. What it is depends on the chain
+/// alone, not on the picture.
+package struct LeadingGeometry: Sendable {
+    private var operations: [any GeometryOperation] = []
+    private let size: TargetSize?
+
+    /// - Parameters:
+    ///   - size: what a picture is scaled to before the chain; nil: nothing.
+    ///   - transformers: a chain.
+    package init(_ size: TargetSize?, _ transformers: [any ImageTransformer]) {
+        self.size = size
+        var isScaled = size != nil
+        for transformer in transformers {
+            guard let operation = (transformer as? ImageTransform)?.operation as? any GeometryOperation,
+                !operation.needsPixels, !(isScaled && operation.scales)
+            else { break }
+            if operation.scales { isScaled = true }
+            operations.append(operation)
+        }
+    }
+
+    /// How many transformers of the chain it is.
+    package var count: Int { operations.count }
+
+    /// What becomes of a picture.
+    ///
+    /// - Parameters:
+    ///   - stored: the size as it lies in the file.
+    ///   - orientation: how it has to be turned to be upright.
+    ///   - isVector: whether it can be drawn in any size.
+    /// - Throws: `transformFailed` for a part outside of the picture.
+    package func plan(
+        stored: PixelSize, orientation: Orientation, isVector: Bool
+    ) throws(WebImageError) -> ResizePlan {
+        var size = size
+        if isVector { size?.upscale = true }
+        let first = ResizePlan(stored: stored, orientation: orientation, target: size)
+        if operations.isEmpty || stored.isEmpty { return first }
+        var fold = GeometryFold(source: orientation.displaySize(of: stored), isVector: isVector)
+        if size != nil {
+            let part = orientation.displayRect(of: first.crop, stored: stored)
+            fold.scale(part, to: first.outputDisplay, filter: .lanczos3)
+        }
+        for operation in operations { try operation.fold(into: &fold) }
+        return ResizePlan(stored: stored, orientation: orientation, fold: fold)
+    }
+}

@@ -1,0 +1,153 @@
+public import WebImageCore
+
+/// What a crop keeps.
+public enum CropShape: Hashable, Sendable {
+    /// The largest square.
+    case square
+    /// The largest circle; what lies beside it becomes transparent.
+    case circle
+}
+
+extension ImageTransformer where Self == ImageTransform {
+    /// Keeps a part, to the nearest whole pixels. What of it lies outside of the picture is cut off.
+    ///
+    /// A part that lies wholly outside is `transformFailed`.
+    public static func crop(_ part: PixelRect) -> ImageTransform { ImageTransform(CropRect(part: part)) }
+
+    /// Keeps a part of this size; a side that is longer than the picture's stays as it is.
+    ///
+    /// - Parameter gravity: which part. Default the middle.
+    public static func crop(width: Int, height: Int, at gravity: Gravity = .center) -> ImageTransform {
+        ImageTransform(Crop(size: PixelSize(width: width, height: height), gravity: gravity))
+    }
+
+    /// Keeps the largest square or circle.
+    ///
+    /// - Parameter gravity: which part. Default the middle.
+    public static func crop(_ shape: CropShape, at gravity: Gravity = .center) -> ImageTransform {
+        ImageTransform(Crop(shape: shape, gravity: gravity))
+    }
+}
+
+/// A part of a size, or of a shape, somewhere.
+struct Crop: GeometryOperation {
+    /// nil: the largest of the shape.
+    var size: PixelSize?
+    var shape = CropShape.square
+    let gravity: Gravity
+
+    init(size: PixelSize? = nil, shape: CropShape = .square, gravity: Gravity) {
+        self.size = size
+        self.shape = shape
+        self.gravity = gravity
+    }
+
+    var text: String {
+        let what = size?.description ?? (shape == .square ? "square" : "circle")
+        return TransformText("crop").add(what).add("at", gravity).text
+    }
+
+    var needsPixels: Bool { gravity == .smart || isCircle }
+    private var isCircle: Bool { size == nil && shape == .circle }
+
+    func fold(into fold: inout GeometryFold) throws(WebImageError) {
+        let kept = try kept(of: fold.size)
+        let place = gravity.place(of: kept, in: fold.size)
+        fold.crop(x: place.x, y: place.y, to: kept)
+    }
+
+    func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
+        let kept = try kept(of: builder.size)
+        if gravity == .smart, kept != builder.size {
+            try builder.whole(SmartCrop(kept: kept), size: kept, isOpaque: builder.isOpaque)
+        } else {
+            try builder.geometry(self)
+        }
+        if isCircle {
+            let radius = Double(min(kept.width, kept.height)) / 2
+            let mask = RoundedRect(size: kept, radii: [Double](repeating: radius, count: 4))
+            builder.point(MaskOperation(shape: mask), isOpaque: false)
+        }
+    }
+
+    private func kept(of whole: PixelSize) throws(WebImageError) -> PixelSize {
+        let side = min(whole.width, whole.height)
+        let wanted = size ?? PixelSize(width: side, height: side)
+        guard !wanted.isEmpty else { throw .badTransform("a part to keep has a width and a height of at least 1") }
+        return PixelSize(width: min(wanted.width, whole.width), height: min(wanted.height, whole.height))
+    }
+}
+
+/// A part at a place.
+struct CropRect: GeometryOperation {
+    let part: PixelRect
+
+    var text: String {
+        func signed(_ value: Double) -> String { (value < 0 ? "" : "+") + value.shortText }
+        return TransformText("crop")
+            .add(part.width.shortText + "x" + part.height.shortText + signed(part.x) + signed(part.y)).text
+    }
+
+    func fold(into fold: inout GeometryFold) throws(WebImageError) {
+        let size = fold.size
+        guard [part.x, part.y, part.x + part.width, part.y + part.height].allSatisfy(\.isFinite) else {
+            throw .badTransform("the part to keep has a place or size that is no number")
+        }
+        func edge(_ place: Double, _ most: Int) -> Int { Int(min(max(place.rounded(), 0), Double(most))) }
+        let (left, top) = (edge(part.x, size.width), edge(part.y, size.height))
+        let kept = PixelSize(
+            width: edge(part.x + part.width, size.width) - left,
+            height: edge(part.y + part.height, size.height) - top)
+        guard !kept.isEmpty else {
+            throw .badTransform("the part to keep lies outside of the picture of \(size)")
+        }
+        fold.crop(x: left, y: top, to: kept)
+    }
+}
+
+extension TransformSyntax {
+    /// A crop as it is written, to a size, a part or a shape.
+    static let crop = TransformSyntax(
+        name: "crop", usage: "crop:WxH+X+Y, or crop:WxH|square|circle[:at=PLACE]"
+    ) { (arguments) throws(TransformSyntaxError) in
+        let what = try arguments.next("a size or a shape")
+        let gravity = arguments.named("at")
+        if let part = rect(what.value) {
+            if let gravity { throw gravity.fails("a part whose place is given takes no other one") }
+            return CropRect(part: part)
+        }
+        let place = try gravity?.gravity() ?? .center
+        switch what.value {
+        case "square": return Crop(shape: .square, gravity: place)
+        case "circle": return Crop(shape: .circle, gravity: place)
+        default:
+            guard what.value.first?.isNumber == true, !what.value.contains("+") else {
+                throw what.fails("a crop is a size (320x200), a part (320x200+10+20), square or circle")
+            }
+            let size = try what.size(needsBoth: true)
+            return Crop(size: PixelSize(width: size.width ?? 0, height: size.height ?? 0), gravity: place)
+        }
+    }
+
+    /// `320x200+10-20`.
+    private static func rect(_ text: Substring) -> PixelRect? {
+        var numbers: [Double] = []
+        var current = ""
+        for character in text {
+            let isSign = "+-".contains(character) && !current.isEmpty && current.last?.lowercased() != "e"
+            if character == "x" || isSign {
+                guard let number = Double(current) else { return nil }
+                numbers.append(number)
+                current = character == "-" ? "-" : ""
+            } else {
+                current.append(character)
+            }
+        }
+        guard let last = Double(current) else { return nil }
+        numbers.append(last)
+        guard numbers.count == 4, numbers.allSatisfy({ $0.isFinite }), numbers[0] > 0, numbers[1] > 0 else {
+            return nil
+        }
+        return PixelRect(x: numbers[2], y: numbers[3], width: numbers[0], height: numbers[1])
+    }
+}

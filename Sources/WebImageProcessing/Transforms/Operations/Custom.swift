@@ -1,0 +1,176 @@
+import CPixels
+public import WebImageCore
+
+/// A stretch of pixels of one row, which a closure changes: parts of a colour from 0 to 1, not multiplied by alpha.
+///
+/// Valid while the closure runs.
+public struct PixelStretch {
+    /// Where it begins in the picture.
+    public let x: Int
+    public let y: Int
+    public let count: Int
+    private let run: PixelPlanes
+
+    init(_ run: PixelPlanes, x: Int, y: Int, count: Int) {
+        self.run = run
+        self.x = x
+        self.y = y
+        self.count = count
+    }
+
+    /// Red, green, blue and alpha of a pixel.
+    ///
+    /// - Precondition: `index` is from 0 to before ``count``.
+    public subscript(index: Int) -> SIMD4<Float> {
+        get {
+            precondition(index >= 0 && index < count, "a pixel outside of its stretch")
+            return SIMD4(
+                PixelRun.plane(0, of: run)[index], PixelRun.plane(1, of: run)[index],
+                PixelRun.plane(2, of: run)[index], PixelRun.plane(3, of: run)[index])
+        }
+        nonmutating set {
+            precondition(index >= 0 && index < count, "a pixel outside of its stretch")
+            for plane in 0..<4 { PixelRun.plane(plane, of: run)[index] = newValue[plane] }
+        }
+    }
+}
+
+/// The pixels around one, which a closure makes a pixel of: parts of a colour from 0 to 1, multiplied by alpha, so that what
+/// cannot be seen has no weight. Beyond the edges of the picture the pixels at the edge go on.
+///
+/// Valid while the closure runs.
+public struct PixelNeighborhood {
+    /// Where the pixel in the middle is.
+    public fileprivate(set) var x = 0
+    public fileprivate(set) var y = 0
+    fileprivate let rows: UnsafePointer<UnsafePointer<SIMD4<Float>>>
+    fileprivate let reach: Int
+    fileprivate let width: Int
+
+    /// A pixel so far to the right and below.
+    ///
+    /// - Precondition: neither is larger than the reach, in both directions.
+    public subscript(dx: Int, dy: Int) -> SIMD4<Float> {
+        precondition(abs(dx) <= reach && abs(dy) <= reach, "a pixel beyond the reach")
+        return rows[dy + reach][min(max(x + dx, 0), width - 1)]
+    }
+}
+
+extension ImageTransformer where Self == ImageTransform {
+    /// Changes the whole picture by a closure.
+    ///
+    /// - Parameters:
+    ///   - id: says all that the result depends on, every parameter included: closures with the same identifier must make
+    ///     the same pixels.
+    ///   - change: gets the picture as it is by then, upright. Called on the decode executor, by several threads at once.
+    public static func custom(
+        id: String, _ change: @escaping @Sendable (Image) throws(WebImageError) -> Image
+    ) -> ImageTransform { ImageTransform(CustomPicture(id: id, change: change)) }
+
+    /// Changes pixels by a closure that looks at each of them alone. It shares its pass with other transforms.
+    ///
+    /// - Parameters:
+    ///   - id: says all that the result depends on, every parameter included.
+    ///   - keepsOpaque: whether a picture without alpha stays without. Default true.
+    ///   - change: Called for stretches of at most 128 pixels, by several threads at once.
+    public static func customPixels(
+        id: String, keepsOpaque: Bool = true, _ change: @escaping @Sendable (PixelStretch) -> Void
+    ) -> ImageTransform { ImageTransform(CustomPixels(id: id, keepsOpaque: keepsOpaque, change: change)) }
+
+    /// Makes each pixel of those around it by a closure. A few rows are kept for it, not the picture.
+    ///
+    /// - Parameters:
+    ///   - id: says all that the result depends on, every parameter included.
+    ///   - reach: how far away the farthest pixel is that the closure looks at, in rows and columns, at most 256.
+    ///   - make: gives a pixel, multiplied by its alpha. Called for each pixel, by several threads at once.
+    public static func customNeighbors(
+        id: String, reach: Int, _ make: @escaping @Sendable (PixelNeighborhood) -> SIMD4<Float>
+    ) -> ImageTransform { ImageTransform(CustomNeighbors(id: id, reach: reach, make: make)) }
+}
+
+struct CustomPicture: TransformOperation {
+    let id: String
+    let change: @Sendable (Image) throws(WebImageError) -> Image
+
+    var text: String { TransformText("custom").add(fileNamed: id).text }
+
+    func compile(
+        into builder: inout ProgramBuilder, before rest: [ImageTransform]
+    ) throws(WebImageError) -> TransformProgram? { builder.whole(CustomPictureWork(change: change), then: rest) }
+}
+
+private struct CustomPictureWork: WholeOperation {
+    let takesDeepPixels = false
+    let change: @Sendable (Image) throws(WebImageError) -> Image
+
+    func apply(_ image: Image) throws(WebImageError) -> Image { try change(image).upright() }
+}
+
+struct CustomPixels: PlannedOperation, PointOperation {
+    let id: String
+    let keepsOpaque: Bool
+    let change: @Sendable (PixelStretch) -> Void
+
+    var text: String { TransformText("custom-pixels").add(fileNamed: id).text }
+
+    func compile(into builder: inout ProgramBuilder) { builder.point(self, isOpaque: keepsOpaque ? nil : false) }
+
+    func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
+        change(PixelStretch(run, x: x, y: y, count: count))
+    }
+}
+
+struct CustomNeighbors: PlannedOperation {
+    let id: String
+    let reach: Int
+    let make: @Sendable (PixelNeighborhood) -> SIMD4<Float>
+
+    var text: String { TransformText("custom-neighbors").add(Double(reach)).add(fileNamed: id).text }
+
+    func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
+        guard (0...256).contains(reach) else { throw .badTransform("a closure's reach is from 0 to 256 pixels") }
+        builder.neighbors(self)
+    }
+}
+
+/// Makes rows of the rows around them.
+final class NeighborStage: ResampleStage {
+    private let operation: CustomNeighbors
+    private let size: PixelSize
+    private(set) var rowsDone = 0
+
+    init(_ operation: CustomNeighbors, size: PixelSize) {
+        self.operation = operation
+        self.size = size
+    }
+
+    var firstRowNeeded: Int { max(rowsDone - operation.reach, 0) }
+
+    func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
+        while rowsDone < size.height, min(rowsDone + operation.reach, size.height - 1) < available {
+            let target = try result.row(rowsDone).assumingMemoryBound(to: SIMD4<Float>.self)
+            make(rowsDone, of: rows, target)
+            wi_clamp_row_float(UnsafeMutableRawPointer(target).assumingMemoryBound(to: Float.self), size.width, 1)
+            try result.commit(rowsDone)
+            rowsDone += 1
+        }
+    }
+
+    private func make(_ row: Int, of rows: HeldRows, _ target: UnsafeMutablePointer<SIMD4<Float>>) {
+        let reach = operation.reach
+        withUnsafeTemporaryAllocation(of: UnsafePointer<SIMD4<Float>>.self, capacity: 2 * reach + 1) { around in
+            for offset in -reach...reach {
+                let place = min(max(row + offset, 0), size.height - 1)
+                around.initializeElement(
+                    at: offset + reach, to: rows.address(of: place).assumingMemoryBound(to: SIMD4<Float>.self))
+            }
+            guard let base = around.baseAddress else { return }
+            var pixels = PixelNeighborhood(rows: base, reach: reach, width: size.width)
+            pixels.y = row
+            for x in 0..<size.width {
+                pixels.x = x
+                target[x] = operation.make(pixels)
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import WebImageCore
+
+extension ImageTransformer where Self == ImageTransform {
+    /// Rotates, flips, crops and scales as imgproxy does. At the beginning of a chain it is a part of decoding.
+    public static func imgproxy(_ geometry: ImgproxyGeometry) -> ImageTransform {
+        ImageTransform(Imgproxy(geometry: geometry))
+    }
+
+    /// Lays the picture on the canvas, and adds the padding, that the same geometry asks for behind an ``imgproxy(_:)``.
+    public static func imgproxyCanvas(_ geometry: ImgproxyGeometry) -> ImageTransform {
+        ImageTransform(ImgproxyCanvas(geometry: geometry))
+    }
+}
+
+struct Imgproxy: WrittenOperation, GeometryOperation {
+    static let name = "imgproxy"
+    static let usage = "imgproxy:WxH[:fit|fill|fill-down|force|auto][:g=ce,X,Y][:c=W,H]..."
+
+    let geometry: ImgproxyGeometry
+
+    init(geometry: ImgproxyGeometry) { self.geometry = geometry }
+
+    init(_ arguments: inout TransformArguments) throws(TransformSyntaxError) {
+        geometry = try ImgproxyGeometry(&arguments)
+    }
+
+    var text: String { geometry.text(Self.name) }
+
+    var scales: Bool { true }
+    var needsPixels: Bool { geometry.gravity.kind == .smart || geometry.cropPlace.kind == .smart }
+
+    func fold(into fold: inout GeometryFold) throws(WebImageError) {
+        for turn in try turns() { turn.fold(into: &fold) }
+        let layout = geometry.layout(for: fold.size, isVector: fold.isVector)
+        let part = ImgproxyGeometry.position(of: layout.crop, in: fold.size, geometry.cropPlace, dpr: 1)
+        fold.crop(x: part.x, y: part.y, to: layout.crop)
+        fold.scale(nil, to: layout.scaled, filter: .lanczos3)
+        let kept = ImgproxyGeometry.position(of: layout.kept, in: layout.scaled, geometry.gravity, dpr: layout.dpr)
+        fold.crop(x: kept.x, y: kept.y, to: layout.kept)
+    }
+
+    func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
+        let turned = geometry.rotation % 2 == 0 ? builder.size : builder.size.transposed
+        builder.imgproxySource = turned
+        guard needsPixels else { return try builder.geometry(self) }
+        for turn in try turns() { try builder.geometry(turn) }
+        let layout = geometry.layout(for: turned)
+        try crop(to: layout.crop, geometry.cropPlace, dpr: 1, &builder)
+        try builder.geometry(
+            Resize(target: TargetSize(layout.scaled, fit: .fill, upscale: true), gravity: .center, filter: .lanczos3))
+        try crop(to: layout.kept, geometry.gravity, dpr: layout.dpr, &builder)
+    }
+
+    private func crop(
+        to size: PixelSize, _ place: ImgproxyGeometry.Place, dpr: Double, _ builder: inout ProgramBuilder
+    ) throws(WebImageError) {
+        if place.kind == .smart, size != builder.size {
+            return try builder.whole(SmartCrop(kept: size), size: size, isOpaque: builder.isOpaque)
+        }
+        let start = ImgproxyGeometry.position(of: size, in: builder.size, place, dpr: dpr)
+        try builder.geometry(
+            CropRect(
+                part: PixelRect(
+                    x: Double(start.x), y: Double(start.y), width: Double(size.width), height: Double(size.height))))
+    }
+
+    private func turns() throws(WebImageError) -> [any TurningOperation] {
+        try geometry.check()
+        return [
+            Turn(quarters: ((geometry.rotation % 4) + 4) % 4),
+            Flip(horizontally: geometry.flipsHorizontally, vertically: geometry.flipsVertically),
+        ]
+    }
+}
+
+struct ImgproxyCanvas: WrittenOperation, PlannedOperation {
+    static let name = "imgproxy-canvas"
+    static let usage = "imgproxy-canvas:WxH[:extend][:exar][:pd=T,R,B,L]... (as in imgproxy)"
+
+    let geometry: ImgproxyGeometry
+
+    init(geometry: ImgproxyGeometry) { self.geometry = geometry }
+
+    init(_ arguments: inout TransformArguments) throws(TransformSyntaxError) {
+        geometry = try ImgproxyGeometry(&arguments)
+    }
+
+    var text: String { geometry.text(Self.name) }
+
+    func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
+        try geometry.check()
+        // The scaling may have been a part of decoding: then the source is what the file had.
+        let original = builder.original.map { geometry.rotation % 2 == 0 ? $0 : $0.transposed }
+        guard let source = builder.imgproxySource ?? original else {
+            throw .badTransform("imgproxy-canvas needs to know the size of the picture before it was scaled")
+        }
+        let layout = geometry.layout(for: source)
+        let picture = builder.size
+        let canvas = PixelSize(
+            width: max(layout.canvas.width, picture.width), height: max(layout.canvas.height, picture.height))
+        let place = geometry.extend ? geometry.extendGravity : geometry.extendAspectRatioGravity
+        let start = ImgproxyGeometry.position(of: picture, in: canvas, place, dpr: layout.dpr)
+        try builder.canvas(canvas, x: start.x, y: start.y, color: .clear)
+        try Pad(lengths: layout.padding, color: .clear).compile(into: &builder)
+    }
+}
+
+/// One of the operations that cannot fail.
+protocol TurningOperation: GeometryOperation {
+    func fold(into fold: inout GeometryFold)
+}
+
+extension Turn: TurningOperation {}
+extension Flip: TurningOperation {}
+
+extension ImgproxyGeometry {
+    /// Where the crop before the scaling lies.
+    var cropPlace: Place { cropGravity ?? gravity }
+
+    private static let sides = 0...TransformArguments.longestSide
+
+    /// - Throws: `transformFailed` for numbers that make no sense.
+    func check() throws(WebImageError) {
+        let lengths = [width, height, minWidth, minHeight, maxResultDimension] + padding.all
+        let factors = [zoomX, zoomY, dpr]
+        guard lengths.allSatisfy({ Self.sides.contains($0) }),
+            factors.allSatisfy({ $0.isFinite && $0 > 0 && $0 <= 1e4 }),
+            [cropWidth, cropHeight].allSatisfy({ $0.isFinite && $0 >= 0 })
+        else { throw .badTransform("imgproxy: a size, a factor or a crop is out of range") }
+    }
+
+    init(_ arguments: inout TransformArguments) throws(TransformSyntaxError) {
+        self.init()
+        enlarge = arguments.flag("enlarge")
+        extend = arguments.flag("extend")
+        extendAspectRatio = arguments.flag("exar")
+        resizing = arguments.first { Resizing(rawValue: String($0)) } ?? .fit
+        if let size = arguments.nextIfAny() {
+            let sides = try size.size(needsBoth: false)
+            (width, height) = (sides.width ?? 0, sides.height ?? 0)
+        }
+        if let least = try arguments.named("min")?.size(needsBoth: false) {
+            (minWidth, minHeight) = (least.width ?? 0, least.height ?? 0)
+        }
+        if let zoom = try arguments.named("z")?.numbers([1, 2], in: 0.0001...1e4, "a zoom") {
+            (zoomX, zoomY) = (zoom[0], zoom[zoom.count - 1])
+        }
+        dpr = try arguments.named("dpr")?.number(in: 0.0001...1e4, "a dpr") ?? 1
+        gravity =
+            try arguments.named("g").map { argument throws(TransformSyntaxError) in try Place(argument) } ?? Place()
+        if let crop = try arguments.named("c")?.numbers([2], in: 0...1e9, "a crop") {
+            (cropWidth, cropHeight) = (crop[0], crop[1])
+        }
+        if let place = arguments.named("cg") { cropGravity = try Place(place) }
+        if let place = arguments.named("exg") { extendGravity = try Place(place) }
+        if let place = arguments.named("exarg") { extendAspectRatioGravity = try Place(place) }
+        if let argument = arguments.named("pd") {
+            let numbers = try argument.numbers([4], in: 0...Double(TransformArguments.longestSide), "a padding")
+            padding = EdgeLengths(
+                top: Int(numbers[0]), right: Int(numbers[1]), bottom: Int(numbers[2]), left: Int(numbers[3]))
+        }
+        maxResultDimension = try arguments.named("mrd")?.whole(in: Self.sides, "a longest side") ?? 0
+        if let angle = arguments.named("rot") {
+            rotation = try angle.whole(in: -3600...3600, "a rotation") / 90
+            guard Int(angle.value) == rotation * 90 else { throw angle.fails("a rotation is a multiple of 90") }
+            rotation = ((rotation % 4) + 4) % 4
+        }
+        if let flip = arguments.named("fl") {
+            guard ["x", "y", "xy"].contains(flip.value) else { throw flip.fails("a flip is x, y or xy") }
+            flipsHorizontally = flip.value.contains("x")
+            flipsVertically = flip.value.contains("y")
+        }
+    }
+
+    func text(_ name: String) -> String {
+        func sides(_ one: Int, _ other: Int) -> String { "\(one > 0 ? "\(one)" : "")x\(other > 0 ? "\(other)" : "")" }
+        var text = TransformText(name)
+        if width > 0 || height > 0 { text = text.add(sides(width, height)) }
+        text = text.add(resizing.rawValue, if: resizing != .fit).add("enlarge", if: enlarge).add("extend", if: extend)
+            .add("exar", if: extendAspectRatio)
+        text = text.add("min=" + sides(minWidth, minHeight), if: minWidth > 0 || minHeight > 0)
+        text = text.add("z=" + zoomX.shortText + "," + zoomY.shortText, if: zoomX != 1 || zoomY != 1)
+        text = text.add("dpr", dpr, unless: 1).add("g=" + gravity.text, if: gravity != Place())
+        text = text.add("c=" + cropWidth.shortText + "," + cropHeight.shortText, if: cropWidth > 0 || cropHeight > 0)
+        if let cropGravity { text = text.add("cg=" + cropGravity.text) }
+        text = text.add("exg=" + extendGravity.text, if: extendGravity != Place())
+        text = text.add("exarg=" + extendAspectRatioGravity.text, if: extendAspectRatioGravity != Place())
+        text = text.add(
+            "pd=" + padding.all.map(String.init).joined(separator: ","), if: padding != EdgeLengths())
+        text = text.add("mrd", Double(maxResultDimension), unless: 0).add("rot", Double(rotation * 90), unless: 0)
+        let flip = (flipsHorizontally ? "x" : "") + (flipsVertically ? "y" : "")
+        return text.add("fl=" + flip, if: !flip.isEmpty).text
+    }
+}
+
+extension ImgproxyGeometry.Place {
+    init(_ argument: TransformArguments.Argument) throws(TransformSyntaxError) {
+        let parts = argument.value.split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = parts.dropFirst().map { Double($0) }
+        guard let kind = parts.first.flatMap({ Kind(rawValue: String($0)) }), numbers.count <= 2,
+            numbers.allSatisfy({ $0.map { $0.isFinite && $0.magnitude <= 1e9 } ?? false })
+        else { throw argument.fails("a gravity is ce, no, so, ea, we, noea, nowe, soea, sowe, fp or sm, then X,Y") }
+        self.init(kind, x: numbers.first.flatMap { $0 } ?? 0, y: numbers.count > 1 ? numbers[1] ?? 0 : 0)
+    }
+
+    var text: String {
+        x == 0 && y == 0 ? kind.rawValue : [kind.rawValue, x.shortText, y.shortText].joined(separator: ",")
+    }
+}
+
+extension ImageTransform {
+    /// The geometry that the text of an imgproxy step says; nil for other steps. For tests.
+    package static func imgproxyGeometry(of text: String) throws(TransformSyntaxError) -> ImgproxyGeometry? {
+        (try parse(text).first?.operation as? Imgproxy)?.geometry
+    }
+}

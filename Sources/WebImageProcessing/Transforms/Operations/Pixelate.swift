@@ -1,0 +1,28 @@
+import WebImageCore
+
+extension ImageTransformer where Self == ImageTransform {
+    /// Makes the picture of squares, each with the mean of its pixels.
+    ///
+    /// - Parameter side: of a square, in pixels; at least 1, which does nothing.
+    public static func pixelate(_ side: Int) -> ImageTransform { ImageTransform(Pixelate(side: side)) }
+}
+
+struct Pixelate: WrittenOperation, PlannedOperation {
+    static let name = "pixelate"
+    static let usage = "pixelate:SIDE"
+
+    let side: Int
+
+    init(side: Int) { self.side = side }
+
+    init(_ arguments: inout TransformArguments) throws(TransformSyntaxError) {
+        side = try arguments.next("a side in pixels").whole(in: 1...TransformArguments.longestSide, "a square's side")
+    }
+
+    var text: String { TransformText(Self.name).add(Double(side)).text }
+
+    func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
+        let side = Int(try checked(Double(side), in: 1...Double(TransformArguments.longestSide), "a square's side"))
+        if side > 1 { builder.filter(BlurPlan.pixelate(builder.size, side: side)) }
+    }
+}

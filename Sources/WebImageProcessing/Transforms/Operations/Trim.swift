@@ -1,0 +1,153 @@
+import CPixels
+public import WebImageCore
+
+extension ImageTransformer where Self == ImageTransform {
+    /// Cuts off margins of one colour. A picture that is nothing but margin stays as it is. What can be seen through counts as
+    /// magenta; single odd pixels do not count (a 3 by 3 median, as in libvips' `find_trim` and imgproxy).
+    ///
+    /// - Parameters:
+    ///   - threshold: how far a part of a colour may be from the margin's, of 255. Default 10.
+    ///   - color: of the margins. Default nil: that of the pixel at the top left.
+    ///   - equalHorizontally: whether left and right lose the same, which is the lesser of both. Default false.
+    ///   - equalVertically: whether top and bottom do. Default false.
+    public static func trim(
+        threshold: Double = 10, color: RGBColor? = nil, equalHorizontally: Bool = false, equalVertically: Bool = false
+    ) -> ImageTransform {
+        ImageTransform(
+            Trim(threshold: threshold, color: color, equalX: equalHorizontally, equalY: equalVertically))
+    }
+}
+
+struct Trim: WrittenOperation {
+    static let name = "trim"
+    static let usage = "trim[:THRESHOLD][:color=#rrggbb][:equal-x][:equal-y]"
+
+    let threshold: Double
+    let color: RGBColor?
+    let equalX: Bool
+    let equalY: Bool
+
+    init(threshold: Double, color: RGBColor?, equalX: Bool, equalY: Bool) {
+        self.threshold = threshold
+        self.color = color
+        self.equalX = equalX
+        self.equalY = equalY
+    }
+
+    init(_ arguments: inout TransformArguments) throws(TransformSyntaxError) {
+        equalX = arguments.flag("equal-x")
+        equalY = arguments.flag("equal-y")
+        threshold = try arguments.nextIfAny()?.number(in: 0...255, "a trim's threshold") ?? 10
+        guard let wanted = arguments.named("color") else {
+            color = nil
+            return
+        }
+        let parsed = try wanted.color()
+        guard parsed.alpha == 255 else { throw wanted.fails("the colour of margins is opaque: #rrggbb") }
+        color = RGBColor(red: parsed.red, green: parsed.green, blue: parsed.blue)
+    }
+
+    var text: String {
+        var text = TransformText(Self.name).add(threshold)
+        if let color { text = text.add("color=" + RGBAColor(color).description) }
+        return text.add("equal-x", if: equalX).add("equal-y", if: equalY).text
+    }
+
+    func compile(
+        into builder: inout ProgramBuilder, before rest: [ImageTransform]
+    ) throws(WebImageError) -> TransformProgram? {
+        _ = try checked(threshold, in: 0...255, "a trim's threshold")
+        return builder.whole(TrimWork(trim: self), then: rest)
+    }
+}
+
+struct TrimWork: WholeOperation {
+    let takesDeepPixels = true
+    let trim: Trim
+
+    func apply(_ image: Image) throws(WebImageError) -> Image {
+        guard let box = try MarginFinder(image, trim).box else { return image }
+        let (left, right) = Self.evened(box.x, image.size.width - box.x - box.size.width, trim.equalX)
+        let (top, bottom) = Self.evened(box.y, image.size.height - box.y - box.size.height, trim.equalY)
+        let size = PixelSize(width: image.size.width - left - right, height: image.size.height - top - bottom)
+        if size == image.size { return image }
+        return Image(pixels: try image.pixels.cropped(x: left, y: top, to: size), info: image.info)
+    }
+
+    private static func evened(_ one: Int, _ other: Int, _ areEqual: Bool) -> (Int, Int) {
+        areEqual ? (min(one, other), min(one, other)) : (one, other)
+    }
+}
+
+/// Looks for the rectangle that holds all that is not margin.
+private struct MarginFinder {
+    /// nil: there is nothing but margin.
+    private(set) var box: (x: Int, y: Int, size: PixelSize)?
+
+    private let image: Image
+    private let width: Int
+    private let background: [UInt8]
+    private let threshold: Int32
+    /// Three rows that are looked at, over magenta, each with a pixel more at both ends.
+    private var rows: [[UInt8]]
+
+    init(_ image: Image, _ trim: Trim) throws(WebImageError) {
+        self.image = image
+        width = image.size.width
+        threshold = Int32(trim.threshold.rounded(.down))
+        rows = Array(repeating: [UInt8](repeating: 0, count: (width + 2) * 4), count: 3)
+        var background: [UInt8] = []
+        let first = Self.flat(image, row: 0)
+        if let color = trim.color {
+            background = [color.red, color.green, color.blue, 255]
+        } else {
+            background = Array(first[4..<7]) + [255]
+        }
+        self.background = background
+        find()
+    }
+
+    private mutating func find() {
+        let height = image.size.height
+        var (left, right, top, bottom) = (width, -1, height, -1)
+        var differs = [UInt8](repeating: 0, count: width * 4)
+        rows[1] = Self.flat(image, row: 0)
+        rows[2] = rows[1]
+        for y in 0..<height {
+            rows[0] = y == 0 ? rows[2] : rows[1]
+            rows[1] = rows[2]
+            rows[2] = y + 1 < height ? Self.flat(image, row: y + 1) : rows[1]
+            wi_differs_row(&differs, rows[0], rows[1], rows[2], width, background, threshold)
+            guard let first = differs.firstIndex(of: 1), let last = differs.lastIndex(of: 1) else { continue }
+            left = min(left, first / 4)
+            right = max(right, last / 4)
+            top = min(top, y)
+            bottom = y
+        }
+        if right >= 0 {
+            box = (left, top, PixelSize(width: right - left + 1, height: bottom - top + 1))
+        }
+    }
+
+    /// A row of 8 bits over magenta, the pixels at its ends twice.
+    private static func flat(_ image: Image, row: Int) -> [UInt8] {
+        let width = image.size.width
+        var bytes = [UInt8](repeating: 0, count: (width + 2) * 4)
+        bytes.withUnsafeMutableBufferPointer { bytes in
+            guard let base = bytes.baseAddress.map({ $0 + 4 }) else { return }
+            let source = image.pixels.row(row)
+            switch image.layout {
+            case .rgba8: base.update(from: source.assumingMemoryBound(to: UInt8.self), count: width * 4)
+            case .rgba16: wi_narrow(base, source.assumingMemoryBound(to: UInt16.self), width * 4)
+            }
+            if image.alpha != .opaque {
+                wi_flatten_8(base, width, [255, 0, 255], image.alpha == .premultiplied ? 1 : 0)
+            }
+            for channel in 0..<4 {
+                bytes[channel] = bytes[4 + channel]
+                bytes[(width + 1) * 4 + channel] = bytes[width * 4 + channel]
+            }
+        }
+        return bytes
+    }
+}

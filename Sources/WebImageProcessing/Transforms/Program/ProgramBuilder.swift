@@ -1,0 +1,181 @@
+import WebImageCore
+
+/// Compiles a chain: takes what each transform wants done, in order, and folds it into as few passes and stages as do it.
+struct ProgramBuilder {
+    /// The size that the picture has by now.
+    private(set) var size: PixelSize
+    /// Whether all its pixels are opaque by now.
+    private(set) var isOpaque: Bool
+    /// What comes out and what lies between may not be larger.
+    let limits: DecodeLimits
+    /// The size that the picture's file says, as it is shown; nil for a picture that was drawn.
+    let original: PixelSize?
+    /// The size before imgproxy's scaling, where that is in this chain.
+    var imgproxySource: PixelSize?
+    private var parts: [TransformProgram.Part] = []
+    private var geometry: GeometryFold
+    private var points: [any PointOperation] = []
+    private var stages: [TransformPass.Stage] = []
+    /// The size of what the pass begins with.
+    private var sourceSize: PixelSize
+    /// The part of it that counts.
+    private var view: PixelRect
+
+    init(size: PixelSize, isOpaque: Bool, original: PixelSize?, limits: DecodeLimits) {
+        self.original = original
+        self.size = size
+        self.isOpaque = isOpaque
+        self.limits = limits
+        geometry = GeometryFold(source: size)
+        sourceSize = size
+        view = PixelRect(size)
+    }
+
+    // MARK: what a transform may want
+
+    mutating func geometry(_ operation: any GeometryOperation) throws(WebImageError) {
+        if !points.isEmpty { endPoints() }
+        if operation.scales, geometry.isScaled { endGeometry() }
+        try operation.fold(into: &geometry)
+        try limits.check(geometry.size)
+        size = geometry.size
+    }
+
+    /// - Parameter isOpaque: whether an opaque picture is opaque behind it; nil: as it was.
+    mutating func point(_ operation: any PointOperation, isOpaque: Bool? = nil) {
+        endGeometry()
+        if let last = points.last, let both = last.joined(with: operation) {
+            points[points.count - 1] = both
+        } else {
+            points.append(operation)
+        }
+        if let isOpaque { self.isOpaque = isOpaque }
+    }
+
+    mutating func filter(_ filters: [SizedAxes]) {
+        endPoints()
+        for filter in filters { add(.resample(filter.axes), from: filter.input, to: filter.axes.output) }
+    }
+
+    mutating func sharpen(_ plan: SharpenPlan) {
+        endPoints()
+        add(.sharpen(plan), from: size, to: size)
+    }
+
+    mutating func neighbors(_ operation: CustomNeighbors) {
+        endPoints()
+        add(.neighbors(operation), from: size, to: size)
+    }
+
+    /// - Parameters:
+    ///   - x: where the picture lies on the canvas, which it does not reach beyond.
+    ///   - color: of what is beside it.
+    mutating func canvas(_ canvas: PixelSize, x: Int, y: Int, color: RGBAColor) throws(WebImageError) {
+        try limits.check(canvas)
+        guard canvas != size else { return }
+        endPoints()
+        let alpha = Float(color.alpha) / 255
+        let plan = CanvasPlan(
+            picture: size, canvas: canvas, x: x, y: y,
+            color: SIMD4(
+                Float(color.red) / 255 * alpha, Float(color.green) / 255 * alpha, Float(color.blue) / 255 * alpha, alpha
+            ))
+        if color.alpha < 255 { isOpaque = false }
+        add(.canvas(plan), from: size, to: canvas)
+    }
+
+    /// - Parameters:
+    ///   - size: of what it makes.
+    ///   - isOpaque: whether that is opaque.
+    mutating func whole(_ operation: any WholeOperation, size: PixelSize, isOpaque: Bool) throws(WebImageError) {
+        try limits.check(size)
+        endPass()
+        parts.append(.whole(operation))
+        self.isOpaque = isOpaque
+        begin(size)
+    }
+
+    /// For an operation whose pixels decide how large they are: what comes behind it is compiled when that is known.
+    mutating func whole(_ operation: any WholeOperation, then rest: [ImageTransform]) -> TransformProgram {
+        endPass()
+        parts.append(.whole(operation))
+        if !rest.isEmpty { parts.append(.rest(rest)) }
+        return TransformProgram(parts: parts, output: nil, limits: limits)
+    }
+
+    /// - Returns: the program of all that was wanted.
+    mutating func finish() -> TransformProgram {
+        endPass()
+        return TransformProgram(parts: parts, output: size, limits: limits)
+    }
+}
+
+extension ProgramBuilder {
+    /// Ends the geometry that was folded: what comes now sees its result.
+    private mutating func endGeometry() {
+        defer { geometry = GeometryFold(source: size) }
+        guard !geometry.isIdentity else { return }
+        let turn = geometry.turn
+        let stored = geometry.source
+        let seen = turn.storedRect(of: geometry.view, stored: stored)
+        let part = turn.storedRect(of: geometry.part, stored: stored)
+        let output = turn.storedSize(of: geometry.size)
+        if stages.isEmpty, !geometry.isScaled || seen != PixelRect(stored) {
+            view = seen
+            if geometry.isScaled {
+                let within = PixelRect(x: part.x - seen.x, y: part.y - seen.y, width: part.width, height: part.height)
+                let input = PixelSize(width: Int(seen.width), height: Int(seen.height))
+                add(.resample(axes(within, of: input, to: output)), from: input, to: output)
+            }
+        } else if geometry.isScaled {
+            let bounds = seen == PixelRect(stored) ? nil : seen
+            add(.resample(axes(part, of: stored, to: output, within: bounds)), from: stored, to: output)
+        } else if seen != PixelRect(stored) {
+            add(.crop(x: Int(seen.x), y: Int(seen.y)), from: stored, to: output)
+        }
+        size = output
+        if turn != .up { endPass(turnedBy: turn) }
+    }
+
+    private mutating func endPoints() {
+        if points.isEmpty { return endGeometry() }
+        let operations = points
+        points = []
+        add(.points(operations), from: size, to: size)
+        geometry = GeometryFold(source: size)
+    }
+
+    private mutating func add(_ work: TransformPass.Stage.Work, from input: PixelSize, to output: PixelSize) {
+        stages.append(TransformPass.Stage(work: work, input: input, output: output, isOpaque: isOpaque))
+        size = output
+        geometry = GeometryFold(source: size)
+    }
+
+    private mutating func endPass() {
+        endPoints()
+        endPass(turnedBy: .up)
+    }
+
+    private mutating func endPass(turnedBy turn: Orientation) {
+        var pass = TransformPass(view: view)
+        pass.stages = stages
+        pass.turn = turn
+        let isWhole = view.x == 0 && view.y == 0 && pass.output == sourceSize
+        if !stages.isEmpty || turn != .up || !isWhole { parts.append(.pass(pass, isOpaque: isOpaque)) }
+        begin(turn.displaySize(of: size))
+    }
+
+    private mutating func begin(_ size: PixelSize) {
+        self.size = size
+        stages = []
+        view = PixelRect(size)
+        sourceSize = size
+        geometry = GeometryFold(source: size)
+    }
+
+    private func axes(
+        _ part: PixelRect, of input: PixelSize, to output: PixelSize, within bounds: PixelRect? = nil
+    ) -> ResampleAxes {
+        ResampleAxes(part, of: input, to: output, filter: geometry.filter, within: bounds)
+    }
+}

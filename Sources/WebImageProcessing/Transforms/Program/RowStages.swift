@@ -1,0 +1,266 @@
+import CPixels
+import WebImageCore
+
+/// Takes rows one by one and lets a stage make of them what it can; what it makes goes on to the next.
+final class StageInput: RowOutput {
+    private let window: RowWindow
+    private let stage: any ResampleStage
+    private let next: any RowOutput
+
+    /// - Parameter size: of the rows that come, and how many they are.
+    init(_ stage: any ResampleStage, size: PixelSize, bytesPerPixel: Int, next: any RowOutput) {
+        window = RowWindow(bytesPerRow: size.width * bytesPerPixel, height: size.height)
+        self.stage = stage
+        self.next = next
+    }
+
+    func row(_ index: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
+        try window.band(at: index, count: 1, keepingFrom: stage.firstRowNeeded)
+    }
+
+    func commit(_ index: Int) throws(WebImageError) {
+        try stage.advance(window.rows, available: index + 1, into: next)
+    }
+}
+
+/// Floats for one row, which whoever asks writes anew each time.
+final class RowScratch {
+    let floats: UnsafeMutablePointer<Float>
+    private let memory: AlignedMemory
+
+    /// - Throws: `limitExceeded` without memory.
+    init(width: Int) throws(WebImageError) {
+        memory = try AlignedMemory(byteCount: width * 16)
+        floats = memory.base.bindMemory(to: Float.self, capacity: width * 4)
+    }
+
+    deinit { memory.deallocate() }
+}
+
+/// Where the planes of a run lie: floats of red, green, blue and alpha, ``PixelRun/length`` of each.
+typealias PixelPlanes = OpaquePointer
+
+/// One run of pixels, a plane for each channel.
+final class PixelRun {
+    static let length = Int(WI_RUN_PIXELS)
+    fileprivate static let byteCount = length * 16
+
+    let planes: PixelPlanes
+    private let memory: UnsafeMutableRawPointer
+
+    init() {
+        memory = .allocate(byteCount: Self.byteCount, alignment: 32)
+        memory.initializeMemory(as: UInt8.self, repeating: 0, count: Self.byteCount)
+        planes = PixelPlanes(memory)
+    }
+
+    deinit { memory.deallocate() }
+
+    /// Takes `count` pixels of a row.
+    func load(_ row: UnsafeRawPointer, x: Int, count: Int, _ samples: RowSamples) {
+        let alpha: wi_run_alpha =
+            switch samples.alpha {
+            case .opaque: WI_RUN_OPAQUE
+            case .straight: WI_RUN_STRAIGHT
+            case .premultiplied: WI_RUN_PREMULTIPLIED
+            }
+        switch samples.kind {
+        case .eight: wi_load_run_8(planes, row.assumingMemoryBound(to: UInt8.self) + 4 * x, count, alpha)
+        case .sixteen: wi_load_run_16(planes, row.assumingMemoryBound(to: UInt16.self) + 4 * x, count, alpha)
+        case .floats: wi_load_run_float(planes, row.assumingMemoryBound(to: Float.self) + 4 * x, count, alpha)
+        }
+    }
+
+    /// Writes `count` pixels of a row: straight ones of whole numbers, or premultiplied floats.
+    func store(_ row: UnsafeMutableRawPointer, x: Int, count: Int, _ kind: RowSamples.Kind) {
+        switch kind {
+        case .eight: wi_store_run_8(row.assumingMemoryBound(to: UInt8.self) + 4 * x, planes, count)
+        case .sixteen: wi_store_run_16(row.assumingMemoryBound(to: UInt16.self) + 4 * x, planes, count)
+        case .floats: wi_store_run_float(row.assumingMemoryBound(to: Float.self) + 4 * x, planes, count)
+        }
+    }
+}
+
+/// Lets operations on single pixels follow each other, run by run, while a run is in the first-level cache.
+final class PointRunner {
+    private let operations: [any PointOperation]
+    private let run = PixelRun()
+    private let width: Int
+
+    init(_ operations: [any PointOperation], width: Int) {
+        self.operations = operations
+        self.width = width
+    }
+
+    /// `source` and `target` may be the same row.
+    func apply(
+        y: Int, from source: UnsafeRawPointer, _ samples: RowSamples, to target: UnsafeMutableRawPointer,
+        _ kind: RowSamples.Kind
+    ) {
+        for x in stride(from: 0, to: width, by: PixelRun.length) {
+            let count = min(PixelRun.length, width - x)
+            run.load(source, x: x, count: count, samples)
+            for operation in operations { operation.apply(to: run.planes, x: x, y: y, count: count) }
+            run.store(target, x: x, count: count, kind)
+        }
+    }
+}
+
+/// Changes rows of floats pixel by pixel on their way: in the memory of the next stage, or while they are stored.
+final class PointOutput: RowOutput {
+    private let runner: PointRunner
+    private let input: RowSamples
+    private let output: RowSamples
+    private let next: any RowOutput
+    /// nil where the next stage's row is as large.
+    private let scratch: RowScratch?
+    private var row: UnsafeMutableRawPointer?
+
+    /// - Parameters:
+    ///   - input: floats, with the alpha that they have by then.
+    ///   - output: what the next one takes.
+    init(
+        _ operations: [any PointOperation], width: Int, from input: RowSamples, to output: RowSamples,
+        next: any RowOutput
+    ) throws(WebImageError) {
+        runner = PointRunner(operations, width: width)
+        self.input = input
+        self.output = output
+        self.next = next
+        scratch = output.kind == .floats ? nil : try RowScratch(width: width)
+    }
+
+    func row(_ index: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
+        if let scratch { return UnsafeMutableRawPointer(scratch.floats) }
+        let row = try next.row(index)
+        self.row = row
+        return row
+    }
+
+    func commit(_ index: Int) throws(WebImageError) {
+        if let scratch {
+            runner.apply(y: index, from: scratch.floats, input, to: try next.row(index), output.kind)
+        } else if let row {
+            runner.apply(y: index, from: row, input, to: row, output.kind)
+        }
+        try next.commit(index)
+    }
+}
+
+/// Rows on a larger canvas.
+final class CanvasOutput: RowOutput {
+    private let plan: CanvasPlan
+    private let next: any RowOutput
+    /// How many rows of the canvas are there.
+    private var rowsDone = 0
+
+    init(_ plan: CanvasPlan, next: any RowOutput) {
+        self.plan = plan
+        self.next = next
+    }
+
+    func row(_ index: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
+        try fill(before: plan.y)
+        return try next.row(index + plan.y) + plan.x * 16
+    }
+
+    func commit(_ index: Int) throws(WebImageError) {
+        let row = try next.row(index + plan.y).assumingMemoryBound(to: SIMD4<Float>.self)
+        row.update(repeating: plan.color, count: plan.x)
+        let right = plan.x + plan.picture.width
+        (row + right).update(repeating: plan.color, count: plan.canvas.width - right)
+        try next.commit(index + plan.y)
+        rowsDone += 1
+        if index + 1 == plan.picture.height { try fill(before: plan.canvas.height) }
+    }
+
+    private func fill(before end: Int) throws(WebImageError) {
+        while rowsDone < end {
+            let row = try next.row(rowsDone).assumingMemoryBound(to: SIMD4<Float>.self)
+            row.update(repeating: plan.color, count: plan.canvas.width)
+            try next.commit(rowsDone)
+            rowsDone += 1
+        }
+    }
+}
+
+/// Where on a canvas a picture lies.
+struct CanvasPlan: Sendable, Hashable {
+    let picture: PixelSize
+    let canvas: PixelSize
+    /// Neither is below 0, and the picture does not reach beyond the canvas.
+    let x: Int
+    let y: Int
+    /// Multiplied by its alpha.
+    let color: SIMD4<Float>
+}
+
+/// Adds to each row what it differs from its blurred self by.
+final class SharpenOutput: RowOutput {
+    /// Takes the blurred rows, and has them added to the rows as they were.
+    private final class Combiner: RowOutput {
+        let plan: SharpenPlan
+        let width: Int
+        let held: RowWindow
+        let next: any RowOutput
+        let blurred: RowScratch
+        var rowsDone = 0
+
+        init(_ plan: SharpenPlan, size: PixelSize, next: any RowOutput) throws(WebImageError) {
+            self.plan = plan
+            width = size.width
+            held = RowWindow(bytesPerRow: size.width * 16, height: size.height)
+            self.next = next
+            blurred = try RowScratch(width: size.width)
+        }
+
+        func row(_ index: Int) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(blurred.floats) }
+
+        func commit(_ index: Int) throws(WebImageError) {
+            let sharp = held.rows.address(of: index).assumingMemoryBound(to: Float.self)
+            let target = try next.row(index).assumingMemoryBound(to: Float.self)
+            wi_sharpen_row(target, sharp, blurred.floats, width, plan.amount, plan.threshold)
+            rowsDone = index + 1
+            try next.commit(index)
+        }
+    }
+
+    private let combiner: Combiner
+    private let blur: any RowOutput
+    private let bytesPerRow: Int
+
+    init(_ plan: SharpenPlan, size: PixelSize, isOpaque: Bool, next: any RowOutput) throws(WebImageError) {
+        combiner = try Combiner(plan, size: size, next: next)
+        bytesPerRow = size.width * 16
+        let floats = RowSamples.floats(isOpaque: isOpaque)
+        var output: any RowOutput = combiner
+        for axes in plan.blur.reversed() {
+            let size = PixelSize(width: axes.input.width, height: axes.input.height)
+            output = StageInput(
+                try axes.axes.makeStage(from: floats, to: floats), size: size, bytesPerPixel: 16, next: output)
+        }
+        blur = output
+    }
+
+    func row(_ index: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
+        try combiner.held.band(at: index, count: 1, keepingFrom: combiner.rowsDone)
+    }
+
+    func commit(_ index: Int) throws(WebImageError) {
+        try blur.row(index).copyMemory(from: combiner.held.rows.address(of: index), byteCount: bytesPerRow)
+        try blur.commit(index)
+    }
+}
+
+struct SharpenPlan: Sendable {
+    let blur: [SizedAxes]
+    let amount: Float
+    /// Differences below it, from 0 to 1, stay as they are.
+    let threshold: Float
+}
+
+/// A filter and the size that it is made for.
+struct SizedAxes: Sendable {
+    let input: PixelSize
+    let axes: ResampleAxes
+}

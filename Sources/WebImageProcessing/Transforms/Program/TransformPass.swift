@@ -1,0 +1,151 @@
+import WebImageCore
+
+/// Stages that follow each other row by row, from one buffer to another one. Between them there are floats and no rounding.
+struct TransformPass: Sendable {
+    /// One stage of a pass.
+    struct Stage: Sendable {
+        enum Work: Sendable {
+            case resample(ResampleAxes)
+            /// Keeps a part that begins at this place.
+            case crop(x: Int, y: Int)
+            case points([any PointOperation])
+            case canvas(CanvasPlan)
+            case sharpen(SharpenPlan)
+            case neighbors(CustomNeighbors)
+        }
+
+        let work: Work
+        let input: PixelSize
+        let output: PixelSize
+        /// Whether all pixels are opaque behind it.
+        let isOpaque: Bool
+    }
+
+    /// The whole pixels of the source that it begins with.
+    var view: PixelRect
+    var stages: [Stage] = []
+    /// How its result is turned in the end.
+    var turn = Orientation.up
+
+    /// Before the turn.
+    var output: PixelSize {
+        stages.last?.output ?? PixelSize(width: Int(view.width), height: Int(view.height))
+    }
+
+    /// Carries it out.
+    ///
+    /// - Parameter layout: of the result, whose alpha is opaque or straight.
+    /// - Throws: `limitExceeded` without memory.
+    func run(_ image: Image, to layout: PixelLayout) throws(WebImageError) -> PixelBuffer {
+        let source = Source(image, view)
+        var pixels: PixelBuffer
+        if stages.isEmpty {
+            pixels = try source.copied()
+            if image.alpha == .premultiplied { pixels.unpremultiply() }
+            if layout != pixels.layout { pixels = layout == .rgba8 ? try pixels.narrowed() : try pixels.widened() }
+        } else {
+            pixels = try PixelBuffer(size: output, layout: layout)
+            try run(source, into: pixels)
+        }
+        return try pixels.oriented(by: turn)
+    }
+
+    private func run(_ source: Source, into pixels: PixelBuffer) throws(WebImageError) {
+        let isOpaque = stages.last?.isOpaque ?? (source.samples.alpha == .opaque)
+        var next: any RowOutput = pixels
+        var samples = RowSamples(pixels.layout, isOpaque ? .opaque : .straight)
+        for index in stages.indices.dropFirst().reversed() {
+            let wasOpaque = stages[index - 1].isOpaque
+            let floats = RowSamples.floats(isOpaque: wasOpaque)
+            next = try makeOutput(stages[index], from: floats, to: samples, next: next)
+            samples = floats
+        }
+        try drive(stages[0], source, to: samples, next)
+    }
+
+    /// What takes rows of floats for a stage.
+    private func makeOutput(
+        _ stage: Stage, from input: RowSamples, to samples: RowSamples, next: any RowOutput
+    ) throws(WebImageError) -> any RowOutput {
+        switch stage.work {
+        case .points(let operations):
+            return try PointOutput(operations, width: stage.input.width, from: input, to: samples, next: next)
+        case .resample(let axes):
+            let work = try axes.makeStage(from: input, to: samples)
+            return StageInput(work, size: stage.input, bytesPerPixel: input.bytesPerPixel, next: next)
+        case .crop(let x, let y):
+            let next = try takingFloats(next, stage, samples)
+            let copy = CopyStage(bytesPerPixel: 16, left: x, top: y, output: stage.output)
+            return StageInput(copy, size: stage.input, bytesPerPixel: 16, next: next)
+        case .canvas(let plan):
+            return CanvasOutput(plan, next: try takingFloats(next, stage, samples))
+        case .sharpen(let plan):
+            let next = try takingFloats(next, stage, samples)
+            return try SharpenOutput(plan, size: stage.input, isOpaque: stage.isOpaque, next: next)
+        case .neighbors(let operation):
+            let next = try takingFloats(next, stage, samples)
+            let work = NeighborStage(operation, size: stage.input)
+            return StageInput(work, size: stage.input, bytesPerPixel: 16, next: next)
+        }
+    }
+
+    /// Stores floats where the next one does not take them as they are.
+    private func takingFloats(
+        _ next: any RowOutput, _ stage: Stage, _ samples: RowSamples
+    ) throws(WebImageError) -> any RowOutput {
+        if samples.kind == .floats { return next }
+        let floats = RowSamples.floats(isOpaque: stage.isOpaque)
+        return try PointOutput([], width: stage.output.width, from: floats, to: samples, next: next)
+    }
+
+    /// Feeds the first stage with the rows of the source, which lie in memory: it needs no room for them.
+    private func drive(
+        _ stage: Stage, _ source: Source, to samples: RowSamples, _ next: any RowOutput
+    ) throws(WebImageError) {
+        switch stage.work {
+        case .resample(let axes):
+            try axes.makeStage(from: source.samples, to: samples)
+                .advance(source.rows, available: stage.input.height, into: next)
+        case .points(let operations):
+            try load(source, operations, to: samples, next)
+        case .crop, .canvas, .sharpen, .neighbors:
+            let floats = RowSamples.floats(isOpaque: source.samples.alpha == .opaque)
+            let first = try makeOutput(stage, from: floats, to: samples, next: next)
+            try load(source, [], to: floats, first)
+        }
+    }
+
+    private func load(
+        _ source: Source, _ operations: [any PointOperation], to samples: RowSamples, _ next: any RowOutput
+    ) throws(WebImageError) {
+        let runner = PointRunner(operations, width: source.size.width)
+        for y in 0..<source.size.height {
+            let target = try next.row(y)
+            runner.apply(y: y, from: source.rows.address(of: y), source.samples, to: target, samples.kind)
+            try next.commit(y)
+        }
+    }
+}
+
+extension TransformPass {
+    /// Whole pixels of a picture, where they lie.
+    private struct Source {
+        let image: Image
+        let x: Int
+        let y: Int
+        let size: PixelSize
+        let samples: RowSamples
+        let rows: HeldRows
+
+        init(_ image: Image, _ view: PixelRect) {
+            self.image = image
+            (x, y) = (Int(view.x), Int(view.y))
+            size = PixelSize(width: Int(view.width), height: Int(view.height))
+            samples = RowSamples(image.layout, image.alpha)
+            let base = image.pixels.row(y) + x * image.layout.bytesPerPixel
+            rows = HeldRows(base: UnsafeRawPointer(base), first: 0, bytesPerRow: image.pixels.bytesPerRow)
+        }
+
+        func copied() throws(WebImageError) -> PixelBuffer { try image.pixels.cropped(x: x, y: y, to: size) }
+    }
+}

@@ -1,0 +1,119 @@
+package import WebImageCore
+
+/// What needs all pixels at once.
+protocol WholeOperation: Sendable {
+    /// Whether it takes 16 bits a channel as well as 8.
+    var takesDeepPixels: Bool { get }
+    /// - Parameter image: upright; its alpha may be any.
+    func apply(_ image: Image) throws(WebImageError) -> Image
+}
+
+/// A chain of transforms, compiled for pictures of one size. A value: any thread may run it, several at once.
+///
+/// What needs few rows at a time goes from stage to stage in rows of floats, and is rounded once, at the end. Only what needs
+/// all pixels at once comes between passes; a pass that something follows is rounded to 16 bits a channel.
+package struct TransformProgram: Sendable {
+    enum Part: Sendable {
+        case pass(TransformPass, isOpaque: Bool)
+        case whole(any WholeOperation)
+        /// Compiled when the size of the picture before it is known.
+        case rest([ImageTransform])
+    }
+
+    let parts: [Part]
+    /// The size of the result; nil where pixels decide it.
+    package let output: PixelSize?
+    private let limits: DecodeLimits
+
+    init(parts: [Part], output: PixelSize?, limits: DecodeLimits) {
+        self.parts = parts
+        self.output = output
+        self.limits = limits
+    }
+
+    /// - Parameters:
+    ///   - size: of the pictures, as they are shown.
+    ///   - isOpaque: whether all their pixels are.
+    ///   - original: the size that the pictures' file says, as they are shown; nil where there is none.
+    ///   - limits: what the result, and what lies between, may take.
+    /// - Throws: `limitExceeded` for a result or something between that is too large, `transformFailed` for a transform that
+    ///   cannot be done to a picture of this size.
+    package init(
+        _ transforms: [ImageTransform], size: PixelSize, isOpaque: Bool, original: PixelSize? = nil,
+        limits: DecodeLimits = .default
+    ) throws(WebImageError) {
+        var builder = ProgramBuilder(size: size, isOpaque: isOpaque, original: original, limits: limits)
+        for (index, transform) in transforms.enumerated() {
+            let rest = Array(transforms[(index + 1)...])
+            if let program = try transform.operation.compile(into: &builder, before: rest) {
+                self = program
+                return
+            }
+        }
+        self = builder.finish()
+    }
+
+    /// Whether pictures stay as they are.
+    package var isIdentity: Bool { parts.isEmpty }
+
+    // What tests count.
+
+    package var passCount: Int { passes.count }
+    package var stageCount: Int { passes.reduce(0) { $0 + $1.stages.count } }
+    package var pointCount: Int {
+        passes.flatMap(\.stages).reduce(0) { count, stage in
+            if case .points(let operations) = stage.work { count + operations.count } else { count }
+        }
+    }
+
+    private var passes: [TransformPass] {
+        parts.compactMap { if case .pass(let pass, _) = $0 { pass } else { nil } }
+    }
+
+    /// Carries it out on this thread.
+    ///
+    /// - Parameter image: upright, of the size that the program was made for.
+    /// - Throws: `limitExceeded` without memory, and what a closure of somebody's throws.
+    package func run(_ image: Image) throws(WebImageError) -> Image {
+        let layout = image.layout
+        var image = image
+        for (index, part) in parts.enumerated() {
+            switch part {
+            case .pass(let pass, let isOpaque):
+                var info = image.info
+                info.alpha = isOpaque ? .opaque : .straight
+                if pass.turn != .up { info.metadata = info.metadata.turned(by: pass.turn) }
+                image = Image(pixels: try pass.run(image, to: layoutBehind(index, layout)), info: info)
+            case .whole(let operation):
+                if !operation.takesDeepPixels { image = try image.with(layout: layout) }
+                image = try operation.apply(image)
+            case .rest(let rest):
+                let program = try TransformProgram(
+                    rest, size: image.size, isOpaque: image.alpha == .opaque, original: image.info.originalDisplaySize,
+                    limits: limits)
+                image = try program.run(image)
+            }
+        }
+        return try image.with(layout: layout)
+    }
+
+    /// What is worked on further is kept deeper than it came.
+    private func layoutBehind(_ index: Int, _ layout: PixelLayout) -> PixelLayout {
+        guard index + 1 < parts.count else { return layout }
+        if case .whole(let next) = parts[index + 1], !next.takesDeepPixels { return layout }
+        return .rgba16
+    }
+}
+
+extension Image.Info {
+    /// The size that the file says, as the picture is shown.
+    package var originalDisplaySize: PixelSize? { header.map { $0.orientation.displaySize(of: $0.size) } }
+}
+
+extension Image {
+    /// The same picture with so many bits a channel.
+    fileprivate func with(layout: PixelLayout) throws(WebImageError) -> Image {
+        if layout == self.layout { return self }
+        return Image(pixels: layout == .rgba8 ? try pixels.narrowed() : try pixels.widened(), info: info)
+    }
+}

@@ -1,0 +1,164 @@
+import WebImageCore
+import WebImageProcessing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// A picture in floating point, colours multiplied by alpha, and the transforms as one would write them on a blackboard.
+struct Blackboard {
+    typealias Pixel = SIMD4<Double>
+
+    var size: PixelSize
+    var pixels: [Pixel]
+
+    init(_ size: PixelSize, _ pixels: [Pixel]) {
+        self.size = size
+        self.pixels = pixels
+    }
+
+    init(_ image: Image) {
+        size = image.size
+        let top = Double(image.layout.top)
+        let isPremultiplied = image.alpha == .premultiplied
+        pixels = stride(from: 0, to: size.width * size.height * 4, by: 4).map { [channels = image.pixels.channels] at in
+            let color = Pixel((0..<4).map { Double(channels[at + $0]) / top })
+            return isPremultiplied ? color : Self.premultiplied(color)
+        }
+    }
+
+    /// How far a picture is from it at the worst place, in levels of its depth.
+    func worstDifference(of image: Image) -> Double {
+        guard image.size == size else { return .infinity }
+        let other = Blackboard(image)
+        let top = Double(image.layout.top)
+        return zip(pixels, other.pixels).reduce(0) { worst, pair in
+            let difference = pair.0 - pair.1
+            return max(worst, (0..<4).map { abs(difference[$0]) }.max() ?? 0)
+        } * top
+    }
+
+    // MARK: pixels
+
+    static func premultiplied(_ pixel: Pixel) -> Pixel {
+        Pixel(pixel.x * pixel.w, pixel.y * pixel.w, pixel.z * pixel.w, pixel.w)
+    }
+
+    static func straight(_ pixel: Pixel) -> Pixel {
+        pixel.w > 0 ? Pixel(pixel.x / pixel.w, pixel.y / pixel.w, pixel.z / pixel.w, pixel.w) : Pixel()
+    }
+
+    static func color(_ color: RGBAColor) -> Pixel {
+        Pixel(Double(color.red), Double(color.green), Double(color.blue), Double(color.alpha)) / 255
+    }
+
+    /// Colours that are no longer within 0 and alpha are held there.
+    static func held(_ pixel: Pixel) -> Pixel {
+        let alpha = min(max(pixel.w, 0), 1)
+        return Pixel((0..<4).map { $0 == 3 ? alpha : min(max(pixel[$0], 0), alpha) })
+    }
+
+    /// Each pixel by itself: gets it straight, with its place, and gives it straight.
+    func mapped(_ change: (Pixel, Int, Int) -> Pixel) -> Blackboard {
+        Blackboard(
+            size,
+            pixels.indices.map { index in
+                let made = change(Self.straight(pixels[index]), index % size.width, index / size.width)
+                return Self.premultiplied(Pixel((0..<4).map { min(max(made[$0], 0), 1) }))
+            })
+    }
+
+    /// What is beyond the edge is the pixel at the edge.
+    func pixel(_ x: Int, _ y: Int) -> Pixel {
+        pixels[min(max(y, 0), size.height - 1) * size.width + min(max(x, 0), size.width - 1)]
+    }
+
+    func made(_ size: PixelSize, _ make: (Int, Int) -> Pixel) -> Blackboard {
+        Blackboard(
+            size, (0..<size.width * size.height).map { make($0 % size.width, $0 / size.width) })
+    }
+
+    // MARK: transforms
+
+    func blurred(sigma: Double, reach: Int? = nil) -> Blackboard {
+        let reach = reach ?? Int((6 * sigma).rounded(.up))
+        let weights = (-reach...reach).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
+        let sum = weights.reduce(0, +)
+        let across = made(size) { x, y in
+            (-reach...reach).reduce(Pixel()) { $0 + pixel(x + $1, y) * weights[$1 + reach] / sum }
+        }
+        return made(size) { x, y in
+            (-reach...reach).reduce(Pixel()) { $0 + across.pixel(x, y + $1) * weights[$1 + reach] / sum }
+        }
+    }
+
+    func sharpened(sigma: Double, amount: Double, threshold: Double) -> Blackboard {
+        let blur = blurred(sigma: sigma)
+        return made(size) { x, y in
+            let sharp = pixel(x, y)
+            let difference = sharp - blur.pixel(x, y)
+            return Self.held(
+                Pixel(
+                    (0..<4).map { part in
+                        part < 3 && abs(difference[part]) >= threshold
+                            ? sharp[part] + difference[part] * amount : sharp[part]
+                    }))
+        }
+    }
+
+    func pixelated(_ side: Int) -> Blackboard {
+        func mirrored(_ index: Int, _ count: Int) -> Int {
+            let place = index % (2 * count)
+            return place < count ? place : 2 * count - 1 - place
+        }
+        return made(size) { x, y in
+            var sum = Pixel()
+            for row in 0..<side {
+                for column in 0..<side {
+                    sum += pixel(
+                        mirrored(x / side * side + column, size.width), mirrored(y / side * side + row, size.height))
+                }
+            }
+            return sum / Double(side * side)
+        }
+    }
+
+    /// Around the middle, clockwise; transparent beyond the edges.
+    func rotated(degrees: Double, to output: PixelSize) -> Blackboard {
+        let angle = degrees * .pi / 180
+        func weight(_ x: Double) -> Double {
+            let x = abs(x)
+            if x < 1 { return 1.5 * x * x * x - 2.5 * x * x + 1 }
+            return x < 2 ? -0.5 * x * x * x + 2.5 * x * x - 4 * x + 2 : 0
+        }
+        return made(output) { x, y in
+            let across = Double(x) + 0.5 - Double(output.width) / 2
+            let down = Double(y) + 0.5 - Double(output.height) / 2
+            let px = across * cos(angle) + down * sin(angle) + Double(size.width) / 2 - 0.5
+            let py = down * cos(angle) - across * sin(angle) + Double(size.height) / 2 - 0.5
+            var sum = Pixel()
+            for row in Int(floor(py)) - 1...Int(floor(py)) + 2 {
+                for column in Int(floor(px)) - 1...Int(floor(px)) + 2
+                where row >= 0 && row < size.height && column >= 0 && column < size.width {
+                    sum += pixel(column, row) * weight(px - Double(column)) * weight(py - Double(row))
+                }
+            }
+            return Self.held(sum)
+        }
+    }
+
+    func cropped(x: Int, y: Int, to kept: PixelSize) -> Blackboard {
+        made(kept) { pixel(x + $0, y + $1) }
+    }
+
+    func onCanvas(_ canvas: PixelSize, x: Int, y: Int, _ color: RGBAColor) -> Blackboard {
+        made(canvas) { column, row in
+            let isInside = column >= x && column < x + size.width && row >= y && row < y + size.height
+            return isInside ? pixel(column - x, row - y) : Self.premultiplied(Self.color(color))
+        }
+    }
+}
