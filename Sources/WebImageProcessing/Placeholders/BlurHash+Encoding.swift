@@ -3,10 +3,12 @@ public import WebImageCore
 extension BlurHash {
     /// The hash of a picture: of its first frame, upright, in sRGB.
     ///
-    /// Pictures of up to 4 Mi pixels (2048x2048) get the text that the reference implementation makes of the same pixels
-    /// (woltapp/blurhash, encode.c). Larger ones are summed with more digits than its floats have, so that their text may
-    /// differ from its text, for the better. A smaller copy, as by `resized(to:)`, takes less time and may differ in a
-    /// digit; one of 100 pixels is as good a placeholder.
+    /// Pictures of up to 16 Mi pixels (4096x4096) get the text that the reference implementation makes of the same pixels
+    /// (woltapp/blurhash, encode.c). It sums in floats, whose digits get few: of 12 million pixels of the gray 128 it makes
+    /// 132. Larger pictures are therefore summed with more digits, and their text may differ from its text.
+    ///
+    /// A smaller copy, as by `resized(to:)`, takes less time, and its text may differ in some digits; one of 100 pixels is
+    /// as good a placeholder.
     ///
     /// - Parameters:
     ///   - components: how many waves across and down, 1 to 9 each; more show more and make a longer text of
@@ -14,7 +16,7 @@ extension BlurHash {
     ///   - background: what a picture with alpha is laid over; BlurHash knows no transparency. Default white.
     /// - Throws: `transformFailed` for other components, `limitExceeded` for a side of more than 1 Mi pixels and when
     ///   there is no memory.
-    /// - Complexity: one pass over the pixels for each 4x4 components, 12 million in some 50 ms. Memory for a few rows, and
+    /// - Complexity: one pass over the pixels for each 4x4 components, 12 million in some 20 ms. Memory for a few rows, and
     ///   for a copy of a picture that must be turned or converted to sRGB.
     public init(
         of image: Image, components: (x: Int, y: Int) = (x: 4, y: 3), background: RGBColor = .white

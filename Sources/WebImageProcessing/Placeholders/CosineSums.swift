@@ -6,8 +6,8 @@ import WebImageCore
 /// The waves are summed in groups of four columns times four rows of them, each group in one pass over a row of pixels.
 struct CosineSums {
     /// Up to so many pixels the sums are those of the reference, rounding for rounding. Its sums are floats, which have no
-    /// digits left for a pixel's light when there are many more: of an even gray of 12 million pixels it makes another.
-    static let exactPixels = 4 << 20
+    /// digits left for a pixel's light when there are more.
+    static let exactPixels = 16 << 20
     /// The longest side that is summed, as with the resampler: a table takes up to 48 bytes for each pixel of it.
     static let longestSide = 1 << 20
 
