@@ -10,6 +10,8 @@ extension BlurHash {
     /// it smoothly.
     ///
     /// - Parameters:
+    ///   - width: in pixels.
+    ///   - height: in pixels.
     ///   - punch: the contrast: 1, the default, is that of the picture, more makes the waves stronger, 0 leaves the average
     ///     colour.
     /// - Throws: `limitExceeded` when a side is not positive or there would be more than 1 Mi pixels, `transformFailed`

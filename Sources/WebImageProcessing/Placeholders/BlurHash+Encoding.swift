@@ -11,6 +11,7 @@ extension BlurHash {
     /// as good a placeholder.
     ///
     /// - Parameters:
+    ///   - image: a picture of any size, depth and alpha.
     ///   - components: how many waves across and down, 1 to 9 each; more show more and make a longer text of
     ///     `4 + 2 * x * y` characters. Default 4 and 3, for a picture that is wider than high.
     ///   - background: what a picture with alpha is laid over; BlurHash knows no transparency. Default white.

@@ -33,8 +33,9 @@ public struct ImageColors: Hashable, Sendable {
 
     /// Looks at every pixel.
     ///
-    /// - Parameter count: how many colours the palette has at most. Default 5; what is below 1 counts as 1, what is over 64
-    ///   as 64.
+    /// - Parameters:
+    ///   - image: a picture of any size, depth and alpha.
+    ///   - count: how many colours the palette has at most. Default 5; what is below 1 counts as 1, what is over 64 as 64.
     /// - Throws: `limitExceeded` when there is no memory.
     /// - Complexity: one pass over the pixels, 12 million in some 30 ms, and some milliseconds for a palette of a picture
     ///   with many colours. 1 MiB of memory, and that of a copy of a picture that must be converted to sRGB.
