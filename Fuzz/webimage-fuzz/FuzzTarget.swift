@@ -10,11 +10,12 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// What is fuzzed: sniffing, metadata, the rules of HTTP, or the decoder of a format.
+/// What is fuzzed: sniffing, metadata, placeholders, the rules of HTTP, or the decoder of a format.
 struct FuzzTarget {
     private enum Kind {
         case sniffing
         case metadata
+        case placeholders
         case http
         case decoding(ImageFormat, any ImageCoder)
     }
@@ -23,7 +24,9 @@ struct FuzzTarget {
     private let kind: Kind
 
     /// Every target of this build. A coder that is registered becomes one by that.
-    static var names: [String] { ["sniffing", "metadata", "http"] + coders.keys.map(\.rawValue).sorted() }
+    static var names: [String] {
+        ["sniffing", "metadata", "placeholders", "http"] + coders.keys.map(\.rawValue).sorted()
+    }
 
     private static var coders: [ImageFormat: any ImageCoder] {
         var coders = CoderRegistry.builtIn
@@ -40,6 +43,7 @@ struct FuzzTarget {
         switch name {
         case "sniffing": kind = .sniffing
         case "metadata": kind = .metadata
+        case "placeholders": kind = .placeholders
         case "http": kind = .http
         default:
             let format = ImageFormat(rawValue: name)
@@ -52,6 +56,7 @@ struct FuzzTarget {
         switch kind {
         case .sniffing: SniffingFuzz.run(bytes)
         case .metadata: MetadataFuzz.run(bytes)
+        case .placeholders: PlaceholderFuzz.run(bytes)
         case .http: HTTPFuzz.run(bytes)
         case .decoding(let format, let coder): DecodingFuzz(format: format, coder: coder).run(bytes)
         }
@@ -93,6 +98,7 @@ extension FuzzTarget {
         case .decoding: pictures
         case .sniffing: pictures.map { ($0.0, Array($0.1.prefix(600))) }
         case .http: HTTPFuzz.seeds
+        case .placeholders: PlaceholderFuzz.seeds
         case .metadata:
             Orientation.allCases.map { ("orientation-\($0.rawValue)", EXIFOrientation.block($0)) }
                 + pictures.filter { $0.0.contains("tif") }

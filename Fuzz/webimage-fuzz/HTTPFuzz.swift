@@ -12,7 +12,7 @@ enum HTTPFuzz {
         let parts = bytes.split(separator: 0, maxSplits: 3, omittingEmptySubsequences: false).map(Array.init)
         func part(_ number: Int) -> [UInt8] { number < parts.count ? parts[number] : [] }
         let status = bytes.first.map { [200, 200, 203, 304, 404, 503, 206, 299][Int($0 & 7)] } ?? 200
-        let request = CacheRequest(fields: head(200, part(2)).fields)
+        let request = CacheRequest(fields: head(200, part(2)).headers)
         cache(head(200, part(0)), head(status, part(1)), request)
         resume(head(200, part(0)), head(206, part(1)), request)
         disk(part(3))

@@ -7,10 +7,16 @@ struct InfoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
         abstract: "Tell what pictures are: format, size, orientation, depth.",
-        discussion: "Reads as little of each picture as tells it; nothing is decoded, and no cache is used.")
+        discussion: """
+            Reads as little of each picture as tells it; nothing is decoded, and no cache is used.
+            With --placeholder all of each picture is read and decoded, to 100x100 pixels at most.
+            """)
 
     @Argument(help: "Files or URLs; - is standard input.", completion: .file())
     var inputs: [String]
+
+    @Flag(help: "Also tell each picture's BlurHash, ThumbHash (base64), average and dominant colour and palette.")
+    var placeholder = false
 
     @Flag(help: "One JSON object a line, and nothing else.")
     var json = false
@@ -34,10 +40,19 @@ struct InfoCommand: AsyncParsableCommand {
             request.timeout = .seconds(60)
             // Nothing is decoded: any size can be told.
             (request.decoding.limits.pixels, request.decoding.limits.animationPixels) = (.max, .max)
+            if placeholder {
+                let original = try await manager.bytes(for: request)
+                report.source = original.source
+                let bytes = try await Self.whole(original)
+                let limits = request.decoding.limits
+                request = ImageRequest(data: bytes, name: input)
+                request.decoding.limits = limits
+            }
             let details = try await manager.details(for: request)
             report.header = details.header
             report.byteCount = details.byteCount?.bytes
-            report.source = details.source
+            report.source = report.source ?? details.source
+            if placeholder { report.placeholders = try await Self.placeholders(of: request, manager) }
             var timings = LoadTimings()
             timings.total = ContinuousClock.now - begin
             report.timings = timings
@@ -45,6 +60,23 @@ struct InfoCommand: AsyncParsableCommand {
             report.fail(error)
         }
         return report
+    }
+
+    private static func whole(_ original: ImageBytes) async throws(WebImageError) -> [UInt8] {
+        var (bytes, pieces) = ([UInt8](), original.makeAsyncIterator())
+        while let piece = try await pieces.next() { bytes += piece.bytes }
+        return bytes
+    }
+
+    private static func placeholders(
+        of details: ImageRequest, _ manager: ImageManager
+    ) async throws(WebImageError) -> Placeholders {
+        var request = details
+        request.size = Placeholders.size
+        request.decoding.firstFrameOnly = true
+        // A picture of any size can be told of, but not decoded.
+        request.decoding.limits = .default
+        return try Placeholders(of: try await manager.image(for: request).image)
     }
 
     private static func plain(_ report: PictureReport) -> String {
@@ -65,7 +97,8 @@ struct InfoCommand: AsyncParsableCommand {
         if let photo = header.metadata.photo { parts += facts(of: photo) }
         if header.isProgressive { parts.append("progressive") }
         if let byteCount = report.byteCount { parts.append(ByteCount(byteCount).description) }
-        return parts.joined(separator: ", ")
+        let line = parts.joined(separator: ", ")
+        return report.placeholders.map { "\(line)\n\($0.plain)" } ?? line
     }
 
     /// When, with what and where. A file may say anything, so that it is cleaned like a name.

@@ -4,6 +4,10 @@ struct JSONLine {
 
     mutating func add(_ name: String, _ value: String?) { addRaw(name, value.map(Self.quoted)) }
 
+    mutating func add(_ name: String, _ values: [String]?) {
+        addRaw(name, values.map { "[\($0.map(Self.quoted).joined(separator: ","))]" })
+    }
+
     mutating func add(_ name: String, _ value: Int?) { addRaw(name, value.map { "\($0)" }) }
 
     mutating func add(_ name: String, _ value: Int64?) { addRaw(name, value.map { "\($0)" }) }

@@ -25,6 +25,8 @@ struct PictureReport: Sendable {
     var source: ImageSource?
     var header: ImageHeader?
     var byteCount: Int?
+    /// nil when they were not asked for.
+    var placeholders: Placeholders?
     var output: Output?
     var timings: LoadTimings?
     var encode: Duration?
@@ -71,6 +73,11 @@ extension PictureReport {
         line.add("exif_bytes", header?.metadata.exif?.count)
         line.add("xmp_bytes", header?.metadata.xmp?.count)
         line.add("bytes", byteCount)
+        line.add("blurhash", placeholders?.blurHash.text)
+        line.add("thumbhash", placeholders?.thumbHash.base64)
+        line.add("average_color", placeholders?.colors.average?.hexadecimal)
+        line.add("dominant_color", placeholders?.colors.dominant?.hexadecimal)
+        line.add("palette", placeholders?.palette)
         line.add("output", output?.path)
         line.add("output_format", output?.format?.rawValue)
         line.add("output_width", output?.size?.width)

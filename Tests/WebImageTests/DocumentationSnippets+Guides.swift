@@ -186,3 +186,30 @@ private struct Containers {
         return ImageManager(configuration: configuration)
     }
 }
+
+// Placeholders.md
+private struct Placeholders {
+    func placeholders(of url: String, by manager: ImageManager) async throws -> (blur: String, thumb: String) {
+        let request = ImageRequest(url) {
+            $0.size = TargetSize(width: 100, height: 100)
+            $0.decoding.firstFrameOnly = true
+        }
+        let image = try await manager.image(for: request).image
+        let components = image.size.width >= image.size.height ? (x: 4, y: 3) : (x: 3, y: 4)
+        return (try BlurHash(of: image, components: components).text, try ThumbHash(of: image).base64)
+    }
+
+    func placeholder(blurHash text: String) throws -> Image {
+        try BlurHash(text).image(width: 32, height: 32)
+    }
+
+    func placeholder(thumbHash text: String) throws -> Image {
+        try ThumbHash(base64: text).image()
+    }
+
+    func background(for image: Image) throws -> RGBColor {
+        let colors = try ImageColors(of: image, count: 3)
+        for swatch in colors.palette { print(swatch.color, swatch.share) }
+        return colors.dominant ?? .white
+    }
+}

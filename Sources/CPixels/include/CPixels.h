@@ -167,6 +167,32 @@ void wi_expand_bgr(uint8_t *output, const uint8_t *input, size_t count);
 void wi_narrow(uint8_t *output, const uint16_t *input, size_t count);
 void wi_widen(uint16_t *output, const uint8_t *input, size_t count);
 
+// Placeholders. Pixels are RGBA of 8 bits; what is summed is summed from the first pixel to the last, and each product and
+// sum is rounded by itself, as the reference implementations of BlurHash and ThumbHash do it.
+
+// Cosines that are summed at once: four columns times four rows of components.
+#define WI_COSINES 16
+// Components of a row of ThumbHash, and one for nothing.
+#define WI_COLUMNS 8
+
+/// The light of red, green and blue, by a table of 256; alpha is left out.
+void wi_lighten_row(float *output, const uint8_t *pixels, const float *light, size_t width);
+
+/// Adds a row to WI_COSINES sums of each channel: those of red, then green, then blue. `columns` has four cosines a pixel,
+/// `row` has for each sum the cosine of this row; `light` has three channels a pixel.
+void wi_add_cosines(float *sums, const float *columns, const float *row, const float *light, size_t width);
+
+/// Adds a row of one channel to WI_COLUMNS sums; `columns` has as many cosines a pixel, `row` is the cosine of this row.
+void wi_add_cosines_double(double *sums, const double *columns, double row, const double *values, size_t width);
+
+/// What pixels of nearly one colour add up to: channels times alpha, and alpha.
+typedef struct wi_color_sum {
+    uint64_t red, green, blue, alpha;
+} wi_color_sum;
+
+/// Adds straight pixels to 32 768 bins: 5 bits of red, of green and of blue.
+void wi_count_colors(wi_color_sum *bins, const uint8_t *pixels, size_t count);
+
 #pragma clang assume_nonnull end
 
 #endif

@@ -1,3 +1,5 @@
+import WebImageCore
+
 /// A decryption that takes a body piece by piece.
 public protocol StreamDecryptor: Sendable {
     /// What can be made of the next piece; perhaps nothing yet.

@@ -1,8 +1,22 @@
 /// RFC 4648 base64 as browsers read it in `data:` URLs: blanks are passed over, padding may be missing; the URL-safe
 /// letters are taken too.
-enum Base64 {
+package enum Base64 {
+    /// The text of some bytes, padded, with the letters of section 4.
+    package static func encoded(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            let bits = group.reduce(0) { $0 << 8 | Int($1) } << (8 * (3 - group.count))
+            for place in 0..<4 {
+                text.append(place <= group.count ? letters[bits >> (18 - 6 * place) & 63] : UInt8(ascii: "="))
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     /// Nil when there is anything else in it, or a length that no encoder makes.
-    static func decoded(_ text: [UInt8]) -> [UInt8]? {
+    package static func decoded(_ text: [UInt8]) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count / 4 * 3 + 3)
         var (bits, count, padding): (UInt32, Int, Int) = (0, 0, 0)
@@ -32,12 +46,12 @@ enum Base64 {
         return bytes
     }
 
+    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let blank: UInt8 = 254
     private static let invalid: UInt8 = 255
 
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: invalid, count: 256)
-        let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8
         for (value, letter) in letters.enumerated() { values[Int(letter)] = UInt8(value) }
         values[Int(UInt8(ascii: "-"))] = 62
         values[Int(UInt8(ascii: "_"))] = 63

@@ -1,0 +1,68 @@
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+// The sums of BlurHash's reference implementation, whose texts and pixels ours equal bit for bit: each step has the width,
+// and so the rounding, that it has in its C code.
+enum BlurHashRounding {
+    private static let inverseGamma = Float(1.0 / 2.4 as Double)
+
+    /// sRGB's curve; also for values above 255, which a damaged text may have.
+    static func light(of value: Int) -> Float {
+        let value = Float(value) / 255
+        if Double(value) <= 0.04045 { return Float(Double(value) / 12.92) }
+        return powf(Float((Double(value) + 0.055) / 1.055), 2.4)
+    }
+
+    /// The light of each of 256 values.
+    static let lights = (0...255).map { light(of: $0) }
+
+    /// The value of some light, 0 to 255. Light that is no number is white, as C's `fminf` has it.
+    static func value(of light: Float) -> Int {
+        let light = Float.maximum(0, Float.minimum(1, light))
+        let value =
+            Double(light) <= 0.0031308
+            ? Double(light) * 12.92 * 255 + 0.5
+            : (1.055 * Double(powf(light, Self.inverseGamma)) - 0.055) * 255 + 0.5
+        return Int(value)
+    }
+
+    /// The cosine of a column or row of a wave, for sums.
+    static func cosine(_ component: Int, at place: Int, of length: Int) -> Float {
+        cosf(Float(Double.pi * Double(component) * Double(place) / Double(length)))
+    }
+
+    /// The same for drawing, where the reference takes more digits.
+    static func preciseCosine(_ component: Int, at place: Int, of length: Int) -> Double {
+        cos((Double.pi * Double(place) * Double(component)) / Double(length))
+    }
+
+    /// How strong the strongest wave is, in 83 steps.
+    static func maximumStep(for strength: Float) -> Int {
+        step(Float(Double(strength * 166) - 0.5), most: 82)
+    }
+
+    /// What a step of ``maximumStep(for:)`` stands for.
+    static func maximum(ofStep step: Int) -> Float { (Float(step) + 1) / 166 }
+
+    /// The strength of a wave in one channel, in 19 steps of which the middle one is nothing.
+    static func waveStep(for strength: Float, maximum: Float) -> Int {
+        let part = strength / maximum
+        let root = Float(signOf: part, magnitudeOf: powf(part.magnitude, 0.5))
+        return step(Float(Double(root * 9) + 9.5), most: 18)
+    }
+
+    /// What a step of ``waveStep(for:maximum:)`` stands for. A damaged text may have one step more.
+    static func wave(ofStep step: Int, maximum: Float) -> Float {
+        let part = Float((Double(step) - 9) / 9)
+        return Float(signOf: part, magnitudeOf: part * part) * maximum
+    }
+
+    private static func step(_ value: Float, most: Float) -> Int {
+        Int(Float.maximum(0, Float.minimum(most, value.rounded(.down))))
+    }
+}

@@ -1,0 +1,74 @@
+import Testing
+import WebImage
+import WebImageCore
+import WebImageTesting
+
+/// `webimage info --placeholder`.
+struct PlaceholderCommandTests {
+    @Test func hashesAndColoursAreTold() async throws {
+        let bench = try CommandBench()
+        let bytes = try Pictures.png(90, 60)
+        try bench.write(bytes, to: "a.png")
+        let line = try #require(try await bench.run("info", "--placeholder", "a.png", "--json").objects.first)
+        let image = try SamplePictures.testCard(PixelSize(width: 90, height: 60))
+        // The picture is small enough that nothing is scaled.
+        #expect(line.text("blurhash") == (try BlurHash(of: image).text))
+        #expect(line.text("thumbhash") == (try ThumbHash(of: image).base64))
+        let colors = try ImageColors(of: image)
+        let texts = [colors.average, colors.dominant].map { Self.text($0) }
+        #expect([line.text("average_color"), line.text("dominant_color")] == texts)
+        #expect(line.texts("palette") == colors.palette.map { Self.text($0.color) })
+        #expect(line.number("width") == 90 && line.number("bytes") == bytes.count && line.text("source") == "file")
+        let run = try await bench.run("info", "--placeholder", "a.png")
+        #expect(run.lines.count == 2 && run.lines[0].hasPrefix("a.png: png 90x60"))
+        #expect(run.lines[1].contains("blurhash \(line.text("blurhash") ?? "?"), thumbhash "))
+        #expect(run.lines[1].contains(", dominant \(texts[1]), palette #"))
+    }
+
+    private static func text(_ color: RGBColor?) -> String {
+        let digits = [color?.red, color?.green, color?.blue].compactMap(\.self).map { level in
+            (level < 16 ? "0" : "") + String(level, radix: 16)
+        }
+        return "#" + digits.joined()
+    }
+
+    @Test func nothingIsToldThatWasNotAskedFor() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "a.png")
+        let line = try #require(try await bench.run("info", "a.png", "--json").objects.first)
+        for name in ["blurhash", "thumbhash", "average_color", "dominant_color", "palette"] {
+            #expect(line.isNull(name))
+        }
+        #expect(try await bench.run("info", "a.png").lines.count == 1)
+    }
+
+    @Test func aLargePictureOfAServerIsFetchedOnceAndTurned() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.jpg", try Pictures.jpeg(400, 600, orientation: .right))
+        let line = try #require(try await bench.run("info", "--placeholder", url, "--json").objects.first)
+        #expect(bench.origin.hits("/a.jpg") == 1)
+        #expect(line.text("source") == "network" && line.number("width") == 600 && line.number("orientation") == 6)
+        let hash = try ThumbHash(base64: try #require(line.text("thumbhash")))
+        #expect(hash.aspectRatio < 1)
+    }
+
+    @Test func standardInputAndTransparencyAreTaken() async throws {
+        let bench = try CommandBench()
+        let run = try await bench.run("info", "--placeholder", "-", "--json", input: try Pictures.logo())
+        let line = try #require(try run.objects.first)
+        #expect(try ThumbHash(base64: try #require(line.text("thumbhash"))).hasAlpha)
+        #expect(line.text("path") == "-")
+    }
+
+    @Test func aPictureThatCannotBeDecodedFailsAndTheOthersAreTold() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.broken(), to: "broken.png")
+        try bench.write(try Pictures.png(), to: "a.png")
+        let run = try await bench.run("info", "--placeholder", "broken.png", "gone.png", "a.png", "--json")
+        #expect(run.code == 1)
+        let objects = try run.objects
+        #expect(objects.map { $0.text("status") } == ["error", "error", "ok"])
+        #expect(objects[0].number("width") == 300 && objects[0].isNull("blurhash"))
+        #expect(objects[2].texts("palette")?.isEmpty == false)
+    }
+}
