@@ -38,7 +38,7 @@ import WebImageTesting
             let gravity = (words(behind: "gravity", 1).first ?? "ce") + offset
             switch group {
             case "TestCrop/TestCrop" where dpr.isEmpty || dpr == ":dpr=2":
-                let size = words(behind: "crop", 2).last ?? words(behind: "crop", 1)[0]
+                let size = name.split(separator: "_").first { $0.first?.isNumber == true } ?? ""
                 return "imgproxy:c=\(size.replacingOccurrences(of: "x", with: ",")):g=\(gravity)\(dpr)"
             case "TestExtend/TestExtend" where dpr.isEmpty || dpr == ":dpr=2":
                 let geometry = "\(words(behind: "extend", 1)[0]):extend:exg=\(gravity)\(dpr)"
@@ -73,7 +73,7 @@ import WebImageTesting
         configuration.disk = nil
         let manager = ImageManager(configuration: configuration)
         var checked = 0
-        for line in table.split(separator: "\n").dropFirst() {
+        for line in table.split(whereSeparator: \.isNewline).dropFirst() {
             let fields = line.split(separator: ",")
             let expectation = Expectation(group: String(fields[0]), name: fields[1], hash: fields[3])
             guard let chain = expectation.chain else { continue }

@@ -1,0 +1,208 @@
+import Synchronization
+import Testing
+import WebImageCodecs
+import WebImageCore
+import WebImageProcessing
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// Chains of transforms in whole loads: what is a part of decoding, what is shared, and what keys say of it.
+@Suite struct TransformLoadingTests {
+    /// Any coder, and by what its decodes were divided.
+    private final class RecordingCoder: ImageCoder {
+        private let coder: any ImageCoder
+        private let scales = Guarded<[Int]>([])
+
+        init(_ coder: any ImageCoder) { self.coder = coder }
+
+        var denominators: [Int] { scales.withLock { $0 } }
+        var key: String { "recording " + coder.key }
+        var decodableFormats: Set<ImageFormat> { coder.decodableFormats }
+        func scaleDenominators(for header: ImageHeader) -> [Int] { coder.scaleDenominators(for: header) }
+        var scalingMargin: Double { coder.scalingMargin }
+
+        func makeDecoder(
+            _ options: DecodeOptions, plan: @escaping DecodePlanner
+        ) throws(WebImageError) -> any ImageDecoder {
+            try coder.makeDecoder(options) { [self] header throws(WebImageError) in
+                let plan = try plan(header)
+                scales.withLock { $0.append(plan.scaleDenominator) }
+                return plan
+            }
+        }
+
+        func makeAnimationDecoder(
+            _ format: ImageFormat, _ options: DecodeOptions
+        ) throws(WebImageError) -> (any AnimationDecoder)? { try coder.makeAnimationDecoder(format, options) }
+    }
+
+    private let url = "http://pictures.test/a.jpg"
+
+    private func jpegCoder() throws -> any ImageCoder {
+        try [UInt8]([0xFF, 0xD8, 0xFF]).withUnsafeBytes { try CoderRegistry.standard.coder(for: .jpeg, prefix: $0) }
+    }
+
+    private func load(_ chain: [any ImageTransformer], _ bytes: [UInt8], size: TargetSize? = nil) async throws -> Image {
+        let bench = TestBench()
+        bench.answer(url, with: bytes)
+        var request = ImageRequest(url, size: size)
+        request.transformers = chain
+        return try await bench.manager.image(for: request).image
+    }
+
+    private func difference(_ one: Image, _ other: Image) -> Int {
+        guard one.size == other.size else { return .max }
+        return one.withPixels { one in
+            other.withPixels { other in zip(one, other).map { abs(Int($0) - Int($1)) }.max() ?? 0 }
+        }
+    }
+
+    @Test func geometryAtTheBeginningIsAPartOfDecoding() async throws {
+        let jpeg = try Fixture.jpeg(1600, 1200)
+        let coder = RecordingCoder(try jpegCoder())
+        let bench = TestBench()
+        bench.answer(url, with: jpeg)
+        var request = ImageRequest(url)
+        request.decoding.coder = coder
+        request.transformers = [.turn(quarters: 1), .crop(.square), .resize(width: 40), .blur(sigma: 2), .roundCorners(9)]
+        let image = try await bench.manager.image(for: request).image
+        #expect(image.size == PixelSize(width: 40, height: 40) && image.alpha == .straight)
+        #expect(coder.denominators == [8])
+        // A gradient comes out the same when all of it is done to the whole picture.
+        let whole = try await load([], jpeg)
+        let values = request.transformers.compactMap { $0 as? ImageTransform }
+        #expect(difference(try whole.transformed(by: values), image) <= 4)
+    }
+
+    @Test(arguments: Orientation.allCases) func chainsMeanThePictureAsItIsShown(_ orientation: Orientation) async throws {
+        var picture = Fixture.gradient(60, 40)
+        picture = picture.with { $0.orientation = orientation }
+        let bytes = try picture.encoded(as: .png, EncodeOptions(keepsMetadata: true))
+        let chains: [[any ImageTransformer]] = [
+            [.crop(PixelRect(x: 2, y: 3, width: 20, height: 10))],
+            [.turn(quarters: 1), .crop(width: 10, height: 12, at: .bottomLeft)],
+            [.flip(horizontally: true), .resize(width: 15), .blur(sigma: 1)],
+        ]
+        for chain in chains {
+            let loaded = try await load(chain, bytes)
+            let plain = try await load([], bytes)
+            let values = chain.compactMap { $0 as? ImageTransform }
+            #expect(difference(try plain.transformed(by: values), loaded) <= 1)
+            #expect(loaded.info.orientation == .up)
+            var request = ImageRequest(data: bytes, name: "turned.png")
+            request.decoding.appliesOrientation = false
+            request.transformers = chain
+            // Where the picture stays as it is stored, the chain still means what is shown.
+            let stored = try await TestBench().manager.image(for: request).image
+            #expect(difference(stored, loaded) <= 1 && stored.info.orientation == .up)
+        }
+    }
+
+    @Test func aSizeOfTheRequestComesBeforeTheChain() async throws {
+        let jpeg = try Fixture.jpeg(800, 600)
+        let size = TargetSize(width: 400)
+        let image = try await load([.crop(width: 100, height: 100), .resize(width: 50)], jpeg, size: size)
+        #expect(image.size == PixelSize(width: 50, height: 50))
+        let plain = try await load([], jpeg, size: size)
+        let made = try plain.transformed(by: [.crop(width: 100, height: 100), .resize(width: 50)])
+        #expect(difference(made, image) <= 2)
+    }
+
+    @Test func aPartOutsideOfThePictureFailsThatLoadAlone() async throws {
+        let bench = TestBench()
+        let network = Gate()
+        bench.transport.answer(url, .bytes(try Fixture.jpeg(64, 48), contentType: "image/jpeg").held(by: network, after: 20))
+        let (good, bad) = (Ledger(), Ledger())
+        bench.manager.load(ImageRequest(url)) { good.take($0) }
+        var request = ImageRequest(url)
+        request.transformers = [.crop(PixelRect(x: 500, y: 0, width: 5, height: 5))]
+        bench.manager.load(request) { bad.take($0) }
+        await bench.transport.waitForHits(url)
+        network.open()
+        #expect(try await good.finished().get().image.size.width == 64)
+        let end = await bad.finished()
+        if case .failure(let error) = end { #expect(error.code == .transformFailed, "\(error)") } else { Issue.record("it came") }
+        #expect(bench.transport.hits(url) == 1)
+    }
+
+    @Test func framesGoThroughTheChainAndTellTheirSize() async throws {
+        let gif = BlinkingGIF.file(width: 80, height: 60, frames: 3)
+        let bench = TestBench()
+        bench.answer(url, with: gif, type: "image/gif")
+        var request = ImageRequest(url)
+        request.transformers = [.crop(.square), .resize(width: 20), .roundCorners(5), .pad(2)]
+        let image = try await bench.manager.image(for: request).image
+        let animation = try #require(image.animation)
+        #expect(image.size == PixelSize(width: 24, height: 24) && animation.size == image.size)
+        for index in 0..<3 {
+            let frame = try await animation.frame(at: index)
+            #expect(frame.size == image.size)
+            let color = BlinkingGIF.colors[index]
+            let middle = frame.withPixels { bytes in Array(bytes[(12 * 24 + 12) * 4..<(12 * 24 + 12) * 4 + 3]) }
+            #expect(middle == Array(color.prefix(3)))
+            #expect(frame.withPixels { $0[3] } == 0)
+        }
+    }
+
+    /// 200 loads of one URL, in three sizes with four chains.
+    @Test func twoHundredLoadsShareFetchDecodesAndBeginnings() async throws {
+        let calls = Guarded<[String: Int]>([:])
+        func step(_ name: String) -> ImageTransform {
+            .custom(id: name) { image in
+                calls.withLock { $0[name, default: 0] += 1 }
+                return image
+            }
+        }
+        let coder = RecordingCoder(try jpegCoder())
+        let bench = TestBench()
+        let network = Gate()
+        bench.transport.answer(
+            url, .bytes(try Fixture.jpeg(1600, 1200), contentType: "image/jpeg").held(by: network, after: 20))
+        var requests: [ImageRequest] = []
+        for index in 0..<200 {
+            let width = [400, 200, 100][index % 3]
+            let chains: [[ImageTransform]] = [
+                [], [.blur(sigma: 1), step("a\(width)")], [.blur(sigma: 1), step("a\(width)"), step("b\(width)")],
+                [.blur(sigma: 1), step("a\(width)"), step("c\(width)")],
+            ]
+            var request = ImageRequest(url)
+            request.decoding.coder = coder
+            request.transformers = [ImageTransform.resize(width: width)] + chains[index % 4]
+            requests.append(request)
+        }
+        let ledgers = requests.map { request in
+            let ledger = Ledger()
+            bench.manager.load(request) { ledger.take($0) }
+            return ledger
+        }
+        await bench.transport.waitForHits(url)
+        network.open()
+        for (ledger, request) in zip(ledgers, requests) {
+            let image = try await ledger.finished().get().image
+            #expect(bench.manager.cachedImage(for: request)?.storage === image.storage)
+        }
+        #expect(bench.transport.hits(url) == 1)
+        // 400 of 1600 is decoded at a whole scale, 200 at a half, 100 at a quarter: one decode each.
+        #expect(coder.denominators.count == Set(coder.denominators).count && coder.denominators.count <= 3)
+        let counts = calls.withLock { $0 }
+        #expect(counts.count == 9 && counts.values.allSatisfy { $0 == 1 }, "\(counts)")
+    }
+
+    @Test func keysTellWhatIsDecodedAndWhatIsDoneAfterwards() throws {
+        func key(_ chain: [any ImageTransformer], size: TargetSize? = nil) -> PictureKey {
+            var recipe = PictureRecipe()
+            recipe.size = size
+            recipe.transformers = chain
+            return PictureKey(recipe)
+        }
+        let resized = key([.resize(width: 20)])
+        #expect(resized.steps.isEmpty && resized.decode != key([]).decode)
+        let blurred = key([.resize(width: 20), .blur(sigma: 2)])
+        #expect(resized.isBeginning(of: blurred) && blurred.steps == ["blur:2"])
+        #expect(!key([]).isBeginning(of: resized) && key([]).isBeginning(of: key([.blur(sigma: 2)])))
+        #expect(key([.blur(sigma: 2)], size: TargetSize(width: 20)) != blurred)
+        #expect(key([.crop(.square), .turn(quarters: 1)]) != key([.turn(quarters: 1), .crop(.square)]))
+    }
+}
