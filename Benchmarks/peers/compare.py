@@ -20,6 +20,7 @@ BENCH, DATA, VENVS = sys.argv[1:4]
 TURNS, SECONDS = int(os.environ.get("PEER_TURNS", "3")), os.environ.get("PEER_SECONDS", "0.7")
 DECODED = ["p12.jpg", "p12p.jpg", "p4.png", "p12.webp", "p4.avif", "p4.heic", "p4.jxl", "p4.tif", "p4.bmp", "p4.qoi",
            "p4.ppm", "anim.gif"]
+TRANSFORMS = ["resize", "blur2", "blur8", "blur30", "sharpen", "round", "overlay", "rotate", "point1", "point5", "chain5"]
 ENCODED = ["jpeg", "png", "webp", "avif", "heic", "jxl", "tiff"]
 
 
@@ -32,11 +33,14 @@ def rows():
         yield ("p4.png" if format in ("jpeg", "png", "webp", "tiff") else "p1.png"), f"encode-{format}"
     for width in (2000, 1000, 256):
         yield "p12.jpg", f"resample-{width}"
+    for name in TRANSFORMS:
+        yield "p12.jpg", f"do-{name}"
 
 
 def engines():
     found = {"ours": [BENCH, "work"], "bare": [BENCH, "work"]}
-    for name, kind in [("pillow", "pillow"), ("pillow-simd", "pillow"), ("vips", "vips"), ("system-vips", "vips")]:
+    for name, kind in [("pillow", "pillow"), ("pillow-simd", "pillow"), ("vips", "vips"), ("system-vips", "vips"),
+                       ("opencv", "opencv")]:
         python = f"{VENVS}/{name}/bin/python"
         if os.path.exists(python):
             found[name] = [python, WORKER, kind]
@@ -63,7 +67,9 @@ def table():
         cpu, memory = {}, {}
         for _ in range(TURNS):
             for engine, command in found.items():
-                if engine == "bare" and (operation in ("thumb", "twebp") or operation.startswith("resample")):
+                if engine == "bare" and (operation in ("thumb", "twebp") or operation.startswith(("resample", "do"))):
+                    continue
+                if engine == "opencv" and not operation.startswith("do"):
                     continue
                 result = measure(command, path, ("bare-" if engine == "bare" else "") + operation)
                 if result and result["out"] > 0:

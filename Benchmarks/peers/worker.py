@@ -1,4 +1,4 @@
-"""A peer's side of one cell of compare.py: worker.py pillow|vips FILE OPERATION MODE SECONDS prints one JSON line, as
+"""A peer's side of one cell of compare.py: worker.py pillow|vips|opencv FILE OPERATION MODE SECONDS prints one JSON line, as
 `webimage-bench work` does; `raw` and `raw-WIDTH` give the RGB bytes of a reduction instead. Only the engine that is measured
 is imported."""
 import io
@@ -62,6 +62,9 @@ def pillow(path, operation):
     image = shown()
     if kind == "raw":
         return lambda: scaled(image, int(word)).tobytes()
+    if kind == "do":
+        run = pillow_chain(word, image)
+        return lambda: run().size[0]
     if kind == "resample":
         return lambda: len(scaled(image, int(word)).tobytes())
     name, _, options, _ = FORMATS[word]
@@ -96,6 +99,9 @@ def vips(path, operation):
             return pixels if kind == "raw" else len(pixels)
         return run
     image = pyvips.Image.new_from_buffer(data, "").copy_memory()
+    if kind == "do":
+        run = vips_chain(word, image)
+        return lambda: len(run())
     if kind in ("resample", "raw"):
         def run():
             pixels = image.extract_band(0, n=3).resize(int(word) / image.width, kernel="lanczos3").write_to_memory()
@@ -103,6 +109,173 @@ def vips(path, operation):
         return run
     _, suffix, _, options = FORMATS[word]
     return lambda: len(image.write_to_buffer(suffix, **options))
+
+
+def mark(numpy):
+    """The picture that overlays lay over: as TransformWork draws it."""
+    pixels = numpy.full((750, 1000, 4), 128, numpy.uint8)
+    pixels[..., 0] = 255
+    pixels[..., 3] = numpy.arange(1000) * 255 // 999
+    return pixels
+
+
+SEPIA = [[0.393 + 0.607 * 0.8, 0.769 - 0.769 * 0.8, 0.189 - 0.189 * 0.8],
+         [0.349 - 0.349 * 0.8, 0.686 + 0.314 * 0.8, 0.168 - 0.168 * 0.8],
+         [0.272 - 0.272 * 0.8, 0.534 - 0.534 * 0.8, 0.131 + 0.869 * 0.8]]
+
+
+def pillow_chain(name, image):
+    """What TransformWork's chains do, by Pillow's own means."""
+    import numpy
+    from PIL import Image, ImageDraw, ImageEnhance, ImageFilter
+
+    def rounded(image, radius):
+        # Drawn four times as large and reduced: Pillow draws no smooth corners.
+        corner = Image.new("L", (4 * radius, 4 * radius), 0)
+        ImageDraw.Draw(corner).ellipse((0, 0, 8 * radius - 1, 8 * radius - 1), fill=255)
+        corner = corner.resize((radius, radius), Image.BOX)
+        mask = Image.new("L", image.size, 255)
+        right, low = image.width - radius, image.height - radius
+        mask.paste(corner, (0, 0))
+        mask.paste(corner.transpose(Image.FLIP_LEFT_RIGHT), (right, 0))
+        mask.paste(corner.transpose(Image.FLIP_TOP_BOTTOM), (0, low))
+        mask.paste(corner.transpose(Image.ROTATE_180), (right, low))
+        image = image.convert("RGBA")
+        image.putalpha(mask)
+        return image
+
+    def points(image):
+        table = [min(255, max(0, round((v / 255 - 0.5) * 1.2 * 255 + 127.5))) for v in range(256)]
+        image = image.point(table * 3)
+        image = image.point([min(255, round(v + 25.5)) for v in range(256)] * 3)
+        image = ImageEnhance.Color(image).enhance(1.3)
+        image = image.convert("RGB", [v for row in SEPIA for v in (*row, 0)])
+        return image.point([round(255 * (v / 255) ** (1 / 1.1)) for v in range(256)] * 3)
+
+    over = Image.fromarray(mark(numpy)) if name == "overlay" else None
+
+    def run():
+        if name.startswith("blur"):
+            return image.filter(ImageFilter.GaussianBlur(int(name[4:])))
+        if name == "sharpen":
+            return image.filter(ImageFilter.UnsharpMask(1.5, 100, 0))
+        if name == "resize":
+            return image.resize((1000, 750), Image.LANCZOS)
+        if name == "round":
+            return rounded(image, 200)
+        if name == "overlay":
+            result = image.copy()
+            result.paste(over, (image.width - 1020, image.height - 770), over)
+            return result
+        if name == "rotate":
+            return image.convert("RGBA").rotate(-10, Image.BICUBIC, expand=True)
+        if name == "point1":
+            return image.point([min(255, max(0, round((v / 255 - 0.5) * 1.2 * 255 + 127.5))) for v in range(256)] * 3)
+        if name == "point5":
+            return points(image)
+        small = image.resize((1000, 750), Image.LANCZOS).filter(ImageFilter.UnsharpMask(1, 100, 0))
+        return rounded(ImageEnhance.Contrast(ImageEnhance.Color(small).enhance(1.2)).enhance(1.1), 40)
+    return run
+
+
+def vips_chain(name, image):
+    """The same by libvips, in one pipeline."""
+    import numpy
+    import pyvips
+    over = pyvips.Image.new_from_array(mark(numpy)).copy(interpretation="srgb") if name == "overlay" else None
+    sepia = pyvips.Image.new_from_array(SEPIA)
+
+    def rounded(image, radius):
+        svg = (f'<svg viewBox="0 0 {image.width} {image.height}"><rect width="{image.width}" height="{image.height}" '
+               f'rx="{radius}" ry="{radius}" fill="#fff"/></svg>')
+        return image.bandjoin(pyvips.Image.svgload_buffer(svg.encode()).extract_band(3))
+
+    def saturated(image, factor):
+        lch = image.colourspace("lch")
+        return (lch * [1, factor, 1]).copy(interpretation="lch").colourspace("srgb")
+
+    def run():
+        if name.startswith("blur"):
+            return image.gaussblur(int(name[4:]), min_ampl=0.01)
+        if name == "sharpen":
+            return image.sharpen(sigma=1.5)
+        if name == "resize":
+            return image.resize(1000 / image.width, kernel="lanczos3")
+        if name == "round":
+            return rounded(image, 200)
+        if name == "overlay":
+            return image.composite2(over, "over", x=image.width - 1020, y=image.height - 770)
+        if name == "rotate":
+            return image.addalpha().premultiply().rotate(10, interpolate=pyvips.Interpolate.new("bicubic")).unpremultiply()
+        if name == "point1":
+            return (image * 1.2 + 127.5 * -0.2).cast("uchar")
+        if name == "point5":
+            bright = saturated((image * 1.2 + (127.5 * -0.2 + 25.5)).cast("uchar"), 1.3)
+            return bright.recomb(sepia).gamma(exponent=1.1).cast("uchar")
+        small = image.resize(1000 / image.width, kernel="lanczos3").sharpen(sigma=1)
+        return rounded((saturated(small, 1.2) * 1.1 + 127.5 * -0.1).cast("uchar"), 40)
+    return lambda: run().write_to_memory()
+
+
+def opencv(path, operation):
+    import cv2
+    import numpy
+    cv2.setNumThreads(1)
+    image = cv2.imread(path)
+    name = operation.partition("-")[2]
+    over = mark(numpy) if name == "overlay" else None
+
+    def rounded(image, radius):
+        corner = numpy.zeros((4 * radius, 4 * radius), numpy.uint8)
+        cv2.circle(corner, (4 * radius, 4 * radius), 4 * radius, 255, -1)
+        corner = cv2.resize(corner, (radius, radius), interpolation=cv2.INTER_AREA)
+        result = cv2.cvtColor(image, cv2.COLOR_BGR2BGRA)
+        result[:radius, :radius, 3] = corner
+        result[:radius, -radius:, 3] = corner[:, ::-1]
+        result[-radius:, :radius, 3] = corner[::-1]
+        result[-radius:, -radius:, 3] = corner[::-1, ::-1]
+        return result
+
+    def saturation(image, s):
+        weights = numpy.array([0.0722, 0.7152, 0.2126])
+        return cv2.transform(image, (1 - s) * numpy.tile(weights, (3, 1)) + s * numpy.eye(3))
+
+    def table(change):
+        return numpy.array([min(255, max(0, round(change(v)))) for v in range(256)], numpy.uint8)
+
+    def run():
+        if name.startswith("blur"):
+            return cv2.GaussianBlur(image, (0, 0), int(name[4:]))
+        if name == "sharpen":
+            return cv2.addWeighted(image, 2, cv2.GaussianBlur(image, (0, 0), 1.5), -1, 0)
+        if name == "resize":
+            # The one that does not alias; its Lanczos does.
+            return cv2.resize(image, (1000, 750), interpolation=cv2.INTER_AREA)
+        if name == "round":
+            return rounded(image, 200)
+        if name == "overlay":
+            result = image.copy()
+            part = result[-770:-20, -1020:-20]
+            alpha = over[..., 3:].astype(numpy.float32) / 255
+            part[...] = part * (1 - alpha) + over[..., 2::-1] * alpha + 0.5
+            return result
+        if name == "rotate":
+            height, width = image.shape[:2]
+            c, s = numpy.cos(numpy.pi / 18), numpy.sin(numpy.pi / 18)
+            size = (int(numpy.ceil(width * c + height * s)), int(numpy.ceil(width * s + height * c)))
+            matrix = cv2.getRotationMatrix2D((width / 2, height / 2), -10, 1)
+            matrix[:, 2] += (size[0] - width) / 2, (size[1] - height) / 2
+            return cv2.warpAffine(cv2.cvtColor(image, cv2.COLOR_BGR2BGRA), matrix, size, flags=cv2.INTER_CUBIC)
+        if name == "point1":
+            return cv2.LUT(image, table(lambda v: (v / 255 - 0.5) * 1.2 * 255 + 127.5))
+        if name == "point5":
+            result = cv2.LUT(image, table(lambda v: min(255, max(0, (v / 255 - 0.5) * 1.2 * 255 + 127.5)) + 25.5))
+            result = cv2.transform(saturation(result, 1.3), numpy.array(SEPIA)[::-1, ::-1].copy())
+            return cv2.LUT(result, table(lambda v: 255 * (v / 255) ** (1 / 1.1)))
+        small = cv2.resize(image, (1000, 750), interpolation=cv2.INTER_AREA)
+        small = cv2.addWeighted(small, 2, cv2.GaussianBlur(small, (0, 0), 1), -1, 0)
+        return rounded(cv2.LUT(saturation(small, 1.2), table(lambda v: (v / 255 - 0.5) * 1.1 * 255 + 127.5)), 40)
+    return lambda: run().size
 
 
 def psnr(path, width=256):
@@ -149,7 +322,7 @@ def main():
     if engine == "psnr64":
         return print(psnr64(path, int(sys.argv[3])))
     operation, seconds = sys.argv[3], float(sys.argv[5])
-    run = {"pillow": pillow, "vips": vips}[engine](path, operation)
+    run = {"pillow": pillow, "vips": vips, "opencv": opencv}[engine](path, operation)
     if operation.startswith("raw"):
         return sys.stdout.buffer.write(run())
     base = usage().ru_maxrss / 1024

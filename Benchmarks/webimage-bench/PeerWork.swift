@@ -61,7 +61,7 @@ enum PeerWork {
     /// Operations: `decode` (all pixels, of an animation all frames), `thumb` (256 pixels wide), `tjpeg` and `twebp`
     /// (that, encoded at quality 80), `raw` (that, its RGB bytes to standard output and no JSON), `resample-W` and
     /// `raw-W` (of decoded pixels, to a width of W), `encode-FORMAT` (of decoded pixels), and `bare-decode` and `bare-encode-FORMAT`, the
-    /// same by the bare library.
+    /// same by the bare library; `do-NAME` and `rawdo-NAME`, one of ``TransformWork``'s chains (of decoded pixels).
     /// Modes: `t1` one at a time, `t2` two at once (times are for one).
     static func work(_ path: String, _ operation: String, _ mode: String, seconds: Double) async throws {
         let bytes = try read(path)
@@ -70,18 +70,24 @@ enum PeerWork {
         let manager = ImageManager(configuration: configuration)
         let isAnimation = path.split(separator: "/").last?.hasPrefix("anim") ?? false
         let words = operation.split(separator: "-").map(String.init)
-        let isOfPixels = words.first == "resample" || words.dropLast().last == "encode"
+        let isOfPixels = ["resample", "do"].contains(words.first) || words.dropLast().last == "encode"
         let picture = isOfPixels ? try await manager.image(for: ImageRequest(data: bytes, name: path)).image : nil
+        let chain = words.first?.hasSuffix("do") == true ? try TransformWork.chain(words.last ?? "") : []
         let format = ImageFormat(name: words.last ?? "") ?? ImageFormat(sniffing: bytes)
         let once: @Sendable () async throws -> Int = {
             switch (words.first, picture, format) {
             case ("resample", let picture?, _): try scaled(picture, toWidth: Int(words[1]) ?? 256).byteCount.bytes
+            case ("do", let picture?, _): try picture.transformed(by: chain).pixels.byteCount.bytes
             case ("encode", let picture?, let format?):
                 try await manager.encode(picture, as: format, EncodeOptions()).count
             case ("bare", let picture?, let format?): try BareLibrary.encode(format, picture) ?? 0
             case ("bare", nil, let format?): try BareLibrary.decode(format, bytes) ?? 0
             default: try await run(operation, bytes, name: path, isAnimation: isAnimation, with: manager)
             }
+        }
+        if words.first == "rawdo" {
+            let picture = try await manager.image(for: ImageRequest(data: bytes, name: path)).image
+            return try write(picture.transformed(by: chain).pixels)
         }
         if words.first == "raw" {
             guard words.count > 1, let width = Int(words[1]) else {

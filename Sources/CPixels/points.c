@@ -2,6 +2,7 @@
 // channel, so that a compiler takes eight pixels at a time; several of them follow each other before a run is stored.
 #include "CPixels.h"
 #include <math.h>
+#include <string.h>
 #include "clones.h"
 
 struct wi_planes {
@@ -18,22 +19,18 @@ WI_INLINE float wi_unit(float value) {
 
 // MARK: runs in and out
 
-#define WI_LOAD(name, type, top)                                                                              \
-    WI_CLONES_FMA                                                                                             \
-    void name(wi_planes *restrict run, const type *restrict pixels, size_t count, wi_run_alpha alpha) {       \
-        const float unit = 1.0f / (top);                                                                      \
-        for (size_t i = 0; i < count; i++) {                                                                  \
-            run->r[i] = (float)pixels[4 * i] * unit;                                                          \
-            run->g[i] = (float)pixels[4 * i + 1] * unit;                                                      \
-            run->b[i] = (float)pixels[4 * i + 2] * unit;                                                      \
-            run->a[i] = (float)pixels[4 * i + 3] * unit;                                                      \
-        }                                                                                                     \
-        if (alpha == WI_RUN_PREMULTIPLIED) wi_divide(run, count);                                             \
-        if (alpha == WI_RUN_STRAIGHT) wi_forget(run, count);                                                  \
-        if (alpha == WI_RUN_OPAQUE) {                                                                         \
-            for (size_t i = 0; i < count; i++) run->a[i] = 1;                                                 \
-        }                                                                                                     \
-    }
+// Whole pixels as words, which a compiler takes apart eight at a time; it reads single bytes one by one.
+WI_INLINE uint32_t wi_word(const uint8_t *pixel) {
+    uint32_t word;
+    memcpy(&word, pixel, 4);
+    return word;
+}
+
+WI_INLINE uint64_t wi_long(const uint16_t *pixel) {
+    uint64_t word;
+    memcpy(&word, pixel, 8);
+    return word;
+}
 
 // Colours of premultiplied pixels; those of pixels that cannot be seen become black.
 WI_INLINE void wi_divide(wi_planes *restrict run, size_t count) {
@@ -55,23 +52,72 @@ WI_INLINE void wi_forget(wi_planes *restrict run, size_t count) {
     }
 }
 
-WI_LOAD(wi_load_run_8, uint8_t, 255.0f)
-WI_LOAD(wi_load_run_16, uint16_t, 65535.0f)
-WI_LOAD(wi_load_run_float, float, 1.0f)
-
-#define WI_STORE(name, type, top)                                                    \
-    WI_CLONES_FMA                                                                    \
-    void name(type *restrict pixels, const wi_planes *restrict run, size_t count) {  \
-        for (size_t i = 0; i < count; i++) {                                         \
-            pixels[4 * i] = (type)(int32_t)(wi_unit(run->r[i]) * (top) + 0.5f);      \
-            pixels[4 * i + 1] = (type)(int32_t)(wi_unit(run->g[i]) * (top) + 0.5f);  \
-            pixels[4 * i + 2] = (type)(int32_t)(wi_unit(run->b[i]) * (top) + 0.5f);  \
-            pixels[4 * i + 3] = (type)(int32_t)(wi_unit(run->a[i]) * (top) + 0.5f);  \
-        }                                                                            \
+WI_INLINE void wi_settle(wi_planes *restrict run, size_t count, wi_run_alpha alpha) {
+    if (alpha == WI_RUN_PREMULTIPLIED) wi_divide(run, count);
+    if (alpha == WI_RUN_STRAIGHT) wi_forget(run, count);
+    if (alpha == WI_RUN_OPAQUE) {
+        for (size_t i = 0; i < count; i++) run->a[i] = 1;
     }
+}
 
-WI_STORE(wi_store_run_8, uint8_t, 255.0f)
-WI_STORE(wi_store_run_16, uint16_t, 65535.0f)
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "red is the lowest part of a pixel's word");
+
+WI_CLONES_FMA
+void wi_load_run_8(wi_planes *restrict run, const uint8_t *restrict pixels, size_t count, wi_run_alpha alpha) {
+    const float unit = 1.0f / 255.0f;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t pixel = wi_word(pixels + 4 * i);
+        run->r[i] = (float)(int32_t)(pixel & 255) * unit;
+        run->g[i] = (float)(int32_t)(pixel >> 8 & 255) * unit;
+        run->b[i] = (float)(int32_t)(pixel >> 16 & 255) * unit;
+        run->a[i] = (float)(int32_t)(pixel >> 24) * unit;
+    }
+    wi_settle(run, count, alpha);
+}
+
+WI_CLONES_FMA
+void wi_load_run_16(wi_planes *restrict run, const uint16_t *restrict pixels, size_t count, wi_run_alpha alpha) {
+    const float unit = 1.0f / 65535.0f;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t pixel = wi_long(pixels + 4 * i);
+        run->r[i] = (float)(int32_t)(pixel & 65535) * unit;
+        run->g[i] = (float)(int32_t)(pixel >> 16 & 65535) * unit;
+        run->b[i] = (float)(int32_t)(pixel >> 32 & 65535) * unit;
+        run->a[i] = (float)(int32_t)(pixel >> 48) * unit;
+    }
+    wi_settle(run, count, alpha);
+}
+
+WI_CLONES_FMA
+void wi_load_run_float(wi_planes *restrict run, const float *restrict pixels, size_t count, wi_run_alpha alpha) {
+    for (size_t i = 0; i < count; i++) {
+        run->r[i] = pixels[4 * i];
+        run->g[i] = pixels[4 * i + 1];
+        run->b[i] = pixels[4 * i + 2];
+        run->a[i] = pixels[4 * i + 3];
+    }
+    wi_settle(run, count, alpha);
+}
+
+WI_INLINE uint32_t wi_level(float value, float top) { return (uint32_t)(int32_t)(wi_unit(value) * top + 0.5f); }
+
+WI_CLONES_FMA
+void wi_store_run_8(uint8_t *restrict pixels, const wi_planes *restrict run, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint32_t pixel = wi_level(run->r[i], 255) | wi_level(run->g[i], 255) << 8 | wi_level(run->b[i], 255) << 16 |
+                         wi_level(run->a[i], 255) << 24;
+        memcpy(pixels + 4 * i, &pixel, 4);
+    }
+}
+
+WI_CLONES_FMA
+void wi_store_run_16(uint16_t *restrict pixels, const wi_planes *restrict run, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t pixel = (uint64_t)wi_level(run->r[i], 65535) | (uint64_t)wi_level(run->g[i], 65535) << 16 |
+                         (uint64_t)wi_level(run->b[i], 65535) << 32 | (uint64_t)wi_level(run->a[i], 65535) << 48;
+        memcpy(pixels + 4 * i, &pixel, 8);
+    }
+}
 
 WI_CLONES_FMA
 void wi_store_run_float(float *restrict pixels, const wi_planes *restrict run, size_t count) {
@@ -107,18 +153,44 @@ void wi_run_matrix_alpha(wi_planes *restrict run, size_t count, const float *m) 
     }
 }
 
-WI_INLINE float wi_curve(const float *restrict table, float value, float steps) {
-    float place = wi_unit(value) * steps;
-    int32_t index = (int32_t)place;
-    return table[index] + (table[index + 1] - table[index]) * (place - (float)index);
+// The logarithm of a number from 0 to 1 and the power of two, each to some six digits, by polynomials that fit best in the range
+// that is left when exponents are taken away.
+WI_INLINE float wi_log2(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, 4);
+    int32_t exponent = (int32_t)(bits >> 23) - 127;
+    bits = (bits & 0x7FFFFF) | 0x3F800000;
+    float m;
+    memcpy(&m, &bits, 4);
+    float x = m - 1;
+    float log = x * (1.4426950f + x * (-0.72134752f + x * (0.48089835f + x * (-0.36067376f + x * (0.28853901f +
+                x * (-0.24044917f + x * 0.20609929f))))));
+    // The series is good for the lower half; the upper half is that of m / 2 and one more.
+    float y = m * 0.5f - 1;
+    float high = 1 + y * (1.4426950f + y * (-0.72134752f + y * (0.48089835f + y * (-0.36067376f + y * (0.28853901f +
+                 y * (-0.24044917f + y * 0.20609929f))))));
+    return (float)exponent + (m < 1.41421356f ? log : high);
 }
 
+WI_INLINE float wi_exp2(float value) {
+    value = value < -126 ? -126 : value;
+    float whole = floorf(value);
+    float x = value - whole;
+    float fraction = 1 + x * (0.69314718f + x * (0.24022651f + x * (0.055504109f + x * (0.0096181291f + x * (0.0013333558f +
+                     x * 0.00015403530f)))));
+    uint32_t bits = (uint32_t)((int32_t)whole + 127) << 23;
+    float scale;
+    memcpy(&scale, &bits, 4);
+    return fraction * scale;
+}
+
+WI_INLINE float wi_power(float value, float power) { return value <= 1e-6f ? 0 : wi_exp2(wi_log2(value) * power); }
+
 WI_CLONES_FMA
-void wi_run_curves(wi_planes *restrict run, size_t count, const float *restrict tables, size_t steps) {
-    const float *red = tables, *green = tables + steps + 2, *blue = tables + 2 * (steps + 2);
-    for (size_t i = 0; i < count; i++) run->r[i] = wi_curve(red, run->r[i], (float)steps);
-    for (size_t i = 0; i < count; i++) run->g[i] = wi_curve(green, run->g[i], (float)steps);
-    for (size_t i = 0; i < count; i++) run->b[i] = wi_curve(blue, run->b[i], (float)steps);
+void wi_run_power(wi_planes *restrict run, size_t count, float power) {
+    for (size_t i = 0; i < count; i++) run->r[i] = wi_unit(wi_power(run->r[i], power));
+    for (size_t i = 0; i < count; i++) run->g[i] = wi_unit(wi_power(run->g[i], power));
+    for (size_t i = 0; i < count; i++) run->b[i] = wi_unit(wi_power(run->b[i], power));
 }
 
 // Between four corners of the cell in which a colour lies: those on the way from the darkest to the brightest, in the order
@@ -364,5 +436,16 @@ void wi_sharpen_row(
             output[4 * x + c] = value > alpha ? alpha : value;
         }
         output[4 * x + 3] = alpha;
+    }
+}
+
+WI_CLONES_FMA
+void wi_sharpen_row_8(
+    uint8_t *restrict output, const uint8_t *restrict sharp, const uint8_t *restrict blurred, size_t width, float amount) {
+    const int32_t factor = (int32_t)(amount * 128 + 0.5f);
+    for (size_t i = 0; i < 4 * width; i++) {
+        int32_t value = sharp[i] + ((((int32_t)sharp[i] - (int32_t)blurred[i]) * factor + 64) >> 7);
+        value = value < 0 ? 0 : value;
+        output[i] = (uint8_t)(value > 255 ? 255 : value);
     }
 }

@@ -13,7 +13,18 @@ int64_t wi_machine_memory(void) {
     return pages > 0 && size > 0 ? pages * size : 0;
 }
 
-void *wi_allocate(size_t count) { return malloc(count); }
+// From here on the first write to each page costs more than a system call; measured: a third of the decode of 12 megapixels.
+enum { WI_LARGE = 8 << 20 };
+
+void *wi_allocate(size_t count) {
+    char *memory = malloc(count);
+    long page = sysconf(_SC_PAGESIZE);
+    if (memory && count >= WI_LARGE && page > 0) {
+        size_t unaligned = (uintptr_t)memory % (size_t)page, unused = unaligned ? (size_t)page - unaligned : 0;
+        wi_wish_for_large_pages(memory + unused, (count - unused) / (size_t)page * (size_t)page);
+    }
+    return memory;
+}
 
 void wi_free(void *memory) { free(memory); }
 

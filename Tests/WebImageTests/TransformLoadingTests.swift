@@ -44,7 +44,8 @@ import WebImageTesting
         try [UInt8]([0xFF, 0xD8, 0xFF]).withUnsafeBytes { try CoderRegistry.standard.coder(for: .jpeg, prefix: $0) }
     }
 
-    private func load(_ chain: [any ImageTransformer], _ bytes: [UInt8], size: TargetSize? = nil) async throws -> Image {
+    private func load(_ chain: [any ImageTransformer], _ bytes: [UInt8], size: TargetSize? = nil) async throws -> Image
+    {
         let bench = TestBench()
         bench.answer(url, with: bytes)
         var request = ImageRequest(url, size: size)
@@ -66,7 +67,9 @@ import WebImageTesting
         bench.answer(url, with: jpeg)
         var request = ImageRequest(url)
         request.decoding.coder = coder
-        request.transformers = [.turn(quarters: 1), .crop(.square), .resize(width: 40), .blur(sigma: 2), .roundCorners(9)]
+        request.transformers = [
+            .turn(quarters: 1), .crop(.square), .resize(width: 40), .blur(sigma: 2), .roundCorners(9),
+        ]
         let image = try await bench.manager.image(for: request).image
         #expect(image.size == PixelSize(width: 40, height: 40) && image.alpha == .straight)
         #expect(coder.denominators == [8])
@@ -76,7 +79,8 @@ import WebImageTesting
         #expect(difference(try whole.transformed(by: values), image) <= 4)
     }
 
-    @Test(arguments: Orientation.allCases) func chainsMeanThePictureAsItIsShown(_ orientation: Orientation) async throws {
+    @Test(arguments: Orientation.allCases) func chainsMeanThePictureAsItIsShown(_ orientation: Orientation) async throws
+    {
         var picture = Fixture.gradient(60, 40)
         picture = picture.with { $0.orientation = orientation }
         let bytes = try picture.encoded(as: .png, EncodeOptions(keepsMetadata: true))
@@ -113,7 +117,8 @@ import WebImageTesting
     @Test func aPartOutsideOfThePictureFailsThatLoadAlone() async throws {
         let bench = TestBench()
         let network = Gate()
-        bench.transport.answer(url, .bytes(try Fixture.jpeg(64, 48), contentType: "image/jpeg").held(by: network, after: 20))
+        bench.transport.answer(
+            url, .bytes(try Fixture.jpeg(64, 48), contentType: "image/jpeg").held(by: network, after: 20))
         let (good, bad) = (Ledger(), Ledger())
         bench.manager.load(ImageRequest(url)) { good.take($0) }
         var request = ImageRequest(url)
@@ -123,7 +128,11 @@ import WebImageTesting
         network.open()
         #expect(try await good.finished().get().image.size.width == 64)
         let end = await bad.finished()
-        if case .failure(let error) = end { #expect(error.code == .transformFailed, "\(error)") } else { Issue.record("it came") }
+        if case .failure(let error) = end {
+            #expect(error.code == .transformFailed, "\(error)")
+        } else {
+            Issue.record("it came")
+        }
         #expect(bench.transport.hits(url) == 1)
     }
 

@@ -61,7 +61,7 @@ void wi_clamp_row_float(float *row, size_t width, float top);
 
 // Operations on single pixels. A run has planes of at most WI_RUN_PIXELS straight pixels, 0 to 1.
 
-#define WI_RUN_PIXELS 128
+#define WI_RUN_PIXELS 256
 
 // Floats: WI_RUN_PIXELS of red, then as many of green, of blue and of alpha, aligned to 32 bytes.
 typedef struct wi_planes wi_planes;
@@ -81,8 +81,8 @@ void wi_store_run_float(float *pixels, const wi_planes *run, size_t count);
 /// takes no notice of alpha and leaves it as it is.
 void wi_run_matrix(wi_planes *run, size_t count, const float *matrix);
 void wi_run_matrix_alpha(wi_planes *run, size_t count, const float *matrix);
-/// Each colour by a table of its own of `steps + 2` entries, the last one twice.
-void wi_run_curves(wi_planes *run, size_t count, const float *tables, size_t steps);
+/// Raises each part of a colour to a power above 0, to five digits.
+void wi_run_power(wi_planes *run, size_t count, float power);
 /// Colours by a cube of `side` times `side` times `side` colours of four floats, red changing first; between them as in a
 /// tetrahedron. `amount` 1: wholly.
 void wi_run_cube(wi_planes *run, size_t count, const float *cube, size_t side, float amount);
@@ -103,6 +103,9 @@ typedef enum wi_blend_mode {
 /// Lays the pixels of `top` over those of `run`.
 void wi_run_blend(wi_planes *run, const wi_planes *top, size_t count, wi_blend_mode mode);
 
+/// The same for opaque bytes, without a threshold.
+void wi_sharpen_row_8(
+    uint8_t *output, const uint8_t *sharp, const uint8_t *blurred, size_t width, float amount);
 /// Adds `amount` times what a row of premultiplied floats differs from its blurred self by, where that is `threshold` or more.
 void wi_sharpen_row(
     float *output, const float *sharp, const float *blurred, size_t width, float amount, float threshold);

@@ -85,7 +85,8 @@ int wi_ask_terminal(
     int input, int output, const char *_Nonnull question, char last, int milliseconds, char *_Nonnull answer,
     int capacity);
 
-/// Memory that is not cleared, at a multiple of 16 bytes; NULL where there is none, for which Swift's own allocation ends
+/// Memory that is not cleared, at a multiple of 16 bytes, large blocks of large pages where the system has such (Linux:
+/// `MADV_HUGEPAGE`); NULL where there is none, for which Swift's own allocation ends
 /// the process. Given back by `wi_free`.
 void *_Nullable wi_allocate(size_t count);
 void wi_free(void *_Nullable memory);

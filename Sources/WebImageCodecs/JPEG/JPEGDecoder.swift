@@ -163,9 +163,6 @@ final class JPEGDecoder: ImageDecoder {
         let format = RowFormat(
             size: PixelSize(width: Int(width), height: Int(height)), layout: .rgba8, alpha: .opaque)
         try sink?.begin(format)
-        if let memory = sink?.wholePicture {
-            wishForLargePages(memory, byteCount: format.bytesPerRow * format.size.height)
-        }
         self.format = format
         if info.arithmetic != 0 {
             stage = .collecting

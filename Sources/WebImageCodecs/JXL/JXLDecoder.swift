@@ -151,7 +151,6 @@
             let memory: UnsafeMutableRawPointer
             if let whole = sink.wholePicture {
                 memory = whole
-                wishForLargePages(memory, byteCount: byteCount)
             } else {
                 let own = try PixelBuffer(size: format.size, layout: format.layout)
                 ownPicture = own

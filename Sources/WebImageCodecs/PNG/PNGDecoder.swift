@@ -164,9 +164,6 @@ final class PNGDecoder: ImageDecoder {
             size: header.size, layout: info.is_16_bit != 0 ? .rgba16 : .rgba8,
             alpha: header.hasAlpha ? .straight : .opaque)
         try sink.begin(format)
-        if let memory = sink.wholePicture {
-            wishForLargePages(memory, byteCount: format.bytesPerRow * format.size.height)
-        }
         self.sink = sink
         self.format = format
         stage = .data

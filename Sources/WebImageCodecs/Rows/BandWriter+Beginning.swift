@@ -1,13 +1,9 @@
 import WebImageCore
-import WebImageSystem
 
 extension BandWriter {
     /// A writer into a sink that it begins.
     init(beginning sink: any RowSink, _ format: RowFormat, _ options: DecodeOptions) throws(WebImageError) {
         try sink.begin(format)
-        if let memory = sink.wholePicture {
-            wishForLargePages(memory, byteCount: format.bytesPerRow * format.size.height)
-        }
         self.init(sink, format, options)
     }
 

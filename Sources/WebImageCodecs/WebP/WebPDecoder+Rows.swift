@@ -18,7 +18,6 @@ extension WebPDecoder {
             memory = own.base
         }
         let byteCount = format.bytesPerRow * size.height
-        wishForLargePages(memory, byteCount: byteCount)
         if frame.size != canvas { memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount) }
         self.format = format
         self.frame = frame

@@ -82,7 +82,9 @@ enum BlurPlan {
     ///     left out.
     static func gaussian(_ size: PixelSize, sigma: Double, cut: Double? = nil) -> [SizedAxes] {
         if let cut { return [direct(size, sigma: sigma, reach: cutReach(sigma, cut))] }
-        guard sigma >= leastCoarse else { return [direct(size, sigma: sigma, reach: (4 * sigma).rounded(.up) + 0.5)] }
+        guard sigma >= leastCoarse else {
+            return [direct(size, sigma: sigma, reach: (3.2 * sigma).rounded(.up) + 0.25)]
+        }
         let step = sigma / (coarseSigma * 2.0.squareRoot())
         let margin = Int(coarseReach.rounded(.up)) + 1
         let small = PixelSize(

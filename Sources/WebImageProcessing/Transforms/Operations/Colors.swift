@@ -92,7 +92,7 @@ struct NamedColors: PlannedOperation {
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
         let amount = try checked(amount, in: kind.amounts, kind.rawValue)
         switch kind {
-        case .gamma: builder.point(CurvesOperation(power: 1 / amount))
+        case .gamma: builder.point(PowerOperation(power: Float(1 / amount)))
         case .opacity: builder.point(MatrixOperation(matrix: .opacity(amount)), isOpaque: amount < 1 ? false : nil)
         default: builder.point(MatrixOperation(matrix: kind.matrix(amount)))
         }

@@ -72,7 +72,7 @@ extension ImageTransformer where Self == ImageTransform {
     /// - Parameters:
     ///   - id: says all that the result depends on, every parameter included.
     ///   - keepsOpaque: whether a picture without alpha stays without. Default true.
-    ///   - change: Called for stretches of at most 128 pixels, by several threads at once.
+    ///   - change: Called for stretches of at most 256 pixels, by several threads at once.
     public static func customPixels(
         id: String, keepsOpaque: Bool = true, _ change: @escaping @Sendable (PixelStretch) -> Void
     ) -> ImageTransform { ImageTransform(CustomPixels(id: id, keepsOpaque: keepsOpaque, change: change)) }

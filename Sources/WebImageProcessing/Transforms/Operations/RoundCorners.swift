@@ -132,6 +132,11 @@ struct RoundedRect: Sendable {
 struct MaskOperation: PointOperation {
     let shape: RoundedRect
 
+    func changes(x: Int, y: Int, count: Int) -> Bool {
+        let (left, right) = shape.edges(ofRow: y)
+        return x < left || x + count > shape.size.width - right
+    }
+
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
         let (left, right) = shape.edges(ofRow: y)
         let alpha = PixelRun.plane(3, of: run)
@@ -148,10 +153,12 @@ struct BorderOperation: PointOperation {
     let width: Double
     let color: RGBAColor
 
-    func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
+    func changes(x: Int, y: Int, count: Int) -> Bool {
         let (left, right) = shape.edges(ofRow: y, inset: width)
-        let touched = x < left || x + count > shape.size.width - right
-        guard touched else { return }
+        return x < left || x + count > shape.size.width - right
+    }
+
+    func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
         PixelRun.withPlanes { line in
             PixelRun.fill(line, with: color, count: count)
             let alpha = PixelRun.plane(3, of: line)

@@ -125,6 +125,11 @@ struct OverlayOperation: PointOperation {
     /// Between tiles; nil: there is one.
     let gaps: (x: Int, y: Int)?
 
+    func changes(x: Int, y: Int, count: Int) -> Bool {
+        guard mode.keepsWhatIsBeside, gaps == nil else { return true }
+        return row(y) != nil && x < self.x + mark.size.width && x + count > self.x
+    }
+
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
         let row = row(y)
         let stretches = row == nil ? [] : stretches(x..<x + count)

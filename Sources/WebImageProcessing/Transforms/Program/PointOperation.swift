@@ -1,36 +1,35 @@
 import CPixels
 import WebImageCore
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// Makes pixels of themselves, and of where they are.
 protocol PointOperation: Sendable {
     /// Changes the run of `count` straight pixels that begins at column `x` of row `y`.
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int)
+    /// Whether it changes any pixel of such a stretch. What no operation changes is copied.
+    func changes(x: Int, y: Int, count: Int) -> Bool
     /// What this operation and the one behind it are together; nil where both are needed.
     func joined(with next: any PointOperation) -> (any PointOperation)?
 }
 
 extension PointOperation {
+    func changes(x: Int, y: Int, count: Int) -> Bool { true }
     func joined(with next: any PointOperation) -> (any PointOperation)? { nil }
 }
 
 /// Colours by a matrix.
 struct MatrixOperation: PointOperation {
     let matrix: ColorMatrix
+    private let values: [Float]
+    private let usesAlpha: Bool
+
+    init(matrix: ColorMatrix) {
+        self.matrix = matrix
+        values = matrix.values
+        usesAlpha = matrix.usesAlpha
+    }
 
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
-        if matrix.usesAlpha {
-            wi_run_matrix_alpha(run, count, matrix.values)
-        } else {
-            wi_run_matrix(run, count, matrix.values)
-        }
+        if usesAlpha { wi_run_matrix_alpha(run, count, values) } else { wi_run_matrix(run, count, values) }
     }
 
     /// Between two matrices colours are held between 0 and 1. Where the first one cannot lead out of there, the two are one.
@@ -40,24 +39,11 @@ struct MatrixOperation: PointOperation {
     }
 }
 
-/// Colours by a curve each.
-struct CurvesOperation: PointOperation {
-    static let steps = 1024
+/// Each part of a colour raised to a power.
+struct PowerOperation: PointOperation {
+    let power: Float
 
-    /// Three tables of `steps + 2` entries.
-    let tables: [Float]
-
-    /// - Parameter curve: from 0 to 1 for 0 to 1.
-    init(_ curve: (Float) -> Float) {
-        let table = (0...Self.steps + 1).map { min(max(curve(min(Float($0) / Float(Self.steps), 1)), 0), 1) }
-        tables = table + table + table
-    }
-
-    init(power: Double) { self.init { powf($0, Float(power)) } }
-
-    func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
-        wi_run_curves(run, count, tables, Self.steps)
-    }
+    func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) { wi_run_power(run, count, power) }
 }
 
 /// One colour, laid over or under each pixel.

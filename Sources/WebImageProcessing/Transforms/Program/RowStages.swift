@@ -92,6 +92,9 @@ final class PointRunner {
         self.width = width
     }
 
+    /// Whether anything happens in a row.
+    func changes(row: Int) -> Bool { operations.contains { $0.changes(x: 0, y: row, count: width) } }
+
     /// `source` and `target` may be the same row.
     func apply(
         y: Int, from source: UnsafeRawPointer, _ samples: RowSamples, to target: UnsafeMutableRawPointer,
@@ -99,9 +102,23 @@ final class PointRunner {
     ) {
         for x in stride(from: 0, to: width, by: PixelRun.length) {
             let count = min(PixelRun.length, width - x)
-            run.load(source, x: x, count: count, samples)
-            for operation in operations { operation.apply(to: run.planes, x: x, y: y, count: count) }
-            run.store(target, x: x, count: count, kind)
+            var isLoaded = false
+            for operation in operations where operation.changes(x: x, y: y, count: count) {
+                if !isLoaded { run.load(source, x: x, count: count, samples) }
+                isLoaded = true
+                operation.apply(to: run.planes, x: x, y: y, count: count)
+            }
+            if isLoaded {
+                run.store(target, x: x, count: count, kind)
+            } else if samples.kind == kind, kind == .floats || samples.alpha != .premultiplied {
+                let place = x * samples.bytesPerPixel
+                if source != UnsafeRawPointer(target) {
+                    (target + place).copyMemory(from: source + place, byteCount: count * samples.bytesPerPixel)
+                }
+            } else {
+                run.load(source, x: x, count: count, samples)
+                run.store(target, x: x, count: count, kind)
+            }
         }
     }
 }
@@ -193,74 +210,4 @@ struct CanvasPlan: Sendable, Hashable {
     let y: Int
     /// Multiplied by its alpha.
     let color: SIMD4<Float>
-}
-
-/// Adds to each row what it differs from its blurred self by.
-final class SharpenOutput: RowOutput {
-    /// Takes the blurred rows, and has them added to the rows as they were.
-    private final class Combiner: RowOutput {
-        let plan: SharpenPlan
-        let width: Int
-        let held: RowWindow
-        let next: any RowOutput
-        let blurred: RowScratch
-        var rowsDone = 0
-
-        init(_ plan: SharpenPlan, size: PixelSize, next: any RowOutput) throws(WebImageError) {
-            self.plan = plan
-            width = size.width
-            held = RowWindow(bytesPerRow: size.width * 16, height: size.height)
-            self.next = next
-            blurred = try RowScratch(width: size.width)
-        }
-
-        func row(_ index: Int) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(blurred.floats) }
-
-        func commit(_ index: Int) throws(WebImageError) {
-            let sharp = held.rows.address(of: index).assumingMemoryBound(to: Float.self)
-            let target = try next.row(index).assumingMemoryBound(to: Float.self)
-            wi_sharpen_row(target, sharp, blurred.floats, width, plan.amount, plan.threshold)
-            rowsDone = index + 1
-            try next.commit(index)
-        }
-    }
-
-    private let combiner: Combiner
-    private let blur: any RowOutput
-    private let bytesPerRow: Int
-
-    init(_ plan: SharpenPlan, size: PixelSize, isOpaque: Bool, next: any RowOutput) throws(WebImageError) {
-        combiner = try Combiner(plan, size: size, next: next)
-        bytesPerRow = size.width * 16
-        let floats = RowSamples.floats(isOpaque: isOpaque)
-        var output: any RowOutput = combiner
-        for axes in plan.blur.reversed() {
-            let size = PixelSize(width: axes.input.width, height: axes.input.height)
-            output = StageInput(
-                try axes.axes.makeStage(from: floats, to: floats), size: size, bytesPerPixel: 16, next: output)
-        }
-        blur = output
-    }
-
-    func row(_ index: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
-        try combiner.held.band(at: index, count: 1, keepingFrom: combiner.rowsDone)
-    }
-
-    func commit(_ index: Int) throws(WebImageError) {
-        try blur.row(index).copyMemory(from: combiner.held.rows.address(of: index), byteCount: bytesPerRow)
-        try blur.commit(index)
-    }
-}
-
-struct SharpenPlan: Sendable {
-    let blur: [SizedAxes]
-    let amount: Float
-    /// Differences below it, from 0 to 1, stay as they are.
-    let threshold: Float
-}
-
-/// A filter and the size that it is made for.
-struct SizedAxes: Sendable {
-    let input: PixelSize
-    let axes: ResampleAxes
 }

@@ -1,0 +1,103 @@
+import CPixels
+import WebImageCore
+
+/// Adds to each row what it differs from its blurred self by.
+final class SharpenOutput: RowOutput {
+    /// Takes the blurred rows, and has them added to the rows as they were.
+    private final class Combiner: RowOutput {
+        let plan: SharpenPlan
+        let width: Int
+        let held: RowWindow
+        let next: any RowOutput
+        let blurred: RowScratch
+        var rowsDone = 0
+
+        init(_ plan: SharpenPlan, size: PixelSize, next: any RowOutput) throws(WebImageError) {
+            self.plan = plan
+            width = size.width
+            held = RowWindow(bytesPerRow: size.width * 16, height: size.height)
+            self.next = next
+            blurred = try RowScratch(width: size.width)
+        }
+
+        func row(_ index: Int) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(blurred.floats) }
+
+        func commit(_ index: Int) throws(WebImageError) {
+            let sharp = held.rows.address(of: index).assumingMemoryBound(to: Float.self)
+            let target = try next.row(index).assumingMemoryBound(to: Float.self)
+            wi_sharpen_row(target, sharp, blurred.floats, width, plan.amount, plan.threshold)
+            rowsDone = index + 1
+            try next.commit(index)
+        }
+    }
+
+    private let combiner: Combiner
+    private let blur: any RowOutput
+    private let bytesPerRow: Int
+
+    init(_ plan: SharpenPlan, size: PixelSize, isOpaque: Bool, next: any RowOutput) throws(WebImageError) {
+        combiner = try Combiner(plan, size: size, next: next)
+        bytesPerRow = size.width * 16
+        let floats = RowSamples.floats(isOpaque: isOpaque)
+        var output: any RowOutput = combiner
+        for axes in plan.blur.reversed() {
+            let size = PixelSize(width: axes.input.width, height: axes.input.height)
+            output = StageInput(
+                try axes.axes.makeStage(from: floats, to: floats), size: size, bytesPerPixel: 16, next: output)
+        }
+        blur = output
+    }
+
+    func row(_ index: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
+        try combiner.held.band(at: index, count: 1, keepingFrom: combiner.rowsDone)
+    }
+
+    func commit(_ index: Int) throws(WebImageError) {
+        try blur.row(index).copyMemory(from: combiner.held.rows.address(of: index), byteCount: bytesPerRow)
+        try blur.commit(index)
+    }
+}
+
+struct SharpenPlan: Sendable {
+    let blur: [SizedAxes]
+    let amount: Float
+    /// Differences below it, from 0 to 1, stay as they are.
+    let threshold: Float
+
+    /// Whether it does with a blur that is rounded to bytes: then a result is at most one level off beside its own rounding.
+    var isMild: Bool { amount <= 1 && threshold == 0 }
+}
+
+/// A filter and the size that it is made for.
+struct SizedAxes: Sendable {
+    let input: PixelSize
+    let axes: ResampleAxes
+}
+
+/// The same for opaque bytes that lie in memory: takes their blurred rows.
+final class ByteSharpenOutput: RowOutput {
+    private let plan: SharpenPlan
+    private let sharp: HeldRows
+    private let width: Int
+    private let blurred: UnsafeMutablePointer<UInt8>
+    private let next: any RowOutput
+
+    init(_ plan: SharpenPlan, _ sharp: HeldRows, size: PixelSize, next: any RowOutput) {
+        self.plan = plan
+        self.sharp = sharp
+        width = size.width
+        blurred = .allocate(capacity: size.width * 4)
+        self.next = next
+    }
+
+    deinit { blurred.deallocate() }
+
+    func row(_ index: Int) -> UnsafeMutableRawPointer { UnsafeMutableRawPointer(blurred) }
+
+    func commit(_ index: Int) throws(WebImageError) {
+        let source = sharp.address(of: index).assumingMemoryBound(to: UInt8.self)
+        let target = try next.row(index).assumingMemoryBound(to: UInt8.self)
+        wi_sharpen_row_8(target, source, blurred, width, plan.amount)
+        try next.commit(index)
+    }
+}
