@@ -8,12 +8,18 @@ extension ImageManager {
     ///
     /// - Throws: any code of ``/WebImageCore/WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8] {
+        try await loader.intercepted(request) { [self] request throws(WebImageError) in
+            try await originalData(for: request)
+        }
+    }
+
+    private func originalData(for request: ImageRequest) async throws(WebImageError) -> [UInt8] {
         if let data = request.inlineData { return data }
         let reading = try await BytesReading.open(request, by: loader)
         do throws(WebImageError) {
             return try await data(of: reading)
         } catch {
-            guard let data = try? await data(for: standIn(for: error, reading)) else { throw error }
+            guard let data = try? await originalData(for: standIn(for: error, reading)) else { throw error }
             return data
         }
     }
@@ -46,6 +52,12 @@ extension ImageManager {
     /// Returns when the origin has answered. Letting go of the result ends the transfer, unless others want it.
     /// - Throws: any code of ``/WebImageCore/WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func bytes(for request: ImageRequest) async throws(WebImageError) -> ImageBytes {
+        try await loader.intercepted(request) { [self] request throws(WebImageError) in
+            try await originalBytes(for: request)
+        }
+    }
+
+    private func originalBytes(for request: ImageRequest) async throws(WebImageError) -> ImageBytes {
         let reading = try await BytesReading.open(request, by: loader)
         let answer = CancellableAnswer<Void>()
         reading.bytes.log.whenHead { answer.give(.success(())) }
@@ -64,6 +76,12 @@ extension ImageManager {
     ///
     /// - Throws: what a load of it would throw.
     public func details(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
+        try await loader.intercepted(request) { [self] request throws(WebImageError) in
+            try await originalDetails(for: request)
+        }
+    }
+
+    private func originalDetails(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
         let reading = try await BytesReading.open(request, by: loader)
         return try await reading.notingOutcome { () async throws(WebImageError) in try await details(of: reading) }
     }
@@ -87,6 +105,14 @@ extension ImageManager {
         for request: ImageRequest, check: OriginalCheck = .header,
         onProgress: (@Sendable (LoadProgress) -> Void)? = nil
     ) async throws(WebImageError) -> OriginalResponse {
+        try await loader.intercepted(request) { [self] request throws(WebImageError) in
+            try await original(for: request, check, onProgress)
+        }
+    }
+
+    private func original(
+        for request: ImageRequest, _ check: OriginalCheck, _ onProgress: (@Sendable (LoadProgress) -> Void)?
+    ) async throws(WebImageError) -> OriginalResponse {
         if check == .full || loader.caches.serializer(for: request) != nil {
             return try await keepDecoded(request, onProgress)
         }
@@ -107,7 +133,7 @@ extension ImageManager {
             return try await keep(reading, since: begin)
         } catch {
             let entry = try standIn(for: error, reading)
-            guard let kept = try? await keepOriginal(for: entry) else { throw error }
+            guard let kept = try? await original(for: entry, .header, nil) else { throw error }
             return kept
         }
     }
@@ -145,7 +171,7 @@ extension ImageManager {
         (request.options.caching.query, request.options.caching.store) = ([], [])
         request.options.decoding.allowsPartial = false
         (request.options.size, request.options.decoding.bitmapLimit, request.options.transformers) = (nil, nil, [])
-        for await event in events(for: request) {
+        for await event in loader.events(for: request) {
             switch event {
             case .progress(let progress): onProgress?(progress)
             case .cached, .preview: break

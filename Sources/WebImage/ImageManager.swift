@@ -60,6 +60,8 @@ public final class ImageManager: Sendable {
             get { download.addressPolicy }
             set { download.addressPolicy = newValue }
         }
+        /// Stand between callers and loads, in this order. Default none.
+        public var interceptors: [any ImageInterceptor] = []
         /// For how long URLs that failed are left alone, by what they failed with.
         public var failedURLs = FailedURLPolicy()
         /// How finished pictures are written to disk where a request wants them there (``ImageRequest/Caching/store``). Default
@@ -142,7 +144,8 @@ public final class ImageManager: Sendable {
             LoaderParts(
                 cache: ownCache, foreign: foreign, downloader: downloader, failedURLs: failedURLs, decoding: decoding,
                 observer: LoadObserver(logger: configuration.logger), keptHeaders: configuration.keptHeaders,
-                defaults: LoadDefaults(limits: configuration.limits, timeout: configuration.timeout)))
+                defaults: LoadDefaults(limits: configuration.limits, timeout: configuration.timeout),
+                interceptors: configuration.interceptors))
         if configuration.cache == nil, configuration.disk == nil, !configuration.isDiskChosen {
             configuration.logger.notice(
                 "no disk cache: the environment names no home; set XDG_CACHE_HOME, or Configuration.disk to nil")
@@ -154,13 +157,16 @@ public final class ImageManager: Sendable {
     /// With ``CachePolicy/protocol`` only while it is fresh, which takes some microseconds to tell; nil with the policies
     /// that ask the origin first.
     /// - Complexity: O(1).
-    public func cachedImage(for request: ImageRequest) -> Image? { loader.cachedImage(for: request) }
+    public func cachedImage(for request: ImageRequest) -> Image? {
+        loader.cachedImage(for: loader.door.interceptors.changed(request))
+    }
 
     /// Loads a picture. A picture in memory is returned without any suspension.
     ///
     /// Cancelling the task cancels the load, unless others wait for the same picture.
     /// - Throws: any code of ``/WebImageCore/WebImageError``; `cancelled` when the task was cancelled.
     public nonisolated(nonsending) func image(for request: ImageRequest) async throws(WebImageError) -> ImageResponse {
+        let request = loader.door.interceptors.changed(request)
         if !request.options.includesData, let image = loader.cachedImage(for: request) {
             loader.observer.answered(from: .memory)
             return ImageResponse(image: image, source: .memory)
@@ -181,8 +187,9 @@ public final class ImageManager: Sendable {
     /// The load as a sequence: progress, previews, the end. It begins when it is iterated.
     public func events(for request: ImageRequest) -> ImageEvents {
         ImageEvents { [loader] mailbox in
+            let request = loader.door.interceptors.changed(request)
             let token = LoadToken(loader: loader, request: request, isWatching: true)
-            loader.start(token, request, .mailbox(mailbox))
+            loader.begin(token, request, .mailbox(mailbox))
             return token
         }
     }
@@ -191,14 +198,22 @@ public final class ImageManager: Sendable {
     ///
     /// - Parameters:
     ///   - request: what is loaded, and how.
-    ///   - onEvent: called on threads of the manager (for a picture in memory: on the caller's, before this returns);
-    ///     `finished` comes exactly once, last, also after a cancel. It must not block.
+    ///   - executor: where `onEvent` is called. Default ``CallbackExecutor/direct``: on threads of the manager, and for a
+    ///     picture in memory on the caller's, before this returns.
+    ///   - onEvent: `finished` comes exactly once, last, also after a cancel. It must not block.
     @discardableResult
-    public func load(_ request: ImageRequest, onEvent: @escaping @Sendable (ImageEvent) -> Void) -> LoadToken {
+    public func load(
+        _ request: ImageRequest, on executor: CallbackExecutor = .direct,
+        onEvent: @escaping @Sendable (ImageEvent) -> Void
+    ) -> LoadToken {
+        let request = loader.door.interceptors.changed(request)
         let token = LoadToken(loader: loader, request: request, isWatching: true)
-        loader.start(token, request, .callback(EventCallback(onEvent)))
+        loader.begin(token, request, .callback(EventCallback { event in executor.run { onEvent(event) } }))
         return token
     }
+
+    /// Ends every load that runs or waits with `cancelled`. Loads that begin later are not concerned.
+    public func cancelAll() { loader.cancelAll() }
 
     /// How many pictures are being loaded or waited for.
     public var runningLoads: Int { loader.runningLoads }
@@ -301,12 +316,21 @@ extension DownloadConfiguration {
 }
 
 extension Loader {
+    /// The load as a sequence, past the interceptors.
+    func events(for request: ImageRequest) -> ImageEvents {
+        ImageEvents { [self] mailbox in
+            let token = LoadToken(loader: self, request: request, isWatching: true)
+            start(token, request, .mailbox(mailbox))
+            return token
+        }
+    }
+
     nonisolated(nonsending) func image(for request: ImageRequest) async throws(WebImageError) -> ImageResponse {
         let token = LoadToken(loader: self, request: request, isWatching: false)
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 // Memory was asked just before.
-                start(token, request, .once(continuation), asksMemory: false)
+                begin(token, request, .once(continuation), asksMemory: false)
             }
         } onCancel: {
             token.cancel()
@@ -325,4 +349,5 @@ struct LoaderParts {
     let observer: LoadObserver
     var keptHeaders = KeptHeaders.standard
     var defaults = LoadDefaults()
+    var interceptors: [any ImageInterceptor] = []
 }

@@ -46,12 +46,16 @@ extension ImageRequest.Options: Codable {
             [
                 .option("size", \.size), .option("priority", \.priority), .option("timeout", \.timeout),
                 .option("retriesFailed", \.retriesFailed), .option("includesData", \.includesData),
+                .option("alternatives", \.alternatives), .option("waitsForNetwork", \.waitsForNetwork),
                 .option("decoding", \.decoding), .option("caching", \.caching), .option("http", \.http),
             ], refusal: \.unwritable)
     }
 
     /// Why it cannot be written down; nil where it can.
-    private var unwritable: String? { transformers.isEmpty ? nil : "transformers cannot be written down" }
+    private var unwritable: String? {
+        if fallback != nil { return "a picture cannot be written down" }
+        return transformers.isEmpty ? nil : "transformers cannot be written down"
+    }
 }
 
 extension ImageRequest.Decoding: Codable {
@@ -68,6 +72,9 @@ extension ImageRequest.Decoding: Codable {
                 .option("bitmapLimit", \.bitmapLimit), .option("firstFrameOnly", \.firstFrameOnly),
                 .option("preloadsFrames", \.preloadsFrames), .option("page", \.page),
                 .option("formatHint", \.formatHint), .option("allowsPartial", \.allowsPartial),
+                .option("transformsAnimations", \.transformsAnimations),
+                .option("transformsVectors", \.transformsVectors),
+                .option("requiresAnimation", \.requiresAnimation),
                 .option("limits", \.ownLimits),
             ], refusal: \.unwritable)
     }

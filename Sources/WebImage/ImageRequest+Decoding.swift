@@ -23,6 +23,14 @@ extension ImageRequest {
         /// ``/WebImageCore/ImageAnimation/bufferLimit`` has room for, in place of when they are shown. Default false. For a
         /// picture that is in memory already there is ``/WebImageCore/ImageAnimation/preload()``.
         public var preloadsFrames = false
+        /// Whether transformers are done to animations, too, frame by frame. Default true. With false an animation comes as it
+        /// is, and geometry at the beginning of the transformers is done to the decoded picture.
+        public var transformsAnimations = true
+        /// Whether transformers are done to vector pictures, too, once they are drawn. Default true.
+        public var transformsVectors = true
+        /// Whether only an animation will do: the load of a still fails with `badImageData`, its cause `unsupportedFeature`.
+        /// Default false.
+        public var requiresAnimation = false
         /// Which page of a file of several pages is wanted, 0 for the first (TIFF); `image.info.header.frameCount` tells how
         /// many there are. Default 0. A load fails with `unsupportedFeature` where there is no such page.
         public var page = 0

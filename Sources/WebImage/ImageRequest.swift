@@ -101,6 +101,12 @@ extension ImageRequest {
         /// How long the whole load may take, from asking to answering; after it, `deadlineExceeded`. Default nil: as the
         /// manager says (``ImageManager/Configuration/timeout``), which is no limit unless it is set there.
         public var timeout: Duration?
+        /// Other URLs of the same picture, which are asked in this order when the one before has failed. What they bring is
+        /// cached under their own names. Default none.
+        public var alternatives: [String] = []
+        /// For how long a network that cannot be reached (no name, no connection) is waited for: the load is tried again
+        /// after one second, then after twice as long each time, at most 30 seconds. Default nil: not at all.
+        public var waitsForNetwork: Duration?
         /// Asks also for a URL that failed and is left alone for now (``ImageManager/failedURLs``); when that goes well, it
         /// is forgotten that it failed. Default false.
         public var retriesFailed = false
@@ -114,6 +120,7 @@ extension ImageRequest {
         /// How the bytes are downloaded.
         public var http = DownloadOptions()
         private var chain = TransformerChain()
+        private var stand = FallbackIdentity()
 
         /// - Parameter size: the size to decode to; nil: the size that the picture has.
         public init(size: TargetSize? = nil) { self.size = size }
@@ -124,9 +131,25 @@ extension ImageRequest {
             set { chain.all = newValue }
         }
 
+        /// The picture that a load ends with which failed, in all other ways of the request's, too
+        /// (``ImageResponse/failure`` then says with what). It is not cached, nor changed. Default nil: the load fails.
+        public var fallback: Image? {
+            get { stand.image }
+            set { stand.image = newValue }
+        }
+
         /// What is to be made of the bytes.
         var recipe: PictureRecipe { PictureRecipe(size: size, transformers: transformers, decoding: decoding) }
     }
+}
+
+/// Two are the same when they are the very same picture.
+private struct FallbackIdentity: Hashable, Sendable {
+    var image: Image?
+
+    static func == (one: Self, other: Self) -> Bool { one.image?.storage === other.image?.storage }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(image.map { ObjectIdentifier($0.storage) }) }
 }
 
 /// Two transformers with the same key make the same pixels.

@@ -10,6 +10,8 @@ public enum ImageSource: String, Hashable, Sendable {
     case network
     /// A `file:` or `data:` URL, or a path.
     case file
+    /// No load: an interceptor's picture, or the one that the request gives for a load that fails.
+    case given
 }
 
 /// The answer to a load.
@@ -30,12 +32,15 @@ public struct ImageResponse: Sendable {
     /// Why the original could not be kept on disk; the picture is as good without. Known only to a load that waits for it
     /// (``ImageRequest/Caching/waitsForStore``).
     public var storeError: WebImageError?
+    /// Why the load failed for which ``ImageRequest/Options/fallback`` stands.
+    public var failure: WebImageError?
     public var timings: LoadTimings
 
     package init(
         image: Image, source: ImageSource, data: [UInt8]? = nil, byteCount: ByteCount? = nil,
-        partialError: WebImageError? = nil, timings: LoadTimings = LoadTimings()
+        partialError: WebImageError? = nil, failure: WebImageError? = nil, timings: LoadTimings = LoadTimings()
     ) {
+        self.failure = failure
         self.image = image
         self.source = source
         self.data = data

@@ -1,8 +1,10 @@
 /// How urgent a piece of work is.
 public enum LoadPriority: Int, Hashable, Sendable, Codable, Comparable, CaseIterable {
-    case low = 0
-    case normal = 1
-    case high = 2
+    /// What nobody looks at yet, such as prefetching. Its downloads take no slot away from more urgent ones.
+    case veryLow = 0
+    case low = 1
+    case normal = 2
+    case high = 3
 
     public static func < (left: LoadPriority, right: LoadPriority) -> Bool { left.rawValue < right.rawValue }
 }

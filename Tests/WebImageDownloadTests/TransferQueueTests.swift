@@ -210,7 +210,13 @@ import WebImageTesting
         var random = SeededGenerator(seed: order == .firstInFirstOut ? 1 : 2)
         var queue = TransferQueue(limits: .init(total: 5, perHost: 2), order: order)
         var waiting: [Waiting] = []
-        var running: [Int: String] = [:]
+        var running: [Int: (host: String, priority: LoadPriority)] = [:]
+        /// What runs of those whom a newcomer of this priority has to wait for.
+        func count(_ host: String? = nil, before priority: LoadPriority) -> Int {
+            running.values.count { one in
+                (host == nil || one.host == host) && (priority == .veryLow || one.priority > .veryLow)
+            }
+        }
         var lastID = 0
         for _ in 0..<20_000 {
             switch Int.random(in: 0..<10, using: &random) {
@@ -233,15 +239,15 @@ import WebImageTesting
                 running[id] = nil
                 queue.remove(id)
             default:
-                let free = waiting.filter { one in running.values.filter { $0 == one.host }.count < 2 }
+                let free = waiting.filter { one in count(one.host, before: one.priority) < 2 }
                 let best = free.max { left, right in
                     if left.priority != right.priority { return left.priority < right.priority }
                     return order == .firstInFirstOut ? left.id > right.id : left.id < right.id
                 }
-                let expected = running.count < 5 ? best : nil
+                let expected = best.flatMap { count(before: $0.priority) < 5 ? $0 : nil }
                 #expect(queue.next() == expected?.id)
                 if let expected {
-                    running[expected.id] = expected.host
+                    running[expected.id] = (expected.host, expected.priority)
                     waiting.removeAll { $0.id == expected.id }
                 }
             }

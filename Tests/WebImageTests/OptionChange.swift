@@ -21,12 +21,17 @@ struct OptionChange: Sendable, CustomTestStringConvertible {
 
     static let all = plain + decoding + caching + http
 
+    private static let shown = Fixture.gradient(2, 2)
+
     private static let plain = [
         OptionChange("size") { $0.size = TargetSize(width: 40, fit: .cover) },
         OptionChange("priority") { $0.priority = .high },
         OptionChange("timeout") { $0.timeout = .milliseconds(1500) },
         OptionChange("retriesFailed") { $0.retriesFailed = true },
         OptionChange("includesData") { $0.includesData = true },
+        OptionChange("alternatives") { $0.alternatives = ["http://b.test/a.jpg"] },
+        OptionChange("waitsForNetwork") { $0.waitsForNetwork = .seconds(9) },
+        OptionChange("fallback", canBeWritten: false) { $0.fallback = shown },
         OptionChange("transformers", canBeWritten: false) { $0.transformers = [Failing()] },
     ]
 
@@ -38,6 +43,9 @@ struct OptionChange: Sendable, CustomTestStringConvertible {
         OptionChange("bitmapLimit") { $0.decoding.bitmapLimit = .mebibytes(1) },
         OptionChange("firstFrameOnly") { $0.decoding.firstFrameOnly = true },
         OptionChange("preloadsFrames") { $0.decoding.preloadsFrames = true },
+        OptionChange("transformsAnimations") { $0.decoding.transformsAnimations = false },
+        OptionChange("transformsVectors") { $0.decoding.transformsVectors = false },
+        OptionChange("requiresAnimation") { $0.decoding.requiresAnimation = true },
         OptionChange("page") { $0.decoding.page = 3 },
         OptionChange("formatHint") { $0.decoding.formatHint = .ico },
         OptionChange("allowsPartial") { $0.decoding.allowsPartial = true },

@@ -64,6 +64,15 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
             orders.removeAll { !$0.recipe.decoding.allowsPartial }
         }
         let frames = made.target.frames
+        if let frames, frames.animation(first: picture.image) != nil {
+            // Animations that are to stay as they are.
+            for order in orders where !order.recipe.decoding.transformsAnimations {
+                var whole = picture
+                whole.image = animated(picture.image, frames, order)
+                finish(order, .success(whole), tally)
+            }
+            orders.removeAll { !$0.recipe.decoding.transformsAnimations }
+        }
         let steps = PictureSteps(service: service, priority: client.priority) { (order: Client.Order, result) in
             var result = result
             if let frames, case .success(var picture) = result {
@@ -83,6 +92,10 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
 
     private func finish(_ order: Client.Order, _ result: Result<DecodedPicture, WebImageError>, _ tally: Tally) {
         switch result {
+        case .success(let picture) where order.recipe.decoding.requiresAnimation && picture.image.animation == nil:
+            let error = WebImageError(.unsupportedFeature, "the picture is no animation")
+            delivery.finish(order, .failure(error.endingALoad(of: order.place)))
+            tally.end(isWhole: true)
         case .success:
             delivery.finish(order, result)
             tally.end(isWhole: true)

@@ -80,7 +80,7 @@ final class DecodeTarget {
         if case .scaled = rows { convert(copy) }
         guard
             let image = try? finished(copy, format.alpha, isPartial: false),
-            let whole = try? recipe.transformed(image)
+            let whole = try? recipe.decoding.transformsAnimations ? recipe.transformed(image) : image
         else { return nil }
         return whole.with(animation: frames.animation(first: whole))
     }

@@ -32,6 +32,9 @@ struct PictureKey: Hashable, Sendable {
         if recipe.decoding.scalesInLinearLight { text += Self.field("l", "1") }
         if let limit = recipe.decoding.bitmapLimit { text += Self.field("b", "\(limit.bytes)") }
         if recipe.decoding.firstFrameOnly { text += Self.field("1", "1") }
+        if !recipe.decoding.transformsAnimations { text += Self.field("n", "0") }
+        if !recipe.decoding.transformsVectors { text += Self.field("v", "0") }
+        if recipe.decoding.requiresAnimation { text += Self.field("a", "1") }
         if recipe.decoding.page != 0 { text += Self.field("p", "\(recipe.decoding.page)") }
         if let coder = recipe.decoding.coder { text += Self.field("k", coder.key) }
         if let format = recipe.decoding.formatHint { text += Self.field("h", format.rawValue) }

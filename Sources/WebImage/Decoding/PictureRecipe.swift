@@ -13,7 +13,9 @@ struct PictureRecipe: Sendable {
     /// What of the chain is a part of decoding. Nothing where the picture is to stay as it is stored, which chains do not know,
     /// or where its bytes decide about its size.
     var geometry: LeadingGeometry {
-        let isPart = decoding.appliesOrientation && decoding.bitmapLimit == nil
+        let isPart =
+            decoding.appliesOrientation && decoding.bitmapLimit == nil && decoding.transformsAnimations
+            && decoding.transformsVectors
         return LeadingGeometry(size, isPart ? transformers : [])
     }
 
@@ -51,9 +53,13 @@ struct PictureRecipe: Sendable {
     ///
     /// - Throws: `transformFailed`.
     func transformed(_ image: Image, by steps: Range<Int>) throws(WebImageError) -> Image {
-        try StepPrograms(transformers[steps], limits: decoding.limits).run(image)
+        if image.info.isVector, !decoding.transformsVectors { return image }
+        return try StepPrograms(transformers[steps], limits: decoding.limits).run(image)
     }
 
-    /// The transformers that are left for a decoded picture, to be done to many.
-    var stepPrograms: StepPrograms { StepPrograms(transformers[decodedSteps...], limits: decoding.limits) }
+    /// The transformers that are left for the frames of an animation.
+    var stepPrograms: StepPrograms {
+        let steps = decoding.transformsAnimations ? transformers[decodedSteps...] : []
+        return StepPrograms(steps, limits: decoding.limits)
+    }
 }

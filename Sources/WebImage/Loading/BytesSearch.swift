@@ -28,6 +28,8 @@ struct BytesSearch: Sendable {
     let request: ImageRequest
     let key: BytesKey
     let seeker: any BytesSeeker
+    /// How many originals had been announced when it began.
+    private let begun: Int
     /// Where originals are looked for, in this order.
     private let tiers: [any OriginalTier]
 
@@ -36,8 +38,12 @@ struct BytesSearch: Sendable {
         self.request = request
         self.key = key
         self.seeker = seeker
+        begun = loader.originals.announcements
         tiers = request.options.caching.readsOriginal ? loader.caches.tiers(key.caching) : []
     }
+
+    /// What was kept since this search began is not known to it.
+    private func startAgain() { BytesSearch(loader: loader, request: request, key: key, seeker: seeker).start() }
 
     func start() {
         if let data = request.inlineData { return found(ByteLog(bytes: data), .file) }
@@ -141,7 +147,7 @@ struct BytesSearch: Sendable {
     private func askOrigin(_ exchange: CacheExchange?) {
         // It may just have come for somebody else.
         if let exchange, exchange.base == nil, key.policy.mode.readsCache, !tiers.isEmpty,
-            loader.originals.whenDecided(key.originalKey, { start() })
+            loader.originals.whenDecided(key.originalKey, since: begun, { startAgain() })
         {
             return
         }

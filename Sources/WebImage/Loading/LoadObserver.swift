@@ -21,7 +21,7 @@ final class LoadObserver: Sendable {
     init(logger: Logger) {
         self.logger = logger
         var loads: [ImageSource: Counter] = [:]
-        for source in [ImageSource.memory, .disk, .tier, .network, .file] {
+        for source in [ImageSource.memory, .disk, .tier, .network, .file, .given] {
             loads[source] = Counter(label: "webimage.loads", dimensions: [("source", source.rawValue)])
         }
         self.loads = loads

@@ -55,8 +55,12 @@ struct LoadTable {
     var isDraining = false
     /// Looks for bytes or pictures that no job stands for, and what must come before a job.
     private(set) var preliminaries = 0
+    /// Those callers for whom such work is done.
+    private var waiting: [ObjectIdentifier: LoadToken] = [:]
     /// Who waits until nothing runs.
     private var idle: [CancellableAnswer<Void>] = []
+    /// Who waits until no picture is waited for that is more urgent than this.
+    private var untilQuiet: [(priority: LoadPriority, run: @Sendable () -> Void)] = []
 
     /// - Parameters:
     ///   - removals: how many there were when the load began.
@@ -234,19 +238,47 @@ struct LoadTable {
     /// Takes in one who looks for something before, or without, a job.
     ///
     /// - Returns: false when nobody is taken in any more. Else ``endPreliminary()`` must follow.
-    mutating func beginPreliminary() -> Bool {
+    mutating func beginPreliminary(for token: LoadToken? = nil) -> Bool {
         if isShutDown || isDraining { return false }
         preliminaries += 1
+        if let token { waiting[ObjectIdentifier(token)] = token }
         return true
     }
 
-    mutating func endPreliminary() { preliminaries -= 1 }
+    mutating func endPreliminary(of token: LoadToken? = nil) {
+        preliminaries -= 1
+        if let token { waiting[ObjectIdentifier(token)] = nil }
+    }
+
+    /// All callers that wait for a picture.
+    var tokens: [LoadToken] { pixelJobs.values.flatMap(\.tokens) + waiting.values }
 
     /// - Returns: false when nothing runs: there is nothing to wait for.
     mutating func waitUntilIdle(_ answer: CancellableAnswer<Void>) -> Bool {
         if isIdle { return false }
         idle.append(answer)
         return true
+    }
+
+    /// Whether no picture is waited for that is more urgent than this.
+    private func isQuiet(above priority: LoadPriority) -> Bool {
+        !pixelJobs.values.contains { $0.bytes.priority > priority }
+            && !waiting.values.contains { $0.currentPriority > priority && !$0.hasEnded }
+    }
+
+    /// - Returns: false when it is quiet: there is nothing to wait for. Else `run` is among ``takeQuiet()`` once it is.
+    mutating func whenQuiet(above priority: LoadPriority, _ run: @escaping @Sendable () -> Void) -> Bool {
+        if isQuiet(above: priority) { return false }
+        untilQuiet.append((priority, run))
+        return true
+    }
+
+    /// What has waited long enough for quiet.
+    mutating func takeQuiet() -> [@Sendable () -> Void] {
+        if untilQuiet.isEmpty { return [] }
+        let all = untilQuiet
+        untilQuiet = all.filter { !isQuiet(above: $0.priority) }
+        return all.filter { isQuiet(above: $0.priority) }.map(\.run)
     }
 
     /// Those who have waited long enough.

@@ -33,6 +33,8 @@ public final class LoadToken: @unchecked Sendable {
     var hasEnded = false
     /// Whether it was taken in before the drain, and so may go on to another job.
     var isAdmitted = false
+    /// The load that an interceptor has called for it last.
+    var inner: LoadToken?
     /// What the caller's own leaving is told with.
     var leftWith: WebImageError?
     var timeout: ScheduledAction?

@@ -21,7 +21,9 @@ final class Loader: Sendable {
         observer = parts.observer
         origin = OriginAccess(
             parts.downloader, parts.failedURLs, .standard(keeping: parts.keptHeaders), clock: parts.decoding.clock)
-        door = RequestDoor(parts.downloader, defaults: parts.defaults)
+        door = RequestDoor(
+            parts.downloader, defaults: parts.defaults,
+            interceptors: InterceptorChain(parts.interceptors, clock: parts.decoding.clock))
         originals = OriginalStore(observer: parts.observer)
     }
 
@@ -60,7 +62,7 @@ final class Loader: Sendable {
         if hasBegun { arm(known, of: token) } else { join(token, goingOnWith: known, delivery) }
     }
 
-    private func answerFromMemory(
+    func answerFromMemory(
         _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery
     ) -> Bool {
         guard !request.options.includesData, let image = cachedImage(for: request) else { return false }
@@ -141,7 +143,16 @@ final class Loader: Sendable {
     }
 
     func setPriority(_ priority: LoadPriority, of token: LoadToken) {
-        if let job = table.withLock({ $0.setPriority(priority, of: token) }) { updatePriority(of: job) }
+        let (job, inner) = table.withLock { ($0.setPriority(priority, of: token), token.inner) }
+        if let job { updatePriority(of: job) }
+        if let inner { setPriority(priority, of: inner) }
+        if priority <= .low { noteIdle() }
+    }
+
+    /// Ends every caller's wait with `cancelled`; what comes from now on is loaded as ever.
+    func cancelAll() {
+        let tokens = table.withLock { $0.tokens }
+        for token in tokens { leave(token, with: .cancelled) }
     }
 
     var runningLoads: Int { table.withLock { $0.pixelJobs.count } }
@@ -156,7 +167,7 @@ final class Loader: Sendable {
         _ token: LoadToken, _ delivery: LoadToken.Delivery, _ work: @escaping @Sendable () async -> Void
     ) -> Bool {
         let isWelcome = table.withLock { table in
-            if token.hasEnded || !table.beginPreliminary() { return false }
+            if token.hasEnded || !table.beginPreliminary(for: token) { return false }
             token.isAdmitted = true
             token.delivery = delivery
             return true
@@ -164,7 +175,7 @@ final class Loader: Sendable {
         guard isWelcome else { return false }
         let preliminary = Task {
             await work()
-            endPreliminary()
+            endPreliminary(of: token)
         }
         let isLate = table.withLock { _ in
             if token.hasEnded { return true }
@@ -177,8 +188,8 @@ final class Loader: Sendable {
     }
 
     /// What ``LoadTable/beginPreliminary()`` began has ended.
-    func endPreliminary() {
-        table.withLock { $0.endPreliminary() }
+    func endPreliminary(of token: LoadToken? = nil) {
+        table.withLock { $0.endPreliminary(of: token) }
         noteIdle()
     }
 
@@ -207,9 +218,18 @@ final class Loader: Sendable {
         alarm.cancel()
     }
 
-    /// Tells those who wait for it that nothing runs any more.
+    /// Tells those who wait for it that nothing runs any more, or nothing urgent.
     func noteIdle() {
-        for answer in table.withLock({ $0.takeIdle() }) { answer.give(.success(())) }
+        let (idle, quiet) = table.withLock { ($0.takeIdle(), $0.takeQuiet()) }
+        for answer in idle { answer.give(.success(())) }
+        for run in quiet { ioExecutor.run(.veryLow, run) }
+    }
+
+    /// Calls `run` once no picture is waited for that is more urgent than `priority`, on a thread for files.
+    ///
+    /// - Returns: false when that is so already; it is not called then.
+    func whenQuiet(above priority: LoadPriority, _ run: @escaping @Sendable () -> Void) -> Bool {
+        table.withLock { $0.whenQuiet(above: priority, run) }
     }
 
     func shutDown() {

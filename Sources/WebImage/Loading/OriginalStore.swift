@@ -7,12 +7,14 @@ import WebImageSystem
 /// An original that is to be stored, in one tier or several.
 struct PendingOriginal: Sendable {
     let metadata: DiskMetadata
+    fileprivate let key: CacheKey
     /// One for each tier. Their places in the order of writes are taken.
     fileprivate let writes: [any TierWrite]
 
     /// - Parameter log: its bytes; nil where others will be written, which nobody knows yet.
     init(_ kept: KeptOriginal, log: ByteLog?, key: CacheKey) {
         metadata = kept.metadata
+        self.key = key
         writes = kept.tiers.map { $0.reserve(key, log, kept.metadata) }
     }
 }
@@ -58,6 +60,8 @@ final class OriginalStore: Sendable {
         var lastNumber = 0
         /// Originals that have come whole, and of which it is not known yet whether they are pictures; with what waits for that.
         var undecided: [CacheKey: [@Sendable () -> Void]] = [:]
+        /// What was announced last, for those who looked for it just before.
+        var recent = RecentKeys()
         /// Who waits for all up to a number.
         var waiting: [(last: Int, run: @Sendable () -> Void)] = []
 
@@ -84,6 +88,7 @@ final class OriginalStore: Sendable {
         let number = state.withLock { state in
             state.lastNumber += 1
             state.pending.insert(state.lastNumber)
+            if let original { state.recent.add(original.key, state.lastNumber) }
             return state.lastNumber
         }
         if let original { for write in original.writes { write.announce() } }
@@ -142,14 +147,21 @@ final class OriginalStore: Sendable {
         for run in state.withLock({ $0.undecided.removeValue(forKey: key) }) ?? [] { run() }
     }
 
-    /// Calls `run` once, off every lock, when it is known whether an original is to be kept.
+    /// How many originals have been announced.
+    var announcements: Int { state.withLock { $0.lastNumber } }
+
+    /// Calls `run` once, off every lock, when it is known whether an original is to be kept; at once where one was announced
+    /// since a moment.
     ///
-    /// - Returns: false when nobody is about to decide that: `run` is not called.
-    func whenDecided(_ key: CacheKey, _ run: @escaping @Sendable () -> Void) -> Bool {
-        state.withLock { state in
-            if state.undecided.isEmpty { return false }
-            return state.undecided[key]?.append(run) != nil
+    /// - Parameter moment: what ``announcements`` was.
+    /// - Returns: false when nobody is about to decide that, or has just decided it: `run` is not called.
+    func whenDecided(_ key: CacheKey, since moment: Int, _ run: @escaping @Sendable () -> Void) -> Bool {
+        let (isComing, isThere) = state.withLock { state -> (Bool, Bool) in
+            if !state.undecided.isEmpty, state.undecided[key]?.append(run) != nil { return (true, false) }
+            return (false, state.recent.has(key, since: moment))
         }
+        if isThere { run() }
+        return isComing || isThere
     }
 
     /// Returns when everything that was announced so far is stored or given up.
@@ -166,4 +178,19 @@ final class OriginalStore: Sendable {
         }
         if isDone { run() }
     }
+}
+
+/// The keys that came last.
+private struct RecentKeys {
+    private static let most = 64
+
+    private var keys: [(key: CacheKey, number: Int)] = []
+    private var next = 0
+
+    mutating func add(_ key: CacheKey, _ number: Int) {
+        if keys.count < Self.most { keys.append((key, number)) } else { keys[next] = (key, number) }
+        next = (next + 1) % Self.most
+    }
+
+    func has(_ key: CacheKey, since number: Int) -> Bool { keys.contains { $0.number > number && $0.key == key } }
 }

@@ -128,27 +128,6 @@ extension PixelJob: PictureOrder {
     var isWatched: Bool { watched.load(ordering: .relaxed) }
 }
 
-/// How many callers there are of each priority.
-struct PriorityCounts {
-    private var low = 0
-    private var normal = 0
-    private var high = 0
-
-    var highest: LoadPriority { high > 0 ? .high : normal > 0 ? .normal : .low }
-
-    mutating func add(_ priority: LoadPriority) { change(priority, by: 1) }
-
-    mutating func remove(_ priority: LoadPriority) { change(priority, by: -1) }
-
-    private mutating func change(_ priority: LoadPriority, by step: Int) {
-        switch priority {
-        case .low: low += step
-        case .normal: normal += step
-        case .high: high += step
-        }
-    }
-}
-
 /// Bytes that pixel jobs wait for: one look into the disk cache, or one transfer, for all of them.
 final class BytesJob: @unchecked Sendable {
     // Sendable: what changes is guarded by the loader's lock; the rest is constant.
@@ -164,7 +143,7 @@ final class BytesJob: @unchecked Sendable {
     let finishesWhenDrained = Atomic(false)
     /// Set by the session that says how it went with the origin.
     let isSettled = Atomic(false)
-    private let highest = Atomic(LoadPriority.low.rawValue)
+    private let highest = Atomic(LoadPriority.veryLow.rawValue)
 
     /// Every pixel job that is not finished.
     var pixelJobs: [PixelJob] = []
@@ -179,7 +158,7 @@ final class BytesJob: @unchecked Sendable {
     var opened: OpenedBytes?
     /// Of all callers of all pixel jobs.
     var priorities = PriorityCounts() {
-        didSet { highest.store(priorities.highest.rawValue, ordering: .relaxed) }
+        didSet { highest.store((priorities.highest ?? .veryLow).rawValue, ordering: .relaxed) }
     }
 
     init(key: BytesKey, request: ImageRequest, started: Duration, removals: RemovalCounts) {
@@ -202,5 +181,5 @@ final class BytesJob: @unchecked Sendable {
     }
 
     /// That of the most urgent caller; may be read without the lock.
-    var priority: LoadPriority { LoadPriority(rawValue: highest.load(ordering: .relaxed)) ?? .low }
+    var priority: LoadPriority { LoadPriority(rawValue: highest.load(ordering: .relaxed)) ?? .veryLow }
 }

@@ -16,9 +16,11 @@ struct RequestDoor: Sendable {
 
     private let downloader: ImageDownloader
     private let defaults: LoadDefaults
+    let interceptors: InterceptorChain
 
-    init(_ downloader: ImageDownloader, defaults: LoadDefaults) {
+    init(_ downloader: ImageDownloader, defaults: LoadDefaults, interceptors: InterceptorChain) {
         self.downloader = downloader
+        self.interceptors = interceptors
         self.defaults = defaults
     }
 

@@ -13,10 +13,7 @@ final class TransferEntry: @unchecked Sendable {
     var isInTable = true
     /// Whether it has ended and given up its slot.
     var isOver = false
-    /// Subscribers by priority.
-    private var low = 0
-    private var normal = 0
-    private var high = 0
+    private var priorities = PriorityCounts()
 
     init(
         transfer: any Transfer, log: ByteLog, request: ResolvedRequest, priority: LoadPriority,
@@ -31,23 +28,20 @@ final class TransferEntry: @unchecked Sendable {
 
     var id: TransferQueue.ID { transfer.id }
 
-    func add(_ priority: LoadPriority) { change(priority, by: 1) }
+    func add(_ priority: LoadPriority) {
+        priorities.add(priority)
+        tellTransfer()
+    }
 
-    func remove(_ priority: LoadPriority) { change(priority, by: -1) }
+    func remove(_ priority: LoadPriority) {
+        priorities.remove(priority)
+        tellTransfer()
+    }
 
-    private func change(_ priority: LoadPriority, by count: Int) {
-        switch priority {
-        case .low: low += count
-        case .normal: normal += count
-        case .high: high += count
-        }
-        if let highest = self.priority { transfer.note(highest) }
+    private func tellTransfer() {
+        if let highest = priority { transfer.note(highest) }
     }
 
     /// The highest of its subscribers'; nil when there are none.
-    var priority: LoadPriority? {
-        if high > 0 { return .high }
-        if normal > 0 { return .normal }
-        return low > 0 ? .low : nil
-    }
+    var priority: LoadPriority? { priorities.highest }
 }

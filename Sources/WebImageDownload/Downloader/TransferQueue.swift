@@ -15,7 +15,8 @@ package struct TransferQueue: Sendable {
     package struct Limits: Hashable, Sendable {
         package var total: Int
         package var perHost: Int
-        /// Of both, those that low-priority transfers may not take; one is left to them.
+        /// Of both, those that transfers of low and very low priority may not take; one is left to them. Those of very low
+        /// priority count against the limits of their own kind only, so that they hold up nobody else.
         package var reserved: Int
         /// How many may run beyond both, so that slow origins hold up nobody: slow transfers are not counted, and a host that
         /// has none running may begin one. 0: nobody goes beyond.
@@ -41,7 +42,7 @@ package struct TransferQueue: Sendable {
         fileprivate var mostPerHost: Int { perHost + min(spare, 2 * perHost) }
         /// What is only prefetched leaves a quarter of the spare ones to others.
         fileprivate func most(_ priority: LoadPriority) -> Int {
-            total + (priority == .low ? spare - spare / 4 : spare)
+            total + (priority <= .low ? spare - spare / 4 : spare)
         }
     }
 
@@ -61,7 +62,7 @@ package struct TransferQueue: Sendable {
     private struct Place: Sendable {
         enum State {
             case waiting
-            case running(isLow: Bool, isSlow: Bool)
+            case running(LoadPriority, isSlow: Bool)
             /// Has run and may be queued again.
             case idle
         }
@@ -78,12 +79,31 @@ package struct TransferQueue: Sendable {
         private(set) var slow = 0
         /// Those of low priority that do not crawl.
         private(set) var low = 0
+        /// Those of very low priority that do not crawl.
+        private(set) var veryLow = 0
 
         var brisk: Int { count - slow }
 
-        mutating func note(_ change: Int, isLow: Bool, isSlow: Bool) {
+        mutating func note(_ change: Int, _ priority: LoadPriority, isSlow: Bool) {
             count += change
-            if isSlow { slow += change } else if isLow { low += change }
+            if isSlow {
+                slow += change
+            } else if priority == .low {
+                low += change
+            } else if priority == .veryLow {
+                veryLow += change
+            }
+        }
+
+        /// What a transfer of this priority is held up by: nobody but those of very low priority by one of these.
+        func seen(by priority: LoadPriority) -> (count: Int, brisk: Int, low: Int) {
+            if priority == .veryLow { return (count, brisk, low + veryLow) }
+            return (count - veryLow, brisk - veryLow, low)
+        }
+
+        func isWithin(total: Int, low lowTotal: Int, most: Int, for priority: LoadPriority) -> Bool {
+            let (count, brisk, low) = seen(by: priority)
+            return brisk < total && count < most && (priority > .low || low < lowTotal)
         }
     }
 
@@ -93,8 +113,8 @@ package struct TransferQueue: Sendable {
 
         /// Whether the host itself may have one more.
         func admits(_ priority: LoadPriority, _ limits: Limits) -> Bool {
-            running.brisk < limits.perHost && running.count < limits.mostPerHost
-                && (priority != .low || running.low < limits.lowPerHost)
+            running.isWithin(
+                total: limits.perHost, low: limits.lowPerHost, most: limits.mostPerHost, for: priority)
         }
     }
 
@@ -123,7 +143,7 @@ package struct TransferQueue: Sendable {
 
     /// Whether one more may wait.
     package func hasRoom(for priority: LoadPriority) -> Bool {
-        waitingCount < (priority == .low ? limits.waiting - limits.waiting / 10 : limits.waiting)
+        waitingCount < (priority <= .low ? limits.waiting - limits.waiting / 10 : limits.waiting)
     }
 
     /// Starts a new transfer at once where nobody waits whom that could concern; false when it must be queued.
@@ -134,27 +154,25 @@ package struct TransferQueue: Sendable {
         let isInTurn = ready.isEmpty && hasSlot(for: priority) && host.waiting.isEmpty && host.admits(priority, limits)
         let isFirstOfHost = host.running.count == 0 && host.waiting.isEmpty && idle.isEmpty && hasSpare(for: priority)
         guard isInTurn || isFirstOfHost else { return false }
-        let isLow = priority == .low
         if let index {
-            hosts.values[index].running.note(1, isLow: isLow, isSlow: false)
+            hosts.values[index].running.note(1, priority, isSlow: false)
         } else {
-            host.running.note(1, isLow: isLow, isSlow: false)
+            host.running.note(1, priority, isSlow: false)
             hosts[name] = host
         }
-        places[id] = Place(turn: nextTurn(), host: name, state: .running(isLow: isLow, isSlow: false))
-        running.note(1, isLow: isLow, isSlow: false)
+        places[id] = Place(turn: nextTurn(), host: name, state: .running(priority, isSlow: false))
+        running.note(1, priority, isSlow: false)
         return true
     }
 
     /// Whether one more may run within the limits.
     private func hasSlot(for priority: LoadPriority) -> Bool {
-        running.brisk < limits.total && running.count < limits.mostTotal
-            && (priority != .low || running.low < limits.lowTotal)
+        running.isWithin(total: limits.total, low: limits.lowTotal, most: limits.mostTotal, for: priority)
     }
 
     /// Whether the first transfer of a host may run beyond the limits.
     private func hasSpare(for priority: LoadPriority) -> Bool {
-        limits.spare > 0 && running.count < limits.most(priority)
+        limits.spare > 0 && running.seen(by: priority).count < limits.most(priority)
     }
 
     /// Queues a transfer. One that has run (and goes on at another host) keeps its first turn.
@@ -172,46 +190,45 @@ package struct TransferQueue: Sendable {
         case .waiting:
             hosts[place.host]?.waiting.set(id, to: Rank(priority: priority, turn: place.turn))
             update(place.host)
-        case .running(let wasLow, let isSlow):
+        case .running(let before, let isSlow):
             // One that has become urgent, or no longer is, counts as what it is now.
-            if wasLow != (priority == .low) { count(id, place, isLow: priority == .low, isSlow: isSlow) }
+            if before != priority { count(id, place, priority, isSlow: isSlow) }
         case .idle: break
         }
     }
 
     /// A running transfer crawls, or does so no longer.
     package mutating func setSlow(_ isSlow: Bool, of id: ID) {
-        guard let place = places[id], case .running(let isLow, let wasSlow) = place.state, isSlow != wasSlow else {
+        guard let place = places[id], case .running(let priority, let wasSlow) = place.state, isSlow != wasSlow else {
             return
         }
-        count(id, place, isLow: isLow, isSlow: isSlow)
+        count(id, place, priority, isSlow: isSlow)
     }
 
     /// Counts a running transfer as another kind than before.
-    private mutating func count(_ id: ID, _ place: Place, isLow: Bool, isSlow: Bool) {
-        guard case .running(let wasLow, let wasSlow) = place.state else { return }
-        places[id]?.state = .running(isLow: isLow, isSlow: isSlow)
-        running.note(-1, isLow: wasLow, isSlow: wasSlow)
-        running.note(1, isLow: isLow, isSlow: isSlow)
-        hosts[place.host]?.running.note(-1, isLow: wasLow, isSlow: wasSlow)
-        hosts[place.host]?.running.note(1, isLow: isLow, isSlow: isSlow)
+    private mutating func count(_ id: ID, _ place: Place, _ priority: LoadPriority, isSlow: Bool) {
+        guard case .running(let before, let wasSlow) = place.state else { return }
+        places[id]?.state = .running(priority, isSlow: isSlow)
+        running.note(-1, before, isSlow: wasSlow)
+        running.note(1, priority, isSlow: isSlow)
+        hosts[place.host]?.running.note(-1, before, isSlow: wasSlow)
+        hosts[place.host]?.running.note(1, priority, isSlow: isSlow)
         update(place.host)
     }
 
     /// The next transfer that may start now; it counts as running until ``release(_:)``.
     package mutating func next() -> ID? {
         guard !isSuspended, let (host, rank) = nextHost, let id = hosts[host]?.waiting.popFirst() else { return nil }
-        let isLow = rank.priority == .low
-        places[id]?.state = .running(isLow: isLow, isSlow: false)
+        places[id]?.state = .running(rank.priority, isSlow: false)
         waitingCount -= 1
-        running.note(1, isLow: isLow, isSlow: false)
-        hosts[host]?.running.note(1, isLow: isLow, isSlow: false)
+        running.note(1, rank.priority, isSlow: false)
+        hosts[host]?.running.note(1, rank.priority, isSlow: false)
         update(host)
         return id
     }
 
     private var nextHost: (id: String, rank: Rank)? {
-        // When the first of all is of low priority, so is every other one.
+        // Where the most urgent may not start, nobody may.
         if let first = ready.first, hasSlot(for: first.rank.priority) { return first }
         if let first = idle.first, hasSpare(for: first.rank.priority) { return first }
         return nil
@@ -219,16 +236,16 @@ package struct TransferQueue: Sendable {
 
     /// Gives up the slot of a running transfer, which may be queued again.
     package mutating func release(_ id: ID) {
-        guard let place = places[id], case .running(let isLow, let isSlow) = place.state else { return }
+        guard let place = places[id], case .running(let priority, let isSlow) = place.state else { return }
         places[id]?.state = .idle
-        giveUp(place.host, isLow: isLow, isSlow: isSlow)
+        giveUp(place.host, priority, isSlow: isSlow)
     }
 
     /// Forgets a transfer, waiting or running.
     package mutating func remove(_ id: ID) {
         guard let place = places.removeValue(forKey: id) else { return }
         switch place.state {
-        case .running(let isLow, let isSlow): giveUp(place.host, isLow: isLow, isSlow: isSlow)
+        case .running(let priority, let isSlow): giveUp(place.host, priority, isSlow: isSlow)
         case .waiting:
             waitingCount -= 1
             hosts[place.host]?.waiting.remove(id)
@@ -237,10 +254,10 @@ package struct TransferQueue: Sendable {
         }
     }
 
-    private mutating func giveUp(_ name: String, isLow: Bool, isSlow: Bool) {
-        running.note(-1, isLow: isLow, isSlow: isSlow)
+    private mutating func giveUp(_ name: String, _ priority: LoadPriority, isSlow: Bool) {
+        running.note(-1, priority, isSlow: isSlow)
         guard let index = hosts.index(forKey: name) else { return }
-        hosts.values[index].running.note(-1, isLow: isLow, isSlow: isSlow)
+        hosts.values[index].running.note(-1, priority, isSlow: isSlow)
         // Where others wait or nothing is left there is more to do.
         if !hosts.values[index].waiting.isEmpty || hosts.values[index].running.count == 0 { update(name) }
     }

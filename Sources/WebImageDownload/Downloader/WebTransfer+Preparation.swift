@@ -238,6 +238,7 @@ extension LoadPriority {
     /// HTTP/2's weights became.
     fileprivate var field: String? {
         switch self {
+        case .veryLow: "u=7"
         case .low: "u=5"
         case .normal: nil
         case .high: "u=1"

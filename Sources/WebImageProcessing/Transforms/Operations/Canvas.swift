@@ -34,6 +34,8 @@ extension ImageTransformer where Self == ImageTransform {
     /// Lays the picture on a canvas of this size; a side that is not longer than the picture's stays as it is.
     ///
     /// - Parameters:
+    ///   - width: in pixels.
+    ///   - height: in pixels.
     ///   - gravity: where on the canvas. Default in the middle.
     ///   - color: of the canvas. Default transparent.
     public static func extend(

@@ -16,14 +16,19 @@ extension ImageTransformer where Self == ImageTransform {
 
     /// Keeps a part of this size; a side that is longer than the picture's stays as it is.
     ///
-    /// - Parameter gravity: which part. Default the middle.
+    /// - Parameters:
+    ///   - width: in pixels.
+    ///   - height: in pixels.
+    ///   - gravity: which part. Default the middle.
     public static func crop(width: Int, height: Int, at gravity: Gravity = .center) -> ImageTransform {
         ImageTransform(Crop(size: PixelSize(width: width, height: height), gravity: gravity))
     }
 
     /// Keeps the largest square or circle.
     ///
-    /// - Parameter gravity: which part. Default the middle.
+    /// - Parameters:
+    ///   - shape: a square or a circle, as large as the shorter side.
+    ///   - gravity: which part. Default the middle.
     public static func crop(_ shape: CropShape, at gravity: Gravity = .center) -> ImageTransform {
         ImageTransform(Crop(shape: shape, gravity: gravity))
     }

@@ -1,0 +1,122 @@
+import WebImageCore
+import WebImageSystem
+
+/// A manager's interceptors, in their order, and behind them what a request itself says of loads that fail.
+struct InterceptorChain: Sendable {
+    private let interceptors: [any ImageInterceptor]
+    private let clock: any LoadClock
+
+    init(_ interceptors: [any ImageInterceptor], clock: any LoadClock) {
+        self.interceptors = interceptors
+        self.clock = clock
+    }
+
+    /// Whether a load goes another way than straight.
+    func concerns(_ request: ImageRequest) -> Bool { !interceptors.isEmpty || request.hasWayOut }
+
+    /// The request as the interceptors change it before anything is looked up.
+    func changed(_ request: ImageRequest) -> ImageRequest {
+        if interceptors.isEmpty { return request }
+        var changed = request
+        for interceptor in interceptors { interceptor.change(&changed) }
+        return changed
+    }
+
+    /// Carries out a load through all of them.
+    func run<Answer: Sendable>(
+        _ request: ImageRequest, _ load: InterceptedLoad<Answer>
+    ) async throws(WebImageError) -> Answer {
+        try await run(request, from: 0, load)
+    }
+
+    private func run<Answer: Sendable>(
+        _ request: ImageRequest, from index: Int, _ load: InterceptedLoad<Answer>
+    ) async throws(WebImageError) -> Answer {
+        guard index < interceptors.count else {
+            return request.hasWayOut ? try await WayOut(clock: clock).load(request, load) : try await load(request)
+        }
+        let next = InterceptedLoad<Answer>(
+            proceed: { request throws(WebImageError) in
+                if Task.isCancelled { throw .cancelled }
+                return try await run(request, from: index + 1, load)
+            }, make: load.make)
+        return try await interceptors[index].intercept(request, next)
+    }
+}
+
+extension ImageRequest {
+    /// Whether it says what to do when its load fails.
+    var hasWayOut: Bool {
+        !options.alternatives.isEmpty || options.fallback != nil || options.waitsForNetwork != nil
+    }
+
+    /// The same picture at another URL.
+    fileprivate func at(_ url: String) -> ImageRequest {
+        var options = options
+        options.alternatives = []
+        return ImageRequest(.url(url), options)
+    }
+}
+
+/// What a request says of a load that fails: wait for the network, ask elsewhere, show something else.
+private struct WayOut: Sendable {
+    /// Between two tries of a network that does not answer: the first wait, twice as long each time, at most the last.
+    private static let waits = (first: Duration.seconds(1), last: Duration.seconds(30))
+
+    let clock: any LoadClock
+
+    func load<Answer: Sendable>(
+        _ request: ImageRequest, _ load: InterceptedLoad<Answer>
+    ) async throws(WebImageError) -> Answer {
+        var failure: WebImageError
+        do throws(WebImageError) {
+            return try await patiently(request, load)
+        } catch {
+            failure = error
+        }
+        for url in request.options.alternatives where failure.code != .cancelled {
+            do throws(WebImageError) {
+                return try await patiently(request.at(url), load)
+            } catch {
+                failure = error
+            }
+        }
+        guard let fallback = request.options.fallback, failure.code != .cancelled else { throw failure }
+        return try load.answer(with: fallback, inPlaceOf: failure)
+    }
+
+    /// Tries again while the network cannot be reached, for as long as the request says.
+    private func patiently<Answer: Sendable>(
+        _ request: ImageRequest, _ load: InterceptedLoad<Answer>
+    ) async throws(WebImageError) -> Answer {
+        guard let patience = request.options.waitsForNetwork else { return try await load(request) }
+        let end = clock.now + patience
+        var wait = Self.waits.first
+        var request = request
+        while true {
+            do throws(WebImageError) {
+                return try await load(request)
+            } catch {
+                guard error.isOfNetwork, clock.now < end else { throw error }
+            }
+            try await pause(until: min(clock.now + wait, end))
+            wait = min(wait * 2, Self.waits.last)
+            // The URL has failed, and is meant to be asked for all the same.
+            request.options.retriesFailed = true
+        }
+    }
+
+    private func pause(until time: Duration) async throws(WebImageError) {
+        let answer = CancellableAnswer<Void>()
+        let alarm = clock.schedule(at: time) { answer.give(.success(())) }
+        defer { alarm.cancel() }
+        try await answer.value()
+    }
+}
+
+extension WebImageError {
+    /// Whether it tells of a network that cannot be reached, not of an origin that answers.
+    fileprivate var isOfNetwork: Bool {
+        [.dnsFailed, .connectionRefused, .connectTimeout, .connectionLost, .circuitOpen].contains(code)
+    }
+}

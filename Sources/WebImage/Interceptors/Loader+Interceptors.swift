@@ -1,0 +1,88 @@
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+extension Loader {
+    /// Starts what a caller of the manager wants, through the interceptors.
+    ///
+    /// - Parameters:
+    ///   - request: as they have changed it.
+    ///   - asksMemory: false where memory was asked just before.
+    func begin(
+        _ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery, asksMemory: Bool = true
+    ) {
+        guard door.interceptors.concerns(request) else {
+            return start(token, request, delivery, asksMemory: asksMemory)
+        }
+        if asksMemory, case .ready(let ready) = door.enter(request, by: token.settings),
+            answerFromMemory(token, ready, delivery)
+        {
+            return
+        }
+        let hasBegun = beginPreliminary(token, delivery) { [self] in
+            let load = InterceptedLoad<ImageResponse>(
+                proceed: { [self] request throws(WebImageError) in
+                    try await self.load(request, for: token, delivery)
+                },
+                make: { image, failure throws(WebImageError) in
+                    ImageResponse(image: image, source: .given, failure: failure)
+                })
+            do throws(WebImageError) {
+                var response = try await door.interceptors.run(request, load)
+                response.timings.total = clock.now - token.started
+                answer(token, response, delivery)
+            } catch {
+                leave(token, with: error)
+            }
+        }
+        // Joining tells it why.
+        if hasBegun { arm(request, of: token) } else { join(token, goingOnWith: request, delivery) }
+    }
+
+    /// A load behind the interceptors, on behalf of a caller who sees what happens on the way.
+    private func load(
+        _ request: ImageRequest, for token: LoadToken, _ delivery: LoadToken.Delivery
+    ) async throws(WebImageError) -> ImageResponse {
+        let inner = LoadToken(loader: self, request: request, isWatching: token.isWatching)
+        let hasLeft = table.withLock { _ in
+            inner.currentPriority = token.currentPriority
+            // Its caller was taken in before the drain.
+            inner.isAdmitted = true
+            token.inner = inner
+            return token.hasEnded
+        }
+        if hasLeft { throw .cancelled }
+        let answer = CancellableAnswer<ImageResponse>()
+        start(
+            inner, request,
+            .callback(
+                EventCallback { event in
+                    if case .finished(let result) = event { answer.give(result) } else { delivery.post(event) }
+                }))
+        do throws(WebImageError) {
+            return try await answer.value()
+        } catch {
+            // Where the load has ended by itself, leaving does nothing.
+            inner.cancel()
+            throw error
+        }
+    }
+
+    /// The same for what is not a picture: bytes, or what a file says of itself.
+    func intercepted<Answer: Sendable>(
+        _ given: ImageRequest, _ load: @escaping @Sendable (ImageRequest) async throws(WebImageError) -> Answer
+    ) async throws(WebImageError) -> Answer {
+        let request = door.interceptors.changed(given)
+        guard door.interceptors.concerns(request) else { return try await load(request) }
+        return try await door.interceptors.run(
+            request,
+            InterceptedLoad(
+                proceed: load,
+                make: { _, failure throws(WebImageError) in
+                    throw failure
+                        ?? WebImageError(
+                            .unsupportedFeature, "an interceptor answers with a picture where its bytes are wanted",
+                            location: request.place)
+                }))
+    }
+}

@@ -1,0 +1,84 @@
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+/// What belongs to a list but not to the order of work: its requests, and who is told of it.
+final class PrefetchList: Sendable {
+    private struct State {
+        var waiting = FIFO<PrefetchEvent>()
+        var isCalling = false
+        var end: PrefetchProgress?
+        var answers: [CancellableAnswer<PrefetchProgress>] = []
+    }
+
+    let request: @Sendable (Int) throws(WebImageError) -> ImageRequest
+    private let onEvent: (@Sendable (PrefetchEvent) -> Void)?
+    private let executor: CallbackExecutor
+    private let state = Guarded(State())
+
+    init(
+        _ request: @escaping @Sendable (Int) throws(WebImageError) -> ImageRequest, _ executor: CallbackExecutor,
+        _ onEvent: (@Sendable (PrefetchEvent) -> Void)?
+    ) {
+        self.request = request
+        self.executor = executor
+        self.onEvent = onEvent
+    }
+
+    /// Whether somebody is told of what happens.
+    var isWatched: Bool { onEvent != nil }
+
+    /// Tells an event, after those that came before it.
+    ///
+    /// - Returns: whether the caller is to begin more. It is not when another thread is telling an event: that one tells this
+    ///   one, too, and then begins more. So a listener who is slow is not flooded.
+    func tell(_ event: PrefetchEvent) -> Bool {
+        guard let onEvent else { return event.isItem }
+        let isMine = state.withLock { state in
+            // How far a transfer is, is soon old.
+            if case .transfer = event, state.isCalling { return false }
+            state.waiting.append(event)
+            if state.isCalling { return false }
+            state.isCalling = true
+            return true
+        }
+        guard isMine else { return false }
+        var beginsMore = false
+        while let next = state.withLock({ state -> PrefetchEvent? in
+            let next = state.waiting.popFirst()
+            state.isCalling = next != nil
+            return next
+        }) {
+            executor.run { onEvent(next) }
+            beginsMore = beginsMore || next.isItem
+        }
+        return beginsMore
+    }
+
+    func end(_ progress: PrefetchProgress) {
+        let answers = state.withLock { state in
+            state.end = progress
+            defer { state.answers = [] }
+            return state.answers
+        }
+        for answer in answers { answer.give(.success(progress)) }
+        _ = tell(.finished(progress))
+    }
+
+    var finalProgress: PrefetchProgress? { state.withLock { $0.end } }
+
+    func whenEnded(_ answer: CancellableAnswer<PrefetchProgress>) {
+        let end = state.withLock { state in
+            if state.end == nil { state.answers.append(answer) }
+            return state.end
+        }
+        if let end { answer.give(.success(end)) }
+    }
+}
+
+extension PrefetchEvent {
+    /// Whether a picture has ended.
+    fileprivate var isItem: Bool {
+        if case .item = self { true } else { false }
+    }
+}

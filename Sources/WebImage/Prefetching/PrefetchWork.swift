@@ -1,0 +1,264 @@
+import Synchronization
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+
+/// Carries out what ``PrefetchQueue`` decides.
+final class PrefetchWork: Sendable {
+    fileprivate struct Place: Hashable {
+        let id: PrefetchQueue.ListID
+        let index: Int
+    }
+
+    fileprivate struct State {
+        var queue: PrefetchQueue
+        var lists: [PrefetchQueue.ListID: PrefetchList] = [:]
+        var tasks: [Place: Task<Void, Never>] = [:]
+        /// Goes on when the rate allows it.
+        var alarm: ScheduledAction?
+        /// Whether the manager tells when nobody waits for a picture any more.
+        var awaitsQuiet = false
+        var idle: [CancellableAnswer<Void>] = []
+
+        mutating func takeIdle() -> [CancellableAnswer<Void>] {
+            guard lists.isEmpty else { return [] }
+            defer { idle = [] }
+            return idle
+        }
+    }
+
+    private let manager: ImageManager
+    private let options: PrefetchOptions
+    private let state: Guarded<State>
+
+    private var clock: any LoadClock { manager.loader.clock }
+
+    init(_ manager: ImageManager, _ options: PrefetchOptions) {
+        self.manager = manager
+        self.options = options
+        state = Guarded(State(queue: PrefetchQueue(options)))
+    }
+
+    func add(
+        _ count: Int, _ request: @escaping @Sendable (Int) throws(WebImageError) -> ImageRequest,
+        _ executor: CallbackExecutor, _ onEvent: (@Sendable (PrefetchEvent) -> Void)?
+    ) -> (PrefetchQueue.ListID, PrefetchList) {
+        let list = PrefetchList(request, executor, onEvent)
+        let id = state.withLock { state in
+            let id = state.queue.add(count: count)
+            state.lists[id] = list
+            return id
+        }
+        noteEnd(of: id)
+        beginMore()
+        return (id, list)
+    }
+
+    var progress: PrefetchProgress { state.withLock { $0.queue.progress } }
+    var listCount: Int { state.withLock { $0.queue.listCount } }
+
+    func progress(of token: PrefetchToken) -> PrefetchProgress {
+        // In this order: it is noted there before it is forgotten here.
+        state.withLock { $0.queue.progress(of: token.id) } ?? token.list.finalProgress ?? PrefetchProgress(total: 0)
+    }
+
+    var isPaused: Bool {
+        get { state.withLock { $0.queue.isPaused } }
+        set {
+            state.withLock { $0.queue.isPaused = newValue }
+            if !newValue { beginMore() }
+        }
+    }
+
+    func isPaused(_ token: PrefetchToken) -> Bool { state.withLock { $0.queue.isPaused(token.id) } }
+
+    func setPaused(_ isPaused: Bool, _ token: PrefetchToken) {
+        state.withLock { $0.queue.setPaused(isPaused, token.id) }
+        if !isPaused { beginMore() }
+    }
+
+    func cancelAll() { cancel { $0.queue.listIDs } }
+
+    /// In one step, so that the end of one list begins nothing of another one of them.
+    func cancel(_ tokens: [PrefetchToken]) { cancel { _ in tokens.map(\.id) } }
+
+    private func cancel(_ choose: (State) -> [PrefetchQueue.ListID]) {
+        let (ids, tasks) = state.withLock { state in
+            let ids = choose(state)
+            return (ids, ids.flatMap { state.takeTasks(of: $0, state.queue.cancel($0)) })
+        }
+        for task in tasks { task.cancel() }
+        for id in ids { noteEnd(of: id) }
+        beginMore()
+    }
+
+    func cancel(_ token: PrefetchToken, index: Int) {
+        let task = state.withLock { state in
+            state.queue.cancel(token.id, index: index)
+                ? state.tasks.removeValue(forKey: Place(id: token.id, index: index)) : nil
+        }
+        task?.cancel()
+        noteEnd(of: token.id)
+        beginMore()
+    }
+
+    func finished(_ token: PrefetchToken) async -> PrefetchProgress {
+        let answer = CancellableAnswer<PrefetchProgress>()
+        token.list.whenEnded(answer)
+        return (try? await answer.value()) ?? progress(of: token)
+    }
+
+    func finished() async {
+        let answer = CancellableAnswer<Void>()
+        let isOver = state.withLock { state in
+            if !state.lists.isEmpty { state.idle.append(answer) }
+            return state.lists.isEmpty
+        }
+        if !isOver { _ = try? await answer.value() }
+    }
+
+    /// Tells the end of a list, if it has come.
+    private func noteEnd(of id: PrefetchQueue.ListID) {
+        let ended = state.withLock { state -> (PrefetchList, PrefetchProgress, [CancellableAnswer<Void>])? in
+            guard let progress = state.queue.takeEnded(id), let list = state.lists.removeValue(forKey: id) else {
+                return nil
+            }
+            return (list, progress, state.takeIdle())
+        }
+        guard let (list, progress, idle) = ended else { return }
+        list.end(progress)
+        for answer in idle { answer.give(.success(())) }
+    }
+
+    // MARK: Loading
+
+    private func beginMore() {
+        while isQuietEnough() {
+            let now = clock.now
+            let (step, list) = state.withLock { state -> (PrefetchQueue.Step, PrefetchList?) in
+                let step = state.queue.next(now: now)
+                guard case .load(let id, _) = step else { return (step, nil) }
+                return (step, state.lists[id])
+            }
+            switch step {
+            case .nothing: return
+            case .wait(let time): return wait(until: time)
+            case .load(let id, let index):
+                if let list { begin(list, Place(id: id, index: index)) }
+            }
+        }
+    }
+
+    /// Whether a picture may begin. Where that has to wait for the manager, it is begun then.
+    private func isQuietEnough() -> Bool {
+        guard options.onlyWhenIdle else { return true }
+        guard
+            state.withLock({ state in
+                defer { state.awaitsQuiet = true }
+                return !state.awaitsQuiet
+            })
+        else { return false }
+        let mustWait = manager.loader.whenQuiet(above: options.priority) { [weak self] in
+            self?.state.withLock { $0.awaitsQuiet = false }
+            self?.beginMore()
+        }
+        if !mustWait { state.withLock { $0.awaitsQuiet = false } }
+        return !mustWait
+    }
+
+    private func wait(until time: Duration) {
+        let alarm = clock.schedule(at: time) { [weak self] in self?.beginMoreElsewhere() }
+        let old = state.withLock { state in
+            defer { state.alarm = alarm }
+            return state.alarm
+        }
+        old?.cancel()
+    }
+
+    /// Not on the clock's thread: a listener is told of what begins.
+    private func beginMoreElsewhere() { manager.loader.ioExecutor.run(.veryLow) { [self] in beginMore() } }
+
+    private func begin(_ list: PrefetchList, _ place: Place) {
+        // The loop in `beginMore` goes on in any case.
+        _ = list.tell(.began(index: place.index))
+        let task = Task(priority: .utility) { [self] in
+            let (outcome, original) = await load(list, place.index)
+            end(list, place, outcome, original)
+        }
+        let isOver = state.withLock { state in
+            // It may have ended, or been cancelled, before this.
+            guard state.queue.isRunning(place.id, place.index) else { return true }
+            state.tasks[place] = task
+            return false
+        }
+        if isOver { task.cancel() }
+    }
+
+    private func end(
+        _ list: PrefetchList, _ place: Place, _ outcome: PrefetchedItem.Outcome, _ original: OriginalResponse?
+    ) {
+        let now = clock.now
+        let progress = state.withLock { state in
+            state.tasks[place] = nil
+            return state.queue.end(place.id, index: place.index, outcome, now: now)
+        }
+        if let progress {
+            let item = PrefetchedItem(index: place.index, outcome: outcome, original: original)
+            let beginsMore = list.tell(.item(item, progress))
+            noteEnd(of: place.id)
+            if beginsMore { beginMore() }
+        } else {
+            // It was cancelled, which began more.
+            noteEnd(of: place.id)
+        }
+    }
+
+    private func load(_ list: PrefetchList, _ index: Int) async -> (PrefetchedItem.Outcome, OriginalResponse?) {
+        do throws(WebImageError) {
+            var request = try list.request(index)
+            if request.options.priority == .normal { request.options.priority = options.priority }
+            switch options.destination {
+            case .memory: return (try await loadIntoMemory(request), nil)
+            case .disk(let check): return try await keep(request, check, list, index)
+            }
+        } catch {
+            return (.failed(error), nil)
+        }
+    }
+
+    private func loadIntoMemory(_ request: ImageRequest) async throws(WebImageError) -> PrefetchedItem.Outcome {
+        let response = try await manager.image(for: request)
+        return response.source == .memory ? .skipped : .loaded(from: response.source, response.byteCount)
+    }
+
+    private func keep(
+        _ given: ImageRequest, _ check: OriginalCheck, _ list: PrefetchList, _ index: Int
+    ) async throws(WebImageError) -> (PrefetchedItem.Outcome, OriginalResponse) {
+        var request = given
+        request.options.caching.waitsForStore = true
+        let onProgress: @Sendable (LoadProgress) -> Void = { [self] progress in
+            if list.tell(.transfer(index: index, progress)) { beginMore() }
+        }
+        let original = try await manager.keepOriginal(
+            for: request, check: check, onProgress: list.isWatched ? onProgress : nil)
+        try original.checkKept()
+        let isThere = original.source == .disk || original.source == .file || original.source == .memory
+        return (isThere ? .skipped : .loaded(from: original.source, original.byteCount), original)
+    }
+}
+
+extension PrefetchWork.State {
+    fileprivate mutating func takeTasks(of id: PrefetchQueue.ListID, _ indices: [Int]) -> [Task<Void, Never>] {
+        indices.compactMap { tasks.removeValue(forKey: PrefetchWork.Place(id: id, index: $0)) }
+    }
+}
+
+extension OriginalResponse {
+    /// - Throws: why an original that the network brought is not on disk now. To be called for loads that waited for that.
+    package func checkKept() throws(WebImageError) {
+        guard source == .network else { return }
+        if let storeError { throw storeError }
+        guard timings.store == nil else { return }
+        throw WebImageError(.cacheMiss, "it was loaded and not kept: the origin does not allow it to be stored")
+    }
+}

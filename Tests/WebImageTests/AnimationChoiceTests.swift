@@ -1,0 +1,71 @@
+import Testing
+import WebImageCore
+import WebImageTesting
+
+@testable import WebImage
+
+/// Whether animations and vector pictures are transformed, and whether only an animation will do.
+@Suite struct AnimationChoiceTests {
+    private let url = "http://pictures.test/a.gif"
+
+    @Test(arguments: [false, true]) func anAnimationStaysAsItIsUnlessItIsToBeTransformed(transforms: Bool) async throws
+    {
+        let bench = TestBench()
+        bench.answer(url, with: BlinkingGIF.file(width: 80, height: 60, frames: 3), type: "image/gif")
+        var request = ImageRequest(url)
+        request.transformers = [.crop(.square), .invert]
+        request.decoding.transformsAnimations = transforms
+        let image = try await bench.manager.image(for: request).image
+        let animation = try #require(image.animation)
+        let size = PixelSize(width: transforms ? 60 : 80, height: 60)
+        #expect(image.size == size && animation.size == size)
+        for index in 0..<3 {
+            let color = BlinkingGIF.colors[index].prefix(3).map { transforms ? 255 - $0 : $0 }
+            let frame = try await animation.frame(at: index)
+            #expect(frame.size == size)
+            #expect(frame.withPixels { Array($0.prefix(3)) } == color)
+        }
+        #expect(image.withPixels { Array($0.prefix(3)) } == BlinkingGIF.colors[0].map { transforms ? 255 - $0 : $0 })
+    }
+
+    @Test func aStillIsTransformedAlsoWhereAnimationsAreNot() async throws {
+        let bench = TestBench()
+        bench.answer(url, with: BlinkingGIF.file(width: 80, height: 60, frames: 1), type: "image/gif")
+        bench.answer("http://pictures.test/a.jpg", with: try Fixture.jpeg(80, 60))
+        for place in [url, "http://pictures.test/a.jpg"] {
+            var request = ImageRequest(place)
+            request.transformers = [.crop(.square), .resize(width: 30)]
+            request.decoding.transformsAnimations = false
+            let image = try await bench.manager.image(for: request).image
+            #expect(image.animation == nil && image.size == PixelSize(width: 30, height: 30))
+        }
+    }
+
+    @Test func onlyAnAnimationWillDoWhereThatIsAsked() async throws {
+        let bench = TestBench()
+        bench.answer(url, with: BlinkingGIF.file(width: 8, height: 6, frames: 2), type: "image/gif")
+        let still = "http://pictures.test/a.jpg"
+        bench.answer(still, with: try Fixture.jpeg(80, 60))
+        var request = ImageRequest(url)
+        request.decoding.requiresAnimation = true
+        #expect(try await bench.manager.image(for: request).image.animation != nil)
+        request = ImageRequest(still)
+        _ = try await bench.manager.image(for: request)
+        request.decoding.requiresAnimation = true
+        #expect(bench.manager.cachedImage(for: request) == nil)
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        #expect(error?.code == .badImageData && (error?.cause as? WebImageError)?.code == .unsupportedFeature)
+    }
+
+    @Test(.enabled(if: CoderRegistry.standard.decodableFormats.contains(.svg)), arguments: [false, true])
+    func aVectorPictureIsTransformedUnlessItIsToStay(transforms: Bool) async throws {
+        let svg =
+            #"<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="40" height="20" fill="red"/></svg>"#
+        var request = ImageRequest(data: Array(svg.utf8), name: "a.svg")
+        request.transformers = [.crop(.square), .invert]
+        request.decoding.transformsVectors = transforms
+        let image = try await TestBench().manager.image(for: request).image
+        #expect(image.size == PixelSize(width: transforms ? 20 : 40, height: 20))
+        #expect(image.withPixels { Array($0.prefix(3)) } == (transforms ? [0, 255, 255] : [255, 0, 0]))
+    }
+}

@@ -1,0 +1,101 @@
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+@Suite struct ListPreloaderTests {
+    @Test func theNearestComeFirstAndAFewBehind() {
+        var window = PreloadWindow(ahead: 8, most: 40)
+        #expect(window.show(10..<14, of: 100, now: 0) == .init(begin: Array(14..<22) + [9, 8]))
+        #expect(window.show(10..<14, of: 100, now: 1) == .init())
+    }
+
+    @Test func itTurnsWithTheListAndDropsWhatScrolledAway() {
+        var window = PreloadWindow(ahead: 8, most: 8)
+        _ = window.show(50..<54, of: 100, now: 0)
+        let down = window.show(54..<58, of: 100, now: 1)
+        #expect(window.direction == 1)
+        #expect(down.begin == [62, 63, 64, 65, 53, 52])
+        // 49 and 48 were behind, and are too far now.
+        #expect(down.cancel == [48, 49])
+        let up = window.show(50..<54, of: 100, now: 2)
+        #expect(window.direction == -1)
+        #expect(up.begin == [49, 48, 47, 46, 45, 44, 43, 42])
+        #expect(up.cancel == Array(56..<66))
+    }
+
+    @Test func theFasterTheFurther() {
+        var window = PreloadWindow(ahead: 8, most: 40)
+        _ = window.show(0..<4, of: 1000, now: 0)
+        _ = window.show(8..<12, of: 1000, now: 0.25)
+        // 32 rows a second: those of the next second.
+        #expect(window.speed == 32 && window.wanted.max() == 12 + 32 - 1)
+        _ = window.show(28..<32, of: 1000, now: 0.35)
+        #expect(window.speed > 100 && window.wanted.max() == 32 + 40 - 1)
+        // Standing still.
+        let still = window.show(28..<32, of: 1000, now: 1)
+        #expect(window.speed == 0 && window.wanted.max() == 32 + 8 - 1 && still.begin.isEmpty)
+    }
+
+    @Test(arguments: [(0..<0, 0), (0..<5, 5), (0..<5, 3), (90..<120, 100), (500..<510, 100)])
+    func theEndsOfTheListHold(visible: Range<Int>, count: Int) {
+        var window = PreloadWindow(ahead: 8, most: 40)
+        let change = window.show(visible, of: count, now: 0)
+        #expect(change.begin.allSatisfy { $0 >= 0 && $0 < count && !visible.contains($0) })
+        #expect(Set(change.begin).count == change.begin.count)
+        #expect(window.clear().count == change.begin.count && window.wanted.isEmpty)
+    }
+
+    /// What is wanted is what was begun and not cancelled, on any way through a list.
+    @Test(arguments: UInt64(1)...10) func aWalkBeginsAndCancelsInPairs(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var window = PreloadWindow(ahead: random.below(20), most: 10 + random.below(60))
+        var (alive, now, first) = (Set<Int>(), 0.0, 0)
+        for _ in 0..<2000 {
+            now += Double(random.below(100)) / 100
+            first = max(0, first + random.below(21) - 10)
+            let count = 300 + random.below(20)
+            let change = window.show(first..<first + 1 + random.below(8), of: count, now: now)
+            for index in change.cancel {
+                let wasAlive = alive.remove(index) != nil
+                #expect(wasAlive)
+            }
+            for index in change.begin {
+                let isNew = alive.insert(index).inserted
+                #expect(isNew && index < count)
+            }
+            #expect(alive == window.wanted && alive.count <= 100)
+        }
+    }
+
+    @Test func rowsThatScrolledAwayAreNotLoaded() async throws {
+        let folder = try TemporaryFolder()
+        let bench = TestBench(disk: folder.path)
+        let gate = Gate()
+        let png = try Fixture.png(8, 8)
+        bench.transport.answerAll { _ in .bytes(png, contentType: "image/png").held(by: gate) }
+        let prefetcher = ImagePrefetcher(manager: bench.manager)
+        let clock = ManualClock()
+        let preloader = ListPreloader(prefetcher, ahead: 8, most: 8, clock: clock) { index in
+            [ImageRequest("http://rows.test/\(index)")]
+        }
+        preloader.show(0..<4, of: 1000)
+        #expect(await eventually { bench.transport.running == 3 })
+        #expect(Set(bench.transport.requests.map(\.url)) == Set((4..<7).map { "http://rows.test/\($0)" }))
+        clock.advance(by: .seconds(10))
+        preloader.show(500..<504, of: 1000)
+        for index in 4..<7 { #expect(await bench.transport.waitForCancels("http://rows.test/\(index)")) }
+        #expect(await bench.transport.waitForHits("http://rows.test/504"))
+        gate.open()
+        await prefetcher.finished()
+        let asked = Set(bench.transport.requests.map(\.url))
+        let wanted = (4..<7).map { $0 } + (498..<500).map { $0 } + (504..<512).map { $0 }
+        #expect(asked == Set(wanted.map { "http://rows.test/\($0)" }))
+        preloader.show(400..<404, of: 1000)
+        preloader.stop()
+        await prefetcher.finished()
+        #expect(preloader.direction == -1)
+    }
+}
