@@ -35,6 +35,8 @@ public struct ImageResponse: Sendable {
     /// Why the load failed for which ``ImageRequest/Options/fallback`` stands.
     public var failure: WebImageError?
     public var timings: LoadTimings
+    /// What the trace is made of; nil where little is known.
+    var tracing: ResponseRecord?
 
     package init(
         image: Image, source: ImageSource, data: [UInt8]? = nil, byteCount: ByteCount? = nil,

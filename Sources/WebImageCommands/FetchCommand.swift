@@ -40,11 +40,24 @@ struct FetchCommand: AsyncParsableCommand {
             "How much to look at of what is written unchanged: header or full.", valueName: "CHECK"))
     var check = CheckOption.full
 
+    @Flag(help: "Draw on standard error what happened on the way of each load, stage by stage.")
+    var trace = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Write what happened on the way of all loads as JSON that Chrome's and Perfetto's viewers open.",
+            valueName: "FILE"), completion: .file())
+    var traceFile: String?
+
     @Flag(name: [.short, .long], help: "Tell failures only.")
     var quiet = false
 
     mutating func validate() throws {
         if urls.isEmpty, inputList == nil { throw ValidationError("give a URL, or --input-list") }
+        if needsHeaderOnly, trace || traceFile != nil {
+            throw ValidationError("--trace follows a picture's way; --check header makes none")
+        }
+        if traceFile == "-" { throw ValidationError("--trace-file takes a file; --trace draws on standard error") }
         if output?.isEmpty ?? false { throw ValidationError("-o takes a file or a folder, not an empty name") }
         if inputList == "-", urls.contains("-") {
             throw ValidationError("--input-list - and the input - both want standard input")
@@ -75,13 +88,24 @@ struct FetchCommand: AsyncParsableCommand {
         let isQuiet = quiet || picture.json
         let manager = loading.makeManager(isQuiet: isQuiet)
         let display = ProgressDisplay(isOn: isQuiet || output == "-" ? false : nil, total: inputs.count)
+        let traces = TraceOutput(isPrinted: trace, file: traceFile)
         let jobs = inputs.indices.lazy.map { index in
             FetchJob(
                 input: inputs[index], index: index, loading: loading, options: picture,
                 output: destinations.place(at: index), previews: progressive, manager: manager, display: display,
-                transforms: transforms, isQuiet: quiet, check: needsHeaderOnly ? .header : nil)
+                transforms: transforms, isQuiet: quiet, traces: traces, check: needsHeaderOnly ? .header : nil)
         }
-        try await FetchJob.runAll(jobs, of: manager, concurrency: loading.concurrency, tellsSummary: !isQuiet)
+        var failure: (any Error)?
+        do {
+            try await FetchJob.runAll(jobs, of: manager, concurrency: loading.concurrency, tellsSummary: !isQuiet)
+        } catch {
+            failure = error
+        }
+        do throws(WebImageError) { try traces?.finish() } catch {
+            Console.err("\(error)")
+            failure = failure ?? someFailed
+        }
+        if let failure { throw failure }
     }
 }
 

@@ -11,12 +11,11 @@ struct FetchJob: Sendable {
     let previews: String?
     let manager: ImageManager
     let display: ProgressDisplay
-    var priority = LoadPriority.normal
     var transforms: [ImageTransform] = []
     /// Whether only failures are told.
     var isQuiet = false
-    /// Whether a picture that did not come onto the disk counts as failed.
-    var mustKeep = false
+    /// Takes what happened on the way; nil: nobody wants to know.
+    var traces: TraceOutput?
     /// How much of an original is looked at that is kept or written as it came; nil: a picture is made of it.
     var check: OriginalCheck?
 
@@ -30,10 +29,7 @@ struct FetchJob: Sendable {
         let begin = ContinuousClock.now
         let tally = await run(jobs, concurrency: concurrency)
         await LoadOptions.finish(manager)
-        if tellsSummary, jobs.count >= ListTally.shortest, !Console.isReaderGone {
-            Console.err(tally.summary(in: ContinuousClock.now - begin))
-        }
-        if !tally.isAllWell { throw someFailed }
+        try tally.tell(of: jobs.count, since: begin, tellsSummary: tellsSummary)
     }
 
     private static func run(_ jobs: some Sequence<FetchJob>, concurrency: Int) async -> ListTally {
@@ -60,6 +56,7 @@ struct FetchJob: Sendable {
 
     func run() async -> PictureReport {
         var report = PictureReport(input: input)
+        var trace: String?
         display.begin(index, name: report.shownInput)
         do throws(WebImageError) {
             let request = try makeRequest()
@@ -68,6 +65,7 @@ struct FetchJob: Sendable {
             } else {
                 let response = try await load(request)
                 report.take(response)
+                trace = traces?.take(response)
                 if response.partialError == nil || options.allowPartial {
                     try await write(response, to: request, into: &report)
                 }
@@ -80,8 +78,9 @@ struct FetchJob: Sendable {
             report.status == .ok
             ? output?.path != "-" && (!isQuiet || options.json)
             : !(Console.isReaderGone && report.error?.code == .cancelled)
-        display.end(index, isWell: report.status == .ok) {
+        display.end(index, isWell: report.status == .ok) { [report, trace] in
             if isTold { report.tell(json: options.json, plain: report.plain) }
+            if let trace { Console.err(trace) }
         }
         return report
     }
@@ -93,21 +92,11 @@ struct FetchJob: Sendable {
         let response = try await manager.keepOriginal(for: request, check: check) { [display, index] progress in
             display.show(progress, of: index)
         }
-        (report.source, report.header) = (response.source, response.header)
-        (report.byteCount, report.timings) = (response.byteCount?.bytes, response.timings)
-        if mustKeep { try Self.checkKept(response) }
+        report.take(response)
         guard let output = output?.path, let data = response.data else { return }
         try OutputFiles.write(data, to: output)
         let size = response.header.orientation.displaySize(of: response.header.size)
         report.output = .init(path: output, format: response.header.format, size: size, byteCount: data.count)
-    }
-
-    /// - Throws: why an original from the network is not on disk now.
-    private static func checkKept(_ response: OriginalResponse) throws(WebImageError) {
-        guard response.source == .network else { return }
-        if let error = response.storeError { throw error }
-        guard response.timings.store == nil else { return }
-        throw WebImageError(.cacheMiss, "it was loaded and not kept: the origin does not allow it to be stored")
     }
 
     private func makeRequest() throws(WebImageError) -> ImageRequest {
@@ -117,7 +106,7 @@ struct FetchJob: Sendable {
         {
             _ = try PictureEncoding.named(by: output.path, manager.coders)
         }
-        var request = try loading.makeRequest(input, priority: priority)
+        var request = try loading.makeRequest(input)
         request.size = try? options.targetSize
         request.transformers = transforms
         request.decoding.allowsPartial = check == nil
@@ -195,6 +184,12 @@ struct FetchJob: Sendable {
 }
 
 extension PictureReport {
+    /// Takes over what an original says of itself.
+    mutating func take(_ original: OriginalResponse) {
+        (source, header) = (original.source, original.header)
+        (byteCount, timings) = (original.byteCount?.bytes, original.timings)
+    }
+
     /// Takes over what a load found.
     mutating func take(_ response: ImageResponse) {
         source = response.source

@@ -25,8 +25,18 @@ struct ListTally: Sendable {
         if let source = report.source { sources[source, default: 0] += 1 }
     }
 
+    /// Ends a list: tells its numbers, where it is long enough.
+    ///
+    /// - Throws: `someFailed` unless all is well.
+    func tell(of total: Int, since begin: ContinuousClock.Instant, tellsSummary: Bool) throws {
+        if tellsSummary, total >= Self.shortest, !Console.isReaderGone {
+            Console.err(summary(in: ContinuousClock.now - begin, of: total))
+        }
+        if !isAllWell { throw someFailed }
+    }
+
     /// `"20000 pictures in 34 s: 15000 from the network, 4990 from disk, 10 failed; 1.2 GiB"`.
-    func summary(in time: Duration) -> String {
+    func summary(in time: Duration, of total: Int? = nil) -> String {
         var parts: [String] = []
         let places: [(ImageSource, String)] = [
             (.network, "the network"), (.disk, "disk"), (.file, "files"), (.memory, "memory"),
@@ -36,6 +46,7 @@ struct ListTally: Sendable {
         }
         if partial > 0 { parts.append("\(partial) cut short") }
         if failed > 0 { parts.append("\(failed) failed") }
+        if let total, total > done { parts.append("\(total - done) left for the next time") }
         let seconds = time.components.seconds
         let shown = seconds < 10 ? PictureReport.shortTime(time) : "\(seconds) s"
         return "\(done) pictures in \(shown): \(parts.joined(separator: ", ")); \(ByteCount(byteCount))"

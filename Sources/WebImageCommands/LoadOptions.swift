@@ -139,13 +139,17 @@ struct LoadOptions: ParsableArguments {
     /// Where curl and others look, too.
     private static let netrcPath = (ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()) + "/.netrc"
 
+    func priority(orElse other: LoadPriority) -> LoadPriority {
+        priority.map { ["low": .low, "high": .high][$0] ?? .normal } ?? other
+    }
+
     func makeRequest(
         _ input: String, priority defaultPriority: LoadPriority = .normal
     ) throws(WebImageError) -> ImageRequest {
         var request = try InputBytes.request(for: input)
         // No cache has what comes on standard input.
         if input != "-" { request.caching.policy = CachePolicy(rawValue: policy) ?? .cacheFirst }
-        request.priority = priority.map { ["low": .low, "high": .high][$0] ?? .normal } ?? defaultPriority
+        request.priority = self.priority(orElse: defaultPriority)
         if timeout > 0 { request.timeout = .seconds(timeout) }
         // Both were checked by `validate`.
         request.http.headers = (try? fields) ?? [:]

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Synchronization
 import WebImage
 
 /// `webimage prefetch`: fills the disk cache, at low priority.
@@ -10,6 +11,7 @@ struct PrefetchCommand: AsyncParsableCommand {
             What is in the cache already is not loaded again. What comes must be as long as its origin says, and begin as a \
             picture does; --check full decodes each, so that only whole ones are kept.
             A picture that could not be kept, since the disk is full or the origin does not allow it, counts as failed.
+            A run that was broken off goes on where it was when the same command runs again, within a picture too.
             """)
 
     @Argument(help: "URLs.", completion: .file())
@@ -28,6 +30,16 @@ struct PrefetchCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How much to look at before it is kept: header or full.", valueName: "CHECK"))
     var check = CheckOption.header
 
+    @Option(
+        help: ArgumentHelp(
+            "The most bytes a second to load, on average, with or without a unit: 500k, 2M.", valueName: "SIZE"))
+    var rate: ByteCount?
+
+    @Option(
+        help: ArgumentHelp(
+            "The most bytes to load. What is left is loaded when the same command runs again.", valueName: "SIZE"))
+    var budget: ByteCount?
+
     @Flag(name: [.short, .long], help: "Tell failures only.")
     var quiet = false
 
@@ -36,11 +48,12 @@ struct PrefetchCommand: AsyncParsableCommand {
         if loading.policy == CachePolicy.noStore.rawValue {
             throw ValidationError("--policy no-store keeps nothing: there is nothing to prefetch into")
         }
+        if let rate, rate.bytes < 1 { throw ValidationError("--rate takes 1 or more") }
+        if let budget, budget.bytes < 1 { throw ValidationError("--budget takes 1 or more") }
     }
 
     func run() async throws {
         let inputs = urls + (try InputList.read(inputList))
-        let options = try PictureOptions.parse(json ? ["--json"] : [])
         if inputs.isEmpty, !json { Console.err("nothing to load: the list is empty") }
         let isQuiet = quiet || json
         let manager = loading.makeManager(isQuiet: true)
@@ -48,13 +61,74 @@ struct PrefetchCommand: AsyncParsableCommand {
             PictureReport.fail(inputs, CacheDirectory.missing, json: json)
             throw someFailed
         }
-        let display = ProgressDisplay(isOn: isQuiet ? false : nil, total: inputs.count)
-        let jobs = inputs.indices.lazy.map { index in
-            FetchJob(
-                input: inputs[index], index: index, loading: loading, options: options, output: nil, previews: nil,
-                manager: manager, display: display, priority: .low, isQuiet: quiet, mustKeep: true,
-                check: check == .full ? .full : .header)
+        let begin = ContinuousClock.now
+        let list = PrefetchReports(
+            inputs: inputs, display: ProgressDisplay(isOn: isQuiet ? false : nil, total: inputs.count), json: json,
+            isQuiet: quiet)
+        let token = ImagePrefetcher(manager: manager, options: options).prefetch(
+            count: inputs.count,
+            request: { [loading] index throws(WebImageError) in try loading.makeRequest(inputs[index], priority: .low)
+            },
+            onEvent: list.take)
+        // Whoever has read enough has closed the pipe.
+        list.whenReaderIsGone { token.cancel() }
+        _ = await token.finished()
+        await LoadOptions.finish(manager)
+        try list.tally.tell(of: inputs.count, since: begin, tellsSummary: !isQuiet)
+    }
+
+    private var options: PrefetchOptions {
+        var options = PrefetchOptions()
+        options.destination = .disk(check: check == .full ? .full : .header)
+        options.width = loading.concurrency
+        options.priority = loading.priority(orElse: .low)
+        (options.bytesPerSecond, options.byteBudget) = (rate, budget)
+        return options
+    }
+}
+
+/// Tells what becomes of the pictures of a list.
+private final class PrefetchReports: Sendable {
+    private struct State {
+        var tally = ListTally()
+        var onReaderGone: (@Sendable () -> Void)?
+    }
+
+    private let inputs: [String]
+    private let display: ProgressDisplay
+    private let json: Bool
+    private let isQuiet: Bool
+    private let state = Mutex(State())
+
+    init(inputs: [String], display: ProgressDisplay, json: Bool, isQuiet: Bool) {
+        (self.inputs, self.display, self.json, self.isQuiet) = (inputs, display, json, isQuiet)
+    }
+
+    var tally: ListTally { state.withLock { $0.tally } }
+
+    func whenReaderIsGone(_ run: @escaping @Sendable () -> Void) { state.withLock { $0.onReaderGone = run } }
+
+    func take(_ event: PrefetchEvent) {
+        switch event {
+        case .began(let index): display.begin(index, name: PictureReport(input: inputs[index]).shownInput)
+        case .transfer(let index, let progress): display.show(progress, of: index)
+        case .item(let item, _): take(item)
+        case .finished: break
         }
-        try await FetchJob.runAll(jobs, of: manager, concurrency: loading.concurrency, tellsSummary: !isQuiet)
+    }
+
+    private func take(_ item: PrefetchedItem) {
+        if Console.isReaderGone {
+            state.withLock { $0.onReaderGone }?()
+            return
+        }
+        var report = PictureReport(input: inputs[item.index])
+        if let original = item.original { report.take(original) }
+        if case .failed(let error) = item.outcome { report.fail(error) }
+        state.withLock { $0.tally.add(report) }
+        let isWell = report.status == .ok
+        display.end(item.index, isWell: isWell) { [report, json, isQuiet] in
+            if !isWell || !isQuiet || json { report.tell(json: json, plain: report.plain) }
+        }
     }
 }

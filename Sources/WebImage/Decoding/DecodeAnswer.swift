@@ -11,7 +11,8 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
     let header: ImageHeader?
     /// What is wrong with pictures of which only a part is there.
     let failure: WebImageError?
-    let decodeTime: Duration
+    /// When it was decoded.
+    let span: DecodeSpan
 
     /// Finishes the orders: first those that are done, then those that have work before them, each for itself, so that
     /// nobody waits for what others want made of the same bytes.
@@ -40,8 +41,10 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
         do throws(WebImageError) {
             let begin = service.clock.now
             let image = try made.target.image(isPartial: failure != nil, finalHeader: header)
-            let decodeTime = decodeTime + (service.clock.now - begin)
-            picture = DecodedPicture(image: image, partialError: failure, decodeTime: decodeTime)
+            var span = span
+            span.ended = service.clock.now
+            span.spent += span.ended - begin
+            picture = DecodedPicture(image: image, partialError: failure, decode: span)
         } catch {
             return finish(made.orders, .failure(error), tally)
         }

@@ -73,8 +73,13 @@ struct DecodedPicture: Sendable {
     var image: Image
     /// What was wrong with bytes of which only a part came.
     var partialError: WebImageError?
-    /// Work of the decoder, scaling and turning included.
-    var decodeTime: Duration
+    /// Work of the decoder, scaling and turning included; nil for a picture that was there.
+    var decode: DecodeSpan?
+    /// Steps of a chain that were taken since.
+    var steps: [StepSpan] = []
+
     /// Nil without transformers.
-    var transformTime: Duration?
+    var transformTime: Duration? {
+        steps.isEmpty ? nil : steps.reduce(.zero) { $0 + ($1.ended - $1.began) }
+    }
 }

@@ -5,14 +5,26 @@ struct DecodeMeter {
     let limit: Duration
     private(set) var spent: Duration = .zero
     private var began: Duration?
+    /// When a thread was asked for, and had, the first time.
+    private(set) var firstAsked: Duration?
+    private(set) var firstBegan: Duration?
 
     init(limit: Duration) { self.limit = limit }
 
-    mutating func begin(at now: Duration) { began = now }
+    mutating func ask(at now: Duration) { if firstAsked == nil { firstAsked = now } }
+
+    mutating func begin(at now: Duration) {
+        began = now
+        if firstBegan == nil { firstBegan = now }
+    }
 
     mutating func end(at now: Duration) {
         if let began { spent += now - began }
         began = nil
+    }
+
+    func span(endedAt now: Duration) -> DecodeSpan {
+        DecodeSpan(asked: firstAsked, began: firstBegan, ended: now, spent: spent)
     }
 
     func check(at now: Duration) throws(WebImageError) {

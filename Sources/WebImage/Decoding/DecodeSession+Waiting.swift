@@ -6,6 +6,7 @@ import WebImageDownload
 /// What a session waits for: bytes, memory, a turn. It holds no thread meanwhile, and no memory that others need.
 extension DecodeSession {
     func resume() {
+        pace.meter.ask(at: service.clock.now)
         executor.run(client.priority, for: client.owner) { self.run() }
     }
 

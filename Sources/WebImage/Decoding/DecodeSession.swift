@@ -307,7 +307,7 @@ extension DecodeSession {
         let delivery = client.deliver(reading.log, header, failure: failure)
         let answer = DecodeAnswer(
             service: service, client: client, delivery: delivery, header: header, failure: failure,
-            decodeTime: pace.meter.spent)
+            span: pace.meter.span(endedAt: service.clock.now))
         // The memory stays taken until the last picture is made.
         let share = handOver()
         answer.send(made) { isWhole in

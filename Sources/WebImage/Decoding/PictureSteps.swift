@@ -61,7 +61,7 @@ struct PictureSteps<Order: PictureOrder>: Sendable {
             for order in orders { finish(order, .failure(error)) }
             return
         }
-        picture.transformTime = (picture.transformTime ?? .zero) + (service.clock.now - begin)
+        picture.steps.append(StepSpan(steps: step..<end, began: begin, ended: service.clock.now))
         run(picture, for: orders, from: end, mayStay: true)
     }
 

@@ -30,6 +30,7 @@ extension Loader {
             do throws(WebImageError) {
                 var response = try await door.interceptors.run(request, load)
                 response.timings.total = clock.now - token.started
+                response.tracing?.asked = token.started
                 answer(token, response, delivery)
             } catch {
                 leave(token, with: error)

@@ -29,6 +29,7 @@ final class BytesReceiver: BytesSeeker {
     var owner: AnyObject { self }
     var isAbandoned: Bool { state.withLock { $0.hasLeft } }
     var remembered: AnswerRecord? { nil }
+    var trace: TraceBook? { nil }
 
     func follow(_ download: Download) -> Bool {
         state.withLock { state in

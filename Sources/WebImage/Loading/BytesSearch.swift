@@ -7,6 +7,8 @@ import WebImageDownload
 protocol BytesSeeker: TierReader {
     /// Whether the transfer may go on to its end when the manager is drained.
     var finishesWhenDrained: Bool { get }
+    /// Takes notes of the way.
+    var trace: TraceBook? { get }
     /// What memory knows of the answer that it has pictures of.
     var remembered: AnswerRecord? { get }
 
@@ -59,7 +61,9 @@ struct BytesSearch: Sendable {
     /// is asked in any case; of others the first one is asked about.
     private func find(_ part: OriginalPart, from place: Int = 0, best: Entry? = nil) {
         guard place < tiers.count else { return decide(best?.found.storedResponse, best) }
+        note(.looks(in: tiers[place].source))
         tiers[place].find(key.originalKey, part, for: seeker) { found in
+            note(.looked(found: found != nil))
             guard let found else { return find(part, from: place + 1, best: best) }
             let entry = Entry(found: found, place: place)
             let isTheOnlyOne = best == nil && place + 1 == tiers.count
@@ -67,6 +71,8 @@ struct BytesSearch: Sendable {
             find(part, from: place + 1, best: best ?? entry)
         }
     }
+
+    private func note(_ mark: TraceBook.Mark) { seeker.trace?.note(mark, at: loader.clock.now) }
 
     private func mayServe(_ found: FoundOriginal) -> Bool {
         switch loader.origin.decision(key, found.storedResponse) {
@@ -149,7 +155,7 @@ struct BytesSearch: Sendable {
         if let exchange, exchange.base == nil, key.policy.mode.readsCache, !tiers.isEmpty,
             loader.originals.whenDecided(key.originalKey, since: begun, { startAgain() })
         {
-            return
+            return note(.waitsForOther)
         }
         if let refusal = loader.origin.failedURLs.refusal(
             of: key.download, retriesFailed: request.options.retriesFailed)
@@ -164,6 +170,7 @@ struct BytesSearch: Sendable {
         let resolved = exchange.map { key.download.adding($0.fields) } ?? key.download
         let download = loader.origin.downloader.download(
             resolved, by: key.settings, priority: seeker.priority, finishesWhenDrained: seeker.finishesWhenDrained)
+        seeker.trace?.note(.asks(isConditional: exchange?.base != nil, isShared: download.wasJoined), at: begin)
         guard seeker.follow(download) else { return download.cancel() }
         var opened = OpenedBytes(
             log: download.log, source: exchange == nil ? .file : .network, download: download, time: begin)
@@ -178,6 +185,7 @@ struct BytesSearch: Sendable {
     }
 
     private func judge(_ opened: OpenedBytes, _ download: Download, _ exchange: CacheExchange) {
+        note(.answered(download.exchange?.head.status))
         guard let answered = download.exchange else {
             guard case .failed(let error)? = download.log.end else { return seeker.found(opened) }
             guard case .useStale(let stored) = exchange.failed(error, now: loader.clock.wallTime) else {

@@ -97,7 +97,7 @@ final class LoadDelivery: PictureDelivery {
     }
 
     func finish(_ order: PixelJob, _ result: Result<DecodedPicture, WebImageError>) {
-        loader.finish(order, result.map { response($0, order.request) }, isProvisional: bytes.isProvisional)
+        loader.finish(order, result.map { response($0, order) }, isProvisional: bytes.isProvisional)
     }
 
     func end(isWhole: Bool) {
@@ -112,7 +112,31 @@ final class LoadDelivery: PictureDelivery {
         loader.store(original, bytes.log, of: job, plain: plain, by: serializer)
     }
 
-    private func response(_ picture: DecodedPicture, _ request: ImageRequest) -> ImageResponse {
+    /// Why the original or the picture is not kept, for the trace.
+    private func notKept(_ request: ImageRequest) -> [StaticString] {
+        var reasons: [StaticString] = []
+        let caching = request.options.caching
+        if bytes.source == .network, original == nil { reasons.append(originalReason(caching)) }
+        if !caching.policy.mode.stores {
+            reasons.append("the picture is not kept in memory: the policy forbids it")
+        } else if !mayStore {
+            reasons.append("the picture is not kept in memory: the origin's answer forbids it")
+        } else if !caching.store.contains(.memory) {
+            reasons.append("the picture is not kept in memory: the request says so")
+        }
+        return reasons
+    }
+
+    private func originalReason(_ caching: ImageRequest.Caching) -> StaticString {
+        if !caching.policy.mode.stores { return "the original is not kept on disk: the policy forbids it" }
+        if !caching.storesOriginal { return "the original is not kept on disk: the request says so" }
+        if loader.caches.tiers(caching).isEmpty { return "the original is not kept on disk: there is no disk cache" }
+        if !mayStore { return "the original is not kept on disk: the origin's answer forbids it" }
+        return "the original is kept by another load, or was removed meanwhile"
+    }
+
+    private func response(_ picture: DecodedPicture, _ order: PixelJob) -> ImageResponse {
+        let request = order.request
         let record = plan?.storing.map { AnswerRecord($0) } ?? bytes.record
         let image = record.map { picture.image.with(origin: $0) } ?? picture.image
         if picture.partialError == nil, mayStore { loader.keep(image, request, record, of: job) }
@@ -121,9 +145,12 @@ final class LoadDelivery: PictureDelivery {
             image: image, source: bytes.source, byteCount: ByteCount(bytes.log.receivedCount),
             partialError: picture.partialError, timings: timings)
         response.head = bytes.head
-        response.timings.decode = picture.decodeTime
+        response.timings.decode = picture.decode?.spent
         response.timings.transform = picture.transformTime
-        return response
+        return response.with(
+            LoadRecord(
+                order, byteCount: bytes.log.receivedCount, metrics: bytes.download?.metrics, decode: picture.decode,
+                steps: picture.steps, notKept: notKept(request)))
     }
 
     private var mayStore: Bool {

@@ -49,6 +49,8 @@ struct LoadTable {
 
     private(set) var pixelJobs: [PixelKey: PixelJob] = [:]
     private(set) var bytesJobs: [BytesKey: BytesJob] = [:]
+    /// Of each original the job that came last, for traces: who comes and does not share it is told why.
+    private var newest: [CacheKey: BytesJob] = [:]
     /// Takes nobody in any more.
     var isShutDown = false
     /// Takes in only those that it knows: they may go on from job to job.
@@ -80,21 +82,26 @@ struct LoadTable {
         if let basis {
             // Its bytes are not needed: whoever needs them is another's concern.
             let bytes = BytesJob(key: key.bytes, request: request, started: token.started, removals: removals)
-            let job = PixelJob(key: key, request: request, bytes: bytes)
+            let job = PixelJob(key: key, request: request, bytes: bytes, started: token.started)
             job.add(token)
             pixelJobs[key] = job
             bytes.pixelJobs.append(job)
             return .makesSteps(job, of: basis)
         }
         let known = bytesJobs[key.bytes]
-        let bytes = known ?? BytesJob(key: key.bytes, request: request, started: token.started, removals: removals)
-        let job = PixelJob(key: key, request: request, bytes: bytes)
+        let bytes =
+            known
+            ?? BytesJob(
+                key: key.bytes, request: request, started: token.started, removals: removals,
+                other: newest[key.bytes.originalKey])
+        let job = PixelJob(key: key, request: request, bytes: bytes, started: token.started)
         job.add(token)
         pixelJobs[key] = job
         guard known != nil else {
             bytes.pixelJobs.append(job)
             bytes.unplanned.append(job)
             bytesJobs[key.bytes] = bytes
+            newest[key.bytes.originalKey] = bytes
             return .opensBytes(bytes)
         }
         if bytes.opened != nil, !bytes.hasPlanningSession, let earlier = bytes.basis(for: request, key),
@@ -301,6 +308,8 @@ struct LoadTable {
         let bytes = job.bytes
         bytes.pixelJobs.removeAll { $0 === job }
         bytes.unplanned.removeAll { $0 === job }
-        if bytes.pixelJobs.isEmpty, bytesJobs[bytes.key] === bytes { bytesJobs[bytes.key] = nil }
+        guard bytes.pixelJobs.isEmpty, bytesJobs[bytes.key] === bytes else { return }
+        bytesJobs[bytes.key] = nil
+        if newest[bytes.key.originalKey] === bytes { newest[bytes.key.originalKey] = nil }
     }
 }

@@ -67,7 +67,7 @@ extension Loader {
         var shown = Result<ImageResponse, WebImageError>.success(response)
         if caller.token.includesData { shown = shown.withData(of: log) }
         if case .success(let response) = shown {
-            caller.delivery.post(.cached(response.seen(by: caller.token, now: clock.now)))
+            caller.delivery.post(.cached(response.seen(by: caller.token, now: clock.now, callers: 1)))
         }
         join(caller.token, goingOnWith: request, caller.delivery)
     }
@@ -90,7 +90,7 @@ extension Loader {
                 own = withData ?? result.withData(of: log)
                 withData = own
             }
-            own = own.map { $0.seen(by: end.token, now: now) }
+            own = own.map { $0.seen(by: end.token, now: now, callers: ended.count) }
             if end.token.waitsForStore {
                 originals.whenStored { [own] in
                     guard let end = self.table.withLock({ $0.endStoring(end.token) }) else { return }
@@ -133,8 +133,12 @@ extension ImageResponse {
     }
 
     /// The answer as one of several callers gets it: with its own waiting time.
-    fileprivate func seen(by token: LoadToken, now: Duration) -> ImageResponse {
+    fileprivate func seen(by token: LoadToken, now: Duration, callers: Int) -> ImageResponse {
         var response = self
+        if let record = tracing?.record {
+            response.tracing = ResponseRecord(
+                record: record, asked: token.started, began: token.started, ended: now, callers: callers)
+        }
         response.timings.total = now - token.started
         return response
     }

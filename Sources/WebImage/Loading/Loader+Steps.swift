@@ -68,8 +68,7 @@ extension Loader {
     func makeSteps(of job: PixelJob, _ basis: PictureBasis) {
         let response = basis.response
         let picture = DecodedPicture(
-            image: response.image, partialError: response.partialError, decodeTime: response.timings.decode ?? .zero,
-            transformTime: response.timings.transform)
+            image: response.image, partialError: response.partialError)
         decoding.executor.run(job.bytes.priority, for: job.bytes) { [self] in
             PictureSteps(service: decoding, priority: job.bytes.priority) { (job: PixelJob, result) in
                 self.finish(job, result, madeOf: response)
@@ -88,11 +87,17 @@ extension Loader {
             let record = basis.image.storage.origin as? AnswerRecord
             var response = basis
             response.image = record.map { picture.image.with(origin: $0) } ?? picture.image
-            response.timings.transform = picture.transformTime
+            if let time = picture.transformTime {
+                response.timings.transform = (basis.timings.transform ?? .zero) + time
+            }
+            response.tracing = nil
             // Where the origin allows nothing to be kept, the basis has no record.
             let mayKeep = job.key.bytes.policy.mode.stores && (record != nil || basis.source != .network)
             if response.partialError == nil, mayKeep { keep(response.image, job.request, record, of: job.bytes) }
-            finish(job, .success(response))
+            let traced = LoadRecord(
+                job, byteCount: basis.byteCount?.bytes, steps: picture.steps, basis: basis.tracing?.record,
+                isMadeOfPicture: true)
+            finish(job, .success(response.with(traced)))
         }
     }
 }

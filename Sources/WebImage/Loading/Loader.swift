@@ -296,6 +296,7 @@ extension Loader {
         var priority: LoadPriority { job.priority }
         var finishesWhenDrained: Bool { job.finishesWhenDrained.load(ordering: .relaxed) }
         var remembered: AnswerRecord? { loader.remembered(job) }
+        var trace: TraceBook? { job.trace }
 
         func follow(_ download: Download) -> Bool { loader.follow(download, for: job) }
 

@@ -65,6 +65,8 @@ final class PixelJob: @unchecked Sendable {
     let key: PixelKey
     let request: ImageRequest
     let bytes: BytesJob
+    /// When the first caller asked.
+    let started: Duration
     var tokens: [LoadToken] = []
     /// Its own place among those who wait for the job whose picture it is made of; nil: it is made of the bytes.
     var basis: LoadToken?
@@ -72,8 +74,9 @@ final class PixelJob: @unchecked Sendable {
     /// Read without the lock, since most loads have no caller who looks at the way.
     private let watched = Atomic(false)
 
-    init(key: PixelKey, request: ImageRequest, bytes: BytesJob) {
+    init(key: PixelKey, request: ImageRequest, bytes: BytesJob, started: Duration) {
         self.key = key
+        self.started = started
         self.request = request
         self.bytes = bytes
     }
@@ -135,6 +138,7 @@ final class BytesJob: @unchecked Sendable {
     let request: ImageRequest
     let started: Duration
     let keeper: OriginalKeeper
+    let trace: TraceBook
     /// Set when nobody waits any more.
     let isAbandoned = Atomic(false)
     /// Set once a caller looks at the way.
@@ -161,8 +165,10 @@ final class BytesJob: @unchecked Sendable {
         didSet { highest.store((priorities.highest ?? .veryLow).rawValue, ordering: .relaxed) }
     }
 
-    init(key: BytesKey, request: ImageRequest, started: Duration, removals: RemovalCounts) {
+    /// - Parameter other: a job of the same original, which has another key.
+    init(key: BytesKey, request: ImageRequest, started: Duration, removals: RemovalCounts, other: BytesJob? = nil) {
         self.key = key
+        trace = TraceBook(started: started, apart: other.map { key.difference(from: $0.key) })
         self.request = request
         self.started = started
         keeper = OriginalKeeper(key, removals: removals)

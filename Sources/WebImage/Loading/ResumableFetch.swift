@@ -64,6 +64,7 @@ final class ResumableFetch: Sendable {
         let download = loader.origin.downloader.download(
             key.download.adding(fields), by: key.settings, priority: seeker.priority,
             finishesWhenDrained: seeker.finishesWhenDrained)
+        seeker.trace?.note(.asks(isConditional: false, isShared: download.wasJoined), at: begin)
         guard seeker.follow(download) else {
             download.cancel()
             return end(.failed(.cancelled), download.log)

@@ -1,0 +1,80 @@
+extension LoadTrace {
+    /// Traces as a file that Chrome's `about:tracing` and Perfetto's viewer open (the Trace Event Format's JSON): a row for each
+    /// load, and below it one for each stage that overlaps another.
+    ///
+    /// - Parameter traces: each with when its load was asked for, since any common moment.
+    public static func eventFile(_ traces: [(trace: LoadTrace, asked: Duration)]) -> String {
+        var events: [String] = []
+        for (number, (trace, asked)) in traces.enumerated() {
+            let process = number + 1
+            events.append(
+                #"{"name":"process_name","ph":"M","pid":\#(process),"tid":0,"args":{"name":\#(quoted(trace.place))}}"#)
+            for (stage, row) in trace.root.inRows() {
+                events.append(stage.event(process: process, row: row, since: asked))
+            }
+        }
+        return "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" + events.joined(separator: ",\n") + "\n]}\n"
+    }
+
+    /// This trace alone, as ``eventFile(_:)`` has it.
+    public var events: String { Self.eventFile([(self, .zero)]) }
+
+    /// A JSON string.
+    fileprivate static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case _ where scalar.value < 0x20:
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}
+
+extension LoadTrace.Stage {
+    /// All stages with a row for each: in a row they nest, and none overlaps another by half.
+    fileprivate func inRows() -> [(stage: Self, row: Int)] {
+        var placed: [(stage: Self, row: Int)] = [(self, 1)]
+        var ends: [Int: Duration] = [:]
+        var lastRow = 1
+        func place(_ stages: [Self], in parentRow: Int) {
+            for stage in stages.sorted(by: { $0.start < $1.start }) {
+                var row = parentRow
+                if let busy = ends[row], busy > stage.start {
+                    lastRow += 1
+                    row = lastRow
+                }
+                ends[row] = stage.end
+                placed.append((stage, row))
+                let taken = ends
+                ends[row] = nil
+                place(stage.stages, in: row)
+                ends = ends.merging(taken) { max($0, $1) }
+            }
+        }
+        place(stages, in: 1)
+        return placed
+    }
+
+    fileprivate func event(process: Int, row: Int, since asked: Duration) -> String {
+        func microseconds(_ duration: Duration) -> String {
+            let nanoseconds = Int(duration / .nanoseconds(1))
+            let rest = String(nanoseconds.magnitude % 1000)
+            let sign = nanoseconds < 0 ? "-" : ""
+            return "\(sign)\(nanoseconds.magnitude / 1000)." + String(repeating: "0", count: 3 - rest.count) + rest
+        }
+        var arguments: [String] = bytes.map { ["\"bytes\":\($0)"] } ?? []
+        if !notes.isEmpty {
+            arguments.append("\"notes\":[" + notes.map(LoadTrace.quoted).joined(separator: ",") + "]")
+        }
+        return "{\"name\":\(LoadTrace.quoted(name)),\"cat\":\"load\",\"ph\":\"X\",\"pid\":\(process),\"tid\":\(row),"
+            + "\"ts\":\(microseconds(asked + start)),\"dur\":\(microseconds(duration)),"
+            + "\"args\":{\(arguments.joined(separator: ","))}}"
+    }
+}

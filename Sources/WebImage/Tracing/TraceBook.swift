@@ -1,0 +1,110 @@
+import Synchronization
+import WebImageCore
+import WebImageDownload
+import WebImageSystem
+
+/// What a bytes job noted on its way, for the traces of all who waited for it.
+final class TraceBook: Sendable {
+    enum Mark {
+        case looks(in: ImageSource)
+        case looked(found: Bool)
+        /// Somebody else has just got the original, and nobody knows yet whether it is a picture.
+        case waitsForOther
+        case asks(isConditional: Bool, isShared: Bool)
+        /// Of what was asked with a condition; nil: the origin could not be asked.
+        case answered(Int?)
+    }
+
+    let started: Duration
+    /// Why it does not share the bytes of another load of the same original; nil where there was none.
+    let apart: StaticString?
+    private let noted = Guarded<[(time: Duration, mark: Mark)]>([])
+
+    init(started: Duration, apart: StaticString? = nil) {
+        self.started = started
+        self.apart = apart
+    }
+
+    func note(_ mark: Mark, at time: Duration) { noted.withLock { $0.append((time, mark)) } }
+
+    var marks: [(time: Duration, mark: Mark)] { noted.withLock { $0 } }
+}
+
+/// When something was decoded.
+struct DecodeSpan: Sendable {
+    /// When a thread was asked for, the first time.
+    var asked: Duration?
+    var began: Duration?
+    var ended: Duration = .zero
+    /// How long it had a thread.
+    var spent: Duration = .zero
+}
+
+/// Steps of a chain that were taken at once.
+struct StepSpan: Sendable {
+    let steps: Range<Int>
+    let began: Duration
+    let ended: Duration
+}
+
+/// What is known of a picture once it is made. Shared by the responses of all who waited for it.
+final class LoadRecord: Sendable {
+    let request: ImageRequest
+    let book: TraceBook
+    /// When the first one asked for these pixels.
+    let started: Duration
+    let byteCount: Int?
+    let metrics: TransferMetrics?
+    let decode: DecodeSpan?
+    let steps: [StepSpan]
+    /// Why the picture, or its original, is not kept.
+    let notKept: [StaticString]
+    /// The picture that it was made of; nil: it was made of bytes, or of one in memory.
+    let basis: LoadRecord?
+    let isMadeOfPicture: Bool
+
+    init(
+        _ job: PixelJob, byteCount: Int? = nil, metrics: TransferMetrics? = nil, decode: DecodeSpan? = nil,
+        steps: [StepSpan] = [], notKept: [StaticString] = [], basis: LoadRecord? = nil, isMadeOfPicture: Bool = false
+    ) {
+        (request, book, started) = (job.request, job.bytes.trace, job.started)
+        (self.byteCount, self.metrics, self.decode, self.steps) = (byteCount, metrics, decode, steps)
+        (self.notKept, self.basis, self.isMadeOfPicture) = (notKept, basis, isMadeOfPicture)
+    }
+}
+
+/// What one response knows of its way.
+struct ResponseRecord: Sendable {
+    var record: LoadRecord
+    /// When the caller asked the manager, and when the load began behind the interceptors.
+    var asked: Duration
+    var began: Duration
+    var ended: Duration
+    /// How many callers got this picture at once.
+    var callers: Int
+}
+
+extension BytesKey {
+    /// Why a load does not share the bytes of another one of the same original.
+    func difference(from other: BytesKey) -> StaticString {
+        if caching.policy != other.caching.policy { return "the cache policies differ" }
+        if settings != other.settings { return "the downloader's settings have changed between them" }
+        if download != other.download { return "the requests differ: in URL, headers, credentials or hooks" }
+        if coder != other.coder || formatHint != other.formatHint { return "the coders or format hints differ" }
+        if keepsBitDepth != other.keepsBitDepth { return "one of them keeps the bit depth" }
+        if page != other.page { return "they are of different pages" }
+        if limits != other.limits { return "the decode limits differ" }
+        if retriesFailed != other.retriesFailed { return "one of them asks also for URLs that failed" }
+        return "they use different caches"
+    }
+}
+
+extension ImageResponse {
+    /// The same with what is known of its way.
+    func with(_ record: LoadRecord) -> ImageResponse {
+        var response = self
+        response.tracing = ResponseRecord(
+            record: record, asked: record.started, began: record.started, ended: record.started, callers: 1)
+        return response
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import Synchronization
+import WebImage
+
+/// What `--trace` prints and `--trace-file` writes.
+final class TraceOutput: Sendable {
+    private let isPrinted: Bool
+    private let file: String?
+    private let begin = ContinuousClock.now
+    private let traces = Mutex<[(trace: LoadTrace, asked: Duration)]>([])
+
+    /// - Parameters:
+    ///   - isPrinted: whether each trace is drawn on standard error.
+    ///   - file: where all of them are written; nil: nowhere.
+    init?(isPrinted: Bool, file: String?) {
+        if !isPrinted, file == nil { return nil }
+        (self.isPrinted, self.file) = (isPrinted, file)
+    }
+
+    /// - Returns: what is to be printed; nil: nothing.
+    func take(_ response: ImageResponse) -> String? {
+        let trace = response.trace
+        if file != nil {
+            let asked = ContinuousClock.now - begin - trace.root.duration
+            traces.withLock { $0.append((trace, max(asked, .zero))) }
+        }
+        return isPrinted ? trace.description : nil
+    }
+
+    /// Writes the file, if there is to be one.
+    func finish() throws(WebImageError) {
+        guard let file else { return }
+        let text = LoadTrace.eventFile(traces.withLock { $0 })
+        try OutputFiles.write(Array(text.utf8), to: file)
+    }
+}
