@@ -115,12 +115,15 @@ public final class ImageManager: Sendable {
             memoryPressure: configuration.answersMemoryPressure ? SystemMemory.pressure : nil)
     }
 
+    /// - Parameter executor: does the work of both kinds of threads; nil: threads of the manager's own.
     package init(
         _ configuration: Configuration, coders: CoderRegistry, transport: (any HTTPTransport)?, clock: any LoadClock,
-        files: any FileSystem, memoryPressure: (any MemoryPressureSource)? = nil
+        files: any FileSystem, memoryPressure: (any MemoryPressureSource)? = nil,
+        executor: (any WorkExecutor)? = nil
     ) {
         let given = configuration.cache as? ImageCache
-        let ioExecutor = given?.executor ?? ThreadPool(name: "wi-files", width: max(configuration.fileThreads, 1))
+        let ioExecutor =
+            given?.executor ?? executor ?? ThreadPool(name: "wi-files", width: max(configuration.fileThreads, 1))
         downloader = ImageDownloader(
             configuration: configuration.download.accepting(coders.decodableFormats), transport: transport,
             clock: clock, executor: ioExecutor, files: files)
@@ -128,7 +131,7 @@ public final class ImageManager: Sendable {
         failedURLs = FailedURLs(policy: configuration.failedURLs, clock: clock)
         let decoding = DecodeService(
             coders: coders, clock: clock,
-            executor: ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
+            executor: executor ?? ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
             width: configuration.decodeThreads, memory: configuration.decodeMemory,
             inputMemory: configuration.download.memoryForAll, limits: configuration.limits)
         let foreign = given == nil ? configuration.cache.map(ForeignCache.init) : nil

@@ -76,6 +76,34 @@ private final class SecondLongTransport: HTTPTransport {
         #expect(worst <= (reserved == 0 ? .seconds(1) : .zero))
     }
 
+    /// 2000 pictures that are prefetched, and 50 that somebody looks at, which come all at once or one after another: these
+    /// wait exactly as long as they would without the others.
+    @Test(arguments: [UInt64(1), 2, 3, 4]) func whatIsPrefetchedAtVeryLowPriorityTakesNoSlotAway(_ seed: UInt64) {
+        func waits(prefetched count: Int) -> (waits: [Duration], prefetched: Int) {
+            var random = SeededGenerator(seed: seed)
+            let clock = ManualClock()
+            let downloader = downloader(clock, reserved: 1)
+            let prefetched = (0..<count).map {
+                downloader.download(DownloadRequest(url: "http://h\($0 % 3)/\($0)"), priority: .veryLow)
+            }
+            clock.advance(by: .milliseconds(300))
+            var seen: [Download] = []
+            for number in 0..<50 {
+                if seed > 1 { clock.advance(by: .milliseconds(Int.random(in: 0..<400, using: &random))) }
+                let priority: LoadPriority = number % 2 == 0 ? .normal : .low
+                seen.append(
+                    downloader.download(
+                        DownloadRequest(url: "http://h\(number % 3)/visible/\(number)"), priority: priority))
+            }
+            clock.advance(by: .seconds(20))
+            return (seen.compactMap { $0.metrics?.queued }, prefetched.count { $0.log.end != nil })
+        }
+        let (alone, beside) = (waits(prefetched: 0), waits(prefetched: 2000))
+        #expect(alone.waits.count == 50 && beside.waits == alone.waits)
+        // The prefetching went on meanwhile.
+        #expect(beside.prefetched > 60)
+    }
+
     /// What is prefetched already when it is looked at runs next.
     @Test func whatIsPrefetchedAndThenLookedAtGoesFirst() {
         let clock = ManualClock()
@@ -101,6 +129,7 @@ private final class SecondLongTransport: HTTPTransport {
         var downloads: [Download] = []
         downloader.isSuspended = true
         downloads.append(downloader.download(DownloadRequest(url: "https://h/low"), priority: .low))
+        downloads.append(downloader.download(DownloadRequest(url: "https://h/later"), priority: .veryLow))
         downloads.append(downloader.download(DownloadRequest(url: "https://h/normal")))
         downloads.append(downloader.download(DownloadRequest(url: "https://h/high"), priority: .high))
         downloads.append(downloader.download(DownloadRequest(url: "http://h/alone"), priority: .high))
@@ -110,7 +139,8 @@ private final class SecondLongTransport: HTTPTransport {
         own.headers[.priority] = "u=0, i"
         downloads.append(downloader.download(own, priority: .low))
         downloader.isSuspended = false
-        #expect(transport.requests.count == 6)
+        #expect(transport.requests.count == 7)
+        #expect(field("https://h/later") == "u=7")
         #expect(field("https://h/low") == "u=5" && field("https://h/normal") == nil)
         #expect(field("https://h/high") == "u=1" && field("https://h/raised") == "u=1")
         #expect(field("http://h/alone") == nil && field("https://h/own") == "u=0, i")

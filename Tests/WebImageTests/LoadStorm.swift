@@ -184,7 +184,7 @@ final class Storm: Sendable {
         case 10..<13: receiveAsync(randomRequest())
         case 13..<15: receiveEvents(randomRequest())
         case 15..<18: anyToken()?.cancel()
-        case 18: anyToken()?.setPriority(LoadPriority.allCases[roll(3)])
+        case 18: anyToken()?.setPriority(LoadPriority.allCases[roll(4)])
         default:
             // Never so far that a transfer's own deadline ends it: an anchored one is to be transferred once.
             if step % 4 == 0, clock.now < .seconds(6) { clock.advance(by: .milliseconds(500)) }
@@ -217,7 +217,7 @@ final class Storm: Sendable {
         default: request.decoding.allowsPartial = true
         }
         request.includesData = roll(8) == 0
-        request.priority = LoadPriority.allCases[roll(3)]
+        request.priority = LoadPriority.allCases[roll(4)]
         if roll(8) == 0 { request.caching.policy = .noStore }
         if roll(16) == 0 { request.caching.policy = .cacheOnly }
         if roll(5) == 0 { request.caching.policy = [.protocol, .revalidate, .refresh][roll(3)] }

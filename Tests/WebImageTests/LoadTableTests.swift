@@ -8,6 +8,24 @@ import WebImageTesting
 
 /// The loader's values and locks, against models that cannot go wrong.
 @Suite struct LoadTableTests {
+    /// A picture that was made of one in memory, without bytes, was not among those that shutting down ended: its caller waited
+    /// for ever.
+    @Test func shuttingDownEndsAlsoWhatIsMadeOfAPictureInMemory() throws {
+        let loader = TestBench().manager.loader
+        var table = LoadTable()
+        let request = ImageRequest("http://table.test/0")
+        let key = try PixelKey(request, by: loader.origin.downloader.snapshot)
+        let token = LoadToken(loader: loader, request: request, isWatching: false)
+        let basis = PictureBasis(response: ImageResponse(image: Fixture.gradient(2, 2), source: .memory), steps: 0)
+        guard case .makesSteps = table.join(token, request, key, basis: basis) else {
+            return #expect(Bool(false), "it is made of the picture")
+        }
+        token.delivery = .nobody
+        let (ended, bytesJobs) = table.shutDown()
+        #expect(ended.map { ObjectIdentifier($0.token) } == [ObjectIdentifier(token)] && bytesJobs.isEmpty)
+        #expect(table.pixelJobs.isEmpty)
+    }
+
     @Test(arguments: 1...8 as ClosedRange<UInt64>) func theTableNeverLosesACaller(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let loader = TestBench().manager.loader
@@ -22,7 +40,7 @@ import WebImageTesting
             case 0..<3:
                 var request = ImageRequest("http://table.test/\(random.below(3))")
                 request.size = TargetSize(width: 1 + random.below(4))
-                request.priority = LoadPriority.allCases[random.below(3)]
+                request.priority = LoadPriority.allCases[random.below(4)]
                 let key = try PixelKey(request, by: loader.origin.downloader.snapshot)
                 let token = LoadToken(loader: loader, request: request, isWatching: random.below(2) == 0)
                 let hadBytes = table.bytesJobs[key.bytes]
@@ -73,7 +91,7 @@ import WebImageTesting
                 waiting.removeAll { $0.key.bytes == job.key }
             default:
                 guard let (token, key) = waiting.randomElement(using: &random) else { continue }
-                let changed = table.setPriority(LoadPriority.allCases[random.below(3)], of: token)
+                let changed = table.setPriority(LoadPriority.allCases[random.below(4)], of: token)
                 #expect(changed == nil || changed?.key == key.bytes)
             }
             #expect(agrees(table, with: waiting))

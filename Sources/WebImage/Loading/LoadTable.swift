@@ -298,9 +298,10 @@ struct LoadTable {
     /// Ends everything, for good.
     mutating func shutDown() -> (ended: [Ended], bytesJobs: [BytesJob]) {
         isShutDown = true
-        let abandoned = Array(bytesJobs.values)
-        for job in pixelJobs.values { job.abandon() }
-        return (abandoned.flatMap { finishAll(of: $0) }, abandoned)
+        let (jobs, abandoned) = (Array(pixelJobs.values), Array(bytesJobs.values))
+        for job in jobs { job.abandon() }
+        // Not those of the bytes jobs alone: what is made of a picture in memory needs no bytes.
+        return (jobs.flatMap { finish($0) }, abandoned)
     }
 
     private mutating func remove(_ job: PixelJob) {

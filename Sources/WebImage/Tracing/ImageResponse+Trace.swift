@@ -148,7 +148,7 @@ private struct TraceTree {
             return stage("download", asked, answer.time, notes: notes)
         }
         guard let metrics = record.metrics else { return stage("download", asked, known.ended, notes: notes) }
-        var told = [metrics.status.map { "status \($0)" }, metrics.version.map { "\($0)" }, metrics.remoteAddress]
+        var told = [metrics.status.map { "status \($0)" }, metrics.version?.rawValue, metrics.remoteAddress]
             .compactMap(\.self)
         if metrics.redirects > 0 { told.append("\(metrics.redirects) redirects") }
         if metrics.retries > 0 { told.append("\(metrics.retries) tries failed before") }
