@@ -11,7 +11,7 @@ SOAK_SECONDS ?= 120
 # Where `make install` puts the command.
 PREFIX ?= /usr/local
 
-.PHONY: demo install quick test soak fuzz bench bench-peers docs libraries test-programs check clean help
+.PHONY: demo install quick test soak fuzz bench bench-peers docs docs-pictures libraries test-programs check clean help
 
 help:             ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,10 @@ bench-peers: libraries  ## against libvips and Pillow; installs them from Python
 
 docs: libraries   ## the catalogue as a site, in .build-docs/site
 	scripts/build-docs
+
+docs-pictures: libraries  ## draws the pictures of the guide to the transformers anew
+	swift build $(TRAITS) -c release --product webimage
+	scripts/docs-pictures .build/release/webimage
 
 check:            ## the gates alone: imports, format, names, docs
 	scripts/check

@@ -76,17 +76,6 @@ private struct ListsAndPrefetching {
         }
     }
 
-    func prefetch(_ urls: [String], by manager: ImageManager) async {
-        await withTaskGroup(of: Void.self) { group in
-            for url in urls {
-                group.addTask {
-                    let request = ImageRequest(url) { $0.priority = .low }
-                    _ = try? await manager.keepOriginal(for: request)
-                }
-            }
-        }
-    }
-
     func show(_ url: String, by manager: ImageManager, deliver: @escaping @Sendable (ImageEvent) -> Void) -> LoadToken {
         let token = manager.load(ImageRequest(url), onEvent: deliver)
         token.setPriority(.high)
@@ -211,5 +200,155 @@ private struct Placeholders {
         let colors = try ImageColors(of: image, count: 3)
         for swatch in colors.palette { print(swatch.color, swatch.share) }
         return colors.dominant ?? .white
+    }
+}
+
+// Prefetching.md
+private struct Prefetching {
+    func warmUp(_ urls: [String], in manager: ImageManager) async {
+        let prefetcher = ImagePrefetcher(manager: manager)
+        let progress = await prefetcher.prefetch(urls).finished()
+        print(progress.loaded, progress.skipped, progress.failed)
+    }
+
+    func carefulPrefetcher(_ manager: ImageManager) -> ImagePrefetcher {
+        var options = PrefetchOptions()
+        options.destination = .memory
+        options.width = 2
+        options.bytesPerSecond = .mebibytes(1)
+        options.byteBudget = .mebibytes(50)
+        options.onlyWhenIdle = true
+        return ImagePrefetcher(manager: manager, options: options)
+    }
+
+    func follow(_ requests: [ImageRequest], by prefetcher: ImagePrefetcher) -> PrefetchToken {
+        prefetcher.prefetch(requests) { event in
+            switch event {
+            case .began(let index): print("began", index)
+            case .transfer(let index, let progress): print(index, progress.fraction ?? 0)
+            case .item(let item, let progress): print(item.index, item.outcome, progress.fraction)
+            case .finished(let progress): print("done:", progress.loaded, "loaded,", progress.failed, "failed")
+            }
+        }
+    }
+
+    func preloader(for urls: [String], by prefetcher: ImagePrefetcher) -> ListPreloader {
+        ListPreloader(prefetcher: prefetcher) { row in
+            [ImageRequest(urls[row], size: TargetSize(width: 160, height: 160, fit: .cover))]
+        }
+    }
+
+    func didScroll(_ preloader: ListPreloader, to rows: Range<Int>, of count: Int) {
+        preloader.show(rows, of: count)
+    }
+}
+
+// Extending.md
+struct AskFirst: ImageInterceptor {
+    let isAllowed: @Sendable (String) async -> Bool
+
+    func intercept<Answer>(
+        _ request: ImageRequest, _ load: InterceptedLoad<Answer>
+    ) async throws(WebImageError) -> Answer {
+        var cached = request
+        cached.caching.policy = .cacheOnly
+        do throws(WebImageError) {
+            return try await load(cached)
+        } catch {
+            guard error.code == .cacheMiss else { throw error }
+        }
+        guard await isAllowed(request.url) else {
+            throw WebImageError(.requestRefused, "downloads are switched off")
+        }
+        return try await load(request)
+    }
+}
+
+struct SecondOrigin: ImageInterceptor {
+    let first = "https://img1.example.com/"
+    let second = "https://img2.example.com/"
+
+    func intercept<Answer>(
+        _ request: ImageRequest, _ load: InterceptedLoad<Answer>
+    ) async throws(WebImageError) -> Answer {
+        do throws(WebImageError) {
+            return try await load(request)
+        } catch {
+            guard request.url.hasPrefix(first), error.code != .cancelled else { throw error }
+            return try await load(ImageRequest(second + request.url.dropFirst(first.count)) { $0 = request.options })
+        }
+    }
+}
+
+struct PlainColors: ImageInterceptor {
+    let image: Image
+
+    func intercept<Answer>(
+        _ request: ImageRequest, _ load: InterceptedLoad<Answer>
+    ) async throws(WebImageError) -> Answer {
+        try load.answer(with: image)
+    }
+}
+
+extension RequestPreset {
+    static let avatar = RequestPreset {
+        $0.size = TargetSize(width: 96, height: 96, fit: .cover)
+        $0.transformers = [.crop(.circle)]
+    }
+}
+
+func avatar(_ url: String, by manager: ImageManager) async throws -> ImageResponse {
+    try await manager.image(for: ImageRequest(url, .avatar))
+}
+
+private struct Extending {
+    func managerWithRules() -> ImageManager {
+        var configuration = ImageManager.Configuration()
+        configuration.interceptors = [
+            RequestRule { request in
+                if request.size == nil { request.size = TargetSize(width: 1024, height: 1024) }
+            },
+            RequestRule { request in
+                request.caching.key = request.url.split(separator: "?").first.map(String.init)
+            },
+        ]
+        return ImageManager(configuration: configuration)
+    }
+}
+
+// Transformers.md
+private struct Transformers {
+    func card(_ url: String, by manager: ImageManager) async throws -> ImageResponse {
+        var request = ImageRequest(url)
+        request.transformers = [
+            .resize(width: 400, height: 300, fit: .cover),
+            .saturation(1.2),
+            .vignette(strength: 0.5),
+            .roundCorners(24),
+        ]
+        return try await manager.image(for: request)
+    }
+
+    func transformers(_ text: String) throws -> [ImageTransform] {
+        try ImageTransform.parse(text)
+    }
+
+    func inverted() -> ImageTransform {
+        .customPixels(id: "inverted") { stretch in
+            for index in 0..<stretch.count {
+                let pixel = stretch[index]
+                stretch[index] = SIMD4(1 - pixel.x, 1 - pixel.y, 1 - pixel.z, pixel.w)
+            }
+        }
+    }
+}
+
+// ComingFromKingfisherAndNuke.md
+private struct ComingFromKingfisherAndNuke {
+    func photo(_ url: String, by manager: ImageManager) async throws -> Image {
+        var request = ImageRequest(url, size: TargetSize(width: 320, height: 240, fit: .cover))
+        request.priority = .high
+        request.transformers = [.roundCorners(12)]
+        return try await manager.image(for: request).image
     }
 }

@@ -112,17 +112,17 @@ final class LoadDelivery: PictureDelivery {
         loader.store(original, bytes.log, of: job, plain: plain, by: serializer)
     }
 
-    /// Why the original or the picture is not kept, for the trace.
-    private func notKept(_ request: ImageRequest) -> [StaticString] {
-        var reasons: [StaticString] = []
+    /// For the trace.
+    private func notKept(_ request: ImageRequest) -> NotKept {
+        var reasons = NotKept()
         let caching = request.options.caching
-        if bytes.source == .network, original == nil { reasons.append(originalReason(caching)) }
+        if bytes.source == .network, original == nil { reasons.original = originalReason(caching) }
         if !caching.policy.mode.stores {
-            reasons.append("the picture is not kept in memory: the policy forbids it")
+            reasons.picture = "the picture is not kept in memory: the policy forbids it"
         } else if !mayStore {
-            reasons.append("the picture is not kept in memory: the origin's answer forbids it")
+            reasons.picture = "the picture is not kept in memory: the origin's answer forbids it"
         } else if !caching.store.contains(.memory) {
-            reasons.append("the picture is not kept in memory: the request says so")
+            reasons.picture = "the picture is not kept in memory: the request says so"
         }
         return reasons
     }

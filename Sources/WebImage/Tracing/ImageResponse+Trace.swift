@@ -67,7 +67,7 @@ private struct TraceTree {
         stages += self.stages(of: record)
         return stage(
             "load", known.asked, known.ended,
-            notes: [ImageResponse.sentence(source)] + sharing + record.notKept.map { "\($0)" },
+            notes: [ImageResponse.sentence(source)] + sharing + record.notKept.sentences,
             stages: stages)
     }
 

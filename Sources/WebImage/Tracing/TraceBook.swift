@@ -18,16 +18,38 @@ final class TraceBook: Sendable {
     let started: Duration
     /// Why it does not share the bytes of another load of the same original; nil where there was none.
     let apart: StaticString?
-    private let noted = Guarded<[(time: Duration, mark: Mark)]>([])
+    private let noted = Guarded(Notes())
 
     init(started: Duration, apart: StaticString? = nil) {
         self.started = started
         self.apart = apart
     }
 
-    func note(_ mark: Mark, at time: Duration) { noted.withLock { $0.append((time, mark)) } }
+    func note(_ mark: Mark, at time: Duration) { noted.withLock { $0.add((time, mark)) } }
 
-    var marks: [(time: Duration, mark: Mark)] { noted.withLock { $0 } }
+    var marks: [(time: Duration, mark: Mark)] { noted.withLock { $0.all } }
+
+    /// Most loads note two or three things: these need no memory of their own.
+    private struct Notes {
+        private var first: (time: Duration, mark: Mark)?
+        private var second: (time: Duration, mark: Mark)?
+        private var third: (time: Duration, mark: Mark)?
+        private var more: [(time: Duration, mark: Mark)] = []
+
+        mutating func add(_ note: (time: Duration, mark: Mark)) {
+            if first == nil {
+                first = note
+            } else if second == nil {
+                second = note
+            } else if third == nil {
+                third = note
+            } else {
+                more.append(note)
+            }
+        }
+
+        var all: [(time: Duration, mark: Mark)] { [first, second, third].compactMap(\.self) + more }
+    }
 }
 
 /// When something was decoded.
@@ -47,6 +69,14 @@ struct StepSpan: Sendable {
     let ended: Duration
 }
 
+/// Why a picture, or its original, is not kept.
+struct NotKept: Sendable {
+    var original: StaticString?
+    var picture: StaticString?
+
+    var sentences: [String] { [original, picture].compactMap { $0.map { "\($0)" } } }
+}
+
 /// What is known of a picture once it is made. Shared by the responses of all who waited for it.
 final class LoadRecord: Sendable {
     let request: ImageRequest
@@ -57,15 +87,14 @@ final class LoadRecord: Sendable {
     let metrics: TransferMetrics?
     let decode: DecodeSpan?
     let steps: [StepSpan]
-    /// Why the picture, or its original, is not kept.
-    let notKept: [StaticString]
+    let notKept: NotKept
     /// The picture that it was made of; nil: it was made of bytes, or of one in memory.
     let basis: LoadRecord?
     let isMadeOfPicture: Bool
 
     init(
         _ job: PixelJob, byteCount: Int? = nil, metrics: TransferMetrics? = nil, decode: DecodeSpan? = nil,
-        steps: [StepSpan] = [], notKept: [StaticString] = [], basis: LoadRecord? = nil, isMadeOfPicture: Bool = false
+        steps: [StepSpan] = [], notKept: NotKept = NotKept(), basis: LoadRecord? = nil, isMadeOfPicture: Bool = false
     ) {
         (request, book, started) = (job.request, job.bytes.trace, job.started)
         (self.byteCount, self.metrics, self.decode, self.steps) = (byteCount, metrics, decode, steps)
