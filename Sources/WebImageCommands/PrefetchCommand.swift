@@ -80,7 +80,8 @@ struct PrefetchCommand: AsyncParsableCommand {
     private var options: PrefetchOptions {
         var options = PrefetchOptions()
         options.destination = .disk(check: check == .full ? .full : .header)
-        options.width = loading.concurrency
+        // With a budget no more is begun than could pass it by a little.
+        options.width = loading.exactConcurrency ?? (budget == nil ? loading.concurrency : 4)
         options.priority = loading.priority(orElse: .low)
         (options.bytesPerSecond, options.byteBudget) = (rate, budget)
         return options
