@@ -6,6 +6,33 @@ import WebImage
 enum WarmBench {
     static func run() throws {
         for count in [100, 10_000] { try measure(count) }
+        try measureRequestsMadeAnew(5_000)
+    }
+
+    /// Hits for which the whole request is made anew, with a size and a priority. Bar: 300 ns each.
+    private static func measureRequestsMadeAnew(_ count: Int) throws {
+        var configuration = ImageManager.Configuration()
+        configuration.disk = nil
+        let manager = ImageManager(configuration: configuration)
+        let urls = (0..<count).map { "https://images.example.com/photos/\($0 * 7919)/large.jpg?width=640&v=3" }
+        func request(_ url: String) -> ImageRequest {
+            ImageRequest(url) {
+                $0.size = TargetSize(width: 640, height: 480)
+                $0.priority = .high
+            }
+        }
+        for url in urls {
+            manager.memoryCache.store(
+                try Image(size: PixelSize(width: 1, height: 1)) { _ in }, for: request(url).variantKey)
+        }
+        var hits = 0
+        let times = (0..<21).map { _ in
+            let begin = Measure.threadCPU
+            for url in urls where manager.cachedImage(for: request(url)) != nil { hits &+= 1 }
+            return Double(Measure.threadCPU - begin) / Double(count)
+        }.sorted()
+        precondition(hits == 21 * count, "a warm hit missed")
+        print("\(count) keys, each request made anew: \(Measure.text(times[10], 1)) ns")
     }
 
     private final class Value {}

@@ -10,9 +10,10 @@ public struct DownloadConfiguration: Sendable {
         case lastInFirstOut
     }
 
-    /// Transfers at a time. Default 64.
+    /// Transfers at a time. Default 64. Those of ``/WebImageCore/LoadPriority/veryLow`` begin within this limit, too, but do not
+    /// count for others: while others begin, there may be up to as many more.
     public var maxConcurrent = 64
-    /// Transfers at a time to one host and port. Default 6.
+    /// Transfers at a time to one host and port, counted in the same way. Default 6.
     public var maxConcurrentPerHost = 6
     /// How many transfers may run beyond these two limits, so that slow origins hold up nobody else. Default nil: three
     /// times ``maxConcurrent``.
@@ -25,7 +26,7 @@ public struct DownloadConfiguration: Sendable {
     /// low-priority transfers. Default 10 000.
     public var maxWaiting = 10_000
     /// How many slots of both limits are kept free of low-priority downloads, so that what is looked at never waits for
-    /// what is only prefetched. One slot is left to low priority in any case. Default 1.
+    /// what can wait. One slot is left to low priority in any case. Default 1.
     public var reservedForUrgent = 1
     /// Default first in, first out.
     public var order = Order.firstInFirstOut

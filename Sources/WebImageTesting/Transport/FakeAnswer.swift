@@ -48,7 +48,9 @@ public struct FakeAnswer: Sendable {
 
     /// The same, but it goes on only when the gate opens.
     ///
-    /// - Parameter offset: how many bytes of the body come first; nil holds the head back too.
+    /// - Parameters:
+    ///   - gate: what it waits at.
+    ///   - offset: how many bytes of the body come first; nil holds the head back too.
     public func held(by gate: Gate, after offset: Int? = nil) -> FakeAnswer {
         var copy = self
         copy.holds.append((max(offset ?? -1, -1), gate))
