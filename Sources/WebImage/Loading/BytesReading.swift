@@ -41,19 +41,23 @@ final class BytesReading: Sendable {
         guard loader.table.withLock({ $0.beginPreliminary() }) else { throw LoadTable.shutDownError.at(request.place) }
         defer { loader.endPreliminary() }
         let keeper = OriginalKeeper(key, removals: loader.caches.removals(key.caching))
+        let settled = SettledLog()
+        // At once, not when this task goes on: whoever looks for the original just after it has come is to find that it is
+        // there, or about to be.
         let receiver = BytesReceiver(
-            priority: request.options.priority, finishesWhenDrained: request.options.http.finishesWhenDrained)
-        if let timeout = request.options.timeout { receiver.arm(timeout, loader.clock, for: request) }
-        BytesSearch(loader: loader, request: request, key: key, seeker: receiver).start()
-        do throws(WebImageError) {
-            let bytes = try await receiver.answer.value()
-            if bytes.isProvisional, asksBehind { loader.askBehind(request) }
-            let settled = SettledLog()
+            priority: request.options.priority, finishesWhenDrained: request.options.http.finishesWhenDrained
+        ) { bytes in
             bytes.log.whenSettled { log in
                 // In this order: whoever knows the end, and then waits for the stores, waits for this one.
                 loader.keepUndecoded(log, of: bytes, keeper, request)
                 settled.set(log)
             }
+        }
+        if let timeout = request.options.timeout { receiver.arm(timeout, loader.clock, for: request) }
+        BytesSearch(loader: loader, request: request, key: key, seeker: receiver).start()
+        do throws(WebImageError) {
+            let bytes = try await receiver.answer.value()
+            if bytes.isProvisional, asksBehind { loader.askBehind(request) }
             return BytesReading(loader, request, bytes, keeper, receiver, settled)
         } catch {
             receiver.leave()

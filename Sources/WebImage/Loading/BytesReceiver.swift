@@ -19,10 +19,15 @@ final class BytesReceiver: BytesSeeker {
     let priority: LoadPriority
     let finishesWhenDrained: Bool
     let answer = CancellableAnswer<OpenedBytes>()
+    /// Called before the answer is given, on the thread that found the bytes.
+    private let onFound: @Sendable (OpenedBytes) -> Void
     private let state = Guarded(State())
 
-    init(priority: LoadPriority, finishesWhenDrained: Bool) {
+    init(
+        priority: LoadPriority, finishesWhenDrained: Bool, onFound: @escaping @Sendable (OpenedBytes) -> Void
+    ) {
         self.priority = priority
+        self.onFound = onFound
         self.finishesWhenDrained = finishesWhenDrained
     }
 
@@ -39,7 +44,11 @@ final class BytesReceiver: BytesSeeker {
     }
 
     func answerFromMemory(_ body: StoredResponse?, isProvisional: Bool) -> Bool { false }
-    func found(_ bytes: OpenedBytes) { answer.give(.success(bytes)) }
+    func found(_ bytes: OpenedBytes) {
+        onFound(bytes)
+        answer.give(.success(bytes))
+    }
+
     func failed(_ error: WebImageError) { answer.give(.failure(error)) }
 
     func arm(_ timeout: Duration, _ clock: any LoadClock, for request: ImageRequest) {

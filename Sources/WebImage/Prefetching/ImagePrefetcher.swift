@@ -33,8 +33,8 @@ public final class ImagePrefetcher: Sendable {
     /// - Parameters:
     ///   - requests: in the order in which they are loaded. Those that do not say how urgent they are get
     ///     ``PrefetchOptions/priority``.
-    ///   - executor: where `onEvent` is called. Default ``CallbackExecutor/direct``: on threads of the prefetcher, and on the
-    ///     caller's for what happens before this returns.
+    ///   - executor: where `onEvent` is called. Default ``CallbackExecutor/direct``: on the manager's threads for files, and on
+    ///     the caller's for what happens before this returns. It must not block for long.
     ///   - onEvent: told of one event after another. `finished` comes exactly once, last; for an empty list before this
     ///     returns. No more pictures begin while it runs.
     /// - Returns: the list's token.

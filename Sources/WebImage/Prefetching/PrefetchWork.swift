@@ -18,6 +18,8 @@ final class PrefetchWork: Sendable {
         var alarm: ScheduledAction?
         /// Whether the manager tells when nobody waits for a picture any more.
         var awaitsQuiet = false
+        /// How many pictures of a list have ended and were not told yet: its end comes after them.
+        var untold: [PrefetchQueue.ListID: Int] = [:]
         var idle: [CancellableAnswer<Void>] = []
 
         mutating func takeIdle() -> [CancellableAnswer<Void>] {
@@ -120,7 +122,7 @@ final class PrefetchWork: Sendable {
     /// Tells the end of a list, if it has come.
     private func noteEnd(of id: PrefetchQueue.ListID) {
         let ended = state.withLock { state -> (PrefetchList, PrefetchProgress, [CancellableAnswer<Void>])? in
-            guard let progress = state.queue.takeEnded(id), let list = state.lists.removeValue(forKey: id) else {
+            guard state.untold[id] == nil, let progress = state.queue.takeEnded(id), let list = state.lists.removeValue(forKey: id) else {
                 return nil
             }
             return (list, progress, state.takeIdle())
@@ -200,17 +202,26 @@ final class PrefetchWork: Sendable {
         let now = clock.now
         let progress = state.withLock { state in
             state.tasks[place] = nil
-            return state.queue.end(place.id, index: place.index, outcome, now: now)
+            let progress = state.queue.end(place.id, index: place.index, outcome, now: now)
+            if progress != nil { state.untold[place.id, default: 0] += 1 }
+            return progress
         }
-        if let progress {
-            let item = PrefetchedItem(index: place.index, outcome: outcome, original: original)
-            let beginsMore = list.tell(.item(item, progress))
-            noteEnd(of: place.id)
-            if beginsMore { beginMore() }
-        } else {
-            // It was cancelled, which began more.
-            noteEnd(of: place.id)
+        // Who was cancelled meanwhile was counted then, and more was begun.
+        guard let progress else { return noteEnd(of: place.id) }
+        let item = PrefetchedItem(index: place.index, outcome: outcome, original: original)
+        guard list.isWatched else { return tell(item, progress, list, place) }
+        // This is a thread of Swift's own, which a listener must not hold.
+        manager.loader.ioExecutor.run(options.priority) { [self] in tell(item, progress, list, place) }
+    }
+
+    private func tell(_ item: PrefetchedItem, _ progress: PrefetchProgress, _ list: PrefetchList, _ place: Place) {
+        let beginsMore = list.tell(.item(item, progress))
+        state.withLock { state in
+            let left = state.untold[place.id, default: 1] - 1
+            state.untold[place.id] = left == 0 ? nil : left
         }
+        noteEnd(of: place.id)
+        if beginsMore { beginMore() }
     }
 
     private func load(_ list: PrefetchList, _ index: Int) async -> (PrefetchedItem.Outcome, OriginalResponse?) {

@@ -261,6 +261,23 @@ private final class ListBook: Sendable {
         if case .finished = book.events.last {} else { Issue.record("the end came before something else") }
     }
 
+    /// Each list's end is its last event, also where several pictures end at once.
+    @Test func theEndComesAfterEveryPicture() async throws {
+        let folder = try TemporaryFolder()
+        let bench = try bench(folder)
+        var options = PrefetchOptions()
+        options.width = 8
+        let prefetcher = ImagePrefetcher(manager: bench.manager, options: options)
+        for turn in 0..<40 {
+            let book = ListBook()
+            let urls = (0..<8).map { "http://list.test/\(turn)/\($0).png" }
+            let end = await prefetcher.prefetch(urls, onEvent: book.take).finished()
+            #expect(await eventually { !book.ends.isEmpty })
+            #expect(end.loaded == 8 && book.items.count == 8 && book.ends == [end])
+            if case .finished? = book.events.last {} else { Issue.record("something came after the end") }
+        }
+    }
+
     /// Ending all transfers under a prefetcher leaves it working.
     @Test func whatIsCancelledBeneathCountsAsFailed() async throws {
         let folder = try TemporaryFolder()
