@@ -62,6 +62,7 @@ final class OriginalStore: Sendable {
         var undecided: [CacheKey: [@Sendable () -> Void]] = [:]
         /// What was announced last, for those who looked for it just before.
         var recent = RecentKeys()
+        var lastFound = 0
         /// Who waits for all up to a number.
         var waiting: [(last: Int, run: @Sendable () -> Void)] = []
 
@@ -88,10 +89,16 @@ final class OriginalStore: Sendable {
         let number = state.withLock { state in
             state.lastNumber += 1
             state.pending.insert(state.lastNumber)
-            if let original { state.recent.add(original.key, state.lastNumber) }
             return state.lastNumber
         }
-        if let original { for write in original.writes { write.announce() } }
+        if let original {
+            for write in original.writes { write.announce() }
+            // Only now: who begins to look after this finds it.
+            state.withLock { state in
+                state.lastFound += 1
+                state.recent.add(original.key, state.lastFound)
+            }
+        }
         return Announcement(owner: self, number: number, original: original)
     }
 
@@ -147,8 +154,8 @@ final class OriginalStore: Sendable {
         for run in state.withLock({ $0.undecided.removeValue(forKey: key) }) ?? [] { run() }
     }
 
-    /// How many originals have been announced.
-    var announcements: Int { state.withLock { $0.lastNumber } }
+    /// How many originals have been announced and can be found.
+    var announcements: Int { state.withLock { $0.lastFound } }
 
     /// Calls `run` once, off every lock, when it is known whether an original is to be kept; at once where one was announced
     /// since a moment.

@@ -20,6 +20,8 @@ final class PrefetchWork: Sendable {
         var awaitsQuiet = false
         /// How many pictures of a list have ended and were not told yet: its end comes after them.
         var untold: [PrefetchQueue.ListID: Int] = [:]
+        /// The originals that are brought to disk right now, and who waits to bring the same.
+        var keeping: [CacheKey: [CancellableAnswer<Void>]] = [:]
         var idle: [CancellableAnswer<Void>] = []
 
         mutating func takeIdle() -> [CancellableAnswer<Void>] {
@@ -122,7 +124,9 @@ final class PrefetchWork: Sendable {
     /// Tells the end of a list, if it has come.
     private func noteEnd(of id: PrefetchQueue.ListID) {
         let ended = state.withLock { state -> (PrefetchList, PrefetchProgress, [CancellableAnswer<Void>])? in
-            guard state.untold[id] == nil, let progress = state.queue.takeEnded(id), let list = state.lists.removeValue(forKey: id) else {
+            guard state.untold[id] == nil, let progress = state.queue.takeEnded(id),
+                let list = state.lists.removeValue(forKey: id)
+            else {
                 return nil
             }
             return (list, progress, state.takeIdle())
@@ -247,6 +251,10 @@ final class PrefetchWork: Sendable {
     ) async throws(WebImageError) -> (PrefetchedItem.Outcome, OriginalResponse) {
         var request = given
         request.options.caching.waitsForStore = true
+        // Of two that are the same the second one finds what the first one has stored.
+        let key = request.originalKey
+        try await takeTurn(to: key)
+        defer { giveTurn(to: key) }
         let onProgress: @Sendable (LoadProgress) -> Void = { [self] progress in
             if list.tell(.transfer(index: index, progress)) { beginMore() }
         }
@@ -255,6 +263,27 @@ final class PrefetchWork: Sendable {
         try original.checkKept()
         let isThere = original.source == .disk || original.source == .file || original.source == .memory
         return (isThere ? .skipped : .loaded(from: original.source, original.byteCount), original)
+    }
+}
+
+extension PrefetchWork {
+    /// Waits until nobody else brings the same original to disk.
+    private func takeTurn(to key: CacheKey) async throws(WebImageError) {
+        while true {
+            let answer = CancellableAnswer<Void>()
+            let isMine = state.withLock { state in
+                if state.keeping[key]?.append(answer) != nil { return false }
+                state.keeping[key] = []
+                return true
+            }
+            if isMine { return }
+            try await answer.value()
+        }
+    }
+
+    private func giveTurn(to key: CacheKey) {
+        let waiting = state.withLock { $0.keeping.removeValue(forKey: key) } ?? []
+        for answer in waiting { answer.give(.success(())) }
     }
 }
 

@@ -278,6 +278,23 @@ private final class ListBook: Sendable {
         }
     }
 
+    /// Of two that are the same the second one waits for the first, and may stop waiting.
+    @Test func theSamePictureTwiceIsLoadedOnce() async throws {
+        let folder = try TemporaryFolder()
+        let bench = try bench(folder)
+        let (gate, url) = (Gate(), Self.urls(1)[0])
+        bench.transport.answer(url, .bytes(try Fixture.png(8, 8)).held(by: gate))
+        let prefetcher = ImagePrefetcher(manager: bench.manager)
+        let token = prefetcher.prefetch([url, url, url])
+        #expect(await bench.transport.waitForHits(url))
+        token.cancel(at: token.progress.finished == 0 ? 2 : 1)
+        gate.open()
+        let end = await token.finished()
+        #expect(end.loaded + end.skipped == 2 && end.dropped == 1 && end.failed == 0)
+        // Whoever was cancelled may have been the one that loaded.
+        #expect(bench.transport.hits(url) <= 2)
+    }
+
     /// Ending all transfers under a prefetcher leaves it working.
     @Test func whatIsCancelledBeneathCountsAsFailed() async throws {
         let folder = try TemporaryFolder()
