@@ -215,7 +215,8 @@ public final class ImageManager: Sendable {
         return token
     }
 
-    /// Ends every load that runs or waits with `cancelled`. Loads that begin later are not concerned.
+    /// Ends every load of a picture that runs or waits with `cancelled`. Loads that begin later are not concerned, nor are
+    /// `data(for:)` and its kin, which end with their tasks.
     public func cancelAll() { loader.cancelAll() }
 
     /// How many pictures are being loaded or waited for.

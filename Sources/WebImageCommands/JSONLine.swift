@@ -1,11 +1,13 @@
+import WebImage
+
 /// One JSON object on one line, its members in the order in which they were added.
 struct JSONLine {
     private var members: [String] = []
 
-    mutating func add(_ name: String, _ value: String?) { addRaw(name, value.map(Self.quoted)) }
+    mutating func add(_ name: String, _ value: String?) { addRaw(name, value.map(JSONText.quoted)) }
 
     mutating func add(_ name: String, _ values: [String]?) {
-        addRaw(name, values.map { "[\($0.map(Self.quoted).joined(separator: ","))]" })
+        addRaw(name, values.map { "[\($0.map(JSONText.quoted).joined(separator: ","))]" })
     }
 
     mutating func add(_ name: String, _ value: Int?) { addRaw(name, value.map { "\($0)" }) }
@@ -24,7 +26,7 @@ struct JSONLine {
     var text: String { "{\(members.joined(separator: ","))}" }
 
     private mutating func addRaw(_ name: String, _ value: String?) {
-        members.append("\(Self.quoted(name)):\(value ?? "null")")
+        members.append("\(JSONText.quoted(name)):\(value ?? "null")")
     }
 
     private static func milliseconds(_ duration: Duration) -> String {
@@ -33,23 +35,5 @@ struct JSONLine {
         let rest = "\(micros.magnitude % 1000)"
         let zeros = String(repeating: "0", count: 3 - rest.count)
         return "\(micros < 0 ? "-" : "")\(micros.magnitude / 1000).\(zeros)\(rest)"
-    }
-
-    static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            case "\u{0}"..<"\u{20}", "\u{7F}":
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
     }
 }

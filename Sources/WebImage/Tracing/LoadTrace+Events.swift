@@ -8,7 +8,8 @@ extension LoadTrace {
         for (number, (trace, asked)) in traces.enumerated() {
             let process = number + 1
             events.append(
-                #"{"name":"process_name","ph":"M","pid":\#(process),"tid":0,"args":{"name":\#(quoted(trace.place))}}"#)
+                #"{"name":"process_name","ph":"M","pid":\#(process),"tid":0,"args":{"name":\#(JSONText.quoted(trace.place))}}"#
+            )
             for (stage, row) in trace.root.inRows() {
                 events.append(stage.event(process: process, row: row, since: asked))
             }
@@ -18,23 +19,6 @@ extension LoadTrace {
 
     /// This trace alone, as ``eventFile(_:)`` has it.
     public var events: String { Self.eventFile([(self, .zero)]) }
-
-    /// A JSON string.
-    fileprivate static func quoted(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case _ where scalar.value < 0x20:
-                let digits = String(scalar.value, radix: 16)
-                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: quoted.unicodeScalars.append(scalar)
-            }
-        }
-        return quoted + "\""
-    }
 }
 
 extension LoadTrace.Stage {
@@ -71,9 +55,9 @@ extension LoadTrace.Stage {
         }
         var arguments: [String] = bytes.map { ["\"bytes\":\($0)"] } ?? []
         if !notes.isEmpty {
-            arguments.append("\"notes\":[" + notes.map(LoadTrace.quoted).joined(separator: ",") + "]")
+            arguments.append("\"notes\":[" + notes.map(JSONText.quoted).joined(separator: ",") + "]")
         }
-        return "{\"name\":\(LoadTrace.quoted(name)),\"cat\":\"load\",\"ph\":\"X\",\"pid\":\(process),\"tid\":\(row),"
+        return "{\"name\":\(JSONText.quoted(name)),\"cat\":\"load\",\"ph\":\"X\",\"pid\":\(process),\"tid\":\(row),"
             + "\"ts\":\(microseconds(asked + start)),\"dur\":\(microseconds(duration)),"
             + "\"args\":{\(arguments.joined(separator: ","))}}"
     }

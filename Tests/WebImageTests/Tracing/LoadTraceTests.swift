@@ -122,14 +122,25 @@ import WebImageTesting
     }
 
     @Test func interceptorsAreAStageOfTheirOwn() async throws {
-        struct Nothing: ImageInterceptor {}
+        struct Slow: ImageInterceptor {
+            let clock: ManualClock
+
+            func intercept<Answer>(
+                _ request: ImageRequest, _ load: InterceptedLoad<Answer>
+            ) async throws(WebImageError) -> Answer {
+                clock.advance(by: .milliseconds(5))
+                return try await load(request)
+            }
+        }
         let clock = ManualClock()
-        let bench = TestBench(clock: clock) { $0.interceptors = [Nothing()] }
+        let bench = TestBench(clock: clock) { $0.interceptors = [Slow(clock: clock)] }
         bench.answer(url, with: try Fixture.jpeg(16, 12))
         let ledger = Ledger()
         bench.manager.load(ImageRequest(url)) { ledger.take($0) }
         let trace = try await ledger.finished().get().trace
-        #expect(trace["interceptors"] == nil && trace.root.stages.map(\.name) == ["download", "decode"])
+        check(trace)
+        #expect(trace.root.stages.map(\.name) == ["interceptors", "download", "decode"])
+        #expect(trace["interceptors"]?.duration == .milliseconds(5) && trace.root.duration == .milliseconds(5))
     }
 
     @Test func theEventFileIsJSONWithAStageEach() async throws {
