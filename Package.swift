@@ -152,6 +152,9 @@ let package = Package(
             ]),
         .executableTarget(name: "webimage", dependencies: ["WebImageCommands"], swiftSettings: swiftSettings),
         .executableTarget(
+            name: "terminal-grid", dependencies: ["WebImage"], path: "Examples/TerminalGrid",
+            swiftSettings: swiftSettings),
+        .executableTarget(
             name: "webimage-bench",
             dependencies: [
                 "WebImage", "WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs", "WebImageCache",

@@ -170,10 +170,7 @@ public final class ImageManager: Sendable {
     /// - Throws: any code of ``/WebImageCore/WebImageError``; `cancelled` when the task was cancelled.
     public nonisolated(nonsending) func image(for request: ImageRequest) async throws(WebImageError) -> ImageResponse {
         let request = loader.door.interceptors.changed(request)
-        if !request.options.includesData, let image = loader.cachedImage(for: request) {
-            loader.observer.answered(from: .memory)
-            return ImageResponse(image: image, source: .memory)
-        }
+        if let response = loader.responseFromMemory(for: request) { return response }
         let span = startSpan("webimage.load", ofKind: .client)
         defer { span.end() }
         if span.isRecording { span.attributes["url.full"] = request.place }
@@ -185,6 +182,11 @@ public final class ImageManager: Sendable {
             span.recordError(error)
             throw error
         }
+    }
+
+    /// The answer when memory has it, as ``image(for:)`` gives it.
+    func responseFromMemory(for request: ImageRequest) -> ImageResponse? {
+        loader.responseFromMemory(for: loader.door.interceptors.changed(request))
     }
 
     /// The load as a sequence: progress, previews, the end. It begins when it is iterated.

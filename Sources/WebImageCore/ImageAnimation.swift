@@ -41,6 +41,20 @@ public final class ImageAnimation: Sendable {
     /// A frame that is kept, at once; nil when it would have to be decoded.
     public func keptFrame(at index: Int) -> Image? { source.keptFrame(at: index) }
 
+    /// Has a frame decoded soon, and those behind it, without waiting for them.
+    package func prepare(_ index: Int) { source.prepare(index) }
+
+    /// Says that somebody more shows the animation.
+    package func addViewer() { source.addViewer() }
+
+    /// Says that somebody shows it no more.
+    ///
+    /// - Parameter freeing: whether its kept frames are dropped when nobody shows it now.
+    package func removeViewer(freeing: Bool) { source.removeViewer(freeing: freeing) }
+
+    /// Whether it is the same animation, in another state of its coming in.
+    package func hasFrames(of other: ImageAnimation) -> Bool { source === other.source }
+
     /// Decodes frames, from the first on, until all are kept or ``bufferLimit`` is reached.
     ///
     /// - Returns: how many were decoded or kept already.
@@ -102,6 +116,16 @@ package protocol FrameSource: AnyObject, Sendable {
     func decodeNow(_ index: Int) throws(WebImageError)
     func preload(_ count: Int) async throws(WebImageError)
     func keptFrame(at index: Int) -> Image?
+    func prepare(_ index: Int)
+    func addViewer()
+    func removeViewer(freeing: Bool)
     func removeKeptFrames()
     func forEachFrame(_ body: (Image, Duration) throws(WebImageError) -> Void) throws(WebImageError)
+}
+
+/// For frames that are all there.
+extension FrameSource {
+    package func prepare(_ index: Int) {}
+    package func addViewer() {}
+    package func removeViewer(freeing: Bool) {}
 }

@@ -116,7 +116,7 @@ private struct WayOut: Sendable {
 
 extension WebImageError {
     /// Whether it tells of a network that cannot be reached, not of an origin that answers.
-    fileprivate var isOfNetwork: Bool {
+    var isOfNetwork: Bool {
         [.dnsFailed, .connectionRefused, .connectTimeout, .connectionLost, .circuitOpen].contains(code)
     }
 }

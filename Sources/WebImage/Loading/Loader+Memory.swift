@@ -25,6 +25,13 @@ extension Loader {
         return freshImage(for: request)
     }
 
+    /// The answer when memory has all of it.
+    func responseFromMemory(for request: ImageRequest) -> ImageResponse? {
+        guard !request.options.includesData, let image = cachedImage(for: request) else { return nil }
+        observer.answered(from: .memory)
+        return ImageResponse(image: image, source: .memory)
+    }
+
     /// A request that takes other answers than most, or for whom nothing but what is sent says who asks, looks for itself.
     private func isGood(_ image: Image, for request: ImageRequest) -> Bool {
         request.isUsual && image.storage.isJudged(under: origin.settings.number)

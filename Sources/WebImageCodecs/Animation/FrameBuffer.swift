@@ -29,6 +29,8 @@ package final class FrameBuffer: FrameSource {
         var onKeptBytesChange: (@Sendable () -> Void)?
         /// The frame asked for last.
         var position: Int?
+        /// How many players show it.
+        var viewers = 0
     }
 
     package let frameSize: PixelSize
@@ -163,6 +165,25 @@ package final class FrameBuffer: FrameSource {
         return try await answer.value()
     }
 
+    package func prepare(_ index: Int) {
+        let mustStart = state.withLock { state in
+            guard state.timeline.delays.indices.contains(index) else { return false }
+            askAhead(of: index, isWanted: !state.kept.has(index), &state)
+            return state.work.start()
+        }
+        if mustStart { startWork() }
+    }
+
+    package func addViewer() { state.withLock { $0.viewers += 1 } }
+
+    package func removeViewer(freeing: Bool) {
+        let isLast = state.withLock { state in
+            state.viewers -= 1
+            return state.viewers == 0
+        }
+        if isLast, freeing { removeKeptFrames() }
+    }
+
     package func decodeNow(_ index: Int) throws(WebImageError) { _ = try decode(index) }
 
     /// Decodes the first frames one after the other, and none ahead: there is room for these only.
@@ -177,14 +198,17 @@ package final class FrameBuffer: FrameSource {
     }
 
     /// Wishes for the frames that come after one, and going backwards for those before it.
-    private func askAhead(of index: Int, _ state: inout State) {
+    ///
+    /// - Parameter isWanted: whether that one is wished for, too.
+    private func askAhead(of index: Int, isWanted: Bool = false, _ state: inout State) {
         let count = state.timeline.delays.count
         defer { state.position = index }
         let room = min(Self.ahead, state.kept.room(of: frameBytes) - 1, count - 1)
-        guard room > 0 else { return state.work.setAhead([]) }
+        let first = isWanted ? [index] : []
+        guard room > 0 else { return state.work.setAhead(first) }
         let isBackwards = state.position.map { index == $0 - 1 || $0 == 0 && index == count - 1 && count > 2 } ?? false
         let wishes = (1...room).map { step in (index + (isBackwards ? -step : step) + count * step) % count }
-        state.work.setAhead(wishes.filter { !state.kept.has($0) })
+        state.work.setAhead(first + wishes.filter { !state.kept.has($0) })
     }
 
     private var frameBytes: Int { max(frameSize.pixelCount ?? .max, 1) * PixelLayout.rgba8.bytesPerPixel }

@@ -1,0 +1,341 @@
+import Synchronization
+public import WebImageCore
+import WebImageSystem
+
+/// Plays an animated picture: says which frame is to be seen now, has the next ones decoded off the main actor, and shares what
+/// is decoded with all players of the same picture.
+///
+///     let player = AnimatedImagePlayer(image)
+///     player?.onFrame = { image, _ in view.image = image }
+///     player?.play()
+///
+/// Each frame is shown for as long as the file says, counted from when it was due and not from when it was drawn, so that
+/// an animation keeps its time. A frame that is not decoded in time is waited for; what happens then says
+/// ``dropsLateFrames``. On the main actor; the player must be kept for as long as it is to play.
+@MainActor public final class AnimatedImagePlayer {
+    /// The frame to be seen now.
+    public private(set) var currentFrame: Image
+    public var currentIndex: Int { playback.index }
+    /// How many rounds were completed.
+    public var currentLoop: Int { playback.round }
+    public private(set) var animation: ImageAnimation
+    /// Whether it plays, or would if it could be seen.
+    public private(set) var isPlaying = false
+    /// What a frame could not be decoded for; it has then stopped at the frame before.
+    public private(set) var error: WebImageError?
+
+    /// Called with each frame that is to be seen.
+    public var onFrame: (@MainActor (_ image: Image, _ index: Int) -> Void)?
+    /// Called with the number of completed rounds after each.
+    public var onLoop: (@MainActor (_ loop: Int) -> Void)?
+    /// Called when the last frame of the last round was reached, or a frame was damaged.
+    public var onEnd: (@MainActor () -> Void)?
+
+    /// In which order frames are shown. Default ``PlaybackMode/forward``. A player that has not begun goes to where the new
+    /// mode begins.
+    public var mode: PlaybackMode {
+        get { playback.mode }
+        set {
+            playback.mode = newValue
+            reset()
+            if isRunning { schedule() }
+        }
+    }
+    /// How often all frames are shown; 0: without end. Default nil: as often as the file says.
+    public var loopLimit: Int? { didSet { playback.roundLimit = Self.limit(loopLimit, animation) } }
+    /// How fast: 2 shows each frame for half of its time. Default 1; 0 and less stand still.
+    public var rate: Double = 1 {
+        didSet {
+            guard rate != oldValue else { return }
+            scaleRest(from: oldValue)
+            runOrRest()
+        }
+    }
+    /// Whether frames are left out that would come too late, so that the animation keeps its time. With false (the default) it
+    /// gets slower, and every frame is seen.
+    public var dropsLateFrames = false
+    /// Whether ``stop()`` goes back to the first frame. Default false.
+    public var resetsWhenStopped = false
+    /// Whether decoded frames are given up when it is stopped, unless another player shows them. Default false.
+    public var freesWhenStopped = false
+    /// Whether decoded frames are given up while it cannot be seen, unless another player shows them. Default true.
+    public var freesWhenHidden = true
+    /// Whether it can be seen. While it cannot, its time stands still. Default true.
+    public var isVisible = true { didSet { if isVisible != oldValue { visibilityChanged() } } }
+
+    private let clock: any FrameClock
+    private var playback: Playback
+    /// When the present frame has been shown for its time; while it rests, how much of that time is left.
+    private var deadline = Duration.zero
+    private var rest: Duration
+    private var wake: FrameWake?
+    private var isRunning = false
+    private var hasBegun = false
+    /// The wait for a frame that is not decoded yet.
+    private var awaited: Task<Void, Never>?
+    private var presence: AnimationPresence?
+
+    /// Nil for a picture that is no animation. It does not play before ``play()``.
+    ///
+    /// - Parameters:
+    ///   - image: its first frame is shown already.
+    ///   - clock: what it goes by. Default nil: a ``SystemFrameClock``.
+    public init?(_ image: Image, clock: (any FrameClock)? = nil) {
+        guard let animation = image.animation, animation.frameCount > 1 || !animation.isComplete else { return nil }
+        self.animation = animation
+        self.clock = clock ?? SystemFrameClock()
+        currentFrame = image
+        playback = Playback(
+            count: animation.frameCount, isComplete: animation.isComplete, roundLimit: Self.limit(nil, animation))
+        rest = animation.delays.first ?? .zero
+        presence = AnimationPresence(animation)
+    }
+
+    isolated deinit {
+        wake?.cancel()
+        awaited?.cancel()
+    }
+
+    // MARK: - Playing
+
+    /// Plays from the present frame on. After the end it begins anew.
+    public func play() {
+        guard !isPlaying else { return }
+        if hasEnded { restart() }
+        if !hasBegun { reset() }
+        hasBegun = true
+        isPlaying = true
+        error = nil
+        runOrRest()
+    }
+
+    /// Stands still at the present frame.
+    public func pause() {
+        isPlaying = false
+        runOrRest()
+    }
+
+    /// Stands still, and does what ``resetsWhenStopped`` and ``freesWhenStopped`` say.
+    public func stop() {
+        pause()
+        if resetsWhenStopped {
+            seek(to: playback.start, loop: 0)
+            hasBegun = false
+        }
+        if freesWhenStopped {
+            presence?.leave()
+            presence?.enter()
+        }
+    }
+
+    /// Goes to a frame, and shows it as soon as it is decoded, also while it does not play.
+    ///
+    /// - Parameters:
+    ///   - index: a frame; one that there is not counts as the nearest.
+    ///   - loop: how many rounds count as completed; nil: as many as now.
+    public func seek(to index: Int, loop: Int? = nil) {
+        hasBegun = true
+        playback.seek(to: index, round: loop)
+        stopWaiting()
+        showPresent()
+    }
+
+    /// Takes a newer state of the picture: more of its frames, or all of them once the file has arrived. The frame that is
+    /// shown stays, and playing goes on from there.
+    public func update(_ image: Image) {
+        guard let newer = image.animation, newer.frameCount >= playback.count else { return }
+        animation = newer
+        if presence?.isFor(newer) == false { presence = AnimationPresence(newer, isPresent: isVisible) }
+        learn()
+        if isRunning, wake == nil, awaited == nil { schedule() }
+    }
+
+    private var hasEnded: Bool {
+        if playback.isOver || error != nil { return hasBegun }
+        return hasBegun && playback.next == .end
+    }
+
+    private func restart() {
+        playback.seek(to: playback.start, round: 0)
+        showPresent()
+    }
+
+    /// Goes to where the mode begins, as long as it has not begun.
+    private func reset() {
+        guard !hasBegun, playback.index != playback.start else { return }
+        playback.seek(to: playback.start)
+        showPresent()
+    }
+
+    // MARK: - Running and resting
+
+    private func runOrRest() {
+        let runs = isPlaying && isVisible && rate > 0
+        guard runs != isRunning else { return }
+        isRunning = runs
+        if runs {
+            deadline = clock.now + rest
+            if awaited == nil { schedule() }
+        } else {
+            rest = max(deadline - clock.now, .zero)
+            wake?.cancel()
+            wake = nil
+        }
+    }
+
+    private func scaleRest(from oldRate: Double) {
+        guard oldRate > 0, rate > 0 else { return }
+        let factor = oldRate / rate
+        if isRunning {
+            deadline = clock.now + max(deadline - clock.now, .zero) * factor
+            schedule()
+        } else {
+            rest = rest * factor
+        }
+    }
+
+    private func visibilityChanged() {
+        runOrRest()
+        if freesWhenHidden { isVisible ? presence?.enter() : presence?.leave() }
+    }
+
+    // MARK: - Frames
+
+    private func learn() {
+        playback.count = animation.frameCount
+        playback.isComplete = animation.isComplete
+        playback.roundLimit = Self.limit(loopLimit, animation)
+    }
+
+    private static func limit(_ given: Int?, _ animation: ImageAnimation) -> Int {
+        max(given ?? animation.loopCount ?? 1, 0)
+    }
+
+    private func time(of index: Int) -> Duration {
+        let delays = animation.delays
+        let delay = delays.indices.contains(index) ? delays[index] : .milliseconds(100)
+        return rate > 0 ? delay / rate : delay
+    }
+
+    /// Waits until the present frame has been shown for its time, and has the next one decoded meanwhile.
+    private func schedule() {
+        wake?.cancel()
+        wake = nil
+        guard isRunning else { return }
+        learn()
+        if case .frame(let next, _, _) = playback.next { animation.prepare(next) }
+        wake = clock.wake(at: deadline) { [weak self] in self?.frameIsOver() }
+    }
+
+    private func frameIsOver() {
+        wake = nil
+        guard isRunning else { return }
+        learn()
+        let before = playback.round
+        switch playback.next {
+        case .end: return end()
+        case .notThereYet:
+            // Looks again after as long as the present frame is shown; what comes by `update` comes sooner.
+            deadline = clock.now + time(of: playback.index)
+            return schedule()
+        case .frame: break
+        }
+        var due = deadline
+        _ = playback.advance()
+        while dropsLateFrames, !playback.isOver, due + time(of: playback.index) <= clock.now,
+            case .frame = playback.next
+        {
+            due += time(of: playback.index)
+            _ = playback.advance()
+        }
+        let rounds = before..<playback.round
+        showPresent(due: due) { [weak self] in
+            for round in rounds { self?.onLoop?(round + 1) }
+        }
+    }
+
+    /// Shows the frame that playback has come to, at once when it is decoded.
+    ///
+    /// - Parameter due: when it should be shown; nil: now.
+    private func showPresent(due: Duration? = nil, then action: @escaping @MainActor () -> Void = {}) {
+        let index = playback.index
+        if let frame = animation.keptFrame(at: index) { return show(frame, index, due: due, then: action) }
+        let animation = animation
+        awaited = Task { [weak self] in
+            let result: Result<Image, WebImageError>
+            do throws(WebImageError) {
+                result = .success(try await animation.frame(at: index))
+            } catch {
+                result = .failure(error)
+            }
+            guard !Task.isCancelled else { return }
+            self?.arrived(result, index, due: due, then: action)
+        }
+    }
+
+    private func arrived(
+        _ result: Result<Image, WebImageError>, _ index: Int, due: Duration?, then action: @MainActor () -> Void
+    ) {
+        awaited = nil
+        switch result {
+        // Time has stood still while it was waited for, unless time is what must be kept.
+        case .success(let frame): show(frame, index, due: dropsLateFrames ? due : nil, then: action)
+        case .failure(let error):
+            self.error = error
+            end()
+        }
+    }
+
+    private func show(_ frame: Image, _ index: Int, due: Duration?, then action: @MainActor () -> Void) {
+        currentFrame = frame
+        let begin = due ?? clock.now
+        deadline = begin + time(of: index)
+        // Late by more than a frame: the others follow one by one, and not all at once.
+        if !dropsLateFrames { deadline = max(deadline, clock.now) }
+        rest = max(deadline - clock.now, .zero)
+        onFrame?(frame, index)
+        action()
+        if playback.isOver { return end() }
+        if isRunning { schedule() }
+    }
+
+    private func stopWaiting() {
+        awaited?.cancel()
+        awaited = nil
+        wake?.cancel()
+        wake = nil
+    }
+
+    private func end() {
+        isPlaying = false
+        runOrRest()
+        onEnd?()
+    }
+}
+
+/// That somebody shows an animation. The last one to leave has its decoded frames given up.
+final class AnimationPresence: Sendable {
+    private let animation: ImageAnimation
+    private let isPresent: Guarded<Bool>
+
+    init(_ animation: ImageAnimation, isPresent: Bool = true) {
+        self.animation = animation
+        self.isPresent = Guarded(isPresent)
+        if isPresent { animation.addViewer() }
+    }
+
+    deinit { if isPresent.withLock({ $0 }) { animation.removeViewer(freeing: false) } }
+
+    func isFor(_ other: ImageAnimation) -> Bool { animation.hasFrames(of: other) }
+
+    func enter() { if change(to: true) { animation.addViewer() } }
+
+    func leave() { if change(to: false) { animation.removeViewer(freeing: true) } }
+
+    private func change(to value: Bool) -> Bool {
+        isPresent.withLock { isPresent in
+            defer { isPresent = value }
+            return isPresent != value
+        }
+    }
+}

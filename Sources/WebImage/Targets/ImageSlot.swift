@@ -1,0 +1,177 @@
+public import WebImageCore
+
+/// One place on a target that shows what one load brings. Made by ``ImageSlots``.
+///
+/// Each call counts as a generation. Whatever an older one still brings is refused where it would be shown, so that a slot never
+/// shows a picture of another request than the last. On the main actor, as all of it.
+@MainActor public final class ImageSlot {
+    public typealias Completion = @MainActor (Result<ImageResponse, WebImageError>) -> Void
+
+    public let name: SlotName
+    /// What it loads and shows.
+    public var state: SlotState { machine.state }
+
+    private let surroundings: SlotSurroundings
+    private var machine: SlotMachine
+    private var loads: [Int: SlotLoad] = [:]
+    private var completions: [Int: [SlotCompletion]] = [:]
+    private var lastOptions = SlotOptions()
+
+    init(_ name: SlotName, in surroundings: SlotSurroundings) {
+        self.name = name
+        self.surroundings = surroundings
+        machine = SlotMachine(targetSize: surroundings.size, isVisible: surroundings.isVisible)
+    }
+
+    // MARK: - For the target's owner
+
+    /// Loads a picture and shows it. A picture that memory has is shown before this returns, without a placeholder.
+    ///
+    /// - Parameters:
+    ///   - request: what is loaded; nil shows the placeholder and fails with `invalidURL`.
+    ///   - options: how it is shown; nil: as ``ImageSlots/options`` say.
+    ///   - completion: called once: with the picture, with what went wrong, or with `cancelled` when another call came before,
+    ///     then before that one begins. Also when the target dies.
+    public func load(_ request: ImageRequest?, options: SlotOptions? = nil, completion: Completion? = nil) {
+        let options = options ?? surroundings.options
+        lastOptions = options
+        let actions = machine.begin(request, options)
+        if let completion {
+            completions[machine.generation, default: []].append(SlotCompletion(completion, hop: surroundings.hop))
+        }
+        perform(actions)
+    }
+
+    /// The same, waiting until the picture is shown. Cancelling the task cancels the load, unless the slot has moved on.
+    ///
+    /// - Throws: any code of ``/WebImageCore/WebImageError``; `cancelled` also when another call came before.
+    @discardableResult
+    public func show(_ request: ImageRequest?, options: SlotOptions? = nil) async throws(WebImageError) -> ImageResponse
+    {
+        let number = NumberBox()
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                load(request, options: options) { continuation.resume(returning: $0) }
+                number.value = machine.generation
+                if Task.isCancelled { cancel(generation: number.value) }
+            }
+        } onCancel: {
+            surroundings.hop { [weak self] in self?.cancel(generation: number.value) }
+        }
+        return try result.get()
+    }
+
+    /// Ends the load. The slot goes on showing what it shows.
+    public func cancel() { perform(machine.cancel()) }
+
+    /// Ends the load, and shows nothing.
+    public func clear() { perform(machine.clear()) }
+
+    /// Loads once more what was asked for last, also when its URL failed a moment ago: what a button for trying again does.
+    public func reload(completion: Completion? = nil) {
+        var request = state.request
+        request?.retriesFailed = true
+        load(request, options: lastOptions, completion: completion)
+    }
+
+    private func cancel(generation: Int) {
+        if generation == machine.generation { cancel() }
+    }
+
+    // MARK: - From the target
+
+    func resize(to size: PixelSize) { perform(machine.resize(to: size)) }
+    func setVisible(_ isVisible: Bool) { perform(machine.setVisible(isVisible)) }
+    func connected() { perform(machine.connected()) }
+
+    // MARK: - Carrying out
+
+    private func perform(_ actions: [SlotMachine.Action]) {
+        for action in actions { perform(action) }
+    }
+
+    private func perform(_ action: SlotMachine.Action) {
+        switch action {
+        case .start(let load, let request): start(load, request)
+        case .stop(let load): loads[load] = nil
+        case .setPriority(let load, let priority): loads[load]?.setPriority(priority)
+        case .show(let call, let image, let role, let options):
+            withTarget(of: call) { show(image, role, options, on: $0) }
+        case .run(let call, let transition, let image):
+            withTarget(of: call) { target in
+                target.apply(transition, to: image, in: name) { [weak self] in self?.transitionEnded(call) }
+            }
+        case .delayPlaceholder(let call, let delay): showPlaceholder(of: call, after: delay)
+        case .startIndicator(let call, let indicator): if call == machine.generation { indicator.start() }
+        case .stopIndicator(let indicator): indicator.stop()
+        case .tellIndicator(let indicator, let fraction): indicator.show(fraction: fraction)
+        case .tell(let call): withTarget(of: call) { $0.slot(name, didChange: machine.state) }
+        case .answer(let call, let result):
+            for completion in completions.removeValue(forKey: call) ?? [] { completion(result) }
+        }
+    }
+
+    private func withTarget(of call: Int, _ body: (any ImageTarget) -> Void) {
+        guard call == machine.generation else { return }
+        if let target = surroundings.target {
+            body(target)
+        } else {
+            // Nobody can see it any more.
+            perform(machine.cancel())
+        }
+    }
+
+    private func show(_ image: Image?, _ role: SlotImageRole, _ options: SlotOptions, on target: any ImageTarget) {
+        if let setImage = options.setImage { return setImage(image, role) }
+        switch (role, image) {
+        case (.preview, let image?): target.setPreview(image, in: name)
+        case (.placeholder, _): target.setPlaceholder(image, in: name)
+        case (.error, _): target.setErrorImage(image, in: name)
+        case (.picture, _), (.preview, nil): target.setImage(image, in: name)
+        }
+    }
+
+    private func start(_ number: Int, _ request: ImageRequest) {
+        // What was called before may have called again.
+        guard machine.waits(for: number) else { return }
+        if let response = surroundings.manager.responseFromMemory(for: request) {
+            return perform(machine.receive(.finished(.success(response)), of: number, atOnce: true))
+        }
+        let hop = surroundings.hop
+        let load = SlotLoad(number) { [weak self] load in
+            hop { [weak self] in self?.take(from: load, atOnce: false) }
+        }
+        loads[number] = load
+        load.begin(request, by: surroundings.manager)
+        take(from: load, atOnce: true)
+        perform(machine.mustWait(number))
+    }
+
+    /// Takes what a load has told, unless the slot has given it up.
+    private func take(from load: SlotLoad, atOnce: Bool) {
+        // Nobody can see it any more.
+        if surroundings.target == nil { return perform(machine.cancel()) }
+        while loads[load.number] === load, let event = load.take() {
+            if case .finished = event { loads[load.number] = nil }
+            perform(machine.receive(event, of: load.number, atOnce: atOnce))
+        }
+    }
+
+    private func transitionEnded(_ call: Int) { perform(machine.transitionEnded(call)) }
+
+    private func showPlaceholder(of call: Int, after delay: Duration) {
+        let (clock, hop) = (surroundings.clock, surroundings.hop)
+        _ = clock.schedule(at: clock.now + delay) { [weak self] in
+            hop { [weak self] in
+                guard let self else { return }
+                perform(machine.placeholderIsDue(call))
+            }
+        }
+    }
+}
+
+/// Set and read on the main actor alone.
+@MainActor private final class NumberBox {
+    var value = 0
+    nonisolated init() {}
+}

@@ -1,0 +1,99 @@
+public import WebImageCore
+
+/// How a target goes over from what it shows to a picture that has been loaded. Targets carry it out
+/// (``ImageTarget/apply(_:to:in:completion:)``); one that does not know a transition takes another one or none.
+///
+/// A transition is run for pictures that came from the network, from disk or from a further tier. It is not run for a picture
+/// that memory had, nor for one that was there before the call returned, unless ``SlotOptions/forcesTransition`` is true.
+public protocol ImageTransition: Sendable {
+    /// How long it takes.
+    var duration: Duration { get }
+}
+
+/// The new picture appears over the old one.
+public struct CrossFade: ImageTransition {
+    public var duration: Duration
+
+    /// - Parameter duration: how long it takes; half a second at first, as SDWebImage has it.
+    public init(duration: Duration = .milliseconds(500)) { self.duration = duration }
+}
+
+/// The old picture turns over like a card, and the new one is on its back.
+public struct FlipTransition: ImageTransition {
+    /// The edge that comes to the front.
+    public enum Edge: String, Hashable, Sendable, CaseIterable { case left, right, top, bottom }
+
+    public var edge: Edge
+    public var duration: Duration
+
+    public init(from edge: Edge, duration: Duration = .milliseconds(500)) {
+        self.edge = edge
+        self.duration = duration
+    }
+}
+
+/// The new picture slides in over the old one.
+public struct SlideTransition: ImageTransition {
+    /// The edge that it comes from.
+    public var edge: FlipTransition.Edge
+    public var duration: Duration
+
+    public init(from edge: FlipTransition.Edge, duration: Duration = .milliseconds(500)) {
+        self.edge = edge
+        self.duration = duration
+    }
+}
+
+/// A transition that its owner carries out.
+///
+///     options.transition = CustomTransition(duration: .seconds(1)) { context in
+///         view.opacity = 0
+///         context.setImage()
+///         view.animate(for: .seconds(1)) { view.opacity = 1 } then: { context.finish() }
+///     }
+public struct CustomTransition: ImageTransition {
+    public var duration: Duration
+    let run: @MainActor (TransitionContext) -> Void
+
+    /// - Parameters:
+    ///   - duration: how long it takes; only told, not used.
+    ///   - run: must see to it that the picture is shown, and call ``TransitionContext/finish()`` at the end.
+    public init(duration: Duration, run: @escaping @MainActor (TransitionContext) -> Void) {
+        self.duration = duration
+        self.run = run
+    }
+}
+
+/// What a ``CustomTransition`` works with.
+@MainActor public struct TransitionContext {
+    /// What is to be seen at the end.
+    public let image: Image
+    public let slot: SlotName
+    public let target: any ImageTarget
+    let completion: @MainActor () -> Void
+
+    /// Makes the target show the picture, at once.
+    public func setImage() { target.setImage(image, in: slot) }
+
+    /// Says that the transition has come to its end. What follows the first call counts for nothing.
+    public func finish() { completion() }
+}
+
+extension ImageTransition where Self == CrossFade {
+    /// The new picture appears over the old one.
+    public static func fade(_ duration: Duration = .milliseconds(500)) -> CrossFade { CrossFade(duration: duration) }
+}
+
+extension ImageTransition where Self == FlipTransition {
+    /// The old picture turns over like a card.
+    public static func flip(
+        from edge: FlipTransition.Edge, _ duration: Duration = .milliseconds(500)
+    ) -> FlipTransition { FlipTransition(from: edge, duration: duration) }
+}
+
+extension ImageTransition where Self == SlideTransition {
+    /// The new picture slides in over the old one.
+    public static func slide(
+        from edge: FlipTransition.Edge, _ duration: Duration = .milliseconds(500)
+    ) -> SlideTransition { SlideTransition(from: edge, duration: duration) }
+}

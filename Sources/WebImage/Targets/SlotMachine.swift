@@ -1,0 +1,388 @@
+import WebImageCore
+
+/// What one slot does, as a value: calls and answers come in, and what is to be done for them goes out. It knows no target, no
+/// thread and no clock.
+///
+/// Each call of the slot's owner has a number, its generation; each load that is begun for a call has one of its own, since a
+/// call may need several: a larger one when the target grows, another one when the network is back. What a load says is taken
+/// only while it is the current one.
+struct SlotMachine {
+    /// What is to be done, in order. What has a `call` is done only while that is the slot's current call: an action before it
+    /// may have run code that called again.
+    enum Action {
+        case start(load: Int, ImageRequest)
+        case stop(load: Int)
+        case setPriority(load: Int, LoadPriority)
+        case show(call: Int, Image?, SlotImageRole, SlotOptions)
+        case run(call: Int, any ImageTransition, Image)
+        /// Says after a while that the placeholder is due.
+        case delayPlaceholder(call: Int, Duration)
+        case startIndicator(call: Int, any LoadIndicator)
+        case stopIndicator(any LoadIndicator)
+        case tellIndicator(any LoadIndicator, Double?)
+        /// Says that the state has changed.
+        case tell(call: Int)
+        /// The call's answer, whether it is the current one or not.
+        case answer(call: Int, Result<ImageResponse, WebImageError>)
+    }
+
+    /// What the current call is about.
+    private struct Call {
+        var request: ImageRequest
+        var options: SlotOptions
+        /// The load that runs for it.
+        var load: Int?
+        /// The size that was asked for last in the target's name.
+        var askedSize: PixelSize?
+        /// Whether a placeholder was shown for it, or delayed.
+        var hasBegun = false
+        var isIndicating = false
+        /// Its answer, once there is one.
+        var result: Result<ImageResponse, WebImageError>?
+        /// Whether the answer waits for the end of a transition.
+        var awaitsTransition = false
+        var isDemoted = false
+
+        var isRunning: Bool { load != nil }
+        /// Whether the load has brought a picture; one that runs all the same is to bring a larger one.
+        var hasPicture: Bool { if case .success? = result { true } else { false } }
+    }
+
+    private(set) var state = SlotState()
+    private(set) var generation = 0
+    private var lastLoad = 0
+    private var call: Call?
+    /// The calls of loads that go on without being shown.
+    private var detached: [Int: Int] = [:]
+    private var isVisible = true
+    /// In pixels; nil as long as nobody knows.
+    private var targetSize: PixelSize?
+
+    init(targetSize: PixelSize?, isVisible: Bool) {
+        self.targetSize = targetSize
+        self.isVisible = isVisible
+    }
+
+    // MARK: - From the owner
+
+    /// A new call. Its number is ``generation`` afterwards, unless it has joined the one before.
+    mutating func begin(_ request: ImageRequest?, _ options: SlotOptions) -> [Action] {
+        if let joined = join(request, options) { return joined }
+        var actions = leave(detaching: !options.cancelsPrevious)
+        generation += 1
+        state = SlotState()
+        guard let request else {
+            let error = WebImageError(.invalidURL, "there is no URL to load")
+            state.phase = .failed(error)
+            if !options.keepsCurrentImage {
+                actions.append(.show(call: generation, options.placeholder, .placeholder, options))
+            }
+            return actions + [.tell(call: generation), .answer(call: generation, .failure(error))]
+        }
+        state.request = request
+        call = Call(request: request, options: options)
+        return actions + start()
+    }
+
+    /// Takes part in the current call if that is for the same; nil: the call is another one.
+    private mutating func join(_ request: ImageRequest?, _ options: SlotOptions) -> [Action]? {
+        guard options.keepsEqualLoad, let call, let request, call.request == request else { return nil }
+        switch (state.phase, call.result) {
+        case (.loaded, .success(let response)?) where !call.awaitsTransition:
+            return [.answer(call: generation, .success(response))]
+        case (.loaded, _), (.loading, _), (.paused, _), (.waitingForSize, _): return []
+        default: return nil
+        }
+    }
+
+    /// Ends the load; the slot goes on showing what it shows.
+    mutating func cancel() -> [Action] {
+        guard let call else { return [] }
+        let wasUnderWay = call.result == nil || call.isRunning
+        let actions = leave(detaching: false)
+        if wasUnderWay, call.result == nil { state.phase = .cancelled }
+        generation += 1
+        return actions + [.tell(call: generation)]
+    }
+
+    /// Ends the load, and shows nothing.
+    mutating func clear() -> [Action] {
+        let actions = leave(detaching: false)
+        generation += 1
+        state = SlotState()
+        return actions + [.show(call: generation, nil, .placeholder, SlotOptions()), .tell(call: generation)]
+    }
+
+    mutating func resize(to size: PixelSize) -> [Action] {
+        targetSize = size.isEmpty ? nil : size
+        guard call != nil else { return [] }
+        if case .waitingForSize = state.phase { return start() }
+        return grow()
+    }
+
+    mutating func setVisible(_ isVisible: Bool) -> [Action] {
+        guard isVisible != self.isVisible else { return [] }
+        self.isVisible = isVisible
+        guard let call else { return [] }
+        if isVisible {
+            if case .paused = state.phase { return start() }
+            guard let load = call.load else { return grow() }
+            guard call.isDemoted else { return [] }
+            self.call?.isDemoted = false
+            return [.setPriority(load: load, call.request.priority)]
+        }
+        guard let load = call.load else { return [] }
+        switch call.options.whenHidden {
+        case .unchanged: return []
+        case .demoted:
+            self.call?.isDemoted = true
+            return [.setPriority(load: load, .veryLow)]
+        case .paused:
+            self.call?.load = nil
+            var actions: [Action] = [.stop(load: load)] + stopIndicator()
+            // A picture that is only made larger waits until the target is seen, and grows then.
+            if !call.hasPicture {
+                state.phase = .paused
+                actions.append(.tell(call: generation))
+            }
+            return actions
+        }
+    }
+
+    /// The network is back.
+    mutating func connected() -> [Action] {
+        guard let call, call.options.reloadsWhenConnected, !call.isRunning, let error = state.error, error.isOfNetwork
+        else { return [] }
+        self.call?.request.retriesFailed = true
+        self.call?.result = nil
+        return start()
+    }
+
+    /// The delay of the call's placeholder has passed.
+    mutating func placeholderIsDue(_ number: Int) -> [Action] {
+        guard number == generation, let call, call.result == nil, state.image == nil else { return [] }
+        return [.show(call: number, call.options.placeholder, .placeholder, call.options)]
+    }
+
+    /// Whether it waits for this load, or for its answer.
+    func waits(for load: Int) -> Bool { call?.load == load || detached[load] != nil }
+
+    mutating func transitionEnded(_ number: Int) -> [Action] {
+        guard number == generation, let result = call?.result, call?.awaitsTransition == true else { return [] }
+        call?.awaitsTransition = false
+        return [.answer(call: number, result)]
+    }
+
+    // MARK: - From loads
+
+    /// A load that was started has not answered at once: the user has to wait.
+    mutating func mustWait(_ load: Int) -> [Action] {
+        guard let call, call.load == load else { return [] }
+        return showWaiting()
+    }
+
+    /// - Parameter atOnce: whether the load was started by the call that still runs.
+    mutating func receive(_ event: ImageEvent, of load: Int, atOnce: Bool) -> [Action] {
+        if let number = detached[load] {
+            guard case .finished(let result) = event else { return [] }
+            detached[load] = nil
+            return [.answer(call: number, result)]
+        }
+        guard let call, call.load == load else { return [] }
+        switch event {
+        case .progress(let progress): return receive(progress, call)
+        case .preview(let image):
+            guard call.options.showsPreviews, !call.hasPicture else { return [] }
+            state.image = image
+            return show(image, .preview, call.options) + [.tell(call: generation)]
+        case .cached(let response):
+            let actions = show(response, call.options, atOnce: atOnce)
+            return actions + [.tell(call: generation)]
+        case .finished(.success(let response)): return finish(response, atOnce: atOnce)
+        case .finished(.failure(let error)): return fail(error)
+        }
+    }
+
+    private mutating func receive(_ progress: LoadProgress, _ call: Call) -> [Action] {
+        guard !call.hasPicture else { return [] }
+        state.progress = progress
+        let told: [Action] =
+            call.isIndicating ? call.options.indicator.map { [.tellIndicator($0, progress.fraction)] } ?? [] : []
+        return told + [.tell(call: generation)]
+    }
+
+    private mutating func finish(_ response: ImageResponse, atOnce: Bool) -> [Action] {
+        guard let call else { return [] }
+        self.call?.load = nil
+        var actions = stopIndicator()
+        let isFirst = call.result == nil
+        state.phase = .loaded(response.source)
+        let shown = show(response, call.options, atOnce: atOnce)
+        actions += shown + [.tell(call: generation)]
+        self.call?.result = .success(response)
+        if isFirst {
+            let isMoving = shown.contains { if case .run = $0 { true } else { false } }
+            if isMoving, call.options.waitsForTransition {
+                self.call?.awaitsTransition = true
+            } else {
+                actions.append(.answer(call: generation, .success(response)))
+            }
+        }
+        return actions + grow()
+    }
+
+    private mutating func fail(_ error: WebImageError) -> [Action] {
+        guard let call else { return [] }
+        self.call?.load = nil
+        var actions = stopIndicator()
+        // The picture that there is stays, and stays good: it could only not be had larger.
+        if call.hasPicture { return actions }
+        state.phase = error.code == .cancelled ? .cancelled : .failed(error)
+        if error.code == .cancelled {
+            // Somebody has ended all loads: that is nothing to alarm the user with.
+        } else if state.image == nil || state.image?.info.isPartial == true {
+            if let image = call.options.errorImage {
+                state.image = nil
+                actions.append(.show(call: generation, image, .error, call.options))
+            } else if state.image == nil, call.options.keepsCurrentImage || isPlaceholderDelayed || !call.hasBegun {
+                actions.append(.show(call: generation, call.options.placeholder, .placeholder, call.options))
+            }
+        }
+        actions.append(.tell(call: generation))
+        if call.result == nil { actions.append(.answer(call: generation, .failure(error))) }
+        self.call?.result = .failure(error)
+        return actions
+    }
+
+    private var isPlaceholderDelayed: Bool {
+        call.map { $0.options.placeholderDelay > .zero && !$0.options.keepsCurrentImage } ?? false
+    }
+
+    // MARK: - Starting
+
+    /// Begins a load of the current call, or says what it waits for.
+    private mutating func start() -> [Action] {
+        guard let call else { return [] }
+        var request = call.request
+        if let fit = call.options.fitsTarget, request.size == nil {
+            guard let targetSize else { return wait(.waitingForSize) }
+            self.call?.askedSize = targetSize
+            request.size = TargetSize(targetSize, fit: fit)
+        }
+        if !isVisible {
+            if call.options.whenHidden == .paused { return wait(.paused) }
+            if call.options.whenHidden == .demoted {
+                self.call?.isDemoted = true
+                request.priority = .veryLow
+            }
+        }
+        lastLoad += 1
+        self.call?.load = lastLoad
+        if call.hasPicture { return [.start(load: lastLoad, request)] }
+        state.phase = .loading
+        state.progress = nil
+        return [.start(load: lastLoad, request)]
+    }
+
+    private mutating func wait(_ phase: SlotState.Phase) -> [Action] {
+        if call?.hasPicture == true { return [] }
+        state.phase = phase
+        return showWaiting()
+    }
+
+    /// Loads the picture again where the target has outgrown it.
+    private mutating func grow() -> [Action] {
+        guard let call, !call.isRunning, case .success(let response)? = call.result, let asked = call.askedSize,
+            let targetSize, targetSize.width > asked.width || targetSize.height > asked.height, isVisible,
+            response.image.mayBeLarger
+        else { return [] }
+        return start()
+    }
+
+    // MARK: - Showing
+
+    /// What the user sees while there is nothing else.
+    private mutating func showWaiting() -> [Action] {
+        guard let call, !call.hasPicture else { return [] }
+        var actions: [Action] = []
+        // What the caches had while the origin is asked is no reason to wait.
+        if state.image != nil { return [.tell(call: generation)] }
+        if !call.hasBegun {
+            self.call?.hasBegun = true
+            if !call.options.keepsCurrentImage {
+                let isDelayed = isPlaceholderDelayed
+                let image = isDelayed ? nil : call.options.placeholder
+                actions.append(.show(call: generation, image, .placeholder, call.options))
+                if isDelayed { actions.append(.delayPlaceholder(call: generation, call.options.placeholderDelay)) }
+            }
+        }
+        if call.isRunning, !call.isIndicating, let indicator = call.options.indicator {
+            self.call?.isIndicating = true
+            actions.append(.startIndicator(call: generation, indicator))
+        }
+        return actions + [.tell(call: generation)]
+    }
+
+    private mutating func show(_ response: ImageResponse, _ options: SlotOptions, atOnce: Bool) -> [Action] {
+        let image = response.image
+        // The very picture is there already: the caches had it, and the origin has said that it is still the one.
+        let isShown = state.image.map { $0.storage === image.storage } ?? false
+        state.image = image
+        if isShown { return [] }
+        guard options.setImage == nil, options.setsImage, let transition = options.transition,
+            options.forcesTransition || !atOnce && response.source.takesTime, call?.hasPicture != true
+        else { return show(image, .picture, options) }
+        return [.run(call: generation, transition, image)]
+    }
+
+    private func show(_ image: Image, _ role: SlotImageRole, _ options: SlotOptions) -> [Action] {
+        options.setsImage || options.setImage != nil ? [.show(call: generation, image, role, options)] : []
+    }
+
+    private mutating func stopIndicator() -> [Action] {
+        guard let call, call.isIndicating, let indicator = call.options.indicator else { return [] }
+        self.call?.isIndicating = false
+        return [.stopIndicator(indicator)]
+    }
+
+    // MARK: - Leaving
+
+    /// Ends the current call, with an answer if it has had none.
+    private mutating func leave(detaching: Bool) -> [Action] {
+        var actions = stopIndicator()
+        guard let call else { return actions }
+        self.call = nil
+        if call.awaitsTransition, let result = call.result {
+            actions.append(.answer(call: generation, result))
+        }
+        if let load = call.load {
+            if detaching, call.result == nil {
+                detached[load] = generation
+                return actions
+            }
+            actions.append(.stop(load: load))
+        }
+        if call.result == nil { actions.append(.answer(call: generation, .failure(.cancelled))) }
+        return actions
+    }
+}
+
+extension ImageSource {
+    /// Whether the user may have waited for it.
+    fileprivate var takesTime: Bool {
+        switch self {
+        case .memory, .given: false
+        case .disk, .tier, .network, .file: true
+        }
+    }
+}
+
+extension Image {
+    /// Whether its original has more pixels than it.
+    fileprivate var mayBeLarger: Bool {
+        if info.isVector { return true }
+        guard let header = info.header else { return false }
+        let original = header.orientation.displaySize(of: header.size)
+        return original.width > displaySize.width || original.height > displaySize.height
+    }
+}

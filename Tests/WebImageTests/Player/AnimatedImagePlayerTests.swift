@@ -1,0 +1,252 @@
+import Testing
+import WebImageCore
+import WebImageTesting
+
+@testable import WebImage
+
+/// Which frame is shown when. Frame `n` of the fakes is `n + 1` pixels wide.
+@MainActor @Suite struct AnimatedImagePlayerTests {
+    private let clock = ManualFrameClock()
+
+    /// What a player showed, and when.
+    @MainActor private final class Screen {
+        private(set) var shown: [String] = []
+        private(set) var loops: [Int] = []
+        private(set) var ends = 0
+        var indices: [Int] { shown.compactMap { Int($0.prefix { $0 != "@" }) } }
+
+        init(_ player: AnimatedImagePlayer, _ clock: ManualFrameClock) {
+            player.onFrame = { [unowned self, unowned clock] image, index in
+                #expect(image.size.width == index + 1)
+                shown.append("\(index)@\(Int(clock.now / .milliseconds(1)))")
+            }
+            player.onLoop = { [unowned self] in loops.append($0) }
+            player.onEnd = { [unowned self] in ends += 1 }
+        }
+    }
+
+    private func player(_ frames: FakeFrames) throws -> (AnimatedImagePlayer, Screen) {
+        let player = try #require(AnimatedImagePlayer(frames.image, clock: clock))
+        return (player, Screen(player, clock))
+    }
+
+    @Test func aStillHasNoPlayer() {
+        #expect(AnimatedImagePlayer(Fixture.gradient(4, 4)) == nil)
+        #expect(AnimatedImagePlayer(FakeFrames(delays: [50]).image) == nil)
+        #expect(AnimatedImagePlayer(FakeFrames(delays: [50], isComplete: false).image) != nil)
+    }
+
+    @Test func eachFrameIsShownForItsTime() throws {
+        let (player, screen) = try player(FakeFrames(delays: [100, 50, 200]))
+        clock.advance(by: .seconds(1))
+        #expect(screen.shown.isEmpty, "it does not play of itself")
+        player.play()
+        clock.advance(by: .milliseconds(700))
+        #expect(screen.shown == ["1@1100", "2@1150", "0@1350", "1@1450", "2@1500", "0@1700"])
+        #expect(screen.loops == [1, 2] && player.currentLoop == 2 && player.currentFrame.size.width == 1)
+    }
+
+    @Test(arguments: [(nil, 2), (0, 0), (3, 3)] as [(Int?, Int)])
+    func itEndsAfterAsManyRoundsAsAreAskedFor(given: Int?, expected: Int) throws {
+        let (player, screen) = try player(FakeFrames(delays: [10, 10, 10], loops: 2))
+        player.loopLimit = given
+        player.play()
+        clock.advance(by: .seconds(1))
+        #expect(player.isPlaying == (expected == 0))
+        if expected > 0 {
+            #expect(screen.indices.count == expected * 3 - 1 && screen.indices.last == 2 && screen.ends == 1)
+            #expect(clock.waitingCount == 0)
+            player.play()
+            #expect(player.currentIndex == 0 && player.currentLoop == 0 && player.isPlaying)
+        }
+    }
+
+    @Test func aFileThatSaysNothingIsPlayedOnce() throws {
+        let (player, screen) = try player(FakeFrames(delays: [10, 10], loops: nil))
+        player.play()
+        clock.advance(by: .seconds(1))
+        #expect(screen.indices == [1] && !player.isPlaying)
+    }
+
+    @Test func theRateChangesAlsoWhatIsLeftOfAFrame() throws {
+        let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
+        player.play()
+        clock.advance(by: .milliseconds(50))
+        player.rate = 2
+        clock.advance(by: .milliseconds(100))
+        #expect(screen.shown == ["1@75", "2@125"])
+        player.rate = 0
+        clock.advance(by: .seconds(5))
+        #expect(screen.shown.count == 2 && clock.waitingCount == 0 && player.isPlaying)
+        player.rate = 1
+        clock.advance(by: .milliseconds(60))
+        #expect(screen.shown.count == 3)
+    }
+
+    @Test func pausingKeepsWhatIsLeftOfTheFrame() throws {
+        let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
+        player.play()
+        clock.advance(by: .milliseconds(60))
+        player.pause()
+        clock.advance(by: .seconds(3))
+        player.play()
+        clock.advance(by: .milliseconds(39))
+        #expect(screen.shown.isEmpty)
+        clock.advance(by: .milliseconds(1))
+        #expect(screen.shown == ["1@3100"])
+    }
+
+    @Test func stoppingKeepsTheFrameOrGoesBack() throws {
+        let frames = FakeFrames(delays: [100, 100, 100])
+        let (player, screen) = try player(frames)
+        player.play()
+        clock.advance(by: .milliseconds(250))
+        player.stop()
+        #expect(player.currentIndex == 2 && frames.freed == 0)
+        player.resetsWhenStopped = true
+        player.freesWhenStopped = true
+        player.play()
+        player.stop()
+        #expect(player.currentIndex == 0 && player.currentLoop == 0 && screen.indices.last == 0 && frames.freed == 1)
+    }
+
+    @Test func seekingShowsAFrameAlsoWhileItStandsStill() throws {
+        let (player, screen) = try player(FakeFrames(delays: [100, 100, 100, 100]))
+        player.seek(to: 2, loop: 5)
+        #expect(screen.indices == [2] && player.currentLoop == 5)
+        player.seek(to: 99)
+        #expect(player.currentIndex == 3)
+        player.play()
+        clock.advance(by: .milliseconds(100))
+        #expect(screen.indices == [2, 3, 0] && player.currentLoop == 6)
+    }
+
+    @Test(arguments: [
+        (PlaybackMode.reverse, [3, 2, 1, 0, 3]), (.bounce, [1, 2, 3, 2, 1]), (.reversedBounce, [3, 2, 1, 0, 1]),
+    ])
+    func modesArePlayed(mode: PlaybackMode, expected: [Int]) throws {
+        let (player, screen) = try player(FakeFrames(delays: [10, 10, 10, 10]))
+        player.mode = mode
+        player.play()
+        clock.advance(by: .milliseconds(mode == .bounce ? 50 : 40))
+        #expect(screen.indices == expected)
+    }
+
+    // MARK: - Late frames
+
+    @Test func aBusyMainLoopShowsEveryFrameOrKeepsTheTime() throws {
+        for drops in [false, true] {
+            let clock = ManualFrameClock()
+            let frames = FakeFrames(delays: Array(repeating: 10, count: 20))
+            let player = try #require(AnimatedImagePlayer(frames.image, clock: clock))
+            player.dropsLateFrames = drops
+            let screen = Screen(player, clock)
+            player.play()
+            clock.jump(by: .milliseconds(73))
+            clock.advance(by: .milliseconds(27))
+            // In the second case frames 1 to 6 would have come too late.
+            #expect(screen.shown == (drops ? ["7@73", "8@80", "9@90", "10@100"] : ["1@73", "2@73", "3@83", "4@93"]))
+        }
+    }
+
+    @Test func aFrameThatIsNotDecodedIsWaitedFor() async throws {
+        let frames = FakeFrames(delays: [10, 10, 10], isInstant: false)
+        let (player, screen) = try player(frames)
+        player.play()
+        #expect(frames.prepared == [1], "the next one is decoded while this one is shown")
+        clock.advance(by: .milliseconds(35))
+        #expect(await eventually { frames.isAwaited(1) })
+        frames.finish(1)
+        #expect(await eventually { !screen.shown.isEmpty })
+        frames.finish(2)
+        clock.advance(by: .milliseconds(10))
+        // Time stood still while it was waited for: the frame is shown for as long as it should be.
+        #expect(screen.shown == ["1@35", "2@45"])
+    }
+
+    @Test func aSeekForgetsTheFrameThatWasWaitedFor() async throws {
+        let frames = FakeFrames(delays: [10, 10, 10, 10], isInstant: false)
+        let (player, screen) = try player(frames)
+        player.play()
+        clock.advance(by: .milliseconds(10))
+        #expect(await eventually { frames.isAwaited(1) })
+        player.seek(to: 3)
+        #expect(await eventually { frames.isAwaited(3) })
+        frames.finish(1)
+        frames.finish(3)
+        #expect(await eventually { !screen.shown.isEmpty })
+        #expect(screen.indices == [3])
+    }
+
+    @Test func aDamagedFrameEndsItWithAReason() async throws {
+        let frames = FakeFrames(delays: [10, 10, 10], isInstant: false)
+        let (player, screen) = try player(frames)
+        player.play()
+        clock.advance(by: .milliseconds(10))
+        #expect(await eventually { frames.isAwaited(1) })
+        frames.finish(1, WebImageError(.corruptData, "a damaged frame"))
+        #expect(await eventually { player.error != nil })
+        #expect(!player.isPlaying && player.currentFrame.size.width == 1 && screen.ends == 1 && clock.waitingCount == 0)
+    }
+
+    // MARK: - Growing, hiding, sharing
+
+    @Test func anAnimationMayArriveWhileItPlays() throws {
+        let frames = FakeFrames(delays: [10, 10], loops: 1, isComplete: false)
+        let (player, screen) = try player(frames)
+        player.play()
+        clock.advance(by: .milliseconds(40))
+        #expect(screen.indices == [1] && player.isPlaying)
+        frames.add(delays: [10, 10], isComplete: false)
+        player.update(frames.image)
+        clock.advance(by: .milliseconds(30))
+        #expect(screen.indices == [1, 2, 3])
+        frames.add(delays: [10], isComplete: true)
+        clock.advance(by: .milliseconds(40))
+        #expect(screen.indices == [1, 2, 3, 4] && !player.isPlaying, "and never goes back")
+        // A state that knows less changes nothing.
+        player.update(FakeFrames(delays: [10, 10]).image)
+        #expect(player.animation.frameCount == 5)
+    }
+
+    @Test func itRestsAndFreesItsFramesWhileItIsNotSeen() throws {
+        let frames = FakeFrames(delays: [100, 100])
+        let (player, screen) = try player(frames)
+        let other = try #require(AnimatedImagePlayer(frames.image, clock: clock))
+        player.play()
+        clock.advance(by: .milliseconds(30))
+        player.isVisible = false
+        clock.advance(by: .seconds(9))
+        #expect(screen.shown.isEmpty && clock.waitingCount == 0 && player.isPlaying)
+        #expect(frames.viewers == 1 && frames.freed == 0, "another player shows them")
+        other.isVisible = false
+        #expect(frames.viewers == 0 && frames.freed == 1)
+        player.isVisible = true
+        clock.advance(by: .milliseconds(70))
+        #expect(screen.shown == ["1@9100"] && frames.viewers == 1)
+    }
+
+    @Test func aPlayerThatIsLetGoOfStops() throws {
+        let frames = FakeFrames(delays: [10, 10])
+        var player = AnimatedImagePlayer(frames.image, clock: clock)
+        player?.play()
+        #expect(frames.viewers == 1 && clock.waitingCount == 1)
+        player = nil
+        #expect(frames.viewers == 0 && clock.waitingCount == 0)
+        clock.advance(by: .seconds(1))
+    }
+
+    @Test func theMachinesClockWakes() async {
+        let clock = SystemFrameClock()
+        let (begin, gate) = (clock.now, Gate())
+        let cancelled = clock.wake(at: begin) { Issue.record("it was cancelled") }
+        cancelled.cancel()
+        var end: Duration?
+        _ = clock.wake(at: begin + .milliseconds(20)) {
+            end = clock.now
+            gate.open()
+        }
+        await gate.opened()
+        #expect(end.map { $0 >= begin + .milliseconds(20) } == true)
+    }
+}

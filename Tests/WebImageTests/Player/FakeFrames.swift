@@ -1,0 +1,93 @@
+import Synchronization
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// Frames that a test decodes when it pleases. Frame `n` is `n + 1` pixels wide.
+final class FakeFrames: FrameSource {
+    private struct State {
+        var timeline = AnimationTimeline()
+        var ready: Set<Int> = []
+        var waiting: [Int: [CheckedContinuation<Result<Image, WebImageError>, Never>]] = [:]
+        var prepared: [Int] = []
+        var viewers = 0
+        var freed = 0
+    }
+
+    private let state = Guarded(State())
+    /// Whether each frame is there when it is wanted.
+    private let isInstant: Bool
+
+    init(delays: [Int], loops: Int? = 0, isComplete: Bool = true, isInstant: Bool = true) {
+        self.isInstant = isInstant
+        add(delays: delays, isComplete: isComplete)
+        state.withLock { $0.timeline.loopCount = loops }
+    }
+
+    /// The first frame, with all as its animation.
+    var image: Image { Self.frame(0).with(animation: ImageAnimation(self)) }
+
+    static func frame(_ index: Int) -> Image { Fixture.gradient(index + 1, 1) }
+
+    func add(delays: [Int], isComplete: Bool) {
+        state.withLock { state in
+            state.timeline.delays += delays.map { .milliseconds($0) }
+            state.timeline.isComplete = isComplete
+        }
+    }
+
+    /// A frame has been decoded.
+    func finish(_ index: Int, _ error: WebImageError? = nil) {
+        let waiting = state.withLock { state in
+            if error == nil { state.ready.insert(index) }
+            return state.waiting.removeValue(forKey: index) ?? []
+        }
+        for continuation in waiting {
+            continuation.resume(returning: error.map { .failure($0) } ?? .success(Self.frame(index)))
+        }
+    }
+
+    /// Whether somebody waits for a frame.
+    func isAwaited(_ index: Int) -> Bool { state.withLock { $0.waiting[index] != nil } }
+    var prepared: [Int] { state.withLock { $0.prepared } }
+    var viewers: Int { state.withLock { $0.viewers } }
+    var freed: Int { state.withLock { $0.freed } }
+
+    var frameSize: PixelSize { PixelSize(width: 1, height: 1) }
+    var timeline: AnimationTimeline { state.withLock { $0.timeline } }
+    var encodedByteCount: ByteCount { .zero }
+    var keptByteCount: ByteCount { .zero }
+    var bufferLimit: ByteCount {
+        get { .zero }
+        set {}
+    }
+    func onKeptBytesChange(_ action: (@Sendable () -> Void)?) {}
+    func frame(at index: Int) async throws(WebImageError) -> Image {
+        let result = await withCheckedContinuation { continuation in
+            let isReady = state.withLock { state in
+                if isInstant || state.ready.contains(index) { return true }
+                state.waiting[index, default: []].append(continuation)
+                return false
+            }
+            if isReady { continuation.resume(returning: Result<Image, WebImageError>.success(Self.frame(index))) }
+        }
+        return try result.get()
+    }
+    func decodeNow(_ index: Int) throws(WebImageError) {}
+    func preload(_ count: Int) async throws(WebImageError) {}
+    func keptFrame(at index: Int) -> Image? {
+        isInstant || state.withLock { $0.ready.contains(index) } ? Self.frame(index) : nil
+    }
+    func prepare(_ index: Int) { state.withLock { $0.prepared.append(index) } }
+    func addViewer() { state.withLock { $0.viewers += 1 } }
+    func removeViewer(freeing: Bool) {
+        state.withLock { state in
+            state.viewers -= 1
+            if freeing, state.viewers == 0 { state.freed += 1 }
+        }
+    }
+    func removeKeptFrames() {}
+    func forEachFrame(_ body: (Image, Duration) throws(WebImageError) -> Void) throws(WebImageError) {}
+}

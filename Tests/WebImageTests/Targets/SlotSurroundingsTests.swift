@@ -1,0 +1,203 @@
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// What a slot makes of its target's size and visibility, and of the network's coming back.
+@MainActor @Suite struct SlotSurroundingsTests {
+    private let bench = SlotBench()
+    private let target = HeadlessTarget()
+
+    private func fitting(_ change: (inout SlotOptions) -> Void = { _ in }) -> SlotOptions {
+        var options = SlotOptions()
+        options.fitsTarget = .contain
+        change(&options)
+        return options
+    }
+
+    // MARK: - Size
+
+    @Test func aLoadWaitsForItsTargetsSizeAndIsDoneAtIt() throws {
+        try bench.answer(200, height: 100)
+        let slots = bench.slots(of: target, fitting { $0.placeholder = Fixture.gradient(1000, 1) })
+        slots.load(bench.request(200))
+        bench.settle()
+        #expect(target.log == ["placeholder(1000)"] && bench.transport.requests.isEmpty)
+        #expect(slots[.image].state.phase.name == "waitingForSize")
+        slots.resize(to: PixelSize(width: 0, height: 40))
+        #expect(bench.transport.requests.isEmpty)
+        slots.resize(width: 20, height: 20, scale: 2)
+        bench.settle()
+        #expect(target.shown[.image] == .picture(40))
+        // A request that says its own size keeps it.
+        slots.load(ImageRequest(SlotBench.url(200), size: TargetSize(width: 10)), into: .background)
+        bench.settle()
+        #expect(target.shown[.background] == .picture(10))
+    }
+
+    @Test func aTargetThatGrowsGetsALargerPicture() throws {
+        try bench.answer(200, height: 100)
+        let indicator = NotingIndicator()
+        let slots = bench.slots(
+            of: target,
+            fitting {
+                $0.placeholder = Fixture.gradient(1000, 1)
+                $0.transition = .fade()
+                $0.indicator = indicator
+            })
+        slots.resize(to: PixelSize(width: 50, height: 50))
+        var answers = 0
+        slots[.image].load(bench.request(200)) { _ in answers += 1 }
+        bench.settle()
+        slots.resize(to: PixelSize(width: 30, height: 30))
+        bench.settle()
+        #expect(target.shown[.image] == .picture(50), "what is too large will do")
+        slots.resize(to: PixelSize(width: 120, height: 60))
+        bench.settle()
+        #expect(target.shown[.image] == .picture(120))
+        slots.resize(to: PixelSize(width: 900, height: 900))
+        bench.settle()
+        slots.resize(to: PixelSize(width: 1900, height: 1900))
+        bench.settle()
+        // No more than the original has; and the old picture stays until the larger one is there.
+        #expect(
+            target.log == ["placeholder(1000)", "transition", "picture(50)", "picture(120)", "picture(200)"])
+        #expect(answers == 1 && indicator.log.filter { $0 == "start" }.count == 1)
+        #expect(slots[.image].state.phase.name.hasPrefix("loaded"))
+    }
+
+    @Test func growthOnTheWayIsMadeUpForAfterwards() throws {
+        let gate = Gate()
+        try bench.answer(200, height: 100, gate: gate)
+        let slots = bench.slots(of: target, fitting())
+        slots.resize(to: PixelSize(width: 20, height: 20))
+        slots.load(bench.request(200))
+        bench.settle()
+        for side in 21..<80 { slots.resize(to: PixelSize(width: side, height: side)) }
+        bench.settle()
+        gate.open()
+        bench.settle()
+        #expect(target.log == ["nothing", "picture(20)", "picture(79)"])
+    }
+
+    // MARK: - Visibility
+
+    @Test func whatIsNotSeenGivesWayToWhatIs() throws {
+        let gate = Gate()
+        try bench.answer(5, gate: gate)
+        let slots = bench.slots(of: target)
+        var request = bench.request(5)
+        request.priority = .high
+        slots.load(request)
+        bench.settle()
+        let other = bench.manager.load(bench.request(5)) { _ in }
+        defer { other.cancel() }
+        #expect(bench.priority(of: 5) == .high)
+        slots.isVisible = false
+        #expect(bench.priority(of: 5) == .normal, "as the other caller's")
+        slots.isVisible = true
+        #expect(bench.priority(of: 5) == .high)
+        gate.open()
+        bench.settle()
+        #expect(target.shown[.image] == .picture(5))
+    }
+
+    @Test func aLoadMayRestWhileItsTargetIsNotSeen() throws {
+        let gate = Gate()
+        try bench.answer(5, gate: gate)
+        var options = SlotOptions()
+        options.whenHidden = .paused
+        let slots = bench.slots(of: target, options)
+        var answers = 0
+        slots[.image].load(bench.request(5)) { _ in answers += 1 }
+        bench.settle()
+        slots.isVisible = false
+        bench.settle()
+        #expect(bench.transport.running == 0 && slots[.image].state.phase.name == "paused" && answers == 0)
+        // One that begins in the dark waits, too.
+        slots.load(bench.request(5), into: .background)
+        bench.settle()
+        #expect(bench.transport.hits(SlotBench.url(5)) == 1)
+        gate.open()
+        slots.isVisible = true
+        bench.settle()
+        #expect(target.shown == [.image: .picture(5), .background: .picture(5)] && answers == 1)
+        #expect(bench.transport.hits(SlotBench.url(5)) == 2)
+    }
+
+    @Test func whatGrewInTheDarkIsLoadedInTheLight() throws {
+        try bench.answer(200, height: 100)
+        let slots = bench.slots(of: target, fitting())
+        slots.resize(to: PixelSize(width: 20, height: 20))
+        slots.load(bench.request(200))
+        bench.settle()
+        slots.isVisible = false
+        slots.resize(to: PixelSize(width: 60, height: 60))
+        bench.settle()
+        #expect(target.shown[.image] == .picture(20))
+        slots.isVisible = true
+        bench.settle()
+        #expect(target.shown[.image] == .picture(60))
+    }
+
+    // MARK: - Connectivity
+
+    private final class Network: ConnectivityMonitor {
+        private let actions = Guarded<[Int: @Sendable () -> Void]>([:])
+        var observers: Int { actions.withLock { $0.count } }
+
+        func onReturn(_ action: @escaping @Sendable () -> Void) -> ConnectivityObservation {
+            let number = actions.withLock { actions in
+                let number = (actions.keys.max() ?? 0) + 1
+                actions[number] = action
+                return number
+            }
+            return ConnectivityObservation { [weak self] in
+                _ = self?.actions.withLock { $0.removeValue(forKey: number) }
+            }
+        }
+
+        func comesBack() {
+            for action in actions.withLock({ Array($0.values) }) { action() }
+        }
+    }
+
+    @Test func whatFailedForWantOfANetworkIsLoadedWhenThatIsBack() throws {
+        let network = Network()
+        let offline = FakeAnswer.failure(WebImageError(.dnsFailed, "no address"))
+        bench.transport.answer(
+            SlotBench.url(5), offline, offline, .bytes(try Fixture.png(5, 2), contentType: "image/png"))
+        bench.transport.answer(SlotBench.url(6), .status(404))
+        do {
+            let slots = ImageSlots(
+                of: target, manager: bench.manager, connectivity: network, hop: bench.loop.hop)
+            var answers = 0
+            slots[.image].load(bench.request(5)) { _ in answers += 1 }
+            slots.load(bench.request(6), into: .background)
+            bench.settle()
+            #expect(slots[.image].state.error?.code == .dnsFailed)
+            network.comesBack()
+            bench.settle()
+            #expect(slots[.image].state.error?.code == .dnsFailed)
+            network.comesBack()
+            bench.settle()
+            #expect(target.shown[.image] == .picture(5) && answers == 1)
+            network.comesBack()
+            bench.settle()
+            #expect(bench.transport.hits(SlotBench.url(5)) == 3 && bench.transport.hits(SlotBench.url(6)) == 1)
+        }
+        #expect(network.observers == 0)
+    }
+}
+
+extension SlotBench {
+    /// How urgent the load of a picture is.
+    func priority(of number: Int) -> LoadPriority? {
+        manager.loader.table.withLock { table in
+            table.pixelJobs.values.first { $0.request.url == SlotBench.url(number) }?.bytes.priority
+        }
+    }
+}
