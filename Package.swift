@@ -182,6 +182,14 @@ let package = Package(
         .executableTarget(
             name: "kill-worker", dependencies: ["WebImageTesting"], path: "Tests/KillWorker",
             swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "gtk-probe",
+            dependencies: [
+                "WebImageGTK", "WebImageProcessing", "WebImageCore",
+                .target(name: "CSysGTK", condition: .when(traits: ["GTK"])),
+                .target(name: "CShimGTK", condition: .when(traits: ["GTK"])),
+            ],
+            path: "Tests/GTKProbe", swiftSettings: swiftSettings),
         room("PipeCoder", ["WebImageCodecs", "WebImageSystem", "WebImageCore"], path: "Tests/PipeCoder"),
         tests("WebImageCoreTests", ["WebImageCore", "WebImageTesting"]),
         tests("WebImageProcessingTests", ["WebImageProcessing", "WebImageCore", "WebImageTesting"]),
@@ -208,6 +216,7 @@ let package = Package(
                 "WebImageDownload", "WebImageProcessing", "PipeCoder", "CSysCrypto",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
+        tests("WebImageGTKTests", ["WebImageGTK", "WebImageTesting", "WebImageCore", "gtk-probe"]),
         tests(
             "WebImageCommandsTests",
             ["WebImageCommands", "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem", "webimage"]),
