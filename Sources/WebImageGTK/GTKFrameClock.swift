@@ -7,6 +7,7 @@
     /// A wake-up comes at its time or up to a millisecond later, never before; those that are due in one turn of the loop come
     /// in the order of their times, and equal times in the order of the calls. While nothing is due, nothing runs.
     @MainActor public final class GTKFrameClock {
+        // Made in `init`, from which it needs the address of the object itself.
         private var alarm: UnsafeMutableRawPointer!
         /// In the order in which they are due.
         private var wakeups: [Wakeup] = []

@@ -8,7 +8,8 @@
     ///
     /// The main loop must be entered (`g_application_run`, `g_main_loop_run`) from a `main` that has not yet passed an
     /// `await`. Behind an `await` the code runs as a job of the main actor, which runs one job at a time: the loop would be
-    /// that job, and no other would ever begin. A synchronous `main` is the safe way.
+    /// that job, and no other would ever begin. A synchronous `main` is the safe way. For the same reason a job of the main
+    /// actor that runs a loop of its own, as for a dialog, holds all others up until it returns; a callback of GTK's does not.
     ///
     ///     GTKMainLoop.install()
     ///     Task { await showPictures() }

@@ -34,6 +34,7 @@
         /// The text that a screen reader says in the place of the picture. Default nil.
         public var label: String? { didSet { if label != oldValue { wi_set_label(object, label) } } }
 
+        // Made in `init`, from which it needs the address of the object itself.
         private var object: UnsafeMutableRawPointer!
         private var connections: [SignalConnection?] = []
         private var tickBodies: [Int: @MainActor (FrameTick) -> Void] = [:]
@@ -45,7 +46,7 @@
             self.paintable = paintable
             let context = Unmanaged.passUnretained(self).toOpaque()
             object = wi_box_new(Self.callbacks, context)
-            wi_tie(object, context, HeldBySwiftObject.hold, HeldBySwiftObject.release)
+            ObjectTie.tie(object, to: context)
             wi_box_set_height_for_width(object, 1)
             paintable.ticks = self
             connections = [

@@ -25,6 +25,7 @@
         /// Default 1; values that are not positive count as 1.
         public var scale = 1.0 { didSet { if scale != oldValue { invalidateSize() } } }
 
+        // Made in `init`, from which it needs the address of the object itself.
         private var object: UnsafeMutableRawPointer!
         private var fades = FadeSequence<ShownPicture>()
         private var tick: TickID?
@@ -33,7 +34,7 @@
         public init() {
             let context = Unmanaged.passUnretained(self).toOpaque()
             object = wi_paintable_new(Self.callbacks, context)
-            wi_tie(object, context, HeldBySwiftObject.hold, HeldBySwiftObject.release)
+            ObjectTie.tie(object, to: context)
         }
 
         isolated deinit {

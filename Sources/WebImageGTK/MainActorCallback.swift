@@ -1,4 +1,6 @@
 #if GTK
+    internal import CShimGTK
+
     /// Runs the Swift half of one of GTK's callbacks.
     ///
     /// GTK calls back on the thread that runs its main loop, which is the main actor's thread. Swift's checker knows nothing of
@@ -18,13 +20,19 @@
         }
     }
 
-    /// Functions for `wi_tie`, by which GTK holds an object of Swift.
-    enum HeldBySwiftObject {
-        static let hold: @convention(c) (UnsafeMutableRawPointer) -> Void = { context in
+    /// How GTK's objects hold those of Swift that they are tied to.
+    enum ObjectTie {
+        private static let hold: @convention(c) (UnsafeMutableRawPointer) -> Void = { context in
             _ = Unmanaged<AnyObject>.fromOpaque(context).retain()
         }
-        static let release: @convention(c) (UnsafeMutableRawPointer) -> Void = { context in
+        private static let release: @convention(c) (UnsafeMutableRawPointer) -> Void = { context in
             Unmanaged<AnyObject>.fromOpaque(context).release()
+        }
+
+        /// Ties an object of GTK's to the one of Swift that its callbacks know: each lives as long as anybody wants one of
+        /// the two. To be ended by `wi_untie` when the object of Swift goes.
+        static func tie(_ object: UnsafeMutableRawPointer, to context: UnsafeMutableRawPointer) {
+            wi_tie(object, context, hold, release)
         }
     }
 #endif

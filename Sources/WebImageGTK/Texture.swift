@@ -33,6 +33,7 @@
             let pixels = image.pixels
             let bytes = g_bytes_new_with_free_func(
                 pixels.base, gsize(pixels.byteCount.bytes),
+                // What it is called with is the argument below, which is there.
                 { Unmanaged<PixelBuffer>.fromOpaque($0!).release() }, Unmanaged.passRetained(pixels).toOpaque())
             defer { g_bytes_unref(bytes) }
             pointer = gdk_memory_texture_new(
