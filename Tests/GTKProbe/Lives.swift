@@ -96,7 +96,7 @@
             _ = clock.now
         }
 
-        private final class Token {}
+        @MainActor private final class Token {}
 
         /// Closures are let go when they are disconnected, and when the object goes.
         static func signals() {
