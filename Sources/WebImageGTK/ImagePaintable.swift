@@ -23,7 +23,13 @@
         public var contentFit = ContentFit.contain { didSet { if contentFit != oldValue { invalidateContents() } } }
         /// How many pixels of a picture are one logical pixel: the screen's scale factor for pictures that were loaded for it.
         /// Default 1; values that are not positive count as 1.
-        public var scale = 1.0 { didSet { if scale != oldValue { invalidateSize() } } }
+        public var scale = 1.0 {
+            didSet {
+                guard scale != oldValue else { return }
+                invalidateSize()
+                invalidateContents()
+            }
+        }
 
         // Made in `init`, from which it needs the address of the object itself.
         private var object: UnsafeMutableRawPointer!
