@@ -47,6 +47,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "WebImage", targets: ["WebImage"]),
+        .library(name: "WebImageGTK", targets: ["WebImageGTK"]),
         .library(name: "WebImageTesting", targets: ["WebImageTesting"]),
         .executable(name: "webimage", targets: ["webimage"]),
     ],
@@ -60,6 +61,7 @@ let package = Package(
         .trait(
             name: "AllFormats", description: "every optional format",
             enabledTraits: ["AVIF", "HEIF", "JXL", "SVG", "TIFF", "PDF"]),
+        .trait(name: "GTK", description: "widgets that show pictures, through GTK 4; without it WebImageGTK is empty"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -85,6 +87,8 @@ let package = Package(
         system(
             "CSysCairo", "cairo gobject-2.0", onMac: "cairo gobject-2.0 librsvg-2.0 gdk-pixbuf-2.0",
             apt: "librsvg2-dev", brew: "librsvg"),
+        // SwiftPM warns of flags in the .pc files below this one (-pthread, -msse), and leaves them out.
+        system("CSysGTK", "gtk4", apt: "libgtk-4-dev", brew: "gtk4"),
         system("CSysPoppler", "poppler-glib", apt: "libpoppler-glib-dev", brew: "poppler"),
 
         shim("CPixels"),
@@ -96,6 +100,7 @@ let package = Package(
         shim("CShimGuard"),
         shim("CShimSVG", ["CSysCairo", "CShimGuard"], libraries: ["rsvg-2", "gdk_pixbuf-2.0", "gio-2.0"]),
         shim("CShimPDF", ["CSysPoppler", "CShimGuard"]),
+        shim("CShimGTK", ["CSysGTK"]),
         shim("CShimCurl", ["CSysCurl", "CShimSystem"]),
 
         room("WebImageCore", ["CShimSystem"]),
@@ -137,6 +142,13 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]),
         room(
+            "WebImageGTK",
+            [
+                "WebImage", "WebImageCore", "WebImageProcessing",
+                .target(name: "CSysGTK", condition: .when(traits: ["GTK"])),
+                .target(name: "CShimGTK", condition: .when(traits: ["GTK"])),
+            ]),
+        room(
             "WebImageTesting",
             [
                 "WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs", "WebImageCache",
@@ -173,6 +185,14 @@ let package = Package(
         .executableTarget(
             name: "kill-worker", dependencies: ["WebImageTesting"], path: "Tests/KillWorker",
             swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "gtk-probe",
+            dependencies: [
+                "WebImageGTK", "WebImageProcessing", "WebImageCore",
+                .target(name: "CSysGTK", condition: .when(traits: ["GTK"])),
+                .target(name: "CShimGTK", condition: .when(traits: ["GTK"])),
+            ],
+            path: "Tests/GTKProbe", swiftSettings: swiftSettings),
         room("PipeCoder", ["WebImageCodecs", "WebImageSystem", "WebImageCore"], path: "Tests/PipeCoder"),
         tests("WebImageCoreTests", ["WebImageCore", "WebImageTesting"]),
         tests("WebImageProcessingTests", ["WebImageProcessing", "WebImageCore", "WebImageTesting"]),
@@ -199,6 +219,7 @@ let package = Package(
                 "WebImageDownload", "WebImageProcessing", "PipeCoder", "CSysCrypto",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
+        tests("WebImageGTKTests", ["WebImageGTK", "WebImageTesting", "WebImageCore", "gtk-probe"]),
         tests(
             "WebImageCommandsTests",
             ["WebImageCommands", "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem", "webimage"]),

@@ -54,7 +54,7 @@ package final class PeerProcess: Sendable {
     ]
 
     /// Where a program is; nil when it is not installed.
-    static func find(_ name: String) -> String? {
+    package static func find(_ name: String) -> String? {
         folders.map { $0 + name }.first { access($0, X_OK) == 0 }
     }
 

@@ -1,0 +1,42 @@
+#if GTK
+    /// Where a picture is drawn in the area that it is shown in. What is over is cut off.
+    public enum ContentFit: String, Hashable, Sendable, CaseIterable {
+        /// Stretched to the area.
+        case fill
+        /// As large as fits inside, aspect kept, in the centre.
+        case contain
+        /// As small as fills the area, aspect kept, in the centre.
+        case cover
+        /// As ``contain``, but no larger than its natural size.
+        case scaleDown
+        /// In its natural size, in the centre.
+        case none
+    }
+
+    extension ContentFit {
+        /// An area in logical pixels.
+        struct Area: Hashable {
+            var x: Double
+            var y: Double
+            var width: Double
+            var height: Double
+        }
+
+        /// Where a picture of a natural size is drawn in an area of another.
+        func placed(_ natural: (width: Double, height: Double), in area: (width: Double, height: Double)) -> Area {
+            guard self != .fill, natural.width > 0, natural.height > 0 else {
+                return Area(x: 0, y: 0, width: area.width, height: area.height)
+            }
+            let (across, down) = (area.width / natural.width, area.height / natural.height)
+            let scale =
+                switch self {
+                case .cover: max(across, down)
+                case .scaleDown: min(across, down, 1)
+                case .none: 1.0
+                case .contain, .fill: min(across, down)
+                }
+            let (width, height) = (natural.width * scale, natural.height * scale)
+            return Area(x: (area.width - width) / 2, y: (area.height - height) / 2, width: width, height: height)
+        }
+    }
+#endif

@@ -1,0 +1,96 @@
+#if GTK
+    internal import CShimGTK
+    internal import CSysGTK
+
+    /// Calls closures at given times, on GLib's main loop: for frames of animations.
+    ///
+    /// A wake-up comes at its time or up to a millisecond later, never before; those that are due in one turn of the loop come
+    /// in the order of their times, and equal times in the order of the calls. While nothing is due, nothing runs.
+    @MainActor public final class GTKFrameClock {
+        // Made in `init`, from which it needs the address of the object itself.
+        private var alarm: UnsafeMutableRawPointer!
+        /// In the order in which they are due.
+        private var wakeups: [Wakeup] = []
+        private var lastNumber = 0
+
+        public init() {
+            let ring: @convention(c) (UnsafeMutableRawPointer) -> Void = { context in
+                onMainActor(context, ()) { (clock: GTKFrameClock, _) in clock.ring() }
+            }
+            alarm = wi_alarm_new(ring, Unmanaged.passUnretained(self).toOpaque())
+        }
+
+        isolated deinit { wi_alarm_destroy(alarm) }
+
+        /// The time of the monotonic clock, which also tells the times of frames (``FrameTick/frame(_:)``).
+        public var now: Duration { .microseconds(g_get_monotonic_time()) }
+
+        /// Calls a closure once, at a time. A time that is over is as good as now: the call comes with the loop's next turn.
+        ///
+        /// - Parameters:
+        ///   - time: by the clock that ``now`` tells.
+        ///   - body: what is called. It is let go after the call, when it is cancelled, and with the clock.
+        /// - Returns: what cancels the call; it need not be kept.
+        @discardableResult public func wake(at time: Duration, _ body: @escaping @MainActor () -> Void) -> Wakeup {
+            lastNumber += 1
+            let wakeup = Wakeup(self, time, lastNumber, body)
+            wakeups.insert(wakeup, at: wakeups.firstIndex { $0.time > time } ?? wakeups.endIndex)
+            setAlarm()
+            return wakeup
+        }
+
+        fileprivate func cancel(_ wakeup: Wakeup) {
+            wakeups.removeAll { $0 === wakeup }
+            setAlarm()
+        }
+
+        /// Calls what is due; what is added meanwhile must wait for the loop's next turn, so that others come in between.
+        private func ring() {
+            let (now, last) = (self.now, lastNumber)
+            while let index = wakeups.firstIndex(where: { $0.number <= last }), wakeups[index].time <= now {
+                wakeups.remove(at: index).run()
+            }
+            setAlarm()
+        }
+
+        private func setAlarm() { wi_alarm_set(alarm, wakeups.first.map { Self.microseconds($0.time) } ?? -1) }
+
+        /// Rounded up, so that nothing comes early; 0 for times before.
+        private static func microseconds(_ time: Duration) -> Int64 {
+            let (seconds, attoseconds) = time.components
+            guard time > .zero else { return 0 }
+            guard seconds < Int64.max / 2_000_000 else { return -1 }
+            return seconds * 1_000_000 + (attoseconds + 999_999_999_999) / 1_000_000_000_000
+        }
+
+        /// A call that is to come.
+        @MainActor public final class Wakeup {
+            let time: Duration
+            let number: Int
+            private weak var clock: GTKFrameClock?
+            private var body: (@MainActor () -> Void)?
+
+            fileprivate init(
+                _ clock: GTKFrameClock, _ time: Duration, _ number: Int, _ body: @escaping @MainActor () -> Void
+            ) {
+                self.clock = clock
+                self.time = time
+                self.number = number
+                self.body = body
+            }
+
+            /// Makes the call not come. After the call this does nothing.
+            public func cancel() {
+                guard body != nil else { return }
+                body = nil
+                clock?.cancel(self)
+            }
+
+            fileprivate func run() {
+                let body = self.body
+                self.body = nil
+                body?()
+            }
+        }
+    }
+#endif

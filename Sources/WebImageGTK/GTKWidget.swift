@@ -1,0 +1,37 @@
+#if GTK
+    internal import CShimGTK
+
+    /// A widget of GTK's: a reference that keeps it.
+    ///
+    /// `pointer` is the `GtkWidget *` of GTK's C interface, so that widgets of this room go into windows that any binding
+    /// of GTK makes, and that widgets of any binding can be used here.
+    @MainActor public final class GTKWidget {
+        /// The `GtkWidget *`.
+        public let pointer: UnsafeMutableRawPointer
+
+        /// Takes a reference to a widget, or its floating one when it is new.
+        ///
+        /// - Parameter pointer: a `GtkWidget *`.
+        public init(_ pointer: UnsafeMutableRawPointer) {
+            self.pointer = pointer
+            wi_reference(pointer)
+        }
+
+        /// Takes a reference to a widget whose C type is not known to Swift: of GTK's own widgets most are such.
+        ///
+        /// - Parameter pointer: a `GtkWidget *`.
+        public convenience init(_ pointer: OpaquePointer) { self.init(UnsafeMutableRawPointer(pointer)) }
+
+        isolated deinit { wi_unreference(pointer) }
+
+        /// Calls a closure whenever the widget emits a signal whose handlers have no arguments besides the widget.
+        /// ``SignalConnection`` knows other signals.
+        ///
+        /// - Returns: nil when the widget has no such signal. A connection need not be kept.
+        @discardableResult public func onSignal(
+            _ signal: String, _ body: @escaping @MainActor () -> Void
+        ) -> SignalConnection? {
+            SignalConnection.connect(pointer, signal, body)
+        }
+    }
+#endif

@@ -1,0 +1,162 @@
+#if GTK
+    internal import CShimGTK
+    internal import CSysGTK
+
+    /// A widget that shows pictures, and tells what a loader wants to know: how many pixels it has, and whether it is to be
+    /// seen.
+    ///
+    ///     let box = ImageBox()
+    ///     box.onResize = { size in load(size.pixels) }
+    ///     gtk_window_set_child(window, box.widget.pointer.assumingMemoryBound(to: GtkWidget.self))
+    ///
+    /// The box lives as long as Swift holds it or it has a place among GTK's widgets. Closures that it keeps should capture it
+    /// weakly.
+    @MainActor public final class ImageBox {
+        /// What the box shows. Its ``ImagePaintable/ticks`` are the box's.
+        public let paintable: ImagePaintable
+        /// Called when the box gets a size, and when its size or its scale factor changes. GTK is laying widgets out at that
+        /// time: ``fixedSize`` must not be changed then.
+        public var onResize: (@MainActor (BoxSize) -> Void)?
+        /// Called with true when the box comes to be among the widgets that are drawn (GTK: mapped), and with false when it
+        /// is no longer. In a list that scrolls those are the cells in view, after each layout.
+        public var onVisibilityChange: (@MainActor (Bool) -> Void)?
+        /// The size that it was given last; nil before the first time.
+        public private(set) var size: BoxSize?
+        /// Whether it is among the widgets that are drawn.
+        public private(set) var isVisible = false
+        /// The size that it asks for, in logical pixels. Default nil: the natural size of its picture, or less.
+        public var fixedSize: (width: Int, height: Int)? {
+            didSet {
+                let isSame = fixedSize?.width == oldValue?.width && fixedSize?.height == oldValue?.height
+                if !isSame { wantedSizeChanged() }
+            }
+        }
+        /// The text that a screen reader says in the place of the picture. Default nil.
+        public var label: String? { didSet { if label != oldValue { wi_set_label(object, label) } } }
+
+        // Made in `init`, from which it needs the address of the object itself.
+        private var object: UnsafeMutableRawPointer!
+        private var connections: [SignalConnection?] = []
+        private var tickBodies: [Int: @MainActor (FrameTick) -> Void] = [:]
+        private var lastTick = 0
+
+        /// - Parameter paintable: what it shows; it may be shown by other widgets as well, but this box becomes its
+        ///   ``ImagePaintable/ticks``.
+        public init(_ paintable: ImagePaintable = ImagePaintable()) {
+            self.paintable = paintable
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            object = wi_box_new(Self.callbacks, context)
+            ObjectTie.tie(object, to: context)
+            wi_box_set_height_for_width(object, 1)
+            paintable.ticks = self
+            connections = [
+                SignalConnection.connect(paintable.pointer, "invalidate-contents") { [weak self] in self?.redraw() },
+                SignalConnection.connect(paintable.pointer, "invalidate-size") { [weak self] in
+                    if let self, self.fixedSize == nil { self.wantedSizeChanged() }
+                },
+            ]
+        }
+
+        isolated deinit {
+            for connection in connections { connection?.disconnect() }
+            wi_box_detach(object)
+            wi_untie(object)
+        }
+
+        /// The box as a widget.
+        public var widget: GTKWidget { GTKWidget(object) }
+        /// The `GtkWidget *`, good as long as the box is.
+        public var pointer: UnsafeMutableRawPointer { object }
+
+        private func redraw() { gtk_widget_queue_draw(object.assumingMemoryBound(to: GtkWidget.self)) }
+        private func wantedSizeChanged() { wi_box_set_height_for_width(object, fixedSize == nil ? 1 : 0) }
+    }
+
+    extension ImageBox: FrameTicks {
+        /// Calls a closure before each frame that is drawn while the box is to be seen.
+        ///
+        /// - Returns: nil when it is not to be seen.
+        public func addTick(_ body: @escaping @MainActor (FrameTick) -> Void) -> TickID? {
+            guard isVisible else { return nil }
+            lastTick += 1
+            tickBodies[lastTick] = body
+            wi_box_start_ticks(object)
+            return TickID(lastTick)
+        }
+
+        public func removeTick(_ id: TickID) {
+            tickBodies[id.number] = nil
+            if tickBodies.isEmpty { wi_box_stop_ticks(object) }
+        }
+
+        private func tick(at time: Duration) {
+            for number in tickBodies.keys.sorted() { tickBodies[number]?(.frame(time)) }
+        }
+
+        /// GTK goes on with ticks of widgets that are not drawn.
+        private func endTicks() {
+            wi_box_stop_ticks(object)
+            let ended = tickBodies.sorted { $0.key < $1.key }
+            tickBodies = [:]
+            for (_, body) in ended { body(.ended) }
+        }
+    }
+
+    extension ImageBox {
+        private func resized(to size: BoxSize) {
+            guard size != self.size else { return }
+            self.size = size
+            onResize?(size)
+        }
+
+        private func visibilityChanged(to isVisible: Bool) {
+            self.isVisible = isVisible
+            if !isVisible { endTicks() }
+            onVisibilityChange?(isVisible)
+        }
+
+        /// The least and the wanted length of a side, when the other one has the length `other`.
+        private func measured(isVertical: Bool, other: Int?) -> (minimum: Int, natural: Int) {
+            if let fixedSize {
+                let side = max(0, isVertical ? fixedSize.height : fixedSize.width)
+                return (side, side)
+            }
+            guard let natural = paintable.naturalSize else { return (0, 0) }
+            var side = isVertical ? natural.height : natural.width
+            if let other {
+                let following = Double(other) * side / (isVertical ? natural.width : natural.height)
+                switch paintable.newestFit {
+                case .none: break
+                case .scaleDown: side = min(side, following)
+                case .fill, .contain, .cover: side = following
+                }
+            }
+            return (0, Int(min(side.rounded(), Double(Int16.max))))
+        }
+
+        private static let callbacks = wi_box_callbacks(
+            resize: { context, width, height, scale in
+                onMainActor(context, ()) { (box: ImageBox, _) in
+                    box.resized(to: BoxSize(width: Int(width), height: Int(height), scale: Int(scale)))
+                }
+            },
+            visibility: { context, isMapped in
+                onMainActor(context, ()) { (box: ImageBox, _) in box.visibilityChanged(to: isMapped != 0) }
+            },
+            snapshot: { context, snapshot, width, height in
+                onMainActor(context, snapshot) { (box: ImageBox, snapshot) in
+                    box.paintable.draw(into: OpaquePointer(snapshot), width: width, height: height)
+                }
+            },
+            measure: { context, isVertical, size, minimum, natural in
+                let result = onMainActor(context, ()) { (box: ImageBox, _) in
+                    box.measured(isVertical: isVertical != 0, other: size < 0 ? nil : Int(size))
+                }
+                minimum.pointee = Int32(clamping: result.minimum)
+                natural.pointee = Int32(clamping: result.natural)
+            },
+            tick: { context, time in
+                onMainActor(context, ()) { (box: ImageBox, _) in box.tick(at: .microseconds(time)) }
+            })
+    }
+#endif

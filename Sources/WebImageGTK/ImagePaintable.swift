@@ -1,0 +1,198 @@
+#if GTK
+    internal import CShimGTK
+    internal import CSysGTK
+    public import WebImageCore
+
+    /// A `GdkPaintable` that shows one picture, upright, and fades from one to the next.
+    ///
+    ///     let paintable = ImagePaintable()
+    ///     paintable.show(placeholder)
+    ///     paintable.show(image, fading: .milliseconds(300))
+    ///
+    /// A placeholder is a picture like any other. Fades need frames, which ``ticks`` tells of; without frames a fade is at its
+    /// end at once.
+    ///
+    /// The paintable lives as long as Swift or GTK holds it.
+    @MainActor public final class ImagePaintable {
+        /// The `GdkPaintable *`.
+        public var pointer: UnsafeMutableRawPointer { object }
+        /// Where frames come from; an ``ImageBox`` puts itself here for its own paintable.
+        /// When it is replaced, a fade goes on with the new one's frames.
+        public weak var ticks: (any FrameTicks)? { didSet { if ticks !== oldValue { moveTicks(from: oldValue) } } }
+        /// Where pictures are drawn that were shown without a fit of their own. Default ``ContentFit/contain``.
+        public var contentFit = ContentFit.contain { didSet { if contentFit != oldValue { invalidateContents() } } }
+        /// How many pixels of a picture are one logical pixel: the screen's scale factor for pictures that were loaded for it.
+        /// Default 1; values that are not positive count as 1.
+        public var scale = 1.0 {
+            didSet {
+                guard scale != oldValue else { return }
+                invalidateSize()
+                invalidateContents()
+            }
+        }
+
+        // Made in `init`, from which it needs the address of the object itself.
+        private var object: UnsafeMutableRawPointer!
+        private var fades = FadeSequence<ShownPicture>()
+        private var tick: TickID?
+        private var completion: (@MainActor () -> Void)?
+
+        public init() {
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            object = wi_paintable_new(Self.callbacks, context)
+            ObjectTie.tie(object, to: context)
+        }
+
+        isolated deinit {
+            if let tick { ticks?.removeTick(tick) }
+            wi_paintable_detach(object)
+            wi_untie(object)
+        }
+
+        /// The texture that is shown, or that what is shown fades to.
+        public var texture: Texture? { fades.newest?.texture }
+
+        /// Whether a fade is on its way.
+        public var isFading: Bool { fades.isFading }
+
+        /// Shows a picture; nil: nothing.
+        ///
+        /// - Parameters:
+        ///   - image: what is to be seen. Of an animated picture that is its first frame.
+        ///   - duration: how long it fades in over what is seen now, also when that is in the middle of a fade; nil: at once.
+        ///   - fit: where it is drawn; nil: as ``contentFit`` says.
+        ///   - completion: called once when it is all that is seen, or when another picture takes its place before.
+        public func show(
+            _ image: Image?, fading duration: Duration? = nil, fit: ContentFit? = nil,
+            completion: (@MainActor () -> Void)? = nil
+        ) {
+            show(texture: image.map { Texture($0) }, fading: duration, fit: fit, completion: completion)
+        }
+
+        /// Shows a texture; nil: nothing.
+        ///
+        /// - Parameters:
+        ///   - texture: what is to be seen.
+        ///   - duration: how long it fades in over what is seen now, also when that is in the middle of a fade; nil: at once.
+        ///   - fit: where it is drawn; nil: as ``contentFit`` says.
+        ///   - completion: called once when it is all that is seen, or when another picture takes its place before.
+        public func show(
+            texture: Texture?, fading duration: Duration? = nil, fit: ContentFit? = nil,
+            completion: (@MainActor () -> Void)? = nil
+        ) {
+            let interrupted = self.completion
+            let oldSize = displaySize
+            self.completion = completion
+            fades.show(texture.map { ShownPicture(texture: $0, fit: fit) }, fading: duration)
+            startTicks()
+            if displaySize != oldSize { invalidateSize() }
+            invalidateContents()
+            interrupted?()
+            completeIfDone()
+        }
+
+        /// Puts a texture into the place of the newest picture, as the next frame of an animation: a fade goes on, and the fit
+        /// stays.
+        public func replace(with texture: Texture) {
+            let oldSize = displaySize
+            fades.replaceNewest(with: ShownPicture(texture: texture, fit: fades.newest?.fit))
+            if displaySize != oldSize { invalidateSize() }
+            invalidateContents()
+        }
+
+        /// Ends a fade at once.
+        public func finishFade() {
+            guard fades.isFading else { return }
+            fades.finish()
+            invalidateContents()
+            completeIfDone()
+        }
+
+        /// What of the newest picture counts when sizes are chosen, in logical pixels; nil without a picture.
+        var naturalSize: (width: Double, height: Double)? { fades.newest?.naturalSize(scale: usableScale) }
+        var newestFit: ContentFit { fades.newest?.fit ?? contentFit }
+    }
+
+    extension ImagePaintable {
+        /// Draws what is to be seen into a `GtkSnapshot *`.
+        func draw(into snapshot: OpaquePointer, width: Double, height: Double) {
+            draw(fades.steps[...], into: snapshot, (width, height))
+        }
+
+        private func draw(
+            _ steps: ArraySlice<FadeSequence<ShownPicture>.Step>, into snapshot: OpaquePointer,
+            _ area: (width: Double, height: Double)
+        ) {
+            guard let top = steps.last else { return }
+            let isCovering = top.progress >= 1
+            if !isCovering {
+                gtk_snapshot_push_cross_fade(snapshot, top.progress)
+                draw(steps.dropLast(), into: snapshot, area)
+                gtk_snapshot_pop(snapshot)
+            }
+            top.picture?.draw(into: snapshot, area: area, scale: usableScale, fit: contentFit)
+            if !isCovering { gtk_snapshot_pop(snapshot) }
+        }
+
+        private var usableScale: Double { scale > 0 ? scale : 1 }
+        private var displaySize: PixelSize? { fades.newest?.texture.displaySize }
+        private func invalidateContents() { gdk_paintable_invalidate_contents(OpaquePointer(object)) }
+        private func invalidateSize() { gdk_paintable_invalidate_size(OpaquePointer(object)) }
+
+        private func moveTicks(from old: (any FrameTicks)?) {
+            if let tick { old?.removeTick(tick) }
+            tick = nil
+            startTicks()
+            completeIfDone()
+        }
+
+        private func startTicks() {
+            // The source may have gone in the middle of a fade.
+            guard fades.isFading, tick == nil || ticks == nil else { return }
+            tick = ticks?.addTick { [weak self] in self?.advance($0) }
+            if tick == nil { fades.finish() }
+        }
+
+        private func advance(_ frame: FrameTick) {
+            switch frame {
+            case .frame(let time): fades.advance(to: time)
+            case .ended:
+                tick = nil
+                fades.finish()
+            }
+            invalidateContents()
+            completeIfDone()
+        }
+
+        private func completeIfDone() {
+            guard !fades.isFading else { return }
+            if let tick { ticks?.removeTick(tick) }
+            tick = nil
+            let completion = self.completion
+            self.completion = nil
+            completion?()
+        }
+
+        private static let callbacks = wi_paintable_callbacks(
+            snapshot: { context, snapshot, width, height in
+                onMainActor(context, snapshot) { (paintable: ImagePaintable, snapshot) in
+                    paintable.draw(into: OpaquePointer(snapshot), width: width, height: height)
+                }
+            },
+            width: { context in
+                onMainActor(context, ()) { (paintable: ImagePaintable, _) in
+                    paintable.naturalSize.map { Int32(clamping: max(1, Int($0.width.rounded()))) } ?? 0
+                }
+            },
+            height: { context in
+                onMainActor(context, ()) { (paintable: ImagePaintable, _) in
+                    paintable.naturalSize.map { Int32(clamping: max(1, Int($0.height.rounded()))) } ?? 0
+                }
+            },
+            aspect: { context in
+                onMainActor(context, ()) { (paintable: ImagePaintable, _) in
+                    paintable.naturalSize.map { $0.width / $0.height } ?? 0
+                }
+            })
+    }
+#endif

@@ -1,0 +1,186 @@
+#if GTK
+    internal import CShimGTK
+    internal import CSysGTK
+
+    /// A closure that is called when an object of GTK's emits a signal.
+    ///
+    /// There is a function for each kind of handler that is used here; GTK's documentation tells which arguments a signal's
+    /// handlers have. A closure is let go when it is disconnected, and when the object goes. One that captures what holds
+    /// the object keeps both for ever: it should capture weakly.
+    ///
+    /// A connection need not be kept: it only serves to disconnect.
+    @MainActor public final class SignalConnection {
+        private var object: UnsafeMutableRawPointer?
+        private var handler: UInt = 0
+
+        private init(_ object: UnsafeMutableRawPointer) { self.object = object }
+
+        /// False once it was disconnected, or the object has gone.
+        public var isConnected: Bool { object != nil }
+
+        /// Makes no more calls.
+        public func disconnect() {
+            guard let object else { return }
+            self.object = nil
+            g_signal_handler_disconnect(object, handler)
+        }
+
+        /// For handlers without arguments: `map`, `clicked`, `value-changed`, `activate` of applications.
+        ///
+        /// - Parameters:
+        ///   - object: a `GObject *`.
+        ///   - signal: its name, with a detail (`notify::active`) if need be.
+        ///   - body: what is called.
+        /// - Returns: nil when the object has no such signal.
+        @discardableResult public static func connect(
+            _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor () -> Void
+        ) -> SignalConnection? {
+            connect(object, body) { context in
+                let handler: wi_plain_handler = { _, context in
+                    onMainActor(context, ()) { (signal: SignalBody<@MainActor () -> Void>, _) in signal.body() }
+                }
+                return wi_connect_plain(object, signal, handler, context, release)
+            }
+        }
+
+        /// For handlers with one argument that is a pointer: `setup`, `bind` and `unbind` of list item factories, `notify`.
+        ///
+        /// - Parameters:
+        ///   - object: a `GObject *`.
+        ///   - signal: its name.
+        ///   - body: what is called, with the argument.
+        /// - Returns: nil when the object has no such signal.
+        @discardableResult public static func connectObject(
+            _ object: UnsafeMutableRawPointer, _ signal: String,
+            _ body: @escaping @MainActor (OpaquePointer?) -> Void
+        ) -> SignalConnection? {
+            connect(object, body) { context in
+                let handler: wi_object_handler = { _, other, context in
+                    onMainActor(context, other) {
+                        (signal: SignalBody<@MainActor (OpaquePointer?) -> Void>, other) in
+                        signal.body(other.map { OpaquePointer($0) })
+                    }
+                }
+                return wi_connect_object(object, signal, handler, context, release)
+            }
+        }
+
+        /// For handlers with one argument that is a position: `activate` of grids and lists.
+        ///
+        /// - Parameters:
+        ///   - object: a `GObject *`.
+        ///   - signal: its name.
+        ///   - body: what is called, with the position.
+        /// - Returns: nil when the object has no such signal.
+        @discardableResult public static func connectPosition(
+            _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor (Int) -> Void
+        ) -> SignalConnection? {
+            connect(object, body) { context in
+                let handler: wi_position_handler = { _, position, context in
+                    onMainActor(context, Int(position)) { (signal: SignalBody<@MainActor (Int) -> Void>, position) in
+                        signal.body(position)
+                    }
+                }
+                return wi_connect_position(object, signal, handler, context, release)
+            }
+        }
+
+        /// For handlers without arguments that return whether they have dealt with it: `close-request`.
+        ///
+        /// - Parameters:
+        ///   - object: a `GObject *`.
+        ///   - signal: its name.
+        ///   - body: what is called; true keeps GTK from doing what it does by itself.
+        /// - Returns: nil when the object has no such signal.
+        @discardableResult public static func connectQuestion(
+            _ object: UnsafeMutableRawPointer, _ signal: String, _ body: @escaping @MainActor () -> Bool
+        ) -> SignalConnection? {
+            connect(object, body) { context in
+                let handler: wi_question_handler = { _, context in
+                    onMainActor(context, ()) { (signal: SignalBody<@MainActor () -> Bool>, _) in
+                        signal.body() ? 1 : 0
+                    }
+                }
+                return wi_connect_question(object, signal, handler, context, release)
+            }
+        }
+
+        /// For `pressed` and `released` of click gestures.
+        ///
+        /// - Parameters:
+        ///   - object: a `GtkGestureClick *`.
+        ///   - signal: its name.
+        ///   - body: what is called, with how many clicks there were, and where, in the widget's logical pixels.
+        /// - Returns: nil when the object has no such signal.
+        @discardableResult public static func connectPress(
+            _ object: UnsafeMutableRawPointer, _ signal: String,
+            _ body: @escaping @MainActor (_ count: Int, _ x: Double, _ y: Double) -> Void
+        ) -> SignalConnection? {
+            connect(object, body) { context in
+                let handler: wi_press_handler = { _, count, x, y, context in
+                    onMainActor(context, ()) {
+                        (signal: SignalBody<@MainActor (Int, Double, Double) -> Void>, _) in
+                        signal.body(Int(count), x, y)
+                    }
+                }
+                return wi_connect_press(object, signal, handler, context, release)
+            }
+        }
+
+        /// For `key-pressed` of key controllers.
+        ///
+        /// - Parameters:
+        ///   - object: a `GtkEventControllerKey *`.
+        ///   - signal: its name.
+        ///   - body: what is called, with the key's value (`GDK_KEY_…`) and the bits of a `GdkModifierType`; true keeps the
+        ///     key from others.
+        /// - Returns: nil when the object has no such signal.
+        @discardableResult public static func connectKey(
+            _ object: UnsafeMutableRawPointer, _ signal: String,
+            _ body: @escaping @MainActor (_ key: UInt32, _ modifiers: UInt32) -> Bool
+        ) -> SignalConnection? {
+            connect(object, body) { context in
+                let handler: wi_key_handler = { _, key, _, modifiers, context in
+                    onMainActor(context, ()) { (signal: SignalBody<@MainActor (UInt32, UInt32) -> Bool>, _) in
+                        signal.body(key, modifiers) ? 1 : 0
+                    }
+                }
+                return wi_connect_key(object, signal, handler, context, release)
+            }
+        }
+
+        private static func connect<Body>(
+            _ object: UnsafeMutableRawPointer, _ body: Body, _ join: (UnsafeMutableRawPointer) -> UInt
+        ) -> SignalConnection? {
+            let connection = SignalConnection(object)
+            let context = Unmanaged.passRetained(SignalBody(body, connection) as SignalContext)
+            connection.handler = join(context.toOpaque())
+            guard connection.handler != 0 else {
+                context.release()
+                return nil
+            }
+            return connection
+        }
+
+        private static let release: @convention(c) (UnsafeMutableRawPointer) -> Void = { context in
+            onMainActor(context, ()) { (signal: SignalContext, _) in signal.connection.object = nil }
+            Unmanaged<SignalContext>.fromOpaque(context).release()
+        }
+    }
+
+    /// What GTK keeps of a connection.
+    @MainActor private class SignalContext {
+        let connection: SignalConnection
+
+        init(_ connection: SignalConnection) { self.connection = connection }
+    }
+
+    @MainActor private final class SignalBody<Body>: SignalContext {
+        let body: Body
+
+        init(_ body: Body, _ connection: SignalConnection) {
+            self.body = body
+            super.init(connection)
+        }
+    }
+#endif

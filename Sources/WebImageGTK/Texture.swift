@@ -1,0 +1,56 @@
+#if GTK
+    internal import CShimGTK
+    internal import CSysGTK
+    public import WebImageCore
+    internal import WebImageProcessing
+
+    /// A picture as GTK draws it: a `GdkTexture` over the picture's own pixels, which are not copied.
+    ///
+    /// The texture holds the pixels until GTK has no more use for them. That may be later than the last reference from
+    /// Swift: a renderer keeps what the last frame had.
+    ///
+    /// All layouts and all three meanings of alpha are GDK's, too. Pictures whose colours are not sRGB are converted first,
+    /// which does copy them, because GTK 4.8 takes all pixels for sRGB. Loaded pictures are in sRGB already, unless the
+    /// request asked for their own colours.
+    @MainActor public final class Texture {
+        /// The `GdkTexture *`, which is also a `GdkPaintable *`. Its pixels are not turned yet.
+        public let pointer: OpaquePointer
+        /// The size of the pixels as they lie in memory.
+        public let size: PixelSize
+        /// How the pixels must still be turned to be upright.
+        public let orientation: Orientation
+        /// The size as it should be shown.
+        public var displaySize: PixelSize { orientation.displaySize(of: size) }
+
+        /// The texture of a picture; of an animated one, of its first frame.
+        ///
+        /// - Complexity: a few microseconds, whatever the size. With colours other than sRGB a pass over all pixels, and
+        ///   memory for as many again: of which those are left as they are when there is no such memory.
+        public init(_ image: Image) {
+            let image = (try? image.inSRGB()) ?? image
+            size = image.size
+            orientation = image.info.orientation
+            let pixels = image.pixels
+            let bytes = g_bytes_new_with_free_func(
+                pixels.base, gsize(pixels.byteCount.bytes),
+                // What it is called with is the argument below, which is there.
+                { Unmanaged<PixelBuffer>.fromOpaque($0!).release() }, Unmanaged.passRetained(pixels).toOpaque())
+            defer { g_bytes_unref(bytes) }
+            pointer = gdk_memory_texture_new(
+                Int32(pixels.size.width), Int32(pixels.size.height), Self.format(pixels.layout, image.alpha), bytes,
+                gsize(pixels.bytesPerRow))
+        }
+
+        isolated deinit { wi_unreference(UnsafeMutableRawPointer(pointer)) }
+
+        /// Opaque pixels are premultiplied ones, too, and those need no work before they go to a graphics card.
+        private static func format(_ layout: PixelLayout, _ alpha: AlphaMode) -> GdkMemoryFormat {
+            switch (layout, alpha) {
+            case (.rgba8, .straight): GDK_MEMORY_R8G8B8A8
+            case (.rgba8, _): GDK_MEMORY_R8G8B8A8_PREMULTIPLIED
+            case (.rgba16, .straight): GDK_MEMORY_R16G16B16A16
+            case (.rgba16, _): GDK_MEMORY_R16G16B16A16_PREMULTIPLIED
+            }
+        }
+    }
+#endif

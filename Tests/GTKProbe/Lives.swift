@@ -1,0 +1,135 @@
+#if GTK
+    import CSysGTK
+    import WebImageCore
+    import WebImageGTK
+
+    /// What keeps what, and for how long.
+    @MainActor enum Lives {
+        /// What of a picture on the screen is still in memory.
+        private struct Watch {
+            weak var box: ImageBox?
+            weak var paintable: ImagePaintable?
+            weak var texture: Texture?
+            weak var pixels: PixelBuffer?
+
+            @MainActor init(_ box: ImageBox?, _ paintable: ImagePaintable) {
+                self.box = box
+                self.paintable = paintable
+                texture = paintable.texture
+            }
+
+            func tell(_ name: String) {
+                let things = [
+                    ("box", box as AnyObject?), ("paintable", paintable), ("texture", texture), ("pixels", pixels),
+                ]
+                let there = things.filter { $0.1 != nil }.map(\.0)
+                print("alive \(name) \(there.isEmpty ? "nothing" : there.joined(separator: " "))")
+            }
+        }
+
+        static func run() async {
+            unplaced()
+            inPicture()
+            await inWindow()
+            await replaced()
+        }
+
+        private static func watched(_ box: ImageBox?, _ paintable: ImagePaintable) -> Watch {
+            let image = Image.plain([1, 2, 3, 255])
+            paintable.show(image)
+            var watch = Watch(box, paintable)
+            watch.pixels = image.pixels
+            return watch
+        }
+
+        /// What has no place among GTK's widgets goes with the last reference from Swift.
+        private static func unplaced() {
+            var box: ImageBox? = ImageBox()
+            let watch = box.map { watched($0, $0.paintable) }
+            watch?.tell("unplaced")
+            box = nil
+            watch?.tell("unplaced-dropped")
+        }
+
+        /// A paintable that one of GTK's own widgets holds.
+        private static func inPicture() {
+            let picture = GTKWidget(gtk_picture_new())
+            var paintable: ImagePaintable? = ImagePaintable()
+            let watch = paintable.map { watched(nil, $0) }
+            gtk_picture_set_paintable(OpaquePointer(picture.pointer), (paintable?.pointer).map { OpaquePointer($0) })
+            paintable = nil
+            watch?.tell("in-picture")
+            gtk_picture_set_paintable(OpaquePointer(picture.pointer), nil)
+            watch?.tell("out-of-picture")
+        }
+
+        private static func inWindow() async {
+            var stage: Stage? = Stage()
+            var box: ImageBox? = ImageBox()
+            let watch = box.map { watched($0, $0.paintable) }
+            box?.onResize = { print("resized \($0.pixels)") }
+            if let box { await stage?.show(box) }
+            box = nil
+            watch?.tell("in-window")
+            print("seen \(await stage?.window.drawn()?.hex(8, 8) ?? "none")")
+            stage?.close()
+            stage = nil
+            await turn()
+            watch?.tell("window-closed")
+        }
+
+        /// A picture goes when another one is drawn in its place.
+        private static func replaced() async {
+            let (stage, box) = (Stage(), ImageBox())
+            let watch = watched(box, box.paintable)
+            await stage.show(box)
+            box.paintable.show(Image.plain([0, 0, 0, 255]))
+            await box.widget.nextFrame()
+            await turn()
+            watch.tell("replaced")
+        }
+
+        /// Waits for a turn of GLib's loop, which also ends what hangs on the turn before.
+        private static func turn() async {
+            let clock = GTKFrameClock()
+            await withCheckedContinuation { continuation in clock.wake(at: clock.now) { continuation.resume() } }
+            _ = clock.now
+        }
+
+        @MainActor private final class Token {}
+
+        /// Closures are let go when they are disconnected, and when the object goes.
+        static func signals() {
+            weak var captured: Token?
+            var button: GTKWidget? = GTKWidget(gtk_button_new())
+            func connect() -> SignalConnection? {
+                let token = Token()
+                captured = token
+                return button?.onSignal("hide") { [token] in
+                    withExtendedLifetime(token) { print("signal hide") }
+                }
+            }
+            func hide() {
+                for isVisible: gboolean in [1, 0] {
+                    if let button { gtk_widget_set_visible(button.cWidget, isVisible) }
+                }
+            }
+
+            let first = connect()
+            hide()
+            first?.disconnect()
+            hide()
+            print("signal disconnected \(captured == nil) \(first?.isConnected == true)")
+            let second = connect()
+            hide()
+            button = nil
+            print("signal gone \(captured == nil) \(second?.isConnected == true)")
+            second?.disconnect()
+
+            let other = GTKWidget(gtk_button_new())
+            print("signal unknown \(other.onSignal("no-such-signal") {} == nil)")
+            SignalConnection.connectObject(other.pointer, "notify::label") { print("signal notify \($0 != nil)") }
+            gtk_button_set_label(other.pointer.assumingMemoryBound(to: GtkButton.self), "text")
+        }
+    }
+#endif

@@ -1,0 +1,26 @@
+#if GTK
+    /// What the probe can look at.
+    @MainActor enum Script: String, CaseIterable {
+        case textures, orientations, fits, fades, widgetFades, lives, signals, pump, sizes, visibility, clock, label,
+            frames, files
+
+        func run() async {
+            switch self {
+            case .textures: await Pictures.textures()
+            case .orientations: await Pictures.orientations()
+            case .fits: await Pictures.fits()
+            case .fades: await Fades.byHand()
+            case .widgetFades: await Fades.byWidget()
+            case .lives: await Lives.run()
+            case .signals: Lives.signals()
+            case .pump: await Loops.pump()
+            case .clock: await Loops.clock()
+            case .sizes: await Boxes.sizes()
+            case .visibility: await Boxes.visibility()
+            case .label: Boxes.label()
+            case .frames: await Boxes.frames()
+            case .files: await Boxes.files()
+            }
+        }
+    }
+#endif

@@ -1,0 +1,66 @@
+#if GTK
+    import WebImageTesting
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #else
+        import Darwin
+    #endif
+
+    /// A display without a screen (Xvfb), started once for all tests. It goes when the tests do, however they end.
+    struct VirtualDisplay {
+        static let isAvailable = PeerProcess.find("Xvfb") != nil
+
+        /// Where it is, as in the variable `DISPLAY`; nil when it did not start.
+        static let name = start()
+
+        private static func start() -> String? {
+            guard let program = PeerProcess.find("Xvfb") else { return nil }
+            // The shell ends the display when the pipe that it reads from is closed, which also a crash does. Threads of
+            // Swift's pool block all signals that can be blocked, and what they start inherits that.
+            let script = "'\(program)' -displayfd 1 -screen 0 1280x1024x24 -nolisten tcp & read -r line; kill -9 $!"
+            let (life, answers) = (Pipe(), Pipe())
+            let words = ["/bin/sh", "-c", script]
+            guard (try? PeerProcess.spawn(words, input: life.output, output: answers.input, errors: -1)) != nil else {
+                return nil
+            }
+            close(life.output)
+            close(answers.input)
+            let number = answers.readLine()
+            return number.isEmpty ? nil : ":\(number)"
+        }
+    }
+
+    /// What goes into `input` comes out of `output`.
+    struct Pipe {
+        let input: Int32
+        let output: Int32
+
+        init() {
+            var ends: [Int32] = [-1, -1]
+            _ = pipe(&ends)
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+            (output, input) = (ends[0], ends[1])
+        }
+
+        /// Reads to the first line's end, or to the end of all.
+        func readLine() -> String {
+            var line: [UInt8] = []
+            var byte: UInt8 = 0
+            while read(output, &byte, 1) == 1, byte != UInt8(ascii: "\n") { line.append(byte) }
+            return String(decoding: line, as: UTF8.self)
+        }
+
+        /// Reads until nobody can write any more.
+        func readAll() -> String {
+            var (text, buffer): ([UInt8], [UInt8]) = ([], Array(repeating: 0, count: 4096))
+            while true {
+                let count = read(output, &buffer, buffer.count)
+                guard count > 0 else { return String(decoding: text, as: UTF8.self) }
+                text += buffer[..<count]
+            }
+        }
+    }
+#endif
