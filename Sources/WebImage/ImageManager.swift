@@ -115,10 +115,12 @@ public final class ImageManager: Sendable {
             memoryPressure: configuration.answersMemoryPressure ? SystemMemory.pressure : nil)
     }
 
-    /// - Parameter executor: does the work of both kinds of threads; nil: threads of the manager's own.
+    /// - Parameters:
+    ///   - frames: what animations keep, which is given up when memory is short.
+    ///   - executor: does the work of both kinds of threads; nil: threads of the manager's own.
     package init(
         _ configuration: Configuration, coders: CoderRegistry, transport: (any HTTPTransport)?, clock: any LoadClock,
-        files: any FileSystem, memoryPressure: (any MemoryPressureSource)? = nil,
+        files: any FileSystem, memoryPressure: (any MemoryPressureSource)? = nil, frames: FrameBudget = .shared,
         executor: (any WorkExecutor)? = nil
     ) {
         let given = configuration.cache as? ImageCache
@@ -139,7 +141,7 @@ public final class ImageManager: Sendable {
             given
             ?? ImageCache(
                 configuration, behind: foreign, decoding, executor: ioExecutor, files: files,
-                memoryPressure: memoryPressure)
+                memoryPressure: memoryPressure, frames: frames)
         self.ownCache = ownCache
         sharesCache = given != nil
         cache = configuration.cache ?? ownCache
@@ -279,7 +281,7 @@ extension ImageCache {
     /// - Parameter foreign: what keeps pictures and originals in its place; nil: nothing does.
     fileprivate convenience init(
         _ configuration: ImageManager.Configuration, behind foreign: ForeignCache?, _ decoding: DecodeService,
-        executor: any WorkExecutor, files: any FileSystem, memoryPressure: (any MemoryPressureSource)?
+        executor: any WorkExecutor, files: any FileSystem, memoryPressure: (any MemoryPressureSource)?, frames: FrameBudget
     ) {
         let clock = decoding.clock
         let memory = MemoryCache(
@@ -295,7 +297,7 @@ extension ImageCache {
             furtherTiers: tiers.map { FurtherTier($0, decoding, executor: executor, logger: configuration.logger) },
             encoding: configuration.cacheEncoding, serializer: configuration.cacheSerializer,
             pressure: memoryPressure.map { source in
-                MemoryPressureWatcher(source: source, clock: clock) { [weak memory] in memory?.trim(for: $0) }
+                MemoryPressureWatcher(source: source, clock: clock, trims: memory, frames: frames)
             })
     }
 }

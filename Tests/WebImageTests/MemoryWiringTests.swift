@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 import WebImage
 import WebImageCache
+import WebImageCodecs
 import WebImageCore
 import WebImageSystem
 import WebImageTesting
@@ -27,17 +28,29 @@ struct MemoryWiringTests {
         let (clock, source) = (ManualClock(), ShortMemory())
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
-        let transport = FakeTransport()
+        let (transport, frames) = (FakeTransport(), FrameBudget(limit: .mebibytes(1)))
         let manager = ImageManager(
             configuration, coders: .standard, transport: transport, clock: clock, files: PosixFileSystem(),
-            memoryPressure: source)
+            memoryPressure: source, frames: frames)
+        let buffer = try FrameBuffer(
+            frameSize: PixelSize(width: 8, height: 6), options: DecodeOptions(),
+            executor: ThreadPool(name: "frames", width: 1), budget: frames,
+            makeDecoder: { (options) throws(WebImageError) in
+                try GIFCoder().makeAnimationDecoder(.gif, options)
+            }, finish: { (frame, _) throws(WebImageError) in Image(pixels: frame, info: .init(alpha: .opaque)) })
+        let gif = try #require(buffer)
+        try gif.push(file: BlinkingGIF.file(width: 8, height: 6, frames: 4))
+        try gif.finishBytes()
+        for index in 0..<4 { _ = try await gif.frame(at: index) }
         try transport.answer(url, .bytes(Fixture.png(8, 8), contentType: "image/png", headers: [:]))
         _ = try await manager.image(for: ImageRequest(url))
         clock.advance(by: .seconds(5))
         #expect(manager.memoryCache.count == 1, "there is enough")
+        #expect(gif.keptFrame(at: 3) != nil && frames.used > .zero)
         source.isShort = true
         clock.advance(by: .seconds(5))
         #expect(manager.memoryCache.count == 0)
+        #expect((0..<4).allSatisfy { gif.keptFrame(at: $0) == nil } && frames.used == .zero)
         manager.shutDown()
         #expect(clock.waitingCount == 0, "the watcher goes on")
     }

@@ -112,7 +112,7 @@ public final class ImageCache: ImageCaching {
                 FurtherTier($0, decoding, executor: fileExecutor, logger: configuration.logger)
             }, encoding: configuration.encoding, serializer: configuration.serializer,
             pressure: memoryPressure.map { source in
-                MemoryPressureWatcher(source: source, clock: clock) { [weak memory] in memory?.trim(for: $0) }
+                MemoryPressureWatcher(source: source, clock: clock, trims: memory, frames: .shared)
             })
     }
 
@@ -214,5 +214,21 @@ public final class ImageCache: ImageCaching {
             answer.give(Result { () throws(WebImageError) in try work() })
         }
         return try await answer.value()
+    }
+}
+
+extension MemoryPressureWatcher {
+    /// Has pictures leave a cache, and decoded frames of animations be given up, as the level says.
+    convenience init(
+        source: any MemoryPressureSource, clock: any LoadClock, trims memory: MemoryCache, frames: FrameBudget
+    ) {
+        self.init(source: source, clock: clock) { [weak memory] level in
+            memory?.trim(for: level)
+            switch level {
+            case .none, .low: break
+            case .medium: frames.trim(to: ByteCount(frames.used.bytes / 2))
+            case .critical: frames.trim(to: .zero)
+            }
+        }
     }
 }

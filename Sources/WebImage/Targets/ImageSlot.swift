@@ -93,6 +93,9 @@ public import WebImageCore
     private func perform(_ action: SlotMachine.Action) {
         switch action {
         case .start(let load, let request): start(load, request)
+        case .look(let call, let request):
+            guard call == machine.generation else { return }
+            perform(machine.looked(call, surroundings.manager.responseFromMemory(for: request)))
         case .stop(let load): loads[load] = nil
         case .setPriority(let load, let priority): loads[load]?.setPriority(priority)
         case .show(let call, let image, let role, let options):

@@ -11,6 +11,8 @@ struct SlotMachine {
     /// may have run code that called again.
     enum Action {
         case start(load: Int, ImageRequest)
+        /// Looks whether memory has what is not loaded yet because the target is not seen.
+        case look(call: Int, ImageRequest)
         case stop(load: Int)
         case setPriority(load: Int, LoadPriority)
         case show(call: Int, Image?, SlotImageRole, SlotOptions)
@@ -175,6 +177,12 @@ struct SlotMachine {
 
     // MARK: - From loads
 
+    /// What memory has for a target that is not seen; nil: nothing, so that the load waits until it is.
+    mutating func looked(_ number: Int, _ response: ImageResponse?) -> [Action] {
+        guard number == generation, let call, !call.isRunning, !call.hasPicture else { return [] }
+        return response.map { finish($0, atOnce: true) } ?? wait(.paused)
+    }
+
     /// A load that was started has not answered at once: the user has to wait.
     mutating func mustWait(_ load: Int) -> [Action] {
         guard let call, call.load == load else { return [] }
@@ -270,7 +278,7 @@ struct SlotMachine {
             request.size = TargetSize(targetSize, fit: fit)
         }
         if !isVisible {
-            if call.options.whenHidden == .paused { return wait(.paused) }
+            if call.options.whenHidden == .paused { return call.hasPicture ? [] : [.look(call: generation, request)] }
             if call.options.whenHidden == .demoted {
                 self.call?.isDemoted = true
                 request.priority = .veryLow

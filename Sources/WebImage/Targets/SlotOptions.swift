@@ -6,7 +6,8 @@ public struct SlotOptions: Sendable {
     public enum HiddenLoads: String, Hashable, Sendable, CaseIterable {
         /// It goes on with ``/WebImageCore/LoadPriority/veryLow``.
         case demoted
-        /// It is cancelled without a word, and begins anew when the target is seen again.
+        /// It is cancelled without a word, and begins anew when the target is seen again. A picture that memory has is shown
+        /// all the same.
         case paused
         /// Nothing changes.
         case unchanged

@@ -49,10 +49,13 @@ package final class FrameBudget: Sendable {
             state.bytes += change
             return state.bytes > limit.bytes
         }
-        if isOver { free(sparing: key) }
+        if isOver { free(over: limit, sparing: key) }
     }
 
-    private func free(sparing key: ObjectIdentifier) {
+    /// Has animations give up what they keep, those first that were looked at least lately, until no more than so much is kept.
+    package func trim(to limit: ByteCount) { free(over: limit, sparing: nil) }
+
+    private func free(over limit: ByteCount, sparing key: ObjectIdentifier?) {
         while let victim = state.withLock({ $0.victim(over: limit.bytes, sparing: key) }) {
             // Looked at outside the lock: what was the last reference to it goes back through here.
             guard let buffer = victim.buffer else { return }
@@ -68,7 +71,7 @@ package final class FrameBudget: Sendable {
 
 extension FrameBudget.State {
     /// The animation that gives way next; nil when there is room, or none but the spared one has anything.
-    fileprivate func victim(over limit: Int, sparing key: ObjectIdentifier) -> FrameBudget.Member? {
+    fileprivate func victim(over limit: Int, sparing key: ObjectIdentifier?) -> FrameBudget.Member? {
         guard bytes > limit else { return nil }
         return members.filter { $0.key != key && $0.value.bytes > 0 }.min { $0.value.turn < $1.value.turn }?.value
     }

@@ -128,6 +128,20 @@ import WebImageTesting
         #expect(bench.transport.hits(SlotBench.url(5)) == 2)
     }
 
+    /// A list binds cells that are not seen yet; when they are, there is nothing left to wait for.
+    @Test func whatMemoryHasIsShownAlsoInTheDark() throws {
+        bench.remember(5)
+        var options = SlotOptions()
+        options.whenHidden = .paused
+        let slots = bench.slots(of: target, options)
+        slots.isVisible = false
+        slots.load(bench.request(5))
+        #expect(target.log == ["picture(5)"] && target.phases == ["loaded from memory"])
+        slots.isVisible = true
+        bench.settle()
+        #expect(target.log == ["picture(5)"] && bench.transport.requests.isEmpty)
+    }
+
     @Test func whatGrewInTheDarkIsLoadedInTheLight() throws {
         try bench.answer(200, height: 100)
         let slots = bench.slots(of: target, fitting())
