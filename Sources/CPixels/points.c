@@ -386,9 +386,11 @@ void wi_sharpen_row(
 WI_CLONES_FMA
 void wi_sharpen_row_8(
     uint8_t *restrict output, const uint8_t *restrict sharp, const uint8_t *restrict blurred, size_t width, float amount) {
-    const int32_t factor = (int32_t)(amount * 128 + 0.5f);
+    // Within 16 bits as `amount` is at most 1.
+    const int16_t factor = (int16_t)(amount * 128 + 0.5f);
     for (size_t i = 0; i < 4 * width; i++) {
-        int32_t value = sharp[i] + ((((int32_t)sharp[i] - (int32_t)blurred[i]) * factor + 64) >> 7);
+        int16_t change = (int16_t)((int16_t)(sharp[i] - blurred[i]) * factor + 64);
+        int16_t value = (int16_t)(sharp[i] + (change >> 7));
         value = value < 0 ? 0 : value;
         output[i] = (uint8_t)(value > 255 ? 255 : value);
     }

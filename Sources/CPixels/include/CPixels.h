@@ -59,6 +59,15 @@ void wi_store_row_16(uint16_t *output, const float *row, size_t width, int strai
 /// Holds colours between 0 and alpha, and alpha between 0 and `top`: what filters with negative lobes go beyond.
 void wi_clamp_row_float(float *row, size_t width, float top);
 
+// Small blurs of bytes. `weights` has 16 bits behind the point: the one in the middle, then `reach` of them, each of which is that
+// of two pixels; together they weigh 1. `count` is in channels. Every processor gives the same.
+
+/// Vertical pass: of 2 * `reach` + 1 rows.
+void wi_blur_columns_8(
+    uint16_t *sums, const uint8_t *_Nonnull const *_Nonnull rows, size_t reach, const uint16_t *weights, size_t count);
+/// Horizontal pass: there are `reach` pixels before and behind the sums.
+void wi_blur_row_8(uint8_t *output, const uint16_t *sums, size_t reach, const uint16_t *weights, size_t count);
+
 // Operations on single pixels. A run has planes of at most WI_RUN_PIXELS straight pixels, 0 to 1.
 
 #define WI_RUN_PIXELS 256
@@ -141,7 +150,7 @@ typedef enum wi_blend_mode {
 /// Lays the pixels of `top` over those of `run`.
 void wi_run_blend(wi_planes *run, const wi_planes *top, size_t count, wi_blend_mode mode);
 
-/// The same for opaque bytes, without a threshold.
+/// The same for opaque bytes, without a threshold; `amount` is at most 1.
 void wi_sharpen_row_8(
     uint8_t *output, const uint8_t *sharp, const uint8_t *blurred, size_t width, float amount);
 /// Adds `amount` times what a row of premultiplied floats differs from its blurred self by, where that is `threshold` or more.
