@@ -14,38 +14,43 @@ import WebImageProcessing
 @Suite struct ByteColorTests {
     /// A chain, and what it does to a colour.
     struct Chain: CustomTestStringConvertible, Sendable {
+        typealias Step = @Sendable (SIMD3<Double>) -> SIMD3<Double>
+
         var testDescription: String
         var transforms: [ImageTransform]
-        var steps: [@Sendable (SIMD3<Double>) -> SIMD3<Double>]
+        var steps: [Step]
 
-        init(_ name: String, _ parts: [(ImageTransform, @Sendable (SIMD3<Double>) -> SIMD3<Double>)]) {
+        init(_ name: String, _ parts: [(ImageTransform, Step)]) {
             testDescription = name
             transforms = parts.map(\.0)
             steps = parts.map(\.1)
         }
 
         func color(_ color: SIMD3<Double>) -> SIMD3<Double> {
-            steps.reduce(color) { color, step in step(color).clamped(lowerBound: .zero, upperBound: .one) }
+            steps.reduce(color) { $1($0).clamped(lowerBound: .zero, upperBound: .one) }
         }
     }
 
-    static func matrix(
-        _ matrix: ColorMatrix
-    ) -> (ImageTransform, @Sendable (SIMD3<Double>) -> SIMD3<Double>) {
+    static func matrix(_ matrix: ColorMatrix) -> (ImageTransform, Chain.Step) {
         let values = matrix.values.map { Double($0) }
-        return (
-            .colors(matrix),
-            { color in
-                SIMD3(
-                    (0..<3).map { row in
-                        (0..<3).reduce(values[row * 5 + 4]) { $0 + values[row * 5 + $1] * color[$1] }
-                    })
+        let step: Chain.Step = { color in
+            var made = SIMD3<Double>()
+            for row in 0..<3 {
+                made[row] = values[row * 5 + 4]
+                for part in 0..<3 { made[row] += values[row * 5 + part] * color[part] }
             }
-        )
+            return made
+        }
+        return (.colors(matrix), step)
     }
 
-    static func gamma(_ gamma: Double) -> (ImageTransform, @Sendable (SIMD3<Double>) -> SIMD3<Double>) {
-        (.gamma(gamma), { color in SIMD3((0..<3).map { color[$0] > 0 ? pow(color[$0], 1 / gamma) : 0 }) })
+    static func gamma(_ gamma: Double) -> (ImageTransform, Chain.Step) {
+        let step: Chain.Step = { color in
+            var made = SIMD3<Double>()
+            for part in 0..<3 where color[part] > 0 { made[part] = pow(color[part], 1 / gamma) }
+            return made
+        }
+        return (.gamma(gamma), step)
     }
 
     /// Red, green and blue each in a way of their own, and none mixed.
@@ -60,7 +65,8 @@ import WebImageProcessing
         Chain("negative", [matrix(.inverted)]),
         Chain("bright gamma", [gamma(2.2)]),
         Chain("dark gamma", [gamma(0.4)]),
-        Chain("extreme gammas", [gamma(0.01), gamma(100)]),
+        Chain("brightest gamma", [gamma(100)]),
+        Chain("darkest gamma", [gamma(0.01)]),
         Chain("parts apart", [matrix(apart)]),
         Chain("three in a row", [matrix(.contrast(1.2)), matrix(.brightness(0.1)), gamma(1.1)]),
     ]
@@ -81,11 +87,12 @@ import WebImageProcessing
     private static func levels(_ layout: PixelLayout, _ alpha: AlphaMode, width: Int) throws -> Image {
         let top = layout.top
         let height = (261 + width - 1) / width
-        let channels = (0..<width * height).flatMap { index in
+        let alphas = [top, 0, top / 2, 1]
+        var channels: [Int] = []
+        for index in 0..<width * height {
             let level = index % 256
-            let alphas = [top, 0, top / 2, 1]
-            return [level, 255 - level, level * 7 % 256].map { $0 * top / 255 }
-                + [alpha == .opaque ? top : alphas[index % 4]]
+            for part in [level, 255 - level, level * 7 % 256] { channels.append(part * top / 255) }
+            channels.append(alpha == .opaque ? top : alphas[index % 4])
         }
         let pixels = try PixelBuffer.make(PixelSize(width, height), layout, channels)
         return Image(pixels: pixels, info: Image.Info(alpha: alpha))
@@ -100,7 +107,9 @@ import WebImageProcessing
         for at in stride(from: 0, to: input.count, by: 4) {
             if output[at + 3] != input[at + 3] { return .infinity }
             let isSeen = input[at + 3] > 0
-            let exact = chain.color(isSeen ? SIMD3((0..<3).map { Double(input[at + $0]) / top }) : .zero)
+            var color = SIMD3<Double>()
+            for part in 0..<3 where isSeen { color[part] = Double(input[at + part]) / top }
+            let exact = chain.color(color)
             for part in 0..<3 { worst = max(worst, abs(exact[part] * top - Double(output[at + part]))) }
         }
         return worst
@@ -117,7 +126,7 @@ import WebImageProcessing
     @Test(arguments: unmixed + mixed, [AlphaMode.opaque, .straight])
     func deepPicturesKeepFiveDigits(_ chain: Chain, _ alpha: AlphaMode) throws {
         // What is spread afterwards spreads the error as well.
-        let allowed = chain.testDescription == "extreme gammas" || chain.testDescription.contains("contrast") ? 20 : 1.2
+        let allowed = chain.testDescription.contains("contrast") ? 20.0 : 1.2
         for width in [7, 261] {
             let worst = try Self.worst(chain, Self.levels(.rgba16, alpha, width: width))
             #expect(worst < allowed, "\(width) wide")
