@@ -4,13 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include "clones.h"
-
-struct wi_planes {
-    _Alignas(32) float r[WI_RUN_PIXELS];
-    float g[WI_RUN_PIXELS];
-    float b[WI_RUN_PIXELS];
-    float a[WI_RUN_PIXELS];
-};
+#include "planes.h"
 
 WI_INLINE float wi_unit(float value) {
     value = value < 0 ? 0 : value;
@@ -133,16 +127,6 @@ void wi_store_run_float(float *restrict pixels, const wi_planes *restrict run, s
 // MARK: colours
 
 WI_CLONES_FMA
-void wi_run_matrix(wi_planes *restrict run, size_t count, const float *m) {
-    for (size_t i = 0; i < count; i++) {
-        float r = run->r[i], g = run->g[i], b = run->b[i];
-        run->r[i] = wi_unit(m[0] * r + m[1] * g + m[2] * b + m[4]);
-        run->g[i] = wi_unit(m[5] * r + m[6] * g + m[7] * b + m[9]);
-        run->b[i] = wi_unit(m[10] * r + m[11] * g + m[12] * b + m[14]);
-    }
-}
-
-WI_CLONES_FMA
 void wi_run_matrix_alpha(wi_planes *restrict run, size_t count, const float *m) {
     for (size_t i = 0; i < count; i++) {
         float r = run->r[i], g = run->g[i], b = run->b[i], a = run->a[i];
@@ -151,46 +135,6 @@ void wi_run_matrix_alpha(wi_planes *restrict run, size_t count, const float *m) 
         run->b[i] = wi_unit(m[10] * r + m[11] * g + m[12] * b + m[13] * a + m[14]);
         run->a[i] = wi_unit(m[15] * r + m[16] * g + m[17] * b + m[18] * a + m[19]);
     }
-}
-
-// The logarithm of a number from 0 to 1 and the power of two, each to some six digits, by polynomials that fit best in the range
-// that is left when exponents are taken away.
-WI_INLINE float wi_log2(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, 4);
-    int32_t exponent = (int32_t)(bits >> 23) - 127;
-    bits = (bits & 0x7FFFFF) | 0x3F800000;
-    float m;
-    memcpy(&m, &bits, 4);
-    float x = m - 1;
-    float log = x * (1.4426950f + x * (-0.72134752f + x * (0.48089835f + x * (-0.36067376f + x * (0.28853901f +
-                x * (-0.24044917f + x * 0.20609929f))))));
-    // The series is good for the lower half; the upper half is that of m / 2 and one more.
-    float y = m * 0.5f - 1;
-    float high = 1 + y * (1.4426950f + y * (-0.72134752f + y * (0.48089835f + y * (-0.36067376f + y * (0.28853901f +
-                 y * (-0.24044917f + y * 0.20609929f))))));
-    return (float)exponent + (m < 1.41421356f ? log : high);
-}
-
-WI_INLINE float wi_exp2(float value) {
-    value = value < -126 ? -126 : value;
-    float whole = floorf(value);
-    float x = value - whole;
-    float fraction = 1 + x * (0.69314718f + x * (0.24022651f + x * (0.055504109f + x * (0.0096181291f + x * (0.0013333558f +
-                     x * 0.00015403530f)))));
-    uint32_t bits = (uint32_t)((int32_t)whole + 127) << 23;
-    float scale;
-    memcpy(&scale, &bits, 4);
-    return fraction * scale;
-}
-
-WI_INLINE float wi_power(float value, float power) { return value <= 1e-6f ? 0 : wi_exp2(wi_log2(value) * power); }
-
-WI_CLONES_FMA
-void wi_run_power(wi_planes *restrict run, size_t count, float power) {
-    for (size_t i = 0; i < count; i++) run->r[i] = wi_unit(wi_power(run->r[i], power));
-    for (size_t i = 0; i < count; i++) run->g[i] = wi_unit(wi_power(run->g[i], power));
-    for (size_t i = 0; i < count; i++) run->b[i] = wi_unit(wi_power(run->b[i], power));
 }
 
 // Between four corners of the cell in which a colour lies: those on the way from the darkest to the brightest, in the order
@@ -442,9 +386,11 @@ void wi_sharpen_row(
 WI_CLONES_FMA
 void wi_sharpen_row_8(
     uint8_t *restrict output, const uint8_t *restrict sharp, const uint8_t *restrict blurred, size_t width, float amount) {
-    const int32_t factor = (int32_t)(amount * 128 + 0.5f);
+    // Within 16 bits as `amount` is at most 1.
+    const int16_t factor = (int16_t)(amount * 128 + 0.5f);
     for (size_t i = 0; i < 4 * width; i++) {
-        int32_t value = sharp[i] + ((((int32_t)sharp[i] - (int32_t)blurred[i]) * factor + 64) >> 7);
+        int16_t change = (int16_t)((int16_t)(sharp[i] - blurred[i]) * factor + 64);
+        int16_t value = (int16_t)(sharp[i] + (change >> 7));
         value = value < 0 ? 0 : value;
         output[i] = (uint8_t)(value > 255 ? 255 : value);
     }

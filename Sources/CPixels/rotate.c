@@ -30,6 +30,39 @@ WI_INLINE wi_pixel wi_pixel_at(const void *row, ptrdiff_t x, wi_pixel_kind kind)
     return pixel;
 }
 
+typedef float wi_pixels2 __attribute__((vector_size(32), aligned(4)));
+typedef uint8_t wi_bytes2 __attribute__((vector_size(8), aligned(1)));
+typedef uint16_t wi_shorts2 __attribute__((vector_size(16), aligned(2)));
+
+// Two pixels that lie side by side, in levels of their depth.
+WI_INLINE void wi_two_at(wi_pixels2 *out, const void *row, ptrdiff_t x, wi_pixel_kind kind) {
+    int wide = kind == WI_PIXEL_16 || kind == WI_PIXEL_16_STRAIGHT;
+    if (wide) *out = __builtin_convertvector(*(const wi_shorts2 *)((const uint16_t *)row + 4 * x), wi_pixels2);
+    else *out = __builtin_convertvector(*(const wi_bytes2 *)((const uint8_t *)row + 4 * x), wi_pixels2);
+    if (kind == WI_PIXEL_8_STRAIGHT || kind == WI_PIXEL_16_STRAIGHT) {
+        const wi_pixels2 ones = {1, 1, 1, 1, 1, 1, 1, 1};
+        wi_pixels2 alpha = *out * (wide ? 1.0f / 65535.0f : 1.0f / 255.0f);
+        *out *= __builtin_shufflevector(alpha, ones, 3, 3, 3, 8, 7, 7, 7, 8);
+    }
+}
+
+// Where all sixteen pixels are there: two at a time.
+WI_INLINE void wi_rotate_inside(
+    wi_pixel *out, const char *line, ptrdiff_t column, size_t bytes_per_row, wi_pixel_kind kind, const float wx[4],
+    const float wy[4]) {
+    const wi_pixels2 left = {wx[0], wx[0], wx[0], wx[0], wx[1], wx[1], wx[1], wx[1]};
+    const wi_pixels2 right = {wx[2], wx[2], wx[2], wx[2], wx[3], wx[3], wx[3], wx[3]};
+    const float unit = kind == WI_PIXEL_16 || kind == WI_PIXEL_16_STRAIGHT ? 1.0f / 65535.0f : 1.0f / 255.0f;
+    wi_pixels2 sum = {0};
+    for (int r = 0; r < 4; r++, line += bytes_per_row) {
+        wi_pixels2 first, second;
+        wi_two_at(&first, line, column, kind);
+        wi_two_at(&second, line, column + 2, kind);
+        sum += (first * left + second * right) * (wy[r] * unit);
+    }
+    *out = __builtin_shufflevector(sum, sum, 0, 1, 2, 3) + __builtin_shufflevector(sum, sum, 4, 5, 6, 7);
+}
+
 WI_INLINE void wi_rotate_row_of(
     float *output, size_t count, const void *pixels, size_t width, size_t height, size_t bytes_per_row, wi_pixel_kind kind,
     double x, double y, double x_step, double y_step) {
@@ -42,19 +75,18 @@ WI_INLINE void wi_rotate_row_of(
             float wx[4], wy[4];
             wi_cubic(wx, (float)(px - fx));
             wi_cubic(wy, (float)(py - fy));
-            int inside = column >= 0 && column + 3 < (ptrdiff_t)width;
-            for (ptrdiff_t r = 0; r < 4; r++) {
+            int is_inside = column >= 0 && column + 3 < (ptrdiff_t)width && row >= 0 && row + 3 < (ptrdiff_t)height;
+            if (is_inside) {
+                const char *line = (const char *)pixels + (size_t)row * bytes_per_row;
+                wi_rotate_inside(&sum, line, column, bytes_per_row, kind, wx, wy);
+            }
+            for (ptrdiff_t r = 0; r < 4 && !is_inside; r++) {
                 if (row + r < 0 || row + r >= (ptrdiff_t)height) continue;
                 const void *line = (const char *)pixels + (size_t)(row + r) * bytes_per_row;
                 wi_pixel across = {0, 0, 0, 0};
-                if (inside) {
-                    across = wi_pixel_at(line, column, kind) * wx[0] + wi_pixel_at(line, column + 1, kind) * wx[1] +
-                             wi_pixel_at(line, column + 2, kind) * wx[2] + wi_pixel_at(line, column + 3, kind) * wx[3];
-                } else {
-                    for (ptrdiff_t c = 0; c < 4; c++) {
-                        if (column + c < 0 || column + c >= (ptrdiff_t)width) continue;
-                        across += wi_pixel_at(line, column + c, kind) * wx[c];
-                    }
+                for (ptrdiff_t c = 0; c < 4; c++) {
+                    if (column + c < 0 || column + c >= (ptrdiff_t)width) continue;
+                    across += wi_pixel_at(line, column + c, kind) * wx[c];
                 }
                 sum += across * wy[r];
             }

@@ -59,6 +59,15 @@ void wi_store_row_16(uint16_t *output, const float *row, size_t width, int strai
 /// Holds colours between 0 and alpha, and alpha between 0 and `top`: what filters with negative lobes go beyond.
 void wi_clamp_row_float(float *row, size_t width, float top);
 
+// Small blurs of bytes. `weights` has 16 bits behind the point: the one in the middle, then `reach` of them, each of which is that
+// of two pixels; together they weigh 1. `count` is in channels. Every processor gives the same.
+
+/// Vertical pass: of 2 * `reach` + 1 rows.
+void wi_blur_columns_8(
+    uint16_t *sums, const uint8_t *_Nonnull const *_Nonnull rows, size_t reach, const uint16_t *weights, size_t count);
+/// Horizontal pass: there are `reach` pixels before and behind the sums.
+void wi_blur_row_8(uint8_t *output, const uint16_t *sums, size_t reach, const uint16_t *weights, size_t count);
+
 // Operations on single pixels. A run has planes of at most WI_RUN_PIXELS straight pixels, 0 to 1.
 
 #define WI_RUN_PIXELS 256
@@ -77,12 +86,50 @@ void wi_store_run_16(uint16_t *pixels, const wi_planes *run, size_t count);
 /// As premultiplied pixels.
 void wi_store_run_float(float *pixels, const wi_planes *run, size_t count);
 
-/// Colours by a matrix of four rows of five: the weights of red, green, blue and alpha, and what is added. The first form
-/// takes no notice of alpha and leaves it as it is.
-void wi_run_matrix(wi_planes *run, size_t count, const float *matrix);
+/// Colours and alpha by a matrix of four rows of five: the weights of red, green, blue and alpha, and what is added.
 void wi_run_matrix_alpha(wi_planes *run, size_t count, const float *matrix);
-/// Raises each part of a colour to a power above 0, to five digits.
-void wi_run_power(wi_planes *run, size_t count, float power);
+
+/// What can be done to colours without looking at alpha. Results are held between 0 and 1.
+typedef enum wi_color_kind {
+    /// Each part times a number, and another one added.
+    WI_COLOR_SCALE = 0,
+    /// Each part a sum of all parts, weighted, and of a number.
+    WI_COLOR_MATRIX = 1,
+    /// Each part raised to a power above 0, to five digits.
+    WI_COLOR_POWER = 2,
+} wi_color_kind;
+
+typedef struct wi_color_step {
+    wi_color_kind kind;
+    /// For red, green and blue: the weights of red, green and blue, and what is added. Of a power: the power.
+    float values[12];
+} wi_color_step;
+
+/// Of four rows of five, of which those that say what becomes of alpha and what alpha adds do not count.
+static inline wi_color_step wi_color_matrix(const float *matrix) {
+    wi_color_step step = {WI_COLOR_SCALE, {0}};
+    for (int row = 0; row < 3; row++) {
+        for (int part = 0; part < 3; part++) {
+            step.values[4 * row + part] = matrix[5 * row + part];
+            if (row != part && matrix[5 * row + part] != 0) step.kind = WI_COLOR_MATRIX;
+        }
+        step.values[4 * row + 3] = matrix[5 * row + 4];
+    }
+    return step;
+}
+
+static inline wi_color_step wi_color_power(float power) {
+    wi_color_step step = {WI_COLOR_POWER, {power}};
+    return step;
+}
+
+/// Takes colours through steps that follow each other.
+void wi_run_colors(wi_planes *run, size_t count, const wi_color_step *steps, size_t step_count);
+/// The same of pixels that are opaque, or else straight. `output` and `input` may be the same.
+void wi_color_row_8(
+    uint8_t *output, const uint8_t *input, size_t count, const wi_color_step *steps, size_t step_count, int opaque);
+/// The same where no step mixes the parts of a colour: by tables of 256 bytes for red, for green and for blue.
+void wi_map_row_8(uint8_t *output, const uint8_t *input, size_t count, const uint8_t *tables, int opaque);
 /// Colours by a cube of `side` times `side` times `side` colours of four floats, red changing first; between them as in a
 /// tetrahedron. `amount` 1: wholly.
 void wi_run_cube(wi_planes *run, size_t count, const float *cube, size_t side, float amount);
@@ -103,7 +150,7 @@ typedef enum wi_blend_mode {
 /// Lays the pixels of `top` over those of `run`.
 void wi_run_blend(wi_planes *run, const wi_planes *top, size_t count, wi_blend_mode mode);
 
-/// The same for opaque bytes, without a threshold.
+/// The same for opaque bytes, without a threshold; `amount` is at most 1.
 void wi_sharpen_row_8(
     uint8_t *output, const uint8_t *sharp, const uint8_t *blurred, size_t width, float amount);
 /// Adds `amount` times what a row of premultiplied floats differs from its blurred self by, where that is `threshold` or more.

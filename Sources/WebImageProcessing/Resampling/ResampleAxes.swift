@@ -8,6 +8,8 @@ struct ResampleAxes: Sendable {
     let reduces: Bool
     /// Whether some weights are below 0.
     let overshoots: Bool
+    /// The same in short, where it is a small blur.
+    let bell: BellWeights?
 
     private static let recentWindows = RecentWindows()
 
@@ -27,11 +29,14 @@ struct ResampleAxes: Sendable {
                 bounds: bounds.map { Int($0.y)..<Int($0.y + $0.height) }))
         reduces = part.height >= Double(output.height)
         overshoots = filter.overshoots
+        bell = nil
     }
 
     init(
-        vertical: ResampleWindows<Double>, horizontal: ResampleWindows<Double>, reduces: Bool, overshoots: Bool
+        vertical: ResampleWindows<Double>, horizontal: ResampleWindows<Double>, reduces: Bool, overshoots: Bool,
+        bell: BellWeights? = nil
     ) {
+        self.bell = bell
         self.vertical = vertical
         self.horizontal = horizontal
         self.reduces = reduces
@@ -46,10 +51,12 @@ struct ResampleAxes: Sendable {
     func makeStage(
         from input: RowSamples, to output: RowSamples, inLinearLight: Bool = false
     ) throws(WebImageError) -> any ResampleStage {
+        let areBytes = input == output && input == RowSamples(kind: .eight, alpha: .opaque) && !inLinearLight
+        if areBytes, let bell { return try ByteBlurStage(bell, size: self.output) }
         let plan = VerticalPlan(vertical, reduces: reduces)
         let columns = horizontal.inputs
         let kernel: any ResampleKernel =
-            if input == output, input == RowSamples(kind: .eight, alpha: .opaque), !inLinearLight {
+            if areBytes {
                 try IntegerResampleKernel(self, columns: columns, slots: plan.slots)
             } else {
                 try FloatResampleKernel(

@@ -127,7 +127,8 @@ enum BlurPlan {
         return SizedAxes(
             input: size,
             axes: ResampleAxes(
-                vertical: windows(size.height), horizontal: windows(size.width), reduces: true, overshoots: false))
+                vertical: windows(size.height), horizontal: windows(size.width), reduces: true, overshoots: false,
+                bell: BellWeights(sigma: sigma, reach: reach)))
     }
 
     /// libvips' `gaussmat`: whole distances as long as their weight is not below the cut.

@@ -9,28 +9,27 @@ protocol PointOperation: Sendable {
     func changes(x: Int, y: Int, count: Int) -> Bool
     /// What this operation and the one behind it are together; nil where both are needed.
     func joined(with next: any PointOperation) -> (any PointOperation)?
+    /// The same for colours alone; nil where alpha counts, or the place does.
+    var colorStep: wi_color_step? { get }
 }
 
 extension PointOperation {
     func changes(x: Int, y: Int, count: Int) -> Bool { true }
     func joined(with next: any PointOperation) -> (any PointOperation)? { nil }
+    var colorStep: wi_color_step? { nil }
 }
 
 /// Colours by a matrix.
 struct MatrixOperation: PointOperation {
     let matrix: ColorMatrix
-    private let values: [Float]
-    private let usesAlpha: Bool
+    let colorStep: wi_color_step?
 
     init(matrix: ColorMatrix) {
         self.matrix = matrix
-        values = matrix.values
-        usesAlpha = matrix.usesAlpha
+        colorStep = matrix.usesAlpha ? nil : wi_color_matrix(matrix.values)
     }
 
-    func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
-        if usesAlpha { wi_run_matrix_alpha(run, count, values) } else { wi_run_matrix(run, count, values) }
-    }
+    func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) { wi_run_matrix_alpha(run, count, matrix.values) }
 
     /// Between two matrices colours are held between 0 and 1. Where the first one cannot lead out of there, the two are one.
     func joined(with next: any PointOperation) -> (any PointOperation)? {
@@ -43,7 +42,11 @@ struct MatrixOperation: PointOperation {
 struct PowerOperation: PointOperation {
     let power: Float
 
-    func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) { wi_run_power(run, count, power) }
+    var colorStep: wi_color_step? { wi_color_power(power) }
+
+    func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
+        ColorSteps(steps: [wi_color_power(power)]).apply(to: run, x: x, y: y, count: count)
+    }
 }
 
 /// One colour, laid over or under each pixel.

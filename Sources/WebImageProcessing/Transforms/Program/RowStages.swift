@@ -84,11 +84,15 @@ final class PixelRun {
 /// Lets operations on single pixels follow each other, run by run, while a run is in the first-level cache.
 final class PointRunner {
     private let operations: [any PointOperation]
+    /// What they are for bytes; nil where some are not about colours alone.
+    private let byteColors: ByteColors?
     private let run = PixelRun()
     private let width: Int
 
     init(_ operations: [any PointOperation], width: Int) {
-        self.operations = operations
+        self.operations = ColorSteps.gathering(operations)
+        let only = self.operations.count == 1 ? self.operations.first as? ColorSteps : nil
+        byteColors = only.map(ByteColors.init)
         self.width = width
     }
 
@@ -100,6 +104,9 @@ final class PointRunner {
         y: Int, from source: UnsafeRawPointer, _ samples: RowSamples, to target: UnsafeMutableRawPointer,
         _ kind: RowSamples.Kind
     ) {
+        if let byteColors, samples.kind == .eight, kind == .eight, samples.alpha != .premultiplied {
+            return byteColors.apply(from: source, to: target, count: width, isOpaque: samples.alpha == .opaque)
+        }
         for x in stride(from: 0, to: width, by: PixelRun.length) {
             let count = min(PixelRun.length, width - x)
             var isLoaded = false

@@ -1,0 +1,156 @@
+// Chains of operations on colours alone. Sixteen pixels go through all of them in registers, and bytes become floats and bytes
+// again on the way, so that a chain costs little more than one of its operations.
+#include "CPixels.h"
+#include <string.h>
+#include "clones.h"
+#include "planes.h"
+
+enum { WI_LANES = 16 };
+typedef float wi_floats __attribute__((vector_size(4 * WI_LANES), aligned(4)));
+typedef int32_t wi_ints __attribute__((vector_size(4 * WI_LANES), aligned(4)));
+typedef uint32_t wi_words __attribute__((vector_size(4 * WI_LANES), aligned(4)));
+
+// By pointer everywhere: vectors as arguments would need one processor in caller and called.
+typedef struct wi_colors {
+    wi_floats r, g, b;
+} wi_colors;
+
+WI_INLINE void wi_hold(wi_floats *value) {
+    wi_floats zero = {0};
+    *value = __builtin_elementwise_min(__builtin_elementwise_max(*value, zero), zero + 1);
+}
+
+// `first * r + second * g + third * b + added`, held between 0 and 1.
+WI_INLINE void wi_weigh(wi_floats *out, const wi_colors *in, const float *weights) {
+    *out = in->r * weights[0] + weights[3];
+    *out = in->g * weights[1] + *out;
+    *out = in->b * weights[2] + *out;
+    wi_hold(out);
+}
+
+#define WI_EACH(c) _Pragma("clang loop unroll(full)") for (int c = 0; c < 3; c++)
+
+// The logarithm to the base 2 of a number from 0 to 1, by the polynomial that fits best where exponents leave a number around
+// 1, then the power of two, by one around 0: to six and to five and a half digits, or to four, which do for bytes. One to any
+// power stays one. The parts go side by side: one after the other, each would wait for itself.
+WI_INLINE void wi_raise(wi_colors *colors, float power, int is_brief) {
+    const int32_t half_root = 0x3F3504F3;
+    // Added to a number this large, whole numbers are the lowest bits of what comes out.
+    const float large = 12582912;
+    wi_floats *parts[3] = {&colors->r, &colors->g, &colors->b};
+    const wi_floats zero = {0};
+    wi_floats x[3], y[3], exponent[3];
+    wi_ints whole[3];
+    WI_EACH(c) {
+        wi_ints bits = (wi_ints)*parts[c], shift = (bits - half_root) >> 23;
+        exponent[c] = __builtin_convertvector(shift, wi_floats);
+        x[c] = (wi_floats)(bits - (shift << 23)) - 1;
+    }
+    if (is_brief) {
+        WI_EACH(c) y[c] = x[c] * 0.254751888f - 0.390892546f;
+        WI_EACH(c) y[c] = y[c] * x[c] + 0.485306534f;
+        WI_EACH(c) y[c] = y[c] * x[c] - 0.720554967f;
+        WI_EACH(c) y[c] = y[c] * x[c] + 1.44264625f;
+    } else {
+        WI_EACH(c) y[c] = x[c] * 0.171624572f - 0.269320291f;
+        WI_EACH(c) y[c] = y[c] * x[c] + 0.295699543f;
+        WI_EACH(c) y[c] = y[c] * x[c] - 0.359371637f;
+        WI_EACH(c) y[c] = y[c] * x[c] + 0.480626767f;
+        WI_EACH(c) y[c] = y[c] * x[c] - 0.721363576f;
+        WI_EACH(c) y[c] = y[c] * x[c] + 1.44269645f;
+    }
+    WI_EACH(c) y[c] = y[c] * x[c] + exponent[c];
+    WI_EACH(c) y[c] = __builtin_elementwise_max(y[c] * power, zero - 125);
+    WI_EACH(c) {
+        wi_floats moved = y[c] + large;
+        whole[c] = (wi_ints)moved << 23;
+        x[c] = y[c] - (moved - large);
+    }
+    if (is_brief) {
+        WI_EACH(c) y[c] = x[c] * 0.0550089313f + 0.242210968f;
+        WI_EACH(c) y[c] = y[c] * x[c] + 0.693282928f;
+    } else {
+        WI_EACH(c) y[c] = x[c] * 0.00958285324f + 0.0559064259f;
+        WI_EACH(c) y[c] = y[c] * x[c] + 0.240240986f;
+        WI_EACH(c) y[c] = y[c] * x[c] + 0.693124193f;
+    }
+    WI_EACH(c) y[c] = y[c] * x[c] + 1;
+    WI_EACH(c) {
+        wi_ints raised = ((wi_ints)y[c] + whole[c]) & (wi_ints)(*parts[c] > zero + 1e-6f);
+        *parts[c] = __builtin_elementwise_min((wi_floats)raised, zero + 1);
+    }
+}
+
+WI_INLINE void wi_take_steps(wi_colors *colors, const wi_color_step *steps, size_t step_count, int for_bytes) {
+    for (size_t s = 0; s < step_count; s++) {
+        const float *values = steps[s].values;
+        switch (steps[s].kind) {
+        case WI_COLOR_SCALE:
+            colors->r = colors->r * values[0] + values[3];
+            colors->g = colors->g * values[5] + values[7];
+            colors->b = colors->b * values[10] + values[11];
+            wi_hold(&colors->r);
+            wi_hold(&colors->g);
+            wi_hold(&colors->b);
+            break;
+        case WI_COLOR_MATRIX: {
+            wi_colors in = *colors;
+            wi_weigh(&colors->r, &in, values);
+            wi_weigh(&colors->g, &in, values + 4);
+            wi_weigh(&colors->b, &in, values + 8);
+            break;
+        }
+        case WI_COLOR_POWER:
+            // What steps behind it would make more of is not left out.
+            if (for_bytes && s + 1 == step_count) wi_raise(colors, values[0], 1);
+            else wi_raise(colors, values[0], 0);
+            break;
+        }
+    }
+}
+
+WI_CLONES_WIDE
+void wi_run_colors(wi_planes *run, size_t count, const wi_color_step *steps, size_t step_count) {
+    // A run has room for whole vectors.
+    for (size_t i = 0; i < count; i += WI_LANES) {
+        wi_colors colors = {
+            *(const wi_floats *)(run->r + i), *(const wi_floats *)(run->g + i), *(const wi_floats *)(run->b + i)};
+        wi_take_steps(&colors, steps, step_count, 0);
+        *(wi_floats *)(run->r + i) = colors.r;
+        *(wi_floats *)(run->g + i) = colors.g;
+        *(wi_floats *)(run->b + i) = colors.b;
+    }
+}
+
+WI_INLINE void wi_take_steps_8(
+    uint8_t *output, const uint8_t *input, const wi_color_step *steps, size_t step_count, int opaque) {
+    wi_words pixels;
+    memcpy(&pixels, input, sizeof pixels);
+    wi_words alpha = opaque ? (pixels | 0xFF000000u) & 0xFF000000u : pixels & 0xFF000000u;
+    // The colours of pixels that cannot be seen must not come to light: they become black.
+    if (!opaque) pixels &= (wi_words)(alpha != 0);
+    const float unit = 1.0f / 255.0f;
+    wi_colors colors = {
+        __builtin_convertvector((wi_ints)(pixels & 255), wi_floats) * unit,
+        __builtin_convertvector((wi_ints)(pixels >> 8 & 255), wi_floats) * unit,
+        __builtin_convertvector((wi_ints)(pixels >> 16 & 255), wi_floats) * unit};
+    wi_take_steps(&colors, steps, step_count, 1);
+    pixels = alpha | (wi_words)__builtin_convertvector(colors.r * 255 + 0.5f, wi_ints);
+    pixels |= (wi_words)__builtin_convertvector(colors.g * 255 + 0.5f, wi_ints) << 8;
+    pixels |= (wi_words)__builtin_convertvector(colors.b * 255 + 0.5f, wi_ints) << 16;
+    memcpy(output, &pixels, sizeof pixels);
+}
+
+WI_CLONES_WIDE
+void wi_color_row_8(
+    uint8_t *output, const uint8_t *input, size_t count, const wi_color_step *steps, size_t step_count, int opaque) {
+    size_t i = 0;
+    for (; i + WI_LANES <= count; i += WI_LANES) {
+        wi_take_steps_8(output + 4 * i, input + 4 * i, steps, step_count, opaque);
+    }
+    if (i == count) return;
+    uint8_t rest[4 * WI_LANES] = {0};
+    memcpy(rest, input + 4 * i, 4 * (count - i));
+    wi_take_steps_8(rest, rest, steps, step_count, opaque);
+    memcpy(output + 4 * i, rest, 4 * (count - i));
+}

@@ -1,0 +1,87 @@
+import CPixels
+import WebImageCore
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The weights of a small bell, which are the same to both sides and in both directions, as whole numbers.
+struct BellWeights: Sendable {
+    /// Farther ones would add up what 16 bits cut off, and take longer than fewer pixels do.
+    private static let farthest = 16
+
+    /// The one in the middle, then those beside it; 16 bits behind the point.
+    let weights: [UInt16]
+
+    var reach: Int { weights.count - 1 }
+
+    /// - Parameter reach: how far the farthest weight may be, in pixels.
+    /// - Returns: nil for a bell that is not small.
+    init?(sigma: Double, reach: Double) {
+        let reach = Int(reach)
+        guard reach <= Self.farthest else { return nil }
+        let bell = (0...reach).map { exp(-0.5 * Double($0 * $0) / (sigma * sigma)) }
+        let sum = bell.dropFirst().reduce(bell[0]) { $0 + 2 * $1 }
+        let sides = bell.dropFirst().map { Int(($0 / sum * 65_536).rounded()) }
+        // The middle takes what is left, so that even areas stay as they are.
+        let middle = 65_536 - 2 * sides.reduce(0, +)
+        weights = ([middle] + sides).map { UInt16(clamping: $0) }
+    }
+}
+
+/// Blurs opaque bytes in 16 bits, within half a level of the exact result beside its rounding.
+final class ByteBlurStage: ResampleStage {
+    private let weights: [UInt16]
+    private let reach: Int
+    private let size: PixelSize
+    private let memory: AlignedMemory
+    private let sums: UnsafeMutablePointer<UInt16>
+    private let window: UnsafeMutablePointer<UnsafePointer<UInt8>>
+    private(set) var rowsDone = 0
+
+    /// - Throws: `limitExceeded` without memory.
+    init(_ bell: BellWeights, size: PixelSize) throws(WebImageError) {
+        weights = bell.weights
+        reach = bell.reach
+        self.size = size
+        memory = try AlignedMemory(byteCount: (size.width + 2 * reach) * 8)
+        sums = memory.base.bindMemory(to: UInt16.self, capacity: (size.width + 2 * reach) * 4)
+        window = .allocate(capacity: 2 * reach + 1)
+    }
+
+    deinit {
+        memory.deallocate()
+        window.deallocate()
+    }
+
+    var firstRowNeeded: Int { max(rowsDone - reach, 0) }
+
+    func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
+        let last = size.height - 1
+        while rowsDone <= last, min(rowsDone + reach, last) < available {
+            for index in 0...2 * reach {
+                let row = min(max(rowsDone + index - reach, 0), last)
+                (window + index).initialize(to: rows.address(of: row).assumingMemoryBound(to: UInt8.self))
+            }
+            let middle = sums + 4 * reach
+            wi_blur_columns_8(middle, window, reach, weights, 4 * size.width)
+            repeatEdges(of: middle)
+            let output = try result.row(rowsDone).assumingMemoryBound(to: UInt8.self)
+            wi_blur_row_8(output, middle, reach, weights, 4 * size.width)
+            try result.commit(rowsDone)
+            rowsDone += 1
+        }
+    }
+
+    private func repeatEdges(of row: UnsafeMutablePointer<UInt16>) {
+        let end = row + 4 * size.width
+        for pixel in 0..<reach {
+            (row - 4 * (pixel + 1)).update(from: row, count: 4)
+            (end + 4 * pixel).update(from: end - 4, count: 4)
+        }
+    }
+}
