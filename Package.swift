@@ -144,7 +144,7 @@ let package = Package(
         room(
             "WebImageGTK",
             [
-                "WebImage", "WebImageCore", "WebImageProcessing",
+                "WebImage", "WebImageCore", "WebImageProcessing", "WebImageSystem",
                 .target(name: "CSysGTK", condition: .when(traits: ["GTK"])),
                 .target(name: "CShimGTK", condition: .when(traits: ["GTK"])),
             ]),
@@ -188,7 +188,7 @@ let package = Package(
         .executableTarget(
             name: "gtk-probe",
             dependencies: [
-                "WebImageGTK", "WebImageProcessing", "WebImageCore",
+                "WebImageGTK", "WebImage", "WebImageTesting", "WebImageProcessing", "WebImageCore",
                 .target(name: "CSysGTK", condition: .when(traits: ["GTK"])),
                 .target(name: "CShimGTK", condition: .when(traits: ["GTK"])),
             ],

@@ -281,7 +281,8 @@ extension ImageCache {
     /// - Parameter foreign: what keeps pictures and originals in its place; nil: nothing does.
     fileprivate convenience init(
         _ configuration: ImageManager.Configuration, behind foreign: ForeignCache?, _ decoding: DecodeService,
-        executor: any WorkExecutor, files: any FileSystem, memoryPressure: (any MemoryPressureSource)?, frames: FrameBudget
+        executor: any WorkExecutor, files: any FileSystem, memoryPressure: (any MemoryPressureSource)?,
+        frames: FrameBudget
     ) {
         let clock = decoding.clock
         let memory = MemoryCache(

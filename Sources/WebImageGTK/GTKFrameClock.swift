@@ -1,12 +1,13 @@
 #if GTK
     internal import CShimGTK
     internal import CSysGTK
+    public import WebImage
 
     /// Calls closures at given times, on GLib's main loop: for frames of animations.
     ///
     /// A wake-up comes at its time or up to a millisecond later, never before; those that are due in one turn of the loop come
     /// in the order of their times, and equal times in the order of the calls. While nothing is due, nothing runs.
-    @MainActor public final class GTKFrameClock {
+    @MainActor public final class GTKFrameClock: FrameClock {
         // Made in `init`, from which it needs the address of the object itself.
         private var alarm: UnsafeMutableRawPointer!
         /// In the order in which they are due.
@@ -31,12 +32,12 @@
         ///   - time: by the clock that ``now`` tells.
         ///   - body: what is called. It is let go after the call, when it is cancelled, and with the clock.
         /// - Returns: what cancels the call; it need not be kept.
-        @discardableResult public func wake(at time: Duration, _ body: @escaping @MainActor () -> Void) -> Wakeup {
+        @discardableResult public func wake(at time: Duration, _ body: @escaping @MainActor () -> Void) -> FrameWake {
             lastNumber += 1
             let wakeup = Wakeup(self, time, lastNumber, body)
             wakeups.insert(wakeup, at: wakeups.firstIndex { $0.time > time } ?? wakeups.endIndex)
             setAlarm()
-            return wakeup
+            return FrameWake { wakeup.cancel() }
         }
 
         fileprivate func cancel(_ wakeup: Wakeup) {
@@ -64,7 +65,7 @@
         }
 
         /// A call that is to come.
-        @MainActor public final class Wakeup {
+        @MainActor final class Wakeup {
             let time: Duration
             let number: Int
             private weak var clock: GTKFrameClock?
@@ -80,7 +81,7 @@
             }
 
             /// Makes the call not come. After the call this does nothing.
-            public func cancel() {
+            func cancel() {
                 guard body != nil else { return }
                 body = nil
                 clock?.cancel(self)

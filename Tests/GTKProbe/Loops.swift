@@ -1,5 +1,6 @@
 #if GTK
     import CSysGTK
+    import WebImage
     import WebImageGTK
 
     /// The main loop, the main actor in it, and the frame clock.
@@ -40,7 +41,7 @@
             let start = clock.now
             var order: [String] = []
             var (isEarly, isAdded) = (false, false)
-            func wake(_ name: String, after milliseconds: Int) -> GTKFrameClock.Wakeup {
+            func wake(_ name: String, after milliseconds: Int) -> FrameWake {
                 let time = start + .milliseconds(milliseconds)
                 return clock.wake(at: time) {
                     order.append(name)
@@ -53,7 +54,7 @@
             _ = wake("second-too", after: 20)
             let cancelled = wake("cancelled", after: 15)
             _ = wake("over", after: -5)
-            var cancelledByFirst: GTKFrameClock.Wakeup?
+            var cancelledByFirst: FrameWake?
             clock.wake(at: start + .milliseconds(10)) {
                 cancelledByFirst?.cancel()
                 clock.wake(at: start) { isAdded = true }

@@ -2,7 +2,7 @@
     /// What the probe can look at.
     @MainActor enum Script: String, CaseIterable {
         case textures, orientations, fits, fades, widgetFades, lives, signals, pump, sizes, visibility, clock, label,
-            frames, files
+            frames, files, loads, retries, ends, plays, widgets, cells
 
         func run() async {
             switch self {
@@ -20,6 +20,12 @@
             case .label: Boxes.label()
             case .frames: await Boxes.frames()
             case .files: await Boxes.files()
+            case .loads: await Views.loads()
+            case .retries: await Views.retries()
+            case .ends: await Views.ends()
+            case .plays: await Views.plays()
+            case .widgets: await Views.widgets()
+            case .cells: await Views.cells()
             }
         }
     }

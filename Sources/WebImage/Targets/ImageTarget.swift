@@ -57,7 +57,7 @@ extension ImageTarget {
         completion: @escaping @MainActor () -> Void
     ) {
         if let custom = transition as? CustomTransition {
-            custom.run(TransitionContext(image: image, slot: slot, target: self, completion: completion))
+            custom.run(to: image, in: slot, of: self, completion: completion)
         } else {
             setImage(image, in: slot)
             completion()

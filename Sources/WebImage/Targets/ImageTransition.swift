@@ -62,6 +62,13 @@ public struct CustomTransition: ImageTransition {
         self.duration = duration
         self.run = run
     }
+
+    /// Carries it out, for targets that write ``ImageTarget/apply(_:to:in:completion:)`` themselves.
+    @MainActor public func run(
+        to image: Image, in slot: SlotName, of target: any ImageTarget, completion: @escaping @MainActor () -> Void
+    ) {
+        run(TransitionContext(image: image, slot: slot, target: target, completion: completion))
+    }
 }
 
 /// What a ``CustomTransition`` works with.

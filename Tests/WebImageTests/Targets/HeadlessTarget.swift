@@ -34,7 +34,7 @@ import WebImageTesting
         completion: @escaping @MainActor () -> Void
     ) {
         if let custom = transition as? CustomTransition {
-            return custom.run(TransitionContext(image: image, slot: slot, target: self, completion: completion))
+            return custom.run(to: image, in: slot, of: self, completion: completion)
         }
         log.append("transition")
         setImage(image, in: slot)

@@ -1,8 +1,8 @@
 /// A GIF whose frames are each of one colour: red, green, blue, white, red ...
-enum BlinkingGIF {
-    static let colors: [[UInt8]] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]]
+package enum BlinkingGIF {
+    package static let colors: [[UInt8]] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]]
 
-    static func file(width: Int, height: Int, frames: Int, hundredths: Int = 5, loops: Int? = 0) -> [UInt8] {
+    package static func file(width: Int, height: Int, frames: Int, hundredths: Int = 5, loops: Int? = 0) -> [UInt8] {
         var bytes = Array("GIF89a".utf8) + word(width) + word(height) + [0x81, 0, 0] + colors.flatMap { $0 }
         if let loops { bytes += [0x21, 0xFF, 11] + Array("NETSCAPE2.0".utf8) + [3, 1] + word(loops) + [0] }
         for frame in 0..<frames { bytes += self.frame(frame % 4, width, height, hundredths) }
@@ -10,7 +10,7 @@ enum BlinkingGIF {
     }
 
     /// Where the first frame of such a file ends.
-    static func endOfFirstFrame(width: Int, height: Int) -> Int {
+    package static func endOfFirstFrame(width: Int, height: Int) -> Int {
         file(width: width, height: height, frames: 1).count - 1
     }
 

@@ -1,0 +1,198 @@
+#if GTK
+    internal import CSysGTK
+    public import WebImage
+
+    /// Cells of a `GtkGridView` or `GtkListView` that show pictures, are used again and again, and have what comes next loaded ahead.
+    ///
+    ///     let cells = ImageCells(manager: manager, width: 150, height: 150, count: { urls.count }) { ImageRequest(urls[$0]) }
+    ///     let grid = gtk_grid_view_new(selection, cells.factory)
+    ///
+    /// Each cell is a ``WebImageView``: it loads while it is bound and seen, and rests otherwise. A cell that a list unbinds and binds
+    /// again for the same picture, as lists do with all cells behind one that was removed, keeps it.
+    ///
+    /// The cells must be kept for as long as the list is.
+    @MainActor public final class ImageCells {
+        /// The `GtkListItemFactory *`. Owned by this object; a view that is made with it takes a reference, which
+        /// ``takeFactory()`` gives.
+        public let factory: OpaquePointer
+        /// Called for each cell when it is bound, after its load has begun: to set ``WebImageView/alternativeText``, for one.
+        public var onBind: (@MainActor (_ view: WebImageView, _ position: Int) -> Void)?
+        /// Called once for each cell, before it is bound.
+        public var onSetup: (@MainActor (_ view: WebImageView) -> Void)?
+        /// The cells that are bound and seen, by position.
+        public private(set) var visible: [Int: WebImageView] = [:]
+        /// How many cells there are, seen or not.
+        public private(set) var cellCount = 0
+
+        private let manager: ImageManager
+        private let size: (width: Int, height: Int)
+        private let fit: ContentFit
+        private let count: @MainActor () -> Int
+        private let request: @MainActor (Int) -> ImageRequest?
+        private let ahead: AheadOfList
+        private var isPreloadDue = false
+
+        /// - Parameters:
+        ///   - manager: loads.
+        ///   - width: of a cell, in logical pixels. A grid may make it larger.
+        ///   - height: of a cell, in logical pixels.
+        ///   - fit: where a picture is drawn in its cell.
+        ///   - prefetcher: loads what comes next; nil: nothing is loaded ahead.
+        ///   - count: how many items the list has now.
+        ///   - request: what an item shows; nil: nothing.
+        public init(
+            manager: ImageManager, width: Int, height: Int, fit: ContentFit = .cover,
+            prefetcher: ImagePrefetcher? = nil,
+            count: @escaping @MainActor () -> Int, request: @escaping @MainActor (Int) -> ImageRequest?
+        ) {
+            self.manager = manager
+            size = (width, height)
+            self.fit = fit
+            self.count = count
+            self.request = request
+            guard let factory = gtk_signal_list_item_factory_new() else {
+                preconditionFailure("GTK makes no factories before gtk_init")
+            }
+            self.factory = factory
+            ahead = AheadOfList(prefetcher)
+            let object = UnsafeMutableRawPointer(factory)
+            SignalConnection.connectObject(object, "setup") { [weak self] in self?.setUp($0) }
+            SignalConnection.connectObject(object, "bind") { [weak self] in self?.bind($0) }
+            SignalConnection.connectObject(object, "unbind") { [weak self] in self?.unbind($0) }
+            SignalConnection.connectObject(object, "teardown") { [weak self] in self?.tearDown($0) }
+        }
+
+        isolated deinit { g_object_unref(UnsafeMutableRawPointer(factory)) }
+
+        /// The factory with a reference that a function takes over, as `gtk_grid_view_new` does.
+        public func takeFactory() -> UnsafeMutableRawPointer { g_object_ref(UnsafeMutableRawPointer(factory)) }
+
+        /// Has the visible cells bound anew: what ``request`` says of them has changed.
+        public func reload() {
+            for (position, view) in visible { show(position, on: view) }
+        }
+
+        // MARK: - From the list
+
+        private func setUp(_ item: OpaquePointer?) {
+            guard let item else { return }
+            let view = WebImageView(manager: manager, fit: fit)
+            view.box.fixedSize = size
+            let cell = ListCell(view)
+            cell.onVisibilityChange = { [weak self, weak cell] in
+                if let self, let cell { visibilityChanged(of: cell) }
+            }
+            AttachedObjects.attach(cell, to: UnsafeMutableRawPointer(item), as: ListCell.name)
+            gtk_list_item_set_child(item, view.widget.cWidget)
+            cellCount += 1
+            onSetup?(view)
+        }
+
+        private func bind(_ item: OpaquePointer?) {
+            guard let item, let cell = ListCell.of(item) else { return }
+            let position = Int(gtk_list_item_get_position(item))
+            cell.position = position
+            show(position, on: cell.view)
+            visibilityChanged(of: cell)
+        }
+
+        private func show(_ position: Int, on view: WebImageView) {
+            if let request = request(position) { view.load(request) } else { view.target.slots.clear() }
+            onBind?(view, position)
+        }
+
+        private func unbind(_ item: OpaquePointer?) {
+            guard let item, let cell = ListCell.of(item) else { return }
+            forget(cell)
+            cell.position = nil
+            cell.view.recycle()
+        }
+
+        private func tearDown(_ item: OpaquePointer?) {
+            guard let item, let cell = ListCell.of(item) else { return }
+            forget(cell)
+            cellCount -= 1
+            gtk_list_item_set_child(item, nil)
+        }
+
+        private func visibilityChanged(of cell: ListCell) {
+            if let position = cell.position, cell.view.box.isVisible {
+                visible[position] = cell.view
+                preloadSoon()
+            } else {
+                forget(cell)
+            }
+        }
+
+        private func forget(_ cell: ListCell) {
+            guard let position = cell.position, visible[position] === cell.view else { return }
+            visible[position] = nil
+        }
+
+        /// Once for all cells that a turn of the loop has changed.
+        private func preloadSoon() {
+            guard ahead.isActive, !isPreloadDue else { return }
+            isPreloadDue = true
+            Task { @MainActor [weak self] in
+                guard let self else { return }
+                isPreloadDue = false
+                guard let first = visible.keys.min(), let last = visible.keys.max() else { return }
+                ahead.show(first..<last + 1, of: count(), size: visible[first]?.box.size, fit: fit, request)
+            }
+        }
+    }
+
+    /// What a list item keeps.
+    @MainActor private final class ListCell {
+        static let name = "wi-cell"
+        let view: WebImageView
+        var position: Int?
+        var onVisibilityChange: (@MainActor () -> Void)?
+
+        init(_ view: WebImageView) {
+            self.view = view
+            view.onVisibilityChange = { [weak self] _ in self?.onVisibilityChange?() }
+        }
+
+        static func of(_ item: OpaquePointer) -> ListCell? {
+            AttachedObjects.find(ListCell.self, of: UnsafeMutableRawPointer(item), as: name)
+        }
+    }
+
+    /// Has loaded what a list comes to next, at the size of its cells.
+    @MainActor private final class AheadOfList {
+        private let prefetcher: ImagePrefetcher?
+        private let wanted = WantedRequests()
+        private lazy var preloader = prefetcher.map { prefetcher in
+            ListPreloader(prefetcher: prefetcher) { [wanted] in wanted.take($0) }
+        }
+
+        init(_ prefetcher: ImagePrefetcher?) { self.prefetcher = prefetcher }
+
+        var isActive: Bool { prefetcher != nil }
+
+        func show(
+            _ visible: Range<Int>, of count: Int, size: BoxSize?, fit: ContentFit,
+            _ request: @escaping @MainActor (Int) -> ImageRequest?
+        ) {
+            guard let preloader, let size else { return }
+            wanted.set { position in
+                guard var request = request(position) else { return [] }
+                if request.size == nil {
+                    request.size = TargetSize(size.pixels, fit: fit == .cover ? .cover : .contain)
+                }
+                return [request]
+            }
+            preloader.show(visible, of: count)
+        }
+    }
+
+    /// Hands a function of the main actor's to a preloader, which calls it within `show` and so on the main actor.
+    private final class WantedRequests: Sendable {
+        @MainActor private var make: (@MainActor (Int) -> [ImageRequest])?
+
+        @MainActor func set(_ make: @escaping @MainActor (Int) -> [ImageRequest]) { self.make = make }
+
+        func take(_ position: Int) -> [ImageRequest] { MainActor.assumeIsolated { make?(position) ?? [] } }
+    }
+#endif
