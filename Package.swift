@@ -219,7 +219,12 @@ let package = Package(
                 "WebImageDownload", "WebImageProcessing", "PipeCoder", "CSysCrypto",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
-        tests("WebImageGTKTests", ["WebImageGTK", "WebImageTesting", "WebImageCore", "gtk-probe"]),
+        tests(
+            "WebImageGTKTests",
+            [
+                "WebImageGTK", "WebImage", "WebImageTesting", "WebImageCore", "gtk-probe",
+                .target(name: "CSysGTK", condition: .when(traits: ["GTK"])),
+            ]),
         tests(
             "WebImageCommandsTests",
             ["WebImageCommands", "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem", "webimage"]),

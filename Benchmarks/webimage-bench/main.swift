@@ -3,6 +3,7 @@ import CBench
 
 let known = [
     "formats", "warm", "memory", "eviction", "cold", "overlap", "cache", "share", "download", "crowd", "documents",
+    "play",
 ]
 let arguments = Array(CommandLine.arguments.dropFirst())
 
@@ -31,6 +32,7 @@ default:
         case "cache": try CacheBench.run()
         case "crowd": try await CrowdBench.run()
         case "documents": try await DocumentBench.run()
+        case "play": try await PlayBench.run()
         case "share": try ShareBench.run()
         case "download": try await DownloadBench.run()
         default: print("there are \(known.joined(separator: ", "))")

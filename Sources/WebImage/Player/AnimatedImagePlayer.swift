@@ -75,6 +75,9 @@ import WebImageSystem
     private var awaited: Task<Void, Never>?
     private var presence: AnimationPresence?
 
+    /// Whether the frame that is due is the one that is seen; false while it is waited for. For tests.
+    var isSettled: Bool { awaited == nil }
+
     /// Nil for a picture that is no animation. It does not play before ``play()``.
     ///
     /// - Parameters:
