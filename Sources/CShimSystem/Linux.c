@@ -4,6 +4,8 @@
 
 #if WI_IS_LINUX
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -57,6 +59,15 @@ void wi_wish_for_large_pages(void *start, size_t count) { madvise(start, count, 
 int wi_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int wi_socket(int family, int type, int protocol) { return socket(family, type | SOCK_CLOEXEC, protocol); }
+
+int wi_watch_network(void) {
+    struct sockaddr_nl groups = {
+        .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR};
+    int changes = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (changes >= 0 && bind(changes, (struct sockaddr *)&groups, sizeof groups) == 0) return changes;
+    if (changes >= 0) close(changes);
+    return -1;
+}
 
 int wi_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC); }
 

@@ -87,6 +87,8 @@ static int quiet(int socket) {
 
 int wi_socket(int family, int type, int protocol) { return quiet(socket(family, type, protocol)); }
 
+int wi_watch_network(void) { return -1; }
+
 int wi_accept(int listener) { return quiet(accept(listener, NULL, NULL)); }
 
 long wi_send(int socket, const void *bytes, size_t count) {

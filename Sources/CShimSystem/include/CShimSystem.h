@@ -63,6 +63,12 @@ int wi_stream_socket(void);
 int wi_accept(int listener);
 long wi_send(int socket, const void *_Nullable bytes, size_t count);
 
+/// A socket that becomes readable whenever an interface of the machine or one of its addresses changes; what is read from
+/// it does not matter. -1 where the system tells nothing.
+int wi_watch_network(void);
+/// Whether the machine has an address besides those of the loopback and those for one link, on an interface that is up.
+int wi_network_is_there(void);
+
 /// What poll(2) is asked for to report that the other end of a connection has finished sending.
 short wi_poll_finished_sending(void);
 

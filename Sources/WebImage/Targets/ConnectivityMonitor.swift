@@ -1,4 +1,4 @@
-/// Says when the network is back. Toolkits have their own (`GNetworkMonitor` in GLib); a program that knows better makes one.
+/// Says when the network is back. ``SystemNetwork`` asks the system; a toolkit or a program that knows better makes one of its own.
 public protocol ConnectivityMonitor: AnyObject, Sendable {
     /// Calls `action`, on any thread, each time that the network has come back, until the observation is let go of.
     func onReturn(_ action: @escaping @Sendable () -> Void) -> ConnectivityObservation

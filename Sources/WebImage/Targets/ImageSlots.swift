@@ -19,10 +19,10 @@ public import WebImageCore
     ///   - manager: loads.
     ///   - options: how loads are shown whose calls say nothing else.
     ///   - connectivity: says when the network is back, for loads that failed for want of it
-    ///     (``SlotOptions/reloadsWhenConnected``); nil (the default): nobody says so.
+    ///     (``SlotOptions/reloadsWhenConnected``); nil: nobody says so. Default ``SystemNetwork/shared``.
     public convenience init(
         of target: any ImageTarget, manager: ImageManager, options: SlotOptions = SlotOptions(),
-        connectivity: (any ConnectivityMonitor)? = nil
+        connectivity: (any ConnectivityMonitor)? = SystemNetwork.shared
     ) {
         self.init(of: target, manager: manager, options: options, connectivity: connectivity) { body in
             Task { @MainActor in body() }

@@ -1,7 +1,6 @@
 import Synchronization
 import Testing
 import WebImageCore
-import WebImageSystem
 import WebImageTesting
 
 @testable import WebImage
@@ -160,23 +159,33 @@ import WebImageTesting
     // MARK: - Connectivity
 
     private final class Network: ConnectivityMonitor {
-        private let actions = Guarded<[Int: @Sendable () -> Void]>([:])
-        var observers: Int { actions.withLock { $0.count } }
+        private let list = ObserverList()
+        private let count = Atomic(0)
+        var observers: Int { count.load(ordering: .relaxed) }
 
         func onReturn(_ action: @escaping @Sendable () -> Void) -> ConnectivityObservation {
-            let number = actions.withLock { actions in
-                let number = (actions.keys.max() ?? 0) + 1
-                actions[number] = action
-                return number
-            }
-            return ConnectivityObservation { [weak self] in
-                _ = self?.actions.withLock { $0.removeValue(forKey: number) }
+            let observation = list.add(action)
+            count.add(1, ordering: .relaxed)
+            return ConnectivityObservation { [self] in
+                _ = observation
+                count.subtract(1, ordering: .relaxed)
             }
         }
 
-        func comesBack() {
-            for action in actions.withLock({ Array($0.values) }) { action() }
+        func comesBack() { list.tell() }
+    }
+
+    @Test func onlyAReturnOfTheNetworkIsTold() {
+        let network = SystemNetwork()
+        let told = Atomic(0)
+        do {
+            let observation = network.onReturn { told.add(1, ordering: .relaxed) }
+            for isThere in [true, true, false, false, true, true, false] { network.changed(isThere: isThere) }
+            withExtendedLifetime(observation) {}
         }
+        #expect(told.load(ordering: .relaxed) == 1)
+        network.changed(isThere: true)
+        #expect(told.load(ordering: .relaxed) == 1, "nobody observes it any more")
     }
 
     @Test func whatFailedForWantOfANetworkIsLoadedWhenThatIsBack() throws {

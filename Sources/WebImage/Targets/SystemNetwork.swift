@@ -1,0 +1,60 @@
+import Synchronization
+import WebImageSystem
+
+/// Says when the machine's network is back: when it has an address again after it had none (Linux: `rtnetlink`; other systems tell
+/// nothing). It costs one sleeping thread while somebody observes it. Any thread may use it.
+public final class SystemNetwork: ConnectivityMonitor {
+    /// For all targets of a program.
+    public static let shared = SystemNetwork()
+
+    private struct State {
+        var watch: NetworkWatch?
+        var wasThere = true
+        var observers = 0
+    }
+
+    private let state = Guarded(State())
+    private let observers = ObserverList()
+
+    public init() {}
+
+    public func onReturn(_ action: @escaping @Sendable () -> Void) -> ConnectivityObservation {
+        let observation = observers.add(action)
+        begin()
+        return ConnectivityObservation { [weak self] in
+            _ = observation
+            self?.end()
+        }
+    }
+
+    private func begin() {
+        state.withLock { state in
+            state.observers += 1
+            guard state.watch == nil else { return }
+            state.wasThere = NetworkWatch.isThere
+            state.watch = NetworkWatch { [weak self] in self?.look() }
+        }
+    }
+
+    private func end() {
+        // The watch is let go of outside the lock.
+        let watch = state.withLock { state -> NetworkWatch? in
+            state.observers -= 1
+            guard state.observers == 0 else { return nil }
+            defer { state.watch = nil }
+            return state.watch
+        }
+        _ = watch
+    }
+
+    private func look() { changed(isThere: NetworkWatch.isThere) }
+
+    /// What a change has led to.
+    func changed(isThere: Bool) {
+        let isBack = state.withLock { state in
+            defer { state.wasThere = isThere }
+            return isThere && !state.wasThere
+        }
+        if isBack { observers.tell() }
+    }
+}
