@@ -195,7 +195,7 @@ let package = Package(
             path: "Tests/GTKProbe", swiftSettings: swiftSettings),
         room("PipeCoder", ["WebImageCodecs", "WebImageSystem", "WebImageCore"], path: "Tests/PipeCoder"),
         tests("WebImageCoreTests", ["WebImageCore", "WebImageTesting"]),
-        tests("WebImageProcessingTests", ["WebImageProcessing", "WebImageCore", "WebImageTesting"]),
+        tests("WebImageProcessingTests", ["WebImageProcessing", "WebImageCore", "WebImageTesting", "CPixels"]),
         tests(
             "WebImageCodecsTests",
             ["WebImageCodecs", "WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting", "PipeCoder"]),

@@ -2,6 +2,7 @@
 #include "CPixels.h"
 #include "clones.h"
 #include "resample_avx2.h"
+#include "resample_vnni.h"
 #include <math.h>
 
 // The plain loops run where there is no AVX2, which has kernels of its own: a compiler does not find `vpmaddwd` in them.
@@ -54,25 +55,41 @@ static void wi_filter_row_8_plain(
     }
 }
 
+// How many channels were added; 0 where this processor has no such kernel.
+static size_t wi_add_rows_8_fast(
+    wi_kernel kernel, int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count,
+    const uint8_t *_Nonnull const *_Nonnull rows, size_t count) {
 #ifdef WI_AVX2
+    if (kernel == WI_KERNEL_VNNI && WI_HAS_VNNI) return wi_add_rows_8_vnni(sums, weights, sum_count, rows, count);
+    if (kernel == WI_KERNEL_AVX2 && WI_HAS_AVX2) return wi_add_rows_8_avx2(sums, weights, sum_count, rows, count);
+#endif
+    (void)kernel, (void)sums, (void)weights, (void)sum_count, (void)rows, (void)count;
+    return 0;
+}
+
+int wi_add_rows_8_with(
+    wi_kernel kernel, int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count,
+    const uint8_t *_Nonnull const *_Nonnull rows, size_t count) {
+    size_t done = wi_add_rows_8_fast(kernel, sums, weights, sum_count, rows, count);
+    if (done == 0 && kernel != WI_KERNEL_PLAIN) return 0;
+    if (done < count) wi_add_rows_8_plain(sums, weights, sum_count, rows, done, count);
+    return 1;
+}
+
 void wi_add_rows_8(
     int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count,
     const uint8_t *_Nonnull const *_Nonnull rows, size_t count) {
-    size_t done = WI_HAS_AVX2 ? wi_add_rows_8_avx2(sums, weights, sum_count, rows, count) : 0;
-    if (done < count) wi_add_rows_8_plain(sums, weights, sum_count, rows, done, count);
+    if (wi_add_rows_8_with(WI_KERNEL_VNNI, sums, weights, sum_count, rows, count)) return;
+    if (wi_add_rows_8_with(WI_KERNEL_AVX2, sums, weights, sum_count, rows, count)) return;
+    wi_add_rows_8_with(WI_KERNEL_PLAIN, sums, weights, sum_count, rows, count);
 }
 
+#ifdef WI_AVX2
 void wi_filter_row_8(
     uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
     (WI_HAS_AVX2 ? wi_filter_row_8_avx2 : wi_filter_row_8_plain)(output, row, starts, weights, taps, width);
 }
 #else
-void wi_add_rows_8(
-    int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count,
-    const uint8_t *_Nonnull const *_Nonnull rows, size_t count) {
-    wi_add_rows_8_plain(sums, weights, sum_count, rows, 0, count);
-}
-
 void wi_filter_row_8(
     uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
     wi_filter_row_8_plain(output, row, starts, weights, taps, width);

@@ -1,4 +1,5 @@
 package import WebImageCore
+import WebImageSystem
 
 extension DiskCache {
     /// Every entry whose trailer can be read, in no order. Blocks; reads the end of every file.

@@ -1,4 +1,5 @@
 package import WebImageCore
+import WebImageSystem
 
 // The metadata of an entry is replaced without its body: a new trailer is added behind the old one.
 extension DiskCache {

@@ -1,5 +1,6 @@
 import Logging
 package import WebImageCore
+import WebImageSystem
 
 #if canImport(Glibc)
     import Glibc

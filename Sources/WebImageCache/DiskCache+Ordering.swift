@@ -1,4 +1,5 @@
 package import WebImageCore
+import WebImageSystem
 
 // Entries that somebody outside the cache will write, and their places in the order of all writes.
 extension DiskCache {

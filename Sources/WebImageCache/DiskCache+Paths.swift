@@ -1,4 +1,5 @@
 public import WebImageCore
+import WebImageSystem
 
 // Where entries are, without reading them.
 extension DiskCache {

@@ -1,5 +1,6 @@
 import Logging
 package import WebImageCore
+import WebImageSystem
 
 extension DiskCache {
     /// The entry of that key. Blocks.

@@ -1,4 +1,5 @@
 package import WebImageCore
+import WebImageSystem
 
 extension DiskCache {
     /// Removes the entry of that key. Blocks.

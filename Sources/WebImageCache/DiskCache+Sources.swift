@@ -1,4 +1,5 @@
 package import WebImageCore
+import WebImageSystem
 
 // What is not in the cache itself may be in a place that is only read.
 extension DiskCache {

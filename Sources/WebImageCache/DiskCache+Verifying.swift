@@ -1,5 +1,6 @@
 import Logging
 package import WebImageCore
+import WebImageSystem
 
 extension DiskCache {
     /// Reads every entry in full, removes those that fail, and files that are no entries. Blocks, for long.

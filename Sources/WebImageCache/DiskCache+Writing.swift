@@ -1,5 +1,6 @@
 import Logging
 package import WebImageCore
+import WebImageSystem
 
 extension DiskCache {
     /// Keeps a body under that key, in place of an older one. Blocks; waits for the scan of the directory, since before

@@ -29,6 +29,15 @@ typedef enum wi_pixel_kind {
 
 // Resampling. Vertical pass: `sums[s][i] += rows[r][i] * weights[4 * s + r]` for four rows and each of `sum_count` sums.
 
+/// What the integer pass over rows is done with. All give the same sums.
+typedef enum { WI_KERNEL_PLAIN, WI_KERNEL_AVX2, WI_KERNEL_VNNI } wi_kernel;
+
+/// For tests: wi_add_rows_8 with one kernel; returns 0, and adds nothing, where this processor has it not, or `count` is too
+/// small for it.
+int wi_add_rows_8_with(
+    wi_kernel kernel, int32_t *_Nonnull const *_Nonnull sums, const int16_t *_Nonnull weights, size_t sum_count,
+    const uint8_t *_Nonnull const *_Nonnull rows, size_t count);
+
 /// `count` is in channels; weights have WI_WEIGHT_BITS.
 void wi_add_rows_8(
     int32_t *_Nonnull const *_Nonnull sums, const int16_t *weights, size_t sum_count, const uint8_t *_Nonnull const *_Nonnull rows,

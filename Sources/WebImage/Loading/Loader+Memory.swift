@@ -2,6 +2,7 @@ import Synchronization
 import WebImageCache
 import WebImageCore
 import WebImageDownload
+import WebImageSystem
 
 /// What memory answers: at once, or in place of a decode.
 extension Loader {

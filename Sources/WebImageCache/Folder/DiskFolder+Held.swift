@@ -1,6 +1,7 @@
 import Logging
 import Synchronization
 import WebImageCore
+import WebImageSystem
 
 #if canImport(Glibc)
     import Glibc

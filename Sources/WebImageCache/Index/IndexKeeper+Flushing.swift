@@ -1,6 +1,7 @@
 import Logging
 import Synchronization
 import WebImageCore
+import WebImageSystem
 
 // The index is written down in batches, some time after what changed it.
 extension IndexKeeper {

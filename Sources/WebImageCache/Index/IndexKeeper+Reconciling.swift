@@ -1,4 +1,5 @@
 import WebImageCore
+import WebImageSystem
 
 // What others have changed is learnt from the directory.
 extension IndexKeeper {

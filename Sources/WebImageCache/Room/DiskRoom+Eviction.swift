@@ -1,5 +1,6 @@
 import Synchronization
 import WebImageCore
+import WebImageSystem
 
 // What leaves: in the background when the cache is nearly full or an entry is too old, at once where room is needed.
 extension DiskRoom {

@@ -1,5 +1,6 @@
 import Synchronization
 import WebImageCore
+import WebImageSystem
 
 // What others do to the directory is learnt from it. To read the whole directory takes long, so that no lock is held
 // meanwhile that others wait for: what changes meanwhile is read again, and only the last little bit of that under the

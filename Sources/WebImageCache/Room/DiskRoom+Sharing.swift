@@ -1,6 +1,7 @@
 import Logging
 import Synchronization
 import WebImageCore
+import WebImageSystem
 
 // Several caches, of one process or of many, share a directory under one limit. A cache joins when it first asks for
 // room; from then on every wish for room is decided over the total that all of them keep in one file.

@@ -40,7 +40,7 @@ package final class PeerProcess: Sendable {
     }
 
     /// Runs a program to its end; what it says goes to the file `log`.
-    static func run(_ words: [String], log: String) throws {
+    package static func run(_ words: [String], log: String) throws {
         let file = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         defer { close(file) }
         let process = try spawn(words, input: -1, output: file, errors: file)

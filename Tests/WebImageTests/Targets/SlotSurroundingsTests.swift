@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import WebImageCore
+import WebImageSystem
 import WebImageTesting
 
 @testable import WebImage
