@@ -50,6 +50,7 @@ let package = Package(
         .library(name: "WebImageGTK", targets: ["WebImageGTK"]),
         .library(name: "WebImageTesting", targets: ["WebImageTesting"]),
         .executable(name: "webimage", targets: ["webimage"]),
+        .executable(name: "webimage-gallery", targets: ["webimage-gallery"]),
     ],
     traits: [
         .trait(name: "AVIF", description: "AVIF pictures, through libavif"),
@@ -163,6 +164,15 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(name: "webimage", dependencies: ["WebImageCommands"], swiftSettings: swiftSettings),
+        room(
+            "WebImageGallery",
+            [
+                "WebImageGTK", "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem",
+                .target(name: "CSysGTK", condition: .when(traits: ["GTK"])),
+                .target(name: "CShimGTK", condition: .when(traits: ["GTK"])),
+            ]),
+        .executableTarget(
+            name: "webimage-gallery", dependencies: ["WebImageGallery"], swiftSettings: swiftSettings),
         .executableTarget(
             name: "terminal-grid", dependencies: ["WebImage"], path: "Examples/TerminalGrid",
             swiftSettings: swiftSettings),
@@ -219,7 +229,11 @@ let package = Package(
                 "WebImageDownload", "WebImageProcessing", "PipeCoder", "CSysCrypto",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ]),
-        tests("WebImageGTKTests", ["WebImageGTK", "WebImageTesting", "WebImageCore", "gtk-probe"]),
+        tests(
+            "WebImageGTKTests",
+            [
+                "WebImageGTK", "WebImageGallery", "WebImageTesting", "WebImageCore", "gtk-probe", "webimage-gallery",
+            ]),
         tests(
             "WebImageCommandsTests",
             ["WebImageCommands", "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem", "webimage"]),

@@ -1,0 +1,74 @@
+#if GTK
+    import CSysGTK
+    import WebImage
+    import WebImageGTK
+
+    /// What a script has found wrong.
+    struct ScriptError: Error {
+        let message: String
+
+        init(_ message: String) { self.message = message }
+    }
+
+    /// Lets a script wait for what happens in a window.
+    @MainActor final class ScriptEvents {
+        let window: GalleryWindow
+        private let clock = GTKFrameClock()
+        private var waiting: (condition: @MainActor () -> Bool, continuation: CheckedContinuation<Bool, Never>)?
+
+        init(_ window: GalleryWindow) {
+            self.window = window
+            window.onActivity = { [weak self] in self?.look() }
+        }
+
+        private func look() {
+            guard let waiting, waiting.condition() else { return }
+            self.waiting = nil
+            waiting.continuation.resume(returning: true)
+        }
+
+        /// Waits until something is so. It is looked at whenever a load has come further or a frame was drawn.
+        func wait(
+            for what: String, within limit: Duration = .seconds(60), until condition: @escaping @MainActor () -> Bool
+        ) async throws(ScriptError) {
+            if condition() { return }
+            let alarm = clock.wake(at: clock.now + limit) { [weak self] in
+                guard let waiting = self?.waiting else { return }
+                self?.waiting = nil
+                waiting.continuation.resume(returning: waiting.condition())
+            }
+            defer { alarm.cancel() }
+            let isSo = await withCheckedContinuation { waiting = (condition, $0) }
+            if !isSo { throw ScriptError("waited in vain for \(what)") }
+        }
+
+        /// Waits until no cell in view loads any more.
+        func waitForCells() async throws(ScriptError) {
+            try await wait(for: "the cells in view: \(unsettled)") { [window] in
+                !window.grid.cells.visible.isEmpty && window.grid.cells.visible.values.allSatisfy { Self.isSettled($0) }
+            }
+        }
+
+        private var unsettled: String {
+            window.grid.cells.visible.filter { !Self.isSettled($0.value) }.keys.sorted().map(String.init)
+                .joined(separator: ", ")
+        }
+
+        static func isSettled(_ view: WebImageView) -> Bool {
+            if case .loaded = view.state.phase { return true }
+            return view.state.error != nil
+        }
+
+        /// Waits for so many frames.
+        func frames(_ count: Int) async {
+            let widget = GTKWidget(window.window.raw)
+            for _ in 0..<count { await widget.nextFrame() }
+        }
+
+        /// Waits until frames were drawn for so long: for fades.
+        func frames(for duration: Duration) async {
+            let end = clock.now + duration
+            repeat { await frames(1) } while clock.now < end
+        }
+    }
+#endif

@@ -1,0 +1,3 @@
+#if GTK
+    @MainActor enum ScrollScript { static func run() async -> String? { nil } }
+#endif
