@@ -16,7 +16,7 @@
         // These stay on the thread that they are on, and the call returns before GTK goes on.
         nonisolated(unsafe) let (context, argument) = (context, argument)
         return MainActor.assumeIsolated {
-            body(Unmanaged<Owner>.fromOpaque(context).takeUnretainedValue(), argument)
+            CallbackTimes.measure { body(Unmanaged<Owner>.fromOpaque(context).takeUnretainedValue(), argument) }
         }
     }
 

@@ -8,7 +8,10 @@ struct GalleryItem: Sendable {
 
     /// - Parameter text: a URL, or a path where it has no scheme.
     init(_ text: String) {
-        request = ImageRequest(argument: text)
+        var request = ImageRequest(argument: text)
+        // Columns of a grid differ by a pixel.
+        request.caching.sizePrecision = .inexact
+        self.request = request
         name = Self.name(of: text)
     }
 

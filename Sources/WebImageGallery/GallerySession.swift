@@ -10,6 +10,7 @@
         /// The demo's server, as long as it is wanted.
         private var origin: GalleryOrigin?
         private var window: GalleryWindow?
+        private var manager: ImageManager?
         private var message: String?
 
         init(_ options: GalleryOptions) { self.options = options }
@@ -41,6 +42,7 @@
 
         private func end(_ message: String?) {
             self.message = message
+            manager?.shutDown()
             g_main_loop_quit(loop)
         }
 
@@ -69,6 +71,7 @@
             let window = GalleryWindow(
                 items, manager: parts.manager, prefetcher: parts.prefetcher, book: parts.book)
             self.window = window
+            manager = parts.manager
             window.onClose = { [weak self] in self?.end(nil) }
             window.present()
             return window

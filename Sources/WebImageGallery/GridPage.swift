@@ -20,6 +20,7 @@
         private(set) var shown: ShownItems
 
         private let grid: Widget
+        private let scrolled: Widget
         private let selection: OpaquePointer
         private let list: OpaquePointer
         private let nothing = Make.label("", alignment: 0.5, "gallery-empty")
@@ -37,7 +38,7 @@
             grid = Make.named(gtk_grid_view_new(selection, OpaquePointer(cells.takeFactory())), ["gallery-grid"])
             gtk_grid_view_set_max_columns(grid.opaque, 8)
             gtk_grid_view_set_min_columns(grid.opaque, 2)
-            let scrolled = Make.named(gtk_scrolled_window_new(), [])
+            scrolled = Make.named(gtk_scrolled_window_new(), [])
             gtk_scrolled_window_set_policy(scrolled.opaque, GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
             gtk_scrolled_window_set_child(scrolled.opaque, grid)
             widget = Make.named(gtk_overlay_new(), [])
@@ -116,6 +117,12 @@
 
         func scroll(to position: Int) {
             gtk_widget_activate_action_variant(grid, "list.scroll-to-item", g_variant_new_uint32(guint(position)))
+        }
+
+        /// Scrolls by logical pixels; at the ends there is no more.
+        func scroll(by pixels: Double) {
+            guard let adjustment = gtk_scrolled_window_get_vadjustment(scrolled.opaque) else { return }
+            gtk_adjustment_set_value(adjustment, gtk_adjustment_get_value(adjustment) + pixels)
         }
 
         func focus() { gtk_widget_grab_focus(grid) }

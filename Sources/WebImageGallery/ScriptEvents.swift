@@ -65,6 +65,20 @@
             for _ in 0..<count { await widget.nextFrame() }
         }
 
+        /// Waits for a frame, and looks at what was drawn before anything can change it.
+        func afterFrame<Result>(_ look: @escaping @MainActor () -> Result) async throws(ScriptError) -> Result {
+            guard let clock = gtk_widget_get_frame_clock(window.window) else { throw ScriptError("there is no window") }
+            gtk_widget_queue_draw(window.window)
+            return await withCheckedContinuation { continuation in
+                var connection: SignalConnection?
+                connection = SignalConnection.connect(UnsafeMutableRawPointer(clock), "after-paint") {
+                    connection?.disconnect()
+                    continuation.resume(returning: look())
+                }
+                gdk_frame_clock_request_phase(clock, GDK_FRAME_CLOCK_PHASE_PAINT)
+            }
+        }
+
         /// Waits until frames were drawn for so long: for fades.
         func frames(for duration: Duration) async {
             let end = clock.now + duration

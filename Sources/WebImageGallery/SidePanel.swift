@@ -35,6 +35,8 @@
             gtk_box_append(content.box, grid)
             gtk_box_append(content.box, Make.label("The way of a picture", "heading"))
             gtk_box_append(content.box, name)
+            Self.keepNarrow(name)
+            Self.keepNarrow(trace)
             gtk_label_set_xalign(trace.opaque, 0)
             gtk_label_set_yalign(trace.opaque, 0)
             gtk_label_set_selectable(trace.opaque, 1)
@@ -50,6 +52,12 @@
             // Its values would have it take all the room there is.
             gtk_widget_set_hexpand(widget, 0)
             refresh()
+        }
+
+        /// Long texts must not make the panel wider: with it the grid's cells would change their size.
+        private static func keepNarrow(_ label: Widget) {
+            gtk_label_set_width_chars(label.opaque, 10)
+            gtk_label_set_max_width_chars(label.opaque, 10)
         }
 
         /// Something has happened that the figures may tell of.
@@ -86,6 +94,7 @@
                 gtk_grid_attach(table, Make.label(line.name, "gallery-dim"), 0, Int32(row), 1, 1)
                 let value = Make.label("", "figure")
                 gtk_widget_set_hexpand(value, 1)
+                Self.keepNarrow(value)
                 gtk_grid_attach(table, value, 1, Int32(row), 1, 1)
                 values.append(value)
             }

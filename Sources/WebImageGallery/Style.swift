@@ -32,8 +32,14 @@
             .gallery-panel .trace { font-family: monospace; font-size: 10px; }
             """
 
-        /// Lets the style count for all windows.
-        static func install() {
+        /// Cells of one colour, for scripts that look at their pixels.
+        static let plainCells = """
+            .gallery-cell, .gallery-cell.failed { background-color: #808080; border-radius: 0; }
+            .gallery-grid > child:hover { filter: none; }
+            """
+
+        /// Lets a style count for all windows.
+        static func install(_ text: String = text) {
             guard let display = gdk_display_get_default(), let provider = gtk_css_provider_new() else { return }
             gtk_css_provider_load_from_data(provider, text, -1)
             gtk_style_context_add_provider_for_display(
