@@ -11,7 +11,7 @@ SOAK_SECONDS ?= 120
 # Where `make install` puts the command.
 PREFIX ?= /usr/local
 
-.PHONY: demo install quick test soak fuzz bench bench-peers docs docs-pictures libraries test-programs check clean help
+.PHONY: demo gallery screenshots install quick test soak fuzz bench bench-peers docs docs-pictures libraries test-programs check clean help
 
 help:             ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,6 +25,16 @@ test-programs:    ## the same, and the servers that tests talk to
 demo: libraries   ## sample pictures from a local server, loaded cold, from disk and from memory
 	swift build $(TRAITS) -c release --product webimage
 	.build/release/webimage demo --output demo-output
+
+gallery:          ## a window full of pictures, with all that caches and network do beside them; installs GTK
+	@scripts/install-libraries --gtk
+	swift build $(TRAITS) -c release --product webimage-gallery
+	.build/release/webimage-gallery
+
+screenshots:      ## pictures of that window, in gallery-pictures
+	@scripts/install-libraries --tests
+	swift build $(TRAITS) -c release --product webimage-gallery
+	scripts/gallery-pictures .build/release/webimage-gallery
 
 quick: libraries  ## build and unit tests; under a minute when warm
 	$(SWIFT_TEST) --skip Soak --skip Corpus --skip KillNine

@@ -50,6 +50,7 @@ let package = Package(
         .library(name: "WebImageGTK", targets: ["WebImageGTK"]),
         .library(name: "WebImageTesting", targets: ["WebImageTesting"]),
         .executable(name: "webimage", targets: ["webimage"]),
+        .executable(name: "webimage-gallery", targets: ["webimage-gallery"]),
     ],
     traits: [
         .trait(name: "AVIF", description: "AVIF pictures, through libavif"),
@@ -163,6 +164,15 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(name: "webimage", dependencies: ["WebImageCommands"], swiftSettings: swiftSettings),
+        room(
+            "WebImageGallery",
+            [
+                "WebImageGTK", "WebImage", "WebImageTesting", "WebImageCore", "WebImageSystem",
+                .target(name: "CSysGTK", condition: .when(traits: ["GTK"])),
+                .target(name: "CShimGTK", condition: .when(traits: ["GTK"])),
+            ]),
+        .executableTarget(
+            name: "webimage-gallery", dependencies: ["WebImageGallery"], swiftSettings: swiftSettings),
         .executableTarget(
             name: "terminal-grid", dependencies: ["WebImage"], path: "Examples/TerminalGrid",
             swiftSettings: swiftSettings),
@@ -222,8 +232,8 @@ let package = Package(
         tests(
             "WebImageGTKTests",
             [
-                "WebImageGTK", "WebImage", "WebImageTesting", "WebImageCore", "gtk-probe",
-                .target(name: "CSysGTK", condition: .when(traits: ["GTK"])),
+                "WebImageGTK", "WebImageGallery", "WebImage", "WebImageTesting", "WebImageCore", "gtk-probe",
+                "webimage-gallery", .target(name: "CSysGTK", condition: .when(traits: ["GTK"])),
             ]),
         tests(
             "WebImageCommandsTests",

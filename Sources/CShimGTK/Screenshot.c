@@ -17,10 +17,15 @@ static GdkTexture *render(GskRenderNode *node, int width, int height) {
 }
 
 void *wi_screenshot(void *widget) {
-    int width = gtk_widget_get_width(widget), height = gtk_widget_get_height(widget);
-    if (!gtk_widget_get_mapped(widget) || width <= 0 || height <= 0) return NULL;
+    if (!gtk_widget_get_mapped(widget)) return NULL;
     int scale = gtk_widget_get_scale_factor(widget);
     GdkPaintable *paintable = gtk_widget_paintable_new(widget);
+    /* With the widget's own border, which its width and height are without: into those it would be scaled. */
+    int width = gdk_paintable_get_intrinsic_width(paintable), height = gdk_paintable_get_intrinsic_height(paintable);
+    if (width <= 0 || height <= 0) {
+        g_object_unref(paintable);
+        return NULL;
+    }
     GtkSnapshot *snapshot = gtk_snapshot_new();
     gtk_snapshot_scale(snapshot, (float)scale, (float)scale);
     gdk_paintable_snapshot(paintable, snapshot, width, height);

@@ -57,4 +57,9 @@ unsigned long wi_connect_key(
     void *object, const char *signal, wi_key_handler handler, void *context, void (*release)(void *)) {
     return join(object, signal, G_CALLBACK(handler), context, release);
 }
+
+unsigned long wi_connect_scroll(
+    void *object, const char *signal, wi_scroll_handler handler, void *context, void (*release)(void *)) {
+    return join(object, signal, G_CALLBACK(handler), context, release);
+}
 #endif

@@ -10,18 +10,18 @@
     ///   - context: an object of the type `Owner`, which the caller keeps.
     ///   - argument: what GTK handed over.
     ///   - body: what the callback does.
-    func onMainActor<Owner: AnyObject, Argument, Result: Sendable>(
+    package func onMainActor<Owner: AnyObject, Argument, Result: Sendable>(
         _ context: UnsafeMutableRawPointer, _ argument: Argument, _ body: @MainActor (Owner, Argument) -> Result
     ) -> Result {
         // These stay on the thread that they are on, and the call returns before GTK goes on.
         nonisolated(unsafe) let (context, argument) = (context, argument)
         return MainActor.assumeIsolated {
-            body(Unmanaged<Owner>.fromOpaque(context).takeUnretainedValue(), argument)
+            CallbackTimes.measure { body(Unmanaged<Owner>.fromOpaque(context).takeUnretainedValue(), argument) }
         }
     }
 
     /// How GTK's objects hold those of Swift that they are tied to.
-    enum ObjectTie {
+    package enum ObjectTie {
         private static let hold: @convention(c) (UnsafeMutableRawPointer) -> Void = { context in
             _ = Unmanaged<AnyObject>.fromOpaque(context).retain()
         }
@@ -31,7 +31,7 @@
 
         /// Ties an object of GTK's to the one of Swift that its callbacks know: each lives as long as anybody wants one of
         /// the two. To be ended by `wi_untie` when the object of Swift goes.
-        static func tie(_ object: UnsafeMutableRawPointer, to context: UnsafeMutableRawPointer) {
+        package static func tie(_ object: UnsafeMutableRawPointer, to context: UnsafeMutableRawPointer) {
             wi_tie(object, context, hold, release)
         }
     }

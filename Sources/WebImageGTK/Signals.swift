@@ -149,6 +149,27 @@
             }
         }
 
+        /// For `scroll` of scroll controllers.
+        ///
+        /// - Parameters:
+        ///   - object: a `GtkEventControllerScroll *`.
+        ///   - signal: its name.
+        ///   - body: what is called, with how far the wheel was turned or the fingers moved; true keeps the event from others.
+        /// - Returns: nil when the object has no such signal.
+        @discardableResult public static func connectScroll(
+            _ object: UnsafeMutableRawPointer, _ signal: String,
+            _ body: @escaping @MainActor (_ x: Double, _ y: Double) -> Bool
+        ) -> SignalConnection? {
+            connect(object, body) { context in
+                let handler: wi_scroll_handler = { _, x, y, context in
+                    onMainActor(context, ()) { (signal: SignalBody<@MainActor (Double, Double) -> Bool>, _) in
+                        signal.body(x, y) ? 1 : 0
+                    }
+                }
+                return wi_connect_scroll(object, signal, handler, context, release)
+            }
+        }
+
         private static func connect<Body>(
             _ object: UnsafeMutableRawPointer, _ body: Body, _ join: (UnsafeMutableRawPointer) -> UInt
         ) -> SignalConnection? {

@@ -159,6 +159,12 @@
 
         private func resized(to size: BoxSize) {
             box.paintable.scale = Double(size.scale)
+            // Nothing but what memory has is shown of a view that is not seen yet: that must not wait.
+            guard target.slots.isVisible else {
+                target.slots.resize(to: size.pixels)
+                target.slots.lookInMemory()
+                return beginSoon()
+            }
             // GTK lays widgets out now; a spinner that comes or goes would have it begin anew.
             Task { @MainActor [weak self] in self?.target.slots.resize(to: size.pixels) }
         }
@@ -166,6 +172,14 @@
         private func visibilityChanged(to isVisible: Bool) {
             defer { onVisibilityChange?(isVisible) }
             guard isVisible else { return target.setVisible(false) }
+            // What has come into memory since the view was bound is to be seen in its very first frame.
+            target.slots.lookInMemory()
+            beginSoon()
+        }
+
+        /// Has loads begin for a view that is seen and has a size.
+        private func beginSoon() {
+            guard box.isVisible, box.size != nil else { return }
             // A list maps all its cells at first, and unmaps those that are not in view in the same turn.
             Task { @MainActor [weak self] in
                 guard let self, box.isVisible else { return }

@@ -22,10 +22,20 @@
         ///   - script: its name.
         ///   - settings: of the environment, besides those by which GTK draws without a graphics card and without a bus.
         init(_ script: String, _ settings: [String] = []) throws {
+            try self.init(program: "gtk-probe", [script], settings, last: "end of \(script)")
+        }
+
+        /// Runs a program that lies beside the tests to its end.
+        ///
+        /// - Parameters:
+        ///   - program: its name.
+        ///   - arguments: what it is called with.
+        ///   - last: what it says at its end.
+        init(program: String, _ arguments: [String], _ settings: [String] = [], last: String) throws {
             let display = try #require(VirtualDisplay.name, "Xvfb does not start")
             let environment = ["DISPLAY=\(display)", "GSK_RENDERER=cairo", "GTK_A11Y=none", "GDK_BACKEND=x11"]
             let output = Pipe()
-            let words = ["/usr/bin/env"] + environment + settings + ["\(try Self.folder())/gtk-probe", script]
+            let words = ["/usr/bin/env"] + environment + settings + ["\(try Self.folder())/\(program)"] + arguments
             let process = try PeerProcess.spawn(words, input: -1, output: output.input, errors: 2)
             close(output.input)
             let text = output.readAll()
@@ -33,7 +43,7 @@
             var status: Int32 = 0
             while waitpid(process, &status, 0) == -1 && errno == EINTR {}
             let lines = text.split(separator: "\n").map(String.init)
-            try #require(status == 0 && lines.last == "end of \(script)", "the probe has ended early: \(text)")
+            try #require(status == 0 && lines.last == last, "\(program) has ended early: \(text)")
             self.lines = lines.dropLast()
         }
 

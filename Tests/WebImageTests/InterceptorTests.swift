@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import WebImageCore
+import WebImageDownload
 import WebImageSystem
 import WebImageTesting
 
@@ -94,6 +95,25 @@ import WebImageTesting
                 return try await load(ImageRequest(to + request.url.dropFirst(from.count)))
             }
         }
+    }
+
+    /// Whoever was cancelled before the call waited for ever, where an interceptor or an async modifier stood before the load.
+    @Test(arguments: [true, false]) func whoIsCancelledBeforeTheCallHasAnAnswer(intercepts: Bool) async throws {
+        let bench = TestBench { if intercepts { $0.interceptors = [Noting(name: "one", notes: Notes())] } }
+        bench.answer(url, with: try Fixture.jpeg(8, 6))
+        var request = ImageRequest(url)
+        if !intercepts {
+            request.http.requestModifier = RequestModifier(name: "slow") { request in
+                await Task.yield()
+                return request
+            }
+        }
+        let load = Task { [bench, request] in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await bench.manager.image(for: request).image.size
+        }
+        let error = await #expect(throws: WebImageError.self) { try await load.value }
+        #expect(error?.code == .cancelled)
     }
 
     @Test func theyAreAskedInTheirOrderForEveryKindOfCall() async throws {

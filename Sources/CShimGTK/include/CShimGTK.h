@@ -88,6 +88,8 @@ typedef void (*wi_press_handler)(void *_Nonnull object, int count, double x, dou
 typedef int (*wi_key_handler)(
     void *_Nonnull object, unsigned key, unsigned code, unsigned modifiers, void *_Nonnull context);
 
+typedef int (*wi_scroll_handler)(void *_Nonnull object, double x, double y, void *_Nonnull context);
+
 /// Connects a handler to a signal; `release` is called when it is disconnected or the object goes.
 /// Returns the handler's number; 0 when the object has no such signal.
 unsigned long wi_connect_plain(
@@ -107,6 +109,10 @@ unsigned long wi_connect_press(
     void (*_Nonnull release)(void *_Nonnull context));
 unsigned long wi_connect_key(
     void *_Nonnull object, const char *_Nonnull signal, wi_key_handler _Nonnull handler, void *_Nonnull context,
+    void (*_Nonnull release)(void *_Nonnull context));
+
+unsigned long wi_connect_scroll(
+    void *_Nonnull object, const char *_Nonnull signal, wi_scroll_handler _Nonnull handler, void *_Nonnull context,
     void (*_Nonnull release)(void *_Nonnull context));
 
 // --- The main loop

@@ -36,8 +36,7 @@ extension Loader {
                 leave(token, with: error)
             }
         }
-        // Joining tells it why.
-        if hasBegun { arm(request, of: token) } else { join(token, goingOnWith: request, delivery) }
+        if hasBegun { arm(request, of: token) } else { joinNew(token, request, delivery) }
     }
 
     /// A load behind the interceptors, on behalf of a caller who sees what happens on the way.

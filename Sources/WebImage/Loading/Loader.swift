@@ -58,8 +58,12 @@ final class Loader: Sendable {
             if hasLeft || answerFromMemory(token, request, delivery) { return }
             if !startLookForFinished(token, request, delivery) { join(token, goingOnWith: request, delivery) }
         }
-        // Joining tells it why.
-        if hasBegun { arm(known, of: token) } else { join(token, goingOnWith: known, delivery) }
+        if hasBegun { arm(known, of: token) } else { joinNew(token, known, delivery) }
+    }
+
+    /// Joins for a token that was not taken in before, which tells one why that left before it had begun, or came too late.
+    func joinNew(_ token: LoadToken, _ request: ImageRequest, _ delivery: LoadToken.Delivery) {
+        carryOut(join(token, request, delivery), delivery)
     }
 
     func answerFromMemory(

@@ -82,6 +82,7 @@ public import WebImageCore
 
     func resize(to size: PixelSize) { perform(machine.resize(to: size)) }
     func setVisible(_ isVisible: Bool) { perform(machine.setVisible(isVisible)) }
+    func lookInMemory() { perform(machine.lookInMemory()) }
     func connected() { perform(machine.connected()) }
 
     // MARK: - Carrying out

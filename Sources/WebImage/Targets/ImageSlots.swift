@@ -80,6 +80,10 @@ public import WebImageCore
         }
     }
 
+    /// Shows what memory has by now of what waits until the target is seen (``SlotOptions/HiddenLoads/paused``). A toolkit that can
+    /// say only a turn of its loop later that the target is seen calls it before the frame in which it is.
+    public func lookInMemory() { for slot in slots.values { slot.lookInMemory() } }
+
     /// Tells how large the target is, in pixels of the screen: for loads with ``SlotOptions/fitsTarget``. To be called whenever
     /// that has changed. An empty size counts as not known.
     public func resize(to size: PixelSize) {

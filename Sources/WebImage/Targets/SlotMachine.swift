@@ -151,6 +151,12 @@ struct SlotMachine {
         }
     }
 
+    /// Looks whether memory has by now what waits until the target is seen.
+    mutating func lookInMemory() -> [Action] {
+        guard case .paused = state.phase, !isVisible, call?.isRunning == false else { return [] }
+        return start()
+    }
+
     /// The network is back.
     mutating func connected() -> [Action] {
         guard let call, call.options.reloadsWhenConnected, !call.isRunning, let error = state.error, error.isOfNetwork

@@ -142,6 +142,23 @@ import WebImageTesting
         #expect(target.log == ["picture(5)"] && bench.transport.requests.isEmpty)
     }
 
+    /// A list binds cells ahead, and what they show may be loaded before they are seen.
+    @Test func whatHasComeIntoMemoryIsShownWhenItIsLookedFor() throws {
+        var options = SlotOptions()
+        options.whenHidden = .paused
+        let slots = bench.slots(of: target, options)
+        slots.isVisible = false
+        slots.load(bench.request(5))
+        slots.lookInMemory()
+        #expect(slots[.image].state.phase.name == "paused" && target.shown[.image] != .picture(5))
+        bench.remember(5)
+        slots.lookInMemory()
+        #expect(target.shown[.image] == .picture(5) && bench.transport.requests.isEmpty)
+        slots.isVisible = true
+        bench.settle()
+        #expect(target.shown[.image] == .picture(5) && bench.transport.requests.isEmpty)
+    }
+
     @Test func whatGrewInTheDarkIsLoadedInTheLight() throws {
         try bench.answer(200, height: 100)
         let slots = bench.slots(of: target, fitting())

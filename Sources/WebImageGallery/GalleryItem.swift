@@ -1,0 +1,37 @@
+import WebImage
+
+/// A picture that the gallery shows.
+struct GalleryItem: Sendable {
+    /// What stands beneath it: the last part of its path.
+    let name: String
+    let request: ImageRequest
+
+    /// - Parameter text: a URL, or a path where it has no scheme.
+    init(_ text: String) {
+        var request = ImageRequest(argument: text)
+        // Columns of a grid differ by a pixel.
+        request.caching.sizePrecision = .inexact
+        self.request = request
+        name = Self.name(of: text)
+    }
+
+    var url: String { request.url }
+
+    /// The last part of a path, without a query.
+    static func name(of text: String) -> String {
+        let path = text.prefix { $0 != "?" && $0 != "#" }
+        let last = path.split(separator: "/").last.map(String.init) ?? text
+        return last.isEmpty ? text : last
+    }
+
+    /// What stands in a list: an input a line, without empty lines and those that begin with `#`.
+    static func inputs(in list: String) -> [String] {
+        list.split(whereSeparator: \.isNewline).map { line in
+            var line = Substring(line)
+            if line.first == "\u{FEFF}" { line.removeFirst() }
+            while line.first?.isWhitespace == true { line.removeFirst() }
+            while line.last?.isWhitespace == true { line.removeLast() }
+            return String(line)
+        }.filter { !$0.isEmpty && !$0.hasPrefix("#") }
+    }
+}

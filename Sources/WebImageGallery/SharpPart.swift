@@ -1,0 +1,56 @@
+import WebImage
+
+/// A part of a picture, decoded at the scale at which it is looked at.
+///
+/// The picture is never decoded as a whole for it: the crop and the scaling are a part of decoding, and a JPEG is decoded at
+/// an eighth, a quarter or half where that is enough.
+struct SharpPart: Equatable {
+    /// In pixels of the original.
+    let region: PixelRect
+    /// In pixels of the screen.
+    let size: PixelSize
+    let zoom: Double
+
+    /// The part to decode for what a viewport shows, with a margin for the way that it may be moved; nil where the whole
+    /// picture that there is has enough pixels.
+    ///
+    /// - Parameter whole: the size to which the whole picture was decoded.
+    init?(for viewport: Viewport, whole: PixelSize) {
+        let picture = viewport.picture
+        guard !picture.isEmpty, !whole.isEmpty else { return nil }
+        let density = Double(whole.width) / Double(picture.width)
+        // Beyond two the pixels themselves are to be seen, which the screen's scaling would blur.
+        guard viewport.zoom > density * 1.02, density < 0.999 || viewport.zoom >= 2 else { return nil }
+        let seen = viewport.visiblePart
+        guard seen.width > 0, seen.height > 0 else { return nil }
+        let (marginX, marginY) = (seen.width / 5, seen.height / 5)
+        let (left, top) = (max((seen.x - marginX).rounded(.down), 0), max((seen.y - marginY).rounded(.down), 0))
+        let right = min((seen.x + seen.width + marginX).rounded(.up), Double(picture.width))
+        let bottom = min((seen.y + seen.height + marginY).rounded(.up), Double(picture.height))
+        zoom = viewport.zoom
+        region = PixelRect(x: left, y: top, width: right - left, height: bottom - top)
+        size = PixelSize(
+            width: max(Int((region.width * zoom).rounded()), 1), height: max(Int((region.height * zoom).rounded()), 1))
+    }
+
+    /// Whether it is as sharp as what a viewport shows, and has all of it.
+    func serves(_ viewport: Viewport) -> Bool {
+        let seen = viewport.visiblePart
+        return zoom == viewport.zoom && region.x <= seen.x && region.y <= seen.y
+            && region.x + region.width >= seen.x + seen.width && region.y + region.height >= seen.y + seen.height
+    }
+
+    /// The request for it. It is not kept in memory: the next one will be another part.
+    func request(_ request: ImageRequest) -> ImageRequest {
+        var request = request
+        let filter: ResampleFilter = zoom >= 2 ? .box : .lanczos3
+        request.transformers = [
+            .crop(region),
+            .resize(TargetSize(size, fit: .fill, upscale: true), filter: filter),
+        ]
+        request.decoding.firstFrameOnly = true
+        request.caching.store = []
+        request.priority = .high
+        return request
+    }
+}

@@ -1,0 +1,79 @@
+#if GTK
+    import CShimGTK
+    import CSysGTK
+    import WebImage
+    import WebImageGTK
+
+    /// A widget that draws pictures where it is told to, one above the other.
+    @MainActor final class ZoomCanvas {
+        /// A picture, and where it is drawn, in pixels of the screen.
+        struct Layer {
+            let paintable: UnsafeMutableRawPointer
+            let place: PixelRect
+        }
+
+        /// Says what is drawn, the lowest first.
+        var layers: (@MainActor () -> [Layer])?
+        /// Called with the size in pixels of the screen.
+        var onResize: (@MainActor (PixelSize) -> Void)?
+        /// Called when it comes to be seen, and when it is no longer.
+        var onVisibilityChange: (@MainActor (Bool) -> Void)?
+        /// How many pixels of the screen each side of a logical pixel has.
+        private(set) var scale = 1
+
+        // Made in `init`, from which it needs the address of the object itself.
+        private var object: UnsafeMutableRawPointer!
+
+        init() {
+            let context = Unmanaged.passUnretained(self).toOpaque()
+            object = wi_box_new(Self.callbacks, context)
+            ObjectTie.tie(object, to: context)
+        }
+
+        isolated deinit {
+            wi_box_detach(object)
+            wi_untie(object)
+        }
+
+        var widget: Widget { object.assumingMemoryBound(to: GtkWidget.self) }
+
+        func redraw() { gtk_widget_queue_draw(widget) }
+
+        private func draw(into snapshot: OpaquePointer) {
+            for layer in layers?() ?? [] {
+                let (place, scale) = (layer.place, Double(scale))
+                gtk_snapshot_save(snapshot)
+                var point = graphene_point_t(x: Float(place.x / scale), y: Float(place.y / scale))
+                gtk_snapshot_translate(snapshot, &point)
+                gdk_paintable_snapshot(
+                    OpaquePointer(layer.paintable), snapshot, place.width / scale, place.height / scale)
+                gtk_snapshot_restore(snapshot)
+            }
+        }
+
+        private func resized(_ width: Int, _ height: Int, scale: Int) {
+            self.scale = scale
+            onResize?(PixelSize(width: width * scale, height: height * scale))
+        }
+
+        private static let callbacks = wi_box_callbacks(
+            resize: { context, width, height, scale in
+                onMainActor(context, ()) { (canvas: ZoomCanvas, _) in
+                    canvas.resized(Int(width), Int(height), scale: Int(scale))
+                }
+            },
+            visibility: { context, isMapped in
+                onMainActor(context, ()) { (canvas: ZoomCanvas, _) in canvas.onVisibilityChange?(isMapped != 0) }
+            },
+            snapshot: { context, snapshot, _, _ in
+                onMainActor(context, snapshot) { (canvas: ZoomCanvas, snapshot) in
+                    canvas.draw(into: OpaquePointer(snapshot))
+                }
+            },
+            measure: { _, _, _, minimum, natural in
+                minimum.pointee = 0
+                natural.pointee = 0
+            },
+            tick: { _, _ in })
+    }
+#endif

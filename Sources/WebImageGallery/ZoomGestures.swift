@@ -1,0 +1,64 @@
+#if GTK
+    import CSysGTK
+    import WebImageGTK
+
+    /// Wheel, drag and double click on a picture that is shown large.
+    @MainActor final class ZoomGestures {
+        private let view: ZoomView
+        private var pointer = (x: 0.0, y: 0.0)
+        private var dragged = (x: 0.0, y: 0.0)
+
+        init(on view: ZoomView) {
+            self.view = view
+            let widget = view.canvas.widget
+            addScroll(to: widget)
+            addDrag(to: widget)
+            addClicks(to: widget)
+        }
+
+        /// The wheel zooms about the pointer.
+        private func addScroll(to widget: Widget) {
+            guard let motion = gtk_event_controller_motion_new(),
+                let scroll = gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_VERTICAL)
+            else { return }
+            gtk_widget_add_controller(widget, motion)
+            gtk_widget_add_controller(widget, scroll)
+            for signal in ["enter", "motion"] {
+                SignalConnection.connectScroll(UnsafeMutableRawPointer(motion), signal) { [weak self] x, y in
+                    self?.pointer = (x, y)
+                    return false
+                }
+            }
+            SignalConnection.connectScroll(UnsafeMutableRawPointer(scroll), "scroll") { [weak self] _, y in
+                guard let self else { return false }
+                view.zoom(by: y > 0 ? 1 / Viewport.step : Viewport.step, about: pointer)
+                return true
+            }
+        }
+
+        private func addDrag(to widget: Widget) {
+            guard let drag = gtk_gesture_drag_new() else { return }
+            gtk_widget_add_controller(widget, drag)
+            SignalConnection.connectScroll(UnsafeMutableRawPointer(drag), "drag-begin") { [weak self] _, _ in
+                self?.dragged = (0, 0)
+                return false
+            }
+            SignalConnection.connectScroll(UnsafeMutableRawPointer(drag), "drag-update") { [weak self] x, y in
+                guard let self else { return false }
+                view.pan(x - dragged.x, y - dragged.y)
+                dragged = (x, y)
+                return false
+            }
+        }
+
+        /// A double click goes to single pixels, and back.
+        private func addClicks(to widget: Widget) {
+            guard let click = gtk_gesture_click_new() else { return }
+            gtk_widget_add_controller(widget, click)
+            SignalConnection.connectPress(UnsafeMutableRawPointer(click), "pressed") { [weak self] count, x, y in
+                guard let self, count == 2, let viewport = view.viewport else { return }
+                if viewport.isFitted { view.setZoom(1, about: (x, y)) } else { view.fit() }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,46 @@
+package import WebImageCore
+
+/// An animation of frames that are all there, for samples and tests that need one to write.
+package final class DrawnAnimation: FrameSource {
+    private let frames: [Image]
+    private let delay: Duration
+
+    private init(_ frames: [Image], _ delay: Duration) {
+        self.frames = frames
+        self.delay = delay
+    }
+
+    /// The first frame, with all of them as its animation, which plays without end.
+    ///
+    /// - Parameters:
+    ///   - frames: of one size; at least one.
+    ///   - delay: how long each is shown.
+    package static func image(_ frames: [Image], delay: Duration) -> Image {
+        precondition(!frames.isEmpty, "an animation needs a frame")
+        return frames[0].with(animation: ImageAnimation(DrawnAnimation(frames, delay)))
+    }
+
+    package var frameSize: PixelSize { frames[0].size }
+    package var timeline: AnimationTimeline {
+        var timeline = AnimationTimeline()
+        timeline.delays = frames.map { _ in delay }
+        timeline.loopCount = 0
+        timeline.isComplete = true
+        return timeline
+    }
+    package var encodedByteCount: ByteCount { .zero }
+    package var keptByteCount: ByteCount { .zero }
+    package var bufferLimit: ByteCount {
+        get { .zero }
+        set {}
+    }
+    package func onKeptBytesChange(_ action: (@Sendable () -> Void)?) {}
+    package func frame(at index: Int) async throws(WebImageError) -> Image { frames[index] }
+    package func decodeNow(_ index: Int) throws(WebImageError) {}
+    package func preload(_ count: Int) async throws(WebImageError) {}
+    package func keptFrame(at index: Int) -> Image? { frames[index] }
+    package func removeKeptFrames() {}
+    package func forEachFrame(_ body: (Image, Duration) throws(WebImageError) -> Void) throws(WebImageError) {
+        for frame in frames { try body(frame, delay) }
+    }
+}

@@ -1,0 +1,3 @@
+import WebImageGallery
+
+GalleryProgram.run()

@@ -1,0 +1,98 @@
+#if GTK
+    import Testing
+    import WebImage
+    import WebImageTesting
+
+    @testable import WebImageGallery
+
+    /// What the gallery's values say; no display is needed for them.
+    struct GalleryValueTests {
+        @Test func theCommandLineIsUnderstoodOrRefused() throws {
+            let options = try GalleryOptions(["--dark", "a.png", "--input-list", "list", "--", "--odd"])
+            #expect(options.isDark && options.inputs == ["a.png", "--odd"] && options.inputList == "list")
+            #expect(try GalleryOptions(["--screenshots", "out"]).script == .screenshots(folder: "out"))
+            for words in [["--nothing"], ["--input-list"], ["--script", "none"]] {
+                #expect(throws: OptionError.self) { try GalleryOptions(words) }
+            }
+        }
+
+        @Test func aSearchFindsWhatHasAllItsWords() {
+            var shown = ShownItems(
+                ["http://a/red-fox.jpg", "http://b/red-cat.png", "c/owl.gif?x=1"].map { GalleryItem($0) })
+            #expect(shown.count == 3 && shown[2]?.name == "owl.gif")
+            var hasChanged = shown.search("RED")
+            #expect(hasChanged && shown.positions == [0, 1])
+            hasChanged = shown.search("red cat")
+            #expect(hasChanged && shown[0]?.name == "red-cat.png" && shown[1] == nil)
+            hasChanged = shown.search("cat red")
+            #expect(!hasChanged)
+            hasChanged = shown.search("")
+            #expect(hasChanged && shown.count == 3)
+        }
+
+        @Test func zoomingKeepsThePointUnderThePointer() {
+            var viewport = Viewport(
+                picture: PixelSize(width: 4000, height: 3000), window: PixelSize(width: 800, height: 600))
+            #expect(viewport.zoom == 0.2 && viewport.isFitted)
+            viewport.setZoom(1, about: (x: 200, y: 150))
+            #expect(viewport.visiblePart == PixelRect(x: 800, y: 600, width: 800, height: 600))
+            viewport.pan(10_000, 10_000)
+            #expect(viewport.visiblePart == PixelRect(x: 0, y: 0, width: 800, height: 600))
+            viewport.setZoom(0.01)
+            #expect(viewport.isFitted && viewport.placed == PixelRect(x: 0, y: 0, width: 800, height: 600))
+        }
+
+        @Test func onlyWhatIsSeenIsDecodedSharply() throws {
+            var viewport = Viewport(
+                picture: PixelSize(width: 4000, height: 3000), window: PixelSize(width: 800, height: 600))
+            let whole = PixelSize(width: 800, height: 600)
+            #expect(SharpPart(for: viewport, whole: whole) == nil)
+            viewport.setZoom(1)
+            let part = try #require(SharpPart(for: viewport, whole: whole))
+            #expect(part.region == PixelRect(x: 1440, y: 1080, width: 1120, height: 840))
+            #expect(part.size == PixelSize(width: 1120, height: 840) && part.serves(viewport))
+            viewport.pan(100, 0)
+            #expect(part.serves(viewport))
+            viewport.pan(100, 0)
+            #expect(!part.serves(viewport))
+        }
+
+        @Test func thePanelIsReadFourTimesASecondAndNotAtRest() {
+            var pace = RefreshPace()
+            let times = [
+                pace.note(now: .seconds(1)), pace.note(now: .seconds(1)),
+                pace.refreshed(now: .seconds(1), hasChanged: true),
+                pace.refreshed(now: .milliseconds(1250), hasChanged: false), pace.note(now: .milliseconds(1300)),
+            ]
+            #expect(times == [.seconds(1), nil, .milliseconds(1250), nil, .milliseconds(1500)])
+        }
+
+        @Test func noTwoNumbersHaveTheSameColour() {
+            #expect(Set((0..<NumberedOrigin.count).map(NumberedOrigin.color)).count == NumberedOrigin.count)
+            for number in [0, 7, 499] {
+                let color = NumberedOrigin.color(number)
+                #expect(CellSight([color], of: number) == .picture)
+                #expect(CellSight([NumberedOrigin.background], of: number) == .background)
+                #expect(
+                    CellSight([NumberedOrigin.color(number / 2 + 1)], of: number)
+                        == .wrong(NumberedOrigin.color(number / 2 + 1)))
+                let half = zip(color, NumberedOrigin.background).map { UInt8((Int($0) + Int($1)) / 2) }
+                #expect(CellSight([half], of: number) == .fading)
+            }
+        }
+    }
+
+    /// The program itself, on a display without a screen.
+    @Suite(.serialized, .enabled(if: VirtualDisplay.isAvailable, "Xvfb is not installed: `make test-programs` does it"))
+    struct GalleryTests {
+        /// Five hundred pictures, of which some are missing, scrolled fast, back and in jumps: the script compares the pixels
+        /// of all cells with those that they should have, and ends with 1 when there is a wrong one.
+        @Test func noCellOfTheGalleryEverShowsAnothersPicture() throws {
+            let probe = try Probe(program: "webimage-gallery", ["--script", "scroll"], last: "end of scroll")
+            #expect(probe.facts("looks").first?.hasSuffix("wrong 0") == true)
+            let warm = try #require(probe.facts("warm").first.flatMap { Int($0) })
+            #expect(warm >= 40)
+            print("gallery:", probe.lines.joined(separator: "\ngallery: "))
+        }
+    }
+#endif
