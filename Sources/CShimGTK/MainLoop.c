@@ -2,41 +2,26 @@
 #if __has_include(<gtk/gtk.h>)
 #include <glib-unix.h>
 #include <gtk/gtk.h>
-#include <unistd.h>
-
-#ifdef __linux__
-/* libdispatch's main queue, for main loops that are not its own. CoreFoundation's run loop uses the same two. */
-extern int _dispatch_get_main_queue_handle_4CF(void);
-extern void _dispatch_main_queue_callback_4CF(void *message);
 
 static uint64_t count;
+static void (*serve_main_queue)(void);
 
-static gboolean drain(gint descriptor, GIOCondition condition, gpointer data) {
-    (void)condition;
-    (void)data;
-    /* Nobody else takes the value out, and the main loop would find it again at once, for ever. */
-    uint64_t value;
-    ssize_t result = read(descriptor, &value, sizeof value);
-    (void)result;
+static gboolean serve(gint descriptor, GIOCondition condition, gpointer data) {
+    (void)descriptor, (void)condition, (void)data;
     count += 1;
-    _dispatch_main_queue_callback_4CF(NULL);
+    serve_main_queue();
     return G_SOURCE_CONTINUE;
 }
 
-void wi_pump_install(void) {
+void wi_pump_install(int descriptor, void (*serve_queue)(void)) {
     static gsize is_installed;
     if (!g_once_init_enter(&is_installed)) return;
-    g_unix_fd_add(_dispatch_get_main_queue_handle_4CF(), G_IO_IN, drain, NULL);
+    serve_main_queue = serve_queue;
+    if (descriptor >= 0) g_unix_fd_add(descriptor, G_IO_IN, serve, NULL);
     g_once_init_leave(&is_installed, 1);
 }
 
 uint64_t wi_pump_count(void) { return count; }
-#else
-/* On macOS GTK runs the system's own run loop, which serves the main queue. */
-void wi_pump_install(void) {}
-
-uint64_t wi_pump_count(void) { return 0; }
-#endif
 
 typedef struct {
     GSource source;

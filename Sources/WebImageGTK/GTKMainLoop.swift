@@ -1,5 +1,6 @@
 #if GTK
     internal import CShimGTK
+    internal import WebImage
 
     /// GLib's main loop, which is what runs a program with GTK, and Swift's main actor in it.
     ///
@@ -19,7 +20,7 @@
         ///
         /// To be called once before the loop is entered, on the main thread. Nothing is changed for programs that never
         /// enter GLib's loop.
-        public static func install() { wi_pump_install() }
+        public static func install() { wi_pump_install(MainActorLoop.fileDescriptor) { MainActorLoop.serve() } }
 
         /// How often the loop has woken up for the main actor. For tests: it must not grow while there is nothing to do.
         package static var wakeCount: UInt64 { wi_pump_count() }

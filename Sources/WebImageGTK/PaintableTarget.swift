@@ -28,7 +28,7 @@
         ///   - connectivity: says when the network is back; nil: nobody.
         public init(
             _ paintable: ImagePaintable = ImagePaintable(), manager: ImageManager, options: SlotOptions = SlotOptions(),
-            connectivity: (any ConnectivityMonitor)? = GTKNetwork.shared
+            connectivity: (any ConnectivityMonitor)? = SystemNetwork.shared
         ) {
             self.paintable = paintable
             slots = ImageSlots(of: self, manager: manager, options: options, connectivity: connectivity)

@@ -2,8 +2,7 @@ import WebImage
 
 /// A part of a picture, decoded at the scale at which it is looked at.
 ///
-/// The picture is never decoded as a whole for it: the crop and the scaling are a part of decoding, and a JPEG is decoded at
-/// an eighth, a quarter or half where that is enough.
+/// The crop and the scaling are the leading geometry of the request, which the library folds into decoding.
 struct SharpPart: Equatable {
     /// In pixels of the original.
     let region: PixelRect

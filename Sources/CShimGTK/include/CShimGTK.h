@@ -117,9 +117,8 @@ unsigned long wi_connect_scroll(
 
 // --- The main loop
 
-/// Lets GLib's default main loop run what is on libdispatch's main queue, which is what Swift's main actor runs on. The
-/// first call counts.
-void wi_pump_install(void);
+/// Has GLib's default main loop call `serve_queue` whenever the descriptor can be read; -1: never. The first call counts.
+void wi_pump_install(int descriptor, void (*_Nonnull serve_queue)(void));
 
 /// How often the main loop has found something on the main queue.
 uint64_t wi_pump_count(void);

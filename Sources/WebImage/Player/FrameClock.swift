@@ -29,6 +29,7 @@ import WebImageSystem
 
     public func wake(at time: Duration, _ body: @escaping @MainActor () -> Void) -> FrameWake {
         let rest = max(time - now, .zero)
+        // A cancelled sleep throws, and so ends the task without a call.
         let task = Task { @MainActor in
             try await Task.sleep(for: rest, tolerance: .zero)
             body()

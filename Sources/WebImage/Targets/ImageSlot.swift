@@ -120,8 +120,7 @@ public import WebImageCore
         if let target = surroundings.target {
             body(target)
         } else {
-            // Nobody can see it any more.
-            perform(machine.cancel())
+            perform(machine.abandon())
         }
     }
 
@@ -153,8 +152,7 @@ public import WebImageCore
 
     /// Takes what a load has told, unless the slot has given it up.
     private func take(from load: SlotLoad, atOnce: Bool) {
-        // Nobody can see it any more.
-        if surroundings.target == nil { return perform(machine.cancel()) }
+        if surroundings.target == nil { return perform(machine.abandon()) }
         while loads[load.number] === load, let event = load.take() {
             if case .finished = event { loads[load.number] = nil }
             perform(machine.receive(event, of: load.number, atOnce: atOnce))

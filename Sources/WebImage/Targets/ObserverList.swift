@@ -2,7 +2,7 @@ import Synchronization
 import WebImageSystem
 
 /// Who wants to be told that the network is back, each for as long as its observation is kept. Any thread may use it.
-package final class ObserverList: Sendable {
+final class ObserverList: Sendable {
     private struct State {
         var last = 0
         var actions: [Int: @Sendable () -> Void] = [:]
@@ -10,9 +10,9 @@ package final class ObserverList: Sendable {
 
     private let state = Guarded(State())
 
-    package init() {}
+    init() {}
 
-    package func add(_ action: @escaping @Sendable () -> Void) -> ConnectivityObservation {
+    func add(_ action: @escaping @Sendable () -> Void) -> ConnectivityObservation {
         let number = state.withLock { state in
             state.last += 1
             state.actions[state.last] = action
@@ -26,7 +26,7 @@ package final class ObserverList: Sendable {
         _ = state.withLock { $0.actions.removeValue(forKey: number) }
     }
 
-    package func tell() {
+    func tell() {
         let actions = state.withLock { $0.actions.sorted { $0.key < $1.key } }
         for (_, action) in actions { action() }
     }

@@ -7,27 +7,6 @@ import WebImageCore
 /// call may need several: a larger one when the target grows, another one when the network is back. What a load says is taken
 /// only while it is the current one.
 struct SlotMachine {
-    /// What is to be done, in order. What has a `call` is done only while that is the slot's current call: an action before it
-    /// may have run code that called again.
-    enum Action {
-        case start(load: Int, ImageRequest)
-        /// Looks whether memory has what is not loaded yet because the target is not seen.
-        case look(call: Int, ImageRequest)
-        case stop(load: Int)
-        case setPriority(load: Int, LoadPriority)
-        case show(call: Int, Image?, SlotImageRole, SlotOptions)
-        case run(call: Int, any ImageTransition, Image)
-        /// Says after a while that the placeholder is due.
-        case delayPlaceholder(call: Int, Duration)
-        case startIndicator(call: Int, any LoadIndicator)
-        case stopIndicator(any LoadIndicator)
-        case tellIndicator(any LoadIndicator, Double?)
-        /// Says that the state has changed.
-        case tell(call: Int)
-        /// The call's answer, whether it is the current one or not.
-        case answer(call: Int, Result<ImageResponse, WebImageError>)
-    }
-
     /// What the current call is about.
     private struct Call {
         var request: ImageRequest
@@ -105,6 +84,16 @@ struct SlotMachine {
         if wasUnderWay, call.result == nil { state.phase = .cancelled }
         generation += 1
         return actions + [.tell(call: generation)]
+    }
+
+    /// Ends all loads, also those that go on without being shown: there is nobody left to see them.
+    mutating func abandon() -> [Action] {
+        let others = detached.sorted { $0.key < $1.key }
+        detached = [:]
+        return cancel()
+            + others.flatMap { load, number -> [Action] in
+                [.stop(load: load), .answer(call: number, .failure(.cancelled))]
+            }
     }
 
     /// Ends the load, and shows nothing.

@@ -2,6 +2,7 @@ import Testing
 import WebImageCodecs
 import WebImageCore
 import WebImageProcessing
+import WebImageTesting
 
 /// Animations through the registry: sizes, orientation, colours and metadata of what is written.
 @Suite struct AnimationWritingTests {
@@ -60,7 +61,8 @@ import WebImageProcessing
     @Test(arguments: formats, [Orientation.right, .down, .leftMirrored])
     func framesThatAreStoredTurnedAreShownUpright(_ format: ImageFormat, _ orientation: Orientation) throws {
         let frames = try Self.frames(48, 32) { $0.orientation = orientation }
-        let bytes = try Self.registry.encode(GivenFrames.image(frames), as: format, Self.options(format))
+        let bytes = try Self.registry.encode(
+            DrawnAnimation.image(frames, delay: .milliseconds(50)), as: format, Self.options(format))
         let read = try Self.read(bytes, as: format)
         #expect(read.frames.count == 3)
         for (found, frame) in zip(read.frames, frames) {
@@ -74,7 +76,7 @@ import WebImageProcessing
     /// Once the first frame was written, and nothing said of the others.
     @Test(arguments: [ImageFormat.png, .bmp, .qoi, .pnm])
     func whereNothingShallBeLostAnAnimationIsNotMadeAStill(_ format: ImageFormat) throws {
-        let image = GivenFrames.image(try Self.frames(12, 8))
+        let image = DrawnAnimation.image(try Self.frames(12, 8), delay: .milliseconds(50))
         let error = #expect(throws: WebImageError.self) {
             try Self.registry.encode(image, as: format, EncodeOptions(isLossless: true))
         }
@@ -91,7 +93,8 @@ import WebImageProcessing
     func framesFitIntoABoxWhoseAspectIsAnother(_ format: ImageFormat) throws {
         var options = Self.options(format)
         options.maxPixelSize = PixelSize(width: 100, height: 100)
-        let bytes = try Self.registry.encode(GivenFrames.image(Self.frames(301, 100)), as: format, options)
+        let bytes = try Self.registry.encode(
+            DrawnAnimation.image(Self.frames(301, 100), delay: .milliseconds(50)), as: format, options)
         let frames = try Self.read(bytes, as: format).frames
         #expect(frames.count == 3 && frames.allSatisfy { $0.size == PixelSize(width: 100, height: 33) })
     }
@@ -120,7 +123,8 @@ import WebImageProcessing
             $0.iccProfile = profile
             $0.metadata = metadata
         }
-        let bytes = try Self.registry.encode(GivenFrames.image(frames), as: format, Self.options(format))
+        let bytes = try Self.registry.encode(
+            DrawnAnimation.image(frames, delay: .milliseconds(50)), as: format, Self.options(format))
         let header = try #require(decode(bytes).header)
         #expect(header.metadata.xmp == metadata.xmp && header.metadata.exif != nil)
         let colors = try #require(header.colors)
@@ -136,14 +140,16 @@ import WebImageProcessing
     @Test func xmpAloneIsWrittenIntoAWebP() throws {
         let packet = XMPMaker.packet(orientation: 1)
         let frames = try Self.frames(16, 16) { $0.metadata = ImageMetadata(xmp: packet) }
-        let bytes = try Self.registry.encode(GivenFrames.image(frames), as: .webp, EncodeOptions(keepsMetadata: true))
+        let bytes = try Self.registry.encode(
+            DrawnAnimation.image(frames, delay: .milliseconds(50)), as: .webp, EncodeOptions(keepsMetadata: true))
         #expect(try Self.read(bytes, as: .webp).header.metadata.xmp == packet)
     }
 
     @Test(arguments: formats)
     func highDynamicRangeIsToldOrGone(_ format: ImageFormat) throws {
         let frames = try Self.frames(32, 32) { $0.colorDescription = ColorDescription(primaries: 9, transfer: 16) }
-        let bytes = try Self.registry.encode(GivenFrames.image(frames), as: format, Self.options(format))
+        let bytes = try Self.registry.encode(
+            DrawnAnimation.image(frames, delay: .milliseconds(50)), as: format, Self.options(format))
         let read = try Self.read(bytes, as: format)
         let isTold = read.header.colorsOfPixels.description?.transfer == 16
         #expect(isTold == [.apng, .avif, .jxl].contains(format))

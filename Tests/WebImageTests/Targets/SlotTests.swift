@@ -358,6 +358,23 @@ import WebImageTesting
         #expect(bench.transport.running == 0 && codes == [.cancelled])
     }
 
+    /// Also of what goes on without being shown.
+    @Test func slotsThatOutliveTheirTargetAnswerAllCalls() throws {
+        let gate = Gate()
+        for number in 5...6 { try bench.answer(number, gate: gate) }
+        var target: HeadlessTarget? = HeadlessTarget()
+        let slots = try bench.slots(of: #require(target), options { $0.cancelsPrevious = false })
+        var codes: [WebImageError.Code] = []
+        for number in 5...6 {
+            slots[.image].load(bench.request(number)) { if case .failure(let error) = $0 { codes.append(error.code) } }
+        }
+        bench.settle()
+        target = nil
+        gate.open()
+        bench.settle()
+        #expect(codes == [.cancelled, .cancelled] && bench.transport.running == 0)
+    }
+
     @Test func slotsThatOutliveTheirTargetGiveUp() throws {
         let gate = Gate()
         try bench.answer(5, gate: gate)
