@@ -132,10 +132,12 @@ final class Loader: Sendable {
 
     /// Ends one caller's wait with an error of its own; the load goes on for the others.
     func leave(_ token: LoadToken, with error: WebImageError) {
-        let left = table.withLock { table in
+        let (left, inner) = table.withLock { table in
             token.leftWith = token.leftWith ?? error
-            return table.leave(token)
+            return (table.leave(token), token.inner)
         }
+        // What an interceptor has called for it goes at once, also when it is only about to begin.
+        if let inner { leave(inner, with: error) }
         guard let left else { return }
         left.timeout?.cancel()
         left.preliminary?.cancel()
