@@ -31,10 +31,11 @@ gallery:          ## a window full of pictures, with all that caches and network
 	swift build $(TRAITS) -c release --product webimage-gallery
 	.build/release/webimage-gallery
 
-screenshots:      ## pictures of that window, in gallery-pictures
+screenshots:      ## draws the pictures of that window in the guide to GTK anew
 	@scripts/install-libraries --tests
 	swift build $(TRAITS) -c release --product webimage-gallery
-	scripts/gallery-pictures .build/release/webimage-gallery
+	swift build $(TRAITS) -c release --product webimage
+	scripts/gallery-pictures
 
 quick: libraries  ## build and unit tests; under a minute when warm
 	$(SWIFT_TEST) --skip Soak --skip Corpus --skip KillNine

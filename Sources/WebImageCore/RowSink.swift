@@ -36,10 +36,15 @@ public protocol RowSink: AnyObject {
     /// The whole picture's memory where the sink keeps it, so that a decoder whose rows come several times may refine
     /// them in place before it commits; nil where rows can only be given once.
     var wholePicture: UnsafeMutableRawPointer? { get }
+
+    /// False once no row that is still to come matters, as behind the last row of a crop. A decoder that has nothing else to
+    /// learn from the rest of its data should stop then; any may go on, and damage behind that row need not be found.
+    var wantsRows: Bool { get }
 }
 
 extension RowSink {
     public var wholePicture: UnsafeMutableRawPointer? { nil }
+    public var wantsRows: Bool { true }
 }
 
 /// A sink that keeps the picture as it is decoded.
@@ -111,4 +116,6 @@ package final class FanOutSink: RowSink {
     }
 
     package var wholePicture: UnsafeMutableRawPointer? { sinks[leader].wholePicture }
+
+    package var wantsRows: Bool { sinks.contains { $0.wantsRows } }
 }

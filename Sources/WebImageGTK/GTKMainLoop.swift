@@ -20,7 +20,12 @@
         ///
         /// To be called once before the loop is entered, on the main thread. Nothing is changed for programs that never
         /// enter GLib's loop.
-        public static func install() { wi_pump_install(MainActorLoop.fileDescriptor) { MainActorLoop.serve() } }
+        public static func install() {
+            wi_pump_install(MainActorLoop.fileDescriptor) {
+                // The loop runs on the main thread, which is the main actor's.
+                MainActor.assumeIsolated { CallbackTimes.measure { MainActorLoop.serve() } }
+            }
+        }
 
         /// How often the loop has woken up for the main actor. For tests: it must not grow while there is nothing to do.
         package static var wakeCount: UInt64 { wi_pump_count() }

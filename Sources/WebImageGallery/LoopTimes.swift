@@ -1,10 +1,11 @@
 #if GTK
     import CSysGTK
     import Synchronization
+    import WebImageGTK
     import WebImageSystem
 
     /// How long each turn of GLib's main loop takes, from one wait for events to the next: all that is done on the main
-    /// thread, ours and GTK's own.
+    /// thread, ours and GTK's own, without what a script does to look at it.
     @MainActor enum LoopTimes {
         private nonisolated static let books = Books()
 
@@ -28,8 +29,13 @@
         private nonisolated static func poll(
             _ descriptors: UnsafeMutablePointer<GPollFD>?, _ count: guint, _ timeout: gint
         ) -> gint {
+            // GLib waits on the thread that runs its loop, which is the main actor's.
+            let leftOut = MainActor.assumeIsolated { CallbackTimes.leftOut }
             let poll = books.state.withLock { state in
-                if let begin = state.begin { state.times.append(ContinuousClock.now - begin) }
+                if let begin = state.begin {
+                    state.times.append(ContinuousClock.now - begin - (leftOut - state.leftOut))
+                }
+                state.leftOut = leftOut
                 return state.poll
             }
             defer { books.state.withLock { $0.begin = .now } }
@@ -41,6 +47,8 @@
                 var poll: GPollFunc?
                 /// When the last wait has ended.
                 var begin: ContinuousClock.Instant?
+                /// What was left out of the times until then.
+                var leftOut = Duration.zero
                 var times: [Duration] = []
             }
 

@@ -28,7 +28,7 @@
             try await saveErrors()
             try await saveAnimation()
             Style.isDark = true
-            window.header.query = "night"
+            try await search("night")
             await events.frames(2)
             try await events.waitForCells()
             if let item = window.grid.shown[1] { window.panel.look(at: item) }
@@ -48,8 +48,7 @@
         }
 
         private func saveErrors() async throws(ScriptError) {
-            window.header.query = "o"
-            try await events.wait(for: "the search") { [window] in window.grid.shown.query == "o" }
+            try await search("o")
             guard let position = position(where: { $0.name.hasPrefix("lost") }) else {
                 throw ScriptError("there is no picture that is lost")
             }
@@ -57,8 +56,12 @@
             await events.frames(2)
             try await events.waitForCells()
             try await save("error")
-            window.header.query = ""
-            try await events.wait(for: "the end of the search") { [window] in window.grid.shown.query.isEmpty }
+            try await search("")
+        }
+
+        private func search(_ query: String) async throws(ScriptError) {
+            window.header.query = query
+            try await events.wait(for: "the search") { [window] in window.grid.shown.query == query }
         }
 
         private func saveAnimation() async throws(ScriptError) {

@@ -64,14 +64,14 @@
         }
 
         /// Waits for a frame, and looks at what was drawn before anything can change it.
-        func afterFrame<Result>(_ look: @escaping @MainActor () -> Result) async throws(ScriptError) -> Result {
+        func afterFrame<Result: Sendable>(_ look: @escaping @MainActor () -> Result) async throws(ScriptError) -> Result {
             guard let clock = gtk_widget_get_frame_clock(window.window) else { throw ScriptError("there is no window") }
             gtk_widget_queue_draw(window.window)
             return await withCheckedContinuation { continuation in
                 var connection: SignalConnection?
                 connection = SignalConnection.connect(UnsafeMutableRawPointer(clock), "after-paint") {
                     connection?.disconnect()
-                    continuation.resume(returning: look())
+                    continuation.resume(returning: CallbackTimes.leaveOut(look))
                 }
                 gdk_frame_clock_request_phase(clock, GDK_FRAME_CLOCK_PHASE_PAINT)
             }

@@ -53,6 +53,22 @@ import WebImageTesting
         }
     }
 
+    /// A crop at the top of a tall picture: what comes below it needs no memory, whether it is copied or scaled.
+    @Test(arguments: [PixelSize(8, 40), PixelSize(4, 20), PixelSize(16, 80)])
+    func rowsBelowACropAreNotKept(_ output: PixelSize) throws {
+        let resampler = Resampler(crop: PixelRect(x: 2, y: 30, width: 8, height: 40), output: output)
+        try resampler.begin(RowFormat(size: PixelSize(32, 40_000), layout: .rgba8, alpha: .opaque))
+        var places: Set<UnsafeMutableRawPointer> = []
+        for row in stride(from: 0, to: 40_000, by: 16) {
+            let wanted = resampler.wantsRows
+            let band = try resampler.band(at: row, count: 16)
+            if !wanted { places.insert(band) }
+            try resampler.commit(at: row, count: 16)
+        }
+        #expect(!resampler.wantsRows)
+        #expect(places.count <= 8)
+    }
+
     /// Half black and half white is a grey of half the light, which is stored as 188; averaging stored values gives 128.
     @Test(arguments: [AlphaMode.opaque, .straight, .premultiplied]) func fineDetailKeepsItsBrightness(
         _ alpha: AlphaMode

@@ -6,7 +6,7 @@ extension JPEGDecoder {
     /// Gives the sink what rows the bytes so far are enough for.
     func readRows() throws(WebImageError) {
         guard let format, let sink else { return }
-        while row < format.size.height {
+        while row < format.size.height, sink.wantsRows {
             guard try readBand(of: RowBand.rows, format, sink) else { return }
         }
         stage = .complete
@@ -42,7 +42,7 @@ extension JPEGDecoder {
     /// the first of them.
     func readLastRows() throws(WebImageError) {
         guard let format, let sink else { return }
-        while row < format.size.height {
+        while row < format.size.height, sink.wantsRows {
             if row % RowBand.rows == 0 { try options.checkpoint?() }
             let band = try sink.band(at: row, count: 1)
             var done: UInt32 = 0
@@ -56,7 +56,7 @@ extension JPEGDecoder {
     /// The picture as it is known after the last scan, its first `rows` rows.
     func emitPicture(rows: Int, _ format: RowFormat, _ sink: any RowSink) throws(WebImageError) {
         try check(wi_jpeg_start_output(handle, 1))
-        while row < rows {
+        while row < rows, sink.wantsRows {
             guard try readBand(of: min(RowBand.rows, rows - row), format, sink) else { throw truncated(format) }
         }
     }

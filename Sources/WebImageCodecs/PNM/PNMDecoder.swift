@@ -182,6 +182,6 @@ final class PNMDecoder: ImageDecoder {
     private func finishRow() throws(WebImageError) {
         column = 0
         try writer?.rowIsDone()
-        if writer?.isComplete == true { state = .complete }
+        if writer?.isDone == true { state = .complete }
     }
 }

@@ -84,7 +84,7 @@ final class QOIDecoder: ImageDecoder {
         defer { self.writer = writer }
         let width = writer.format.size.width
         var used = 0
-        while !writer.isComplete {
+        while !writer.isDone {
             let row = try writer.nextRow().assumingMemoryBound(to: UInt32.self)
             column += reader.read(bytes, at: &used, into: row + column, count: width - column, opaque: opaque)
             guard column == width else { return used }

@@ -20,6 +20,8 @@ struct BandWriter {
     /// The row that comes next; the picture's height when all are there.
     var row: Int { start + filled }
     var isComplete: Bool { row >= format.size.height }
+    /// Whether nobody waits for another row.
+    var isDone: Bool { isComplete || !sink.wantsRows }
 
     /// Memory for row ``row``, which is not cleared and valid until the next call.
     mutating func nextRow() throws(WebImageError) -> UnsafeMutableRawPointer {
@@ -79,7 +81,7 @@ struct WholePicture {
     /// Hands the first `rows` rows to the sink.
     func emit(rows: Int, _ options: DecodeOptions) throws(WebImageError) {
         var writer = BandWriter(sink, format, options)
-        while writer.row < rows {
+        while writer.row < rows, sink.wantsRows {
             let source = row(writer.row)
             let target = try writer.nextRow()
             if target != source { target.copyMemory(from: source, byteCount: format.bytesPerRow) }

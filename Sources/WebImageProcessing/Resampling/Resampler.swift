@@ -79,7 +79,8 @@ package final class Resampler: RowSink {
     package func band(at row: Int, count: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
         guard let buffer else { preconditionFailure("a band was asked for before begin") }
         guard let input, let stage else { return buffer.row(row) }
-        return try input.band(at: row, count: count, keepingFrom: stage.firstRowNeeded)
+        // What comes behind the last row of a crop is not kept.
+        return try input.band(at: row, count: count, keepingFrom: wantsRows ? stage.firstRowNeeded : row)
     }
 
     package func commit(at row: Int, count: Int) throws(WebImageError) {
@@ -91,6 +92,8 @@ package final class Resampler: RowSink {
         try stage.advance(input.rows, available: row + count, into: buffer)
         rowsDone = stage.rowsDone
     }
+
+    package var wantsRows: Bool { !isComplete }
 
     /// Makes what no row was given for transparent black, for a picture whose data ended early.
     package func clearMissingRows() {
