@@ -64,7 +64,8 @@
         }
 
         /// Waits for a frame, and looks at what was drawn before anything can change it.
-        func afterFrame<Result: Sendable>(_ look: @escaping @MainActor () -> Result) async throws(ScriptError) -> Result {
+        func afterFrame<Result: Sendable>(_ look: @escaping @MainActor () -> Result) async throws(ScriptError) -> Result
+        {
             guard let clock = gtk_widget_get_frame_clock(window.window) else { throw ScriptError("there is no window") }
             gtk_widget_queue_draw(window.window)
             return await withCheckedContinuation { continuation in

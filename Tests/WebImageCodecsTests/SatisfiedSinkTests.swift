@@ -27,7 +27,9 @@ import WebImageTesting
         let size = PixelSize(width: 64, height: 400)
         var random = SeededGenerator(seed: 3)
         let image = try Image(size: size, alpha: .opaque) { pixels in
-            for place in pixels.indices { pixels[place] = place % 4 == 3 ? 255 : UInt8.random(in: 0...255, using: &random) }
+            for place in pixels.indices {
+                pixels[place] = place % 4 == 3 ? 255 : UInt8.random(in: 0...255, using: &random)
+            }
         }
         let coder = try CoderRegistry.standard.encoder(for: format)
         let bytes = try coder.encode(image, as: format, EncodeOptions(progressive: isProgressive))
