@@ -11,7 +11,7 @@ SOAK_SECONDS ?= 120
 # Where `make install` puts the command.
 PREFIX ?= /usr/local
 
-.PHONY: demo gallery screenshots install quick test soak fuzz bench bench-peers docs docs-pictures libraries test-programs check clean help
+.PHONY: serve deb demo gallery screenshots install quick test soak fuzz bench bench-peers docs docs-pictures libraries test-programs check clean help
 
 help:             ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -25,6 +25,9 @@ test-programs:    ## the same, and the servers that tests talk to
 demo: libraries   ## sample pictures from a local server, loaded cold, from disk and from memory
 	swift build $(TRAITS) -c release --product webimage
 	.build/release/webimage demo --output demo-output
+
+serve: libraries  ## the image server with an origin of sample pictures; prints a URL that works
+	@scripts/serve
 
 gallery:          ## a window full of pictures, with all that caches and network do beside them; installs GTK
 	@scripts/install-libraries --gtk
@@ -43,11 +46,15 @@ quick: libraries  ## build and unit tests; under a minute when warm
 test: test-programs  ## every check that CI runs
 	scripts/check
 	$(SWIFT_TEST)
+	scripts/run-server-tests
 	scripts/check-builds
 
 install: libraries  ## the command into PREFIX/bin, /usr/local at first; it needs none of Swift's libraries
 	swift build $(TRAITS) -c release --static-swift-stdlib --product webimage
 	install -D -s .build/release/webimage $(DESTDIR)$(PREFIX)/bin/webimage
+
+deb: libraries    ## a Debian package of the command and the server
+	@scripts/build-deb
 
 soak: libraries   ## the long versions: kill -9 rounds, random walks, all damage to all files, two minutes a fuzzer
 	WEBIMAGE_SOAK=1 $(SWIFT_TEST) --filter Soak --filter KillNine --filter DiskCacheWalk

@@ -26,6 +26,15 @@ public final class DiskCache: Sendable {
     /// Returns at once; the directory is scanned in the background, and made when there is something to write.
     ///
     /// - Parameters:
+    ///   - configuration: where the entries are, and how many.
+    ///   - threads: read and write files. Default 2.
+    public convenience init(_ configuration: DiskCacheConfiguration, threads: Int = 2) {
+        self.init(configuration, executor: ThreadPool(name: "wi-disk", width: max(threads, 1)))
+    }
+
+    /// Returns at once; the directory is scanned in the background, and made when there is something to write.
+    ///
+    /// - Parameters:
     ///   - executor: where the asynchronous operations and the background work run.
     package init(
         _ configuration: DiskCacheConfiguration, executor: any WorkExecutor,

@@ -120,7 +120,7 @@ struct OverlayOperation: PointOperation {
     let mark: Image
     let x: Int
     let y: Int
-    let opacity: Float
+    var opacity: Float
     let mode: BlendMode
     /// Between tiles; nil: there is one.
     let gaps: (x: Int, y: Int)?

@@ -1,0 +1,79 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// The image server. A package of its own, so that who uses the library never builds NIO.
+let swiftSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// `scripts/serve` and `scripts/run-server-tests` say for which formats the system has libraries.
+let formats = (Context.environment["WEBIMAGE_FORMATS"] ?? "AllFormats").split(separator: ",").map(String.init)
+
+func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+let library = Target.Dependency.product(name: "WebImage", package: "WebImage")
+let testing = Target.Dependency.product(name: "WebImageTesting", package: "WebImage")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let hummingbird: [Target.Dependency] = [
+    .product(name: "Hummingbird", package: "hummingbird"), .product(name: "HummingbirdCore", package: "hummingbird"),
+]
+let nio: [Target.Dependency] = [
+    .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+    .product(name: "NIOPosix", package: "swift-nio"),
+]
+
+let package = Package(
+    name: "webimage-server",
+    platforms: [.macOS(.v15)],
+    products: [.executable(name: "webimage-server", targets: ["webimage-server"])],
+    dependencies: [
+        .package(name: "WebImage", path: "..", traits: Set(formats.map { .init(name: $0) })),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CServerCrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+        room("ServerGrammar", ["CServerCrypto", library]),
+        room("ServerConfiguration", ["ServerGrammar"]),
+        room("ServerImages", ["ServerGrammar", "ServerConfiguration", library, logging]),
+        room(
+            "ServerHTTP",
+            [
+                "ServerGrammar", "ServerConfiguration", "ServerImages", library, logging, httpTypes, lifecycle,
+                signals,
+            ] + hummingbird + nio),
+        .executableTarget(
+            name: "webimage-server",
+            dependencies: [
+                "ServerHTTP", "ServerConfiguration", "ServerGrammar", library, testing, logging,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: swiftSettings),
+        tests("ServerGrammarTests", ["ServerGrammar", "ServerConfiguration", library]),
+        tests("ServerImagesTests", ["ServerImages", "ServerGrammar", "ServerConfiguration", library, testing]),
+        tests(
+            "ServerHTTPTests",
+            ["ServerHTTP", "ServerImages", "ServerGrammar", "ServerConfiguration", library, testing]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,84 @@
+/// Reads settings from variables, and collects what is wrong with them.
+struct EnvironmentReader {
+    private let variables: [String: String]
+    private var read: Set<String> = []
+    /// Sentences that name a variable each.
+    private(set) var problems: [String] = []
+
+    init(_ variables: [String: String]) { self.variables = variables }
+
+    /// The names that nobody has asked for, of those that begin with one of the prefixes.
+    func unread(_ prefixes: [String]) -> [String] {
+        variables.keys.filter { name in prefixes.contains { name.hasPrefix($0) } && !read.contains(name) }.sorted()
+    }
+
+    mutating func fail(_ problem: String) { problems.append(problem) }
+
+    /// - Returns: nil where the variable is not set, or empty.
+    mutating func text(_ name: String) -> String? {
+        read.insert(name)
+        return variables[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    mutating func flag(_ name: String, _ fallback: Bool) -> Bool {
+        guard let text = text(name) else { return fallback }
+        switch text.lowercased() {
+        case "1", "t", "true": return true
+        case "0", "f", "false": return false
+        default:
+            fail("\(name) is neither true nor false: \(text)")
+            return fallback
+        }
+    }
+
+    mutating func whole(_ name: String, _ fallback: Int, in range: ClosedRange<Int> = 0...(1 << 40)) -> Int {
+        guard let text = text(name) else { return fallback }
+        guard let value = Int(text), range.contains(value) else {
+            fail("\(name) is not a whole number from \(range.lowerBound) to \(range.upperBound): \(text)")
+            return fallback
+        }
+        return value
+    }
+
+    mutating func number(_ name: String, _ fallback: Double, in range: ClosedRange<Double>) -> Double {
+        guard let text = text(name) else { return fallback }
+        guard let value = Double(text), value.isFinite, range.contains(value) else {
+            fail("\(name) is not a number from \(range.lowerBound) to \(range.upperBound): \(text)")
+            return fallback
+        }
+        return value
+    }
+
+    mutating func seconds(_ name: String, _ fallback: Int, from least: Int = 0) -> Duration {
+        .seconds(whole(name, fallback, in: least...31_536_000))
+    }
+
+    /// The parts between commas, without white space around them.
+    mutating func list(_ name: String) -> [String] { list(name, separatedBy: ",") }
+
+    mutating func list(_ name: String, separatedBy separator: Character) -> [String] {
+        (text(name) ?? "").split(separator: separator).map { part in
+            var part = part.drop(while: \.isWhitespace)
+            while part.last?.isWhitespace == true { part.removeLast() }
+            return String(part)
+        }.filter { !$0.isEmpty }
+    }
+
+    /// Hex digits in pairs; each member of the list is one value.
+    mutating func keys(_ name: String) -> [[UInt8]] {
+        list(name).compactMap { text in
+            let digits = text.utf8.compactMap { UInt8(String(UnicodeScalar($0)), radix: 16) }
+            guard digits.count == text.utf8.count, digits.count % 2 == 0 else {
+                fail("\(name) is not hexadecimal")
+                return nil
+            }
+            return stride(from: 0, to: digits.count, by: 2).map { digits[$0] * 16 + digits[$0 + 1] }
+        }
+    }
+
+    /// For a variable of imgproxy's that has one value here.
+    mutating func fixed(_ name: String, _ values: [String], why: String) {
+        guard let text = text(name), !values.contains(text.lowercased()) else { return }
+        fail("\(name)=\(text) is not available: \(why)")
+    }
+}

@@ -1,0 +1,173 @@
+import ServerGrammar
+
+extension ServerSettings {
+    /// - Parameters:
+    ///   - variables: by imgproxy's names, and ours that begin with `WEBIMAGE_`.
+    ///   - readFile: the text of a file; nil where it cannot be read.
+    ///   - now: seconds since 1970.
+    /// - Throws: all that is wrong, by the names of the variables.
+    public init(
+        environment variables: [String: String], readFile: (String) -> String?, now: @escaping @Sendable () -> Int
+    ) throws(SettingsError) {
+        self.init()
+        var reader = EnvironmentReader(variables)
+        grammar.now = now
+        let isCompatible = reader.text("WEBIMAGE_COMPAT") == "imgproxy"
+        readListening(&reader)
+        readGrammar(&reader, readFile)
+        readLimits(&reader, isCompatible)
+        readOutput(&reader)
+        readSources(&reader, isCompatible)
+        readAnswers(&reader)
+        readCaches(&reader)
+        readPictures(&reader)
+        readSigning(&reader, isCompatible)
+        reader.refuseAbsent()
+        warnings += reader.unread(["IMGPROXY_", "WEBIMAGE_"]).map { "\($0) is not a setting of this server" }
+        guard reader.problems.isEmpty else { throw SettingsError(problems: reader.problems) }
+    }
+
+    private mutating func readListening(_ reader: inout EnvironmentReader) {
+        let network = reader.text("IMGPROXY_NETWORK") ?? "tcp"
+        let port = reader.text("PORT").map { ":" + $0 }
+        let bind = reader.text("IMGPROXY_BIND") ?? port ?? ":8080"
+        if network == "unix" {
+            address = .unix(path: bind)
+        } else if network == "tcp" {
+            address = Self.tcp(bind, "IMGPROXY_BIND", &reader) ?? address
+        } else {
+            reader.fail("IMGPROXY_NETWORK is tcp or unix, not \(network)")
+        }
+        if let bind = reader.text("IMGPROXY_PROMETHEUS_BIND") {
+            prometheus = Self.tcp(bind, "IMGPROXY_PROMETHEUS_BIND", &reader)
+        }
+        metricsNamespace = reader.text("IMGPROXY_PROMETHEUS_NAMESPACE") ?? ""
+        timeout = reader.seconds("IMGPROXY_TIMEOUT", 10, from: 1)
+        downloadTimeout = reader.seconds("IMGPROXY_DOWNLOAD_TIMEOUT", 5, from: 1)
+        keepAliveTimeout = reader.seconds("IMGPROXY_KEEP_ALIVE_TIMEOUT", 10, from: 1)
+        gracefulTimeout = reader.seconds("IMGPROXY_GRACEFUL_STOP_TIMEOUT", 20, from: 1)
+        drainDelay = reader.seconds("WEBIMAGE_DRAIN_DELAY", 5)
+        workers = reader.whole("IMGPROXY_WORKERS", 0, in: 0...1024)
+        let queue = reader.whole("IMGPROXY_REQUESTS_QUEUE_SIZE", 0, in: 0...1_000_000)
+        queueSize = queue > 0 ? queue : nil
+        maxClients = reader.whole("IMGPROXY_MAX_CLIENTS", 2048, in: 1...1_000_000)
+        overloadStatus = reader.whole("WEBIMAGE_OVERLOAD_STATUS", 429, in: 429...503)
+        if ![429, 503].contains(overloadStatus) { reader.fail("WEBIMAGE_OVERLOAD_STATUS is 429 or 503") }
+        healthPath = reader.text("IMGPROXY_HEALTH_CHECK_PATH")
+        logLevel = reader.text("IMGPROXY_LOG_LEVEL") ?? "info"
+        if !["error", "warn", "info", "debug"].contains(logLevel) {
+            reader.fail("IMGPROXY_LOG_LEVEL is error, warn, info or debug, not \(logLevel)")
+        }
+        let format = reader.text("IMGPROXY_LOG_FORMAT") ?? "json"
+        if !["json", "pretty"].contains(format) { reader.fail("IMGPROXY_LOG_FORMAT is json or pretty, not \(format)") }
+        logsJSON = format == "json"
+    }
+
+    static func tcp(_ text: String, _ name: String, _ reader: inout EnvironmentReader) -> Address? {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
+            (0...65_535).contains(port)
+        else {
+            reader.fail("\(name) is HOST:PORT, not \(text)")
+            return nil
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        return .tcp(host: host.isEmpty ? "0.0.0.0" : String(host), port: port)
+    }
+
+    private mutating func readGrammar(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
+        grammar.argumentsSeparator = reader.text("IMGPROXY_ARGUMENTS_SEPARATOR") ?? ":"
+        if grammar.argumentsSeparator.contains("/") { reader.fail("IMGPROXY_ARGUMENTS_SEPARATOR holds a slash") }
+        var prefix = reader.text("IMGPROXY_PATH_PREFIX") ?? ""
+        while prefix.hasSuffix("/") { prefix.removeLast() }
+        grammar.pathPrefix = prefix.isEmpty || prefix.hasPrefix("/") ? prefix : "/" + prefix
+        grammar.onlyPresets = reader.flag("IMGPROXY_ONLY_PRESETS", false)
+        let allowed = reader.list("IMGPROXY_ALLOWED_PROCESSING_OPTIONS")
+        grammar.allowedOptions = allowed.isEmpty ? nil : Set(allowed)
+        grammar.allowsSecurityOptions = reader.flag("IMGPROXY_ALLOW_SECURITY_OPTIONS", false)
+        grammar.base64IncludesFilename = reader.flag("IMGPROXY_BASE64_URL_INCLUDES_FILENAME", false)
+        grammar.baseURL = reader.text("IMGPROXY_BASE_URL") ?? ""
+        for text in reader.list("IMGPROXY_URL_REPLACEMENTS", separatedBy: ";") {
+            guard let equals = text.firstIndex(of: "=") else {
+                reader.fail("IMGPROXY_URL_REPLACEMENTS is PATTERN=TEXT;..., not \(text)")
+                continue
+            }
+            grammar.replacements.append(
+                URLReplacement(
+                    pattern: WildcardPattern(String(text[..<equals])),
+                    replacement: String(text[text.index(after: equals)...])))
+        }
+        grammar.allowedSources = reader.list("IMGPROXY_ALLOWED_SOURCES").map(WildcardPattern.init)
+        let separator = reader.text("IMGPROXY_PRESETS_SEPARATOR") ?? ","
+        var presets: [String] = []
+        if separator.count == 1, let separator = separator.first {
+            presets = reader.list("IMGPROXY_PRESETS", separatedBy: separator)
+        } else {
+            reader.fail("IMGPROXY_PRESETS_SEPARATOR is one character, not \(separator)")
+        }
+        if let path = reader.text("IMGPROXY_PRESETS_PATH") {
+            if let text = readFile(path) {
+                presets += URLGrammar.presets(inFile: text)
+            } else {
+                reader.fail("IMGPROXY_PRESETS_PATH: \(path) cannot be read")
+            }
+        }
+        do throws(PresetError) {
+            try grammar.addPresets(presets)
+        } catch {
+            reader.fail("IMGPROXY_PRESETS: \(error)")
+        }
+    }
+
+    private mutating func readLimits(_ reader: inout EnvironmentReader, _ isCompatible: Bool) {
+        if isCompatible {
+            limits.sourceBytes = 0
+            limits.animationFrames = 1
+        }
+        limits.sourceResolution = reader.number("IMGPROXY_MAX_SRC_RESOLUTION", 50, in: 0.001...1000)
+        limits.sourceBytes = reader.whole("IMGPROXY_MAX_SRC_FILE_SIZE", limits.sourceBytes)
+        limits.animationFrames = reader.whole(
+            "IMGPROXY_MAX_ANIMATION_FRAMES", limits.animationFrames, in: 1...10_000)
+        limits.animationFrameResolution = reader.number("IMGPROXY_MAX_ANIMATION_FRAME_RESOLUTION", 0, in: 0...1000)
+        limits.resultDimension = reader.whole("IMGPROXY_MAX_RESULT_DIMENSION", 0, in: 0...1_000_000)
+        limits.resultResolution = reader.number("WEBIMAGE_MAX_RESULT_RESOLUTION", 40, in: 0.001...1000)
+    }
+
+    private mutating func readSources(_ reader: inout EnvironmentReader, _ isCompatible: Bool) {
+        maxRedirects = reader.whole("IMGPROXY_MAX_REDIRECTS", 10, in: 0...100)
+        userAgent = reader.text("IMGPROXY_USER_AGENT")
+        allowsLoopback = reader.flag("IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES", false)
+        allowsLinkLocal = reader.flag("IMGPROXY_ALLOW_LINK_LOCAL_SOURCE_ADDRESSES", false)
+        allowsPrivate = reader.flag("IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES", isCompatible)
+        ignoresTLS = reader.flag("IMGPROXY_IGNORE_SSL_VERIFICATION", false)
+    }
+
+    private mutating func readCaches(_ reader: inout EnvironmentReader) {
+        memoryCacheBytes = reader.whole("WEBIMAGE_MEMORY_CACHE_SIZE", 64 << 20)
+        cacheDirectory = reader.text("WEBIMAGE_CACHE_DIR") ?? reader.text("CACHE_DIRECTORY")
+        resultCacheBytes = reader.whole("WEBIMAGE_RESULT_CACHE_SIZE", 1 << 30)
+        originalCacheBytes = reader.whole("WEBIMAGE_ORIGINAL_CACHE_SIZE", 1 << 30)
+        sourceTTL = reader.whole("WEBIMAGE_SOURCE_TTL", 300)
+        staleWhileRevalidate = reader.whole("WEBIMAGE_STALE_WHILE_REVALIDATE", 86_400)
+        staleIfError = reader.whole("WEBIMAGE_STALE_IF_ERROR", 604_800)
+    }
+
+    private mutating func readSigning(_ reader: inout EnvironmentReader, _ isCompatible: Bool) {
+        let keys = reader.keys("IMGPROXY_KEY")
+        let salts = reader.keys("IMGPROXY_SALT")
+        if keys.count != salts.count {
+            reader.fail("IMGPROXY_KEY and IMGPROXY_SALT have \(keys.count) and \(salts.count) values, not as many")
+        }
+        grammar.signatures.keys = zip(keys, salts).map(SigningKey.init)
+        grammar.signatures.size = reader.whole("IMGPROXY_SIGNATURE_SIZE", 32, in: 1...32)
+        grammar.signatures.trusted = Set(reader.list("IMGPROXY_TRUSTED_SIGNATURES"))
+        isDevelopment = reader.flag("WEBIMAGE_DEVELOPMENT", false)
+        if reader.flag("IMGPROXY_DEVELOPMENT_ERRORS_MODE", false) { isDevelopment = true }
+        allowsUnsigned = reader.flag("WEBIMAGE_ALLOW_UNSIGNED", isCompatible)
+        secret = reader.text("IMGPROXY_SECRET")
+        guard grammar.signatures.keys.isEmpty, !allowsUnsigned, !address.isLocal else { return }
+        reader.fail(
+            "IMGPROXY_KEY and IMGPROXY_SALT are not set: anybody could have any picture made. Set them (openssl rand -hex 32), "
+                + "listen on this machine only (IMGPROXY_BIND=127.0.0.1:8080), or set WEBIMAGE_ALLOW_UNSIGNED=true")
+    }
+}

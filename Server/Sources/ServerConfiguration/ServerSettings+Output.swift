@@ -1,0 +1,124 @@
+import ServerGrammar
+
+extension ServerSettings {
+    mutating func readOutput(_ reader: inout EnvironmentReader) {
+        output.quality = reader.whole("IMGPROXY_QUALITY", 80, in: 1...100)
+        for pair in reader.list("IMGPROXY_FORMAT_QUALITY") {
+            let parts = pair.split(separator: "=")
+            guard parts.count == 2, let format = ResultFormat(name: parts[0]), let quality = Int(parts[1]),
+                (1...100).contains(quality)
+            else {
+                reader.fail("IMGPROXY_FORMAT_QUALITY is FORMAT=QUALITY,..., not \(pair)")
+                continue
+            }
+            output.formatQuality[format] = quality
+        }
+        output.preferredFormats = formats("IMGPROXY_PREFERRED_FORMATS", &reader) ?? output.preferredFormats
+        output.skipProcessing = Set(formats("IMGPROXY_SKIP_PROCESSING_FORMATS", &reader) ?? [])
+        for (name, format) in [("WEBP", ResultFormat.webp), ("AVIF", .avif), ("JXL", .jxl)] {
+            if reader.flag("IMGPROXY_AUTO_\(name)", false) { output.automatic.insert(format) }
+            if reader.flag("IMGPROXY_ENFORCE_\(name)", false) { output.enforced.insert(format) }
+        }
+        output.progressiveJPEG = reader.flag("IMGPROXY_JPEG_PROGRESSIVE", false)
+        output.stripMetadata = reader.flag("IMGPROXY_STRIP_METADATA", true)
+        output.keepCopyright = reader.flag("IMGPROXY_KEEP_COPYRIGHT", true)
+        output.stripColorProfile = reader.flag("IMGPROXY_STRIP_COLOR_PROFILE", true)
+        output.autoRotate = reader.flag("IMGPROXY_AUTO_ROTATE", true)
+        output.preserveHDR = reader.flag("IMGPROXY_PRESERVE_HDR", false)
+        output.linearLight = reader.flag("IMGPROXY_USE_LINEAR_COLORSPACE", false)
+        output.returnAttachment = reader.flag("IMGPROXY_RETURN_ATTACHMENT", false)
+        output.rasterizesSVG = reader.flag("IMGPROXY_ALWAYS_RASTERIZE_SVG", false)
+    }
+
+    private func formats(_ name: String, _ reader: inout EnvironmentReader) -> [ResultFormat]? {
+        let names = reader.list(name)
+        let formats = names.compactMap { ResultFormat(name: $0) }
+        if formats.count != names.count {
+            reader.fail("\(name) holds what is no format: \(names.joined(separator: ","))")
+        }
+        return formats.isEmpty ? nil : formats
+    }
+
+    mutating func readAnswers(_ reader: inout EnvironmentReader) {
+        timeToLive = reader.whole("IMGPROXY_TTL", 31_536_000)
+        passesCacheControl = reader.flag("IMGPROXY_CACHE_CONTROL_PASSTHROUGH", false)
+        usesETag = reader.flag("IMGPROXY_USE_ETAG", true)
+        etagBuster = reader.text("IMGPROXY_ETAG_BUSTER") ?? ""
+        usesLastModified = reader.flag("IMGPROXY_USE_LAST_MODIFIED", true)
+        setsCanonical = reader.flag("IMGPROXY_SET_CANONICAL_HEADER", false)
+        debugHeaders = reader.flag("IMGPROXY_ENABLE_DEBUG_HEADERS", false)
+        allowOrigin = reader.text("IMGPROXY_ALLOW_ORIGIN")
+        clientHints = reader.flag("IMGPROXY_ENABLE_CLIENT_HINTS", false)
+    }
+
+    mutating func readPictures(_ reader: inout EnvironmentReader) {
+        watermark = picture("IMGPROXY_WATERMARK", &reader)
+        watermarkOpacity = reader.number("IMGPROXY_WATERMARK_OPACITY", 1, in: 0...1)
+        fallback = picture("IMGPROXY_FALLBACK_IMAGE", &reader)
+        fallbackStatus = reader.whole("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE", 200, in: 0...599)
+        if (1..<100).contains(fallbackStatus) {
+            reader.fail("IMGPROXY_FALLBACK_IMAGE_HTTP_CODE is 0, or a status from 100 to 599")
+        }
+        let seconds = reader.whole("IMGPROXY_FALLBACK_IMAGE_TTL", 0)
+        fallbackTTL = seconds > 0 ? seconds : nil
+    }
+
+    private func picture(_ name: String, _ reader: inout EnvironmentReader) -> PictureSource? {
+        if let data = reader.text(name + "_DATA") { return .data(data) }
+        if let path = reader.text(name + "_PATH") { return .path(path) }
+        return reader.text(name + "_URL").map { .url($0) }
+    }
+}
+
+extension EnvironmentReader {
+    /// What imgproxy has and this server has not: nobody shall believe that it works.
+    private static let absent: [(prefix: String, why: String)] = [
+        ("IMGPROXY_USE_S3", "there is no loader for S3 yet"), ("IMGPROXY_S3_", "there is no loader for S3 yet"),
+        ("IMGPROXY_USE_GCS", "there is no loader for Google Cloud Storage"),
+        ("IMGPROXY_GCS_", "there is no loader for Google Cloud Storage"),
+        ("IMGPROXY_USE_ABS", "there is no loader for Azure"), ("IMGPROXY_ABS_", "there is no loader for Azure"),
+        ("IMGPROXY_USE_SWIFT", "there is no loader for OpenStack"),
+        ("IMGPROXY_SWIFT_", "there is no loader for OpenStack"),
+        ("IMGPROXY_LOCAL_FILESYSTEM_ROOT", "there is no loader for local files yet"),
+        ("IMGPROXY_COOKIE_", "cookies are not passed on yet"),
+        ("IMGPROXY_ENV_", "the environment is read as it is; use --config"),
+        ("IMGPROXY_OPEN_TELEMETRY_", "there is no exporter of traces yet"),
+        ("IMGPROXY_NEW_RELIC_", "there is no exporter for it"), ("IMGPROXY_DATADOG_", "there is no exporter for it"),
+        ("IMGPROXY_CLOUD_WATCH_", "there is no exporter for it"), ("IMGPROXY_SENTRY_", "there is no reporter for it"),
+        ("IMGPROXY_BUGSNAG_", "there is no reporter for it"), ("IMGPROXY_HONEYBADGER_", "there is no reporter for it"),
+        ("IMGPROXY_AIRBRAKE_", "there is no reporter for it"),
+        ("IMGPROXY_LAST_MODIFIED_BUSTER", "it is not built yet"),
+        ("IMGPROXY_OBJECT_DETECTION_", "it is a part of imgproxy Pro"),
+        ("IMGPROXY_VIDEO_", "it is a part of imgproxy Pro"), ("IMGPROXY_ENABLE_VIDEO_", "it is a part of imgproxy Pro"),
+        ("IMGPROXY_AUTOQUALITY_", "it is a part of imgproxy Pro"),
+        ("IMGPROXY_ADVANCED_", "it is a part of imgproxy Pro"),
+        ("IMGPROXY_SMART_CROP_", "it is a part of imgproxy Pro"),
+        ("IMGPROXY_UNSHARP_", "it is a part of imgproxy Pro"),
+        ("IMGPROXY_BLUR_DETECTIONS", "it is a part of imgproxy Pro"),
+        ("IMGPROXY_SOURCE_URL_ENCRYPTION_KEY", "it is a part of imgproxy Pro"),
+        ("IMGPROXY_CACHE_USE", "it is a part of imgproxy Pro; see WEBIMAGE_CACHE_DIR"),
+        ("IMGPROXY_WATERMARK_PREPROCESS", "it is a part of imgproxy Pro"),
+        ("IMGPROXY_FALLBACK_IMAGE_PREPROCESS", "it is a part of imgproxy Pro"),
+        ("IMGPROXY_ICO_", "it is a part of imgproxy Pro"), ("IMGPROXY_HEIC_QUALITY", "use IMGPROXY_FORMAT_QUALITY"),
+    ]
+
+    /// Refuses variables that switch something on that is not here, and values that are not.
+    mutating func refuseAbsent() {
+        fixed("IMGPROXY_PNG_INTERLACED", ["0", "f", "false"], why: "PNG is written without interlacing")
+        fixed("IMGPROXY_PNG_QUANTIZE", ["0", "f", "false"], why: "PNG is written without a palette")
+        _ = text("IMGPROXY_PNG_QUANTIZATION_COLORS")
+        fixed("IMGPROXY_WEBP_EFFORT", ["4"], why: "the effort of encoders is fixed")
+        fixed("IMGPROXY_WEBP_PRESET", ["default"], why: "the preset of the encoder is fixed")
+        fixed("IMGPROXY_AVIF_SPEED", ["8"], why: "the effort of encoders is fixed")
+        fixed("IMGPROXY_JXL_EFFORT", ["4"], why: "the effort of encoders is fixed")
+        fixed("IMGPROXY_SANITIZE_SVG", ["1", "t", "true"], why: "SVG is served drawn, never as it is")
+        for name in ["IMGPROXY_READ_REQUEST_TIMEOUT", "IMGPROXY_WRITE_RESPONSE_TIMEOUT"] {
+            fixed(name, ["10"], why: "the time for a head and for a slow reader is 10 s")
+        }
+        for name in unread(["IMGPROXY_"]) {
+            guard let absent = Self.absent.first(where: { name.hasPrefix($0.prefix) }) else { continue }
+            guard let value = text(name), !["0", "f", "false"].contains(value.lowercased()) else { continue }
+            fail("\(name) is not available: \(absent.why)")
+        }
+    }
+}

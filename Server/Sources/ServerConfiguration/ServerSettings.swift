@@ -1,0 +1,135 @@
+public import ServerGrammar
+
+/// How a server works: the variables of its environment, read and checked.
+public struct ServerSettings: Sendable {
+    /// Where the server listens.
+    public enum Address: Hashable, Sendable {
+        case tcp(host: String, port: Int)
+        case unix(path: String)
+
+        /// Whether only this machine can reach it.
+        public var isLocal: Bool {
+            switch self {
+            case .unix: true
+            case .tcp(let host, _): ["localhost", "127.0.0.1", "::1"].contains(host)
+            }
+        }
+    }
+
+    /// Bounds of what one request may cost.
+    public struct Limits: Hashable, Sendable {
+        /// Millions of pixels of a source. Default 50.
+        public var sourceResolution = 50.0
+        /// Bytes of a source. Default 64 MiB.
+        public var sourceBytes = 64 << 20
+        /// Frames of an animation that are used. Default 128.
+        public var animationFrames = 128
+        /// Millions of pixels of one frame of an animation; 0: that of a still.
+        public var animationFrameResolution = 0.0
+        /// The longest side of a result; 0: only as the others say.
+        public var resultDimension = 0
+        /// Millions of pixels of a result. Default 40.
+        public var resultResolution = 40.0
+    }
+
+    /// How results are written where a URL does not say it.
+    public struct Output: Hashable, Sendable {
+        public var quality = 80
+        public var formatQuality: [ResultFormat: Int] = [.webp: 79, .avif: 63, .jxl: 77]
+        public var preferredFormats: [ResultFormat] = [.jpeg, .png, .gif]
+        /// Formats that the server chooses when the client takes them, the best one first.
+        public var automatic: Set<ResultFormat> = []
+        /// The same, also where the URL asks for another format.
+        public var enforced: Set<ResultFormat> = []
+        public var skipProcessing: Set<ResultFormat> = []
+        public var progressiveJPEG = false
+        public var stripMetadata = true
+        public var keepCopyright = true
+        public var stripColorProfile = true
+        public var autoRotate = true
+        public var preserveHDR = false
+        public var linearLight = false
+        public var returnAttachment = false
+        public var rasterizesSVG = false
+    }
+
+    public var address = Address.tcp(host: "0.0.0.0", port: 8080)
+    public var adminAddress: Address?
+    public var grammar = URLGrammar()
+    /// Whether URLs need no signature.
+    public var allowsUnsigned = false
+    /// Whether there is a page at `/`, and errors say what they are.
+    public var isDevelopment = false
+    /// What `Authorization` must hold as its bearer.
+    public var secret: String?
+    public var limits = Limits()
+    public var output = Output()
+    /// For a request, from its head to the last byte of the answer's body.
+    public var timeout = Duration.seconds(10)
+    public var downloadTimeout = Duration.seconds(5)
+    public var keepAliveTimeout = Duration.seconds(10)
+    public var gracefulTimeout = Duration.seconds(20)
+    public var drainDelay = Duration.seconds(5)
+    /// Threads that decode and encode; 0: as many as cores.
+    public var workers = 0
+    /// Pictures that wait to be made. Default 32 a thread.
+    public var queueSize: Int?
+    public var maxClients = 2048
+    public var overloadStatus = 429
+    public var maxRedirects = 10
+    public var userAgent: String?
+    public var allowsLoopback = false
+    public var allowsLinkLocal = false
+    public var allowsPrivate = false
+    public var ignoresTLS = false
+    /// Seconds for which clients may keep a result.
+    public var timeToLive = 31_536_000
+    public var passesCacheControl = false
+    public var usesETag = true
+    public var usesLastModified = true
+    public var etagBuster = ""
+    public var setsCanonical = false
+    public var debugHeaders = false
+    public var allowOrigin: String?
+    public var clientHints = false
+    public var healthPath: String?
+    /// Bytes of results in memory.
+    public var memoryCacheBytes = 64 << 20
+    /// Where results and originals are kept; nil: in memory only.
+    public var cacheDirectory: String?
+    public var resultCacheBytes = 1 << 30
+    public var originalCacheBytes = 1 << 30
+    /// Seconds that a source counts as fresh for which its origin says nothing.
+    public var sourceTTL = 300
+    public var staleWhileRevalidate = 86_400
+    public var staleIfError = 604_800
+    public var watermark: PictureSource?
+    public var watermarkOpacity = 1.0
+    public var fallback: PictureSource?
+    /// 0: that of the error.
+    public var fallbackStatus = 200
+    public var fallbackTTL: Int?
+    public var prometheus: Address?
+    public var metricsNamespace = ""
+    public var logLevel = "info"
+    public var logsJSON = true
+    /// What was odd but taken.
+    public var warnings: [String] = []
+
+    public init() {}
+
+    /// Where a picture of the configuration comes from.
+    public enum PictureSource: Hashable, Sendable {
+        /// Base64.
+        case data(String)
+        case path(String)
+        case url(String)
+    }
+}
+
+/// Why a server does not start: everything that is wrong with its settings.
+public struct SettingsError: Error, CustomStringConvertible {
+    public let problems: [String]
+
+    public var description: String { problems.joined(separator: "\n") }
+}

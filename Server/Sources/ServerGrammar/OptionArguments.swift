@@ -1,0 +1,92 @@
+import WebImage
+
+/// The arguments of one option, and how imgproxy reads them.
+struct OptionArguments {
+    let name: String
+    let all: [Substring]
+
+    /// The argument, nil when it is absent or empty.
+    func filled(_ index: Int) -> Substring? {
+        index < all.count && !all[index].isEmpty ? all[index] : nil
+    }
+
+    func from(_ index: Int) -> OptionArguments { OptionArguments(name: name, all: Array(all.dropFirst(index))) }
+
+    func check(atMost count: Int) throws(RequestRefusal) {
+        guard all.count <= count else { throw .invalidURL("\(name): more than \(count) arguments") }
+    }
+
+    func fails(_ argument: Substring) -> RequestRefusal {
+        .invalidURL("\(name): \(String(argument.prefix(80))) is not a value of it")
+    }
+
+    func whole(_ argument: Substring, from least: Int = 0) throws(RequestRefusal) -> Int {
+        guard let value = Int(argument), value >= least, value <= 1 << 40 else { throw fails(argument) }
+        return value
+    }
+
+    func number(_ argument: Substring, in range: ClosedRange<Double> = 0...1e12) throws(RequestRefusal) -> Double {
+        guard argument.utf8.count <= 64, let value = Double(argument), value.isFinite, range.contains(value) else {
+            throw fails(argument)
+        }
+        return value
+    }
+
+    func positive(_ argument: Substring) throws(RequestRefusal) -> Double {
+        let value = try number(argument)
+        // What the library's geometry takes.
+        guard value >= 0.0001, value <= 1e4 else { throw fails(argument) }
+        return value
+    }
+
+    /// - Throws: for no argument or several.
+    func only() throws(RequestRefusal) -> Substring {
+        guard all.count == 1 else { throw .invalidURL("\(name): one argument is wanted, not \(all.count)") }
+        return all[0]
+    }
+
+    /// Anything that is neither true nor false is false, with a warning.
+    func flag(_ argument: Substring, _ warnings: inout [String]) -> Bool {
+        switch argument {
+        case "1", "t", "T", "TRUE", "true", "True": return true
+        case "0", "f", "F", "FALSE", "false", "False": return false
+        default:
+            warnings.append("\(name): \(String(argument.prefix(80))) is neither true nor false, and taken for false")
+            return false
+        }
+    }
+
+    /// - Parameter canvas: whether a picture is laid on something, which has neither `sm` nor a point of interest.
+    func place(canvas: Bool = false) throws(RequestRefusal) -> ImgproxyGeometry.Place {
+        try check(atMost: 3)
+        guard let first = all.first, let kind = ImgproxyGeometry.Place.Kind(rawValue: String(first)),
+            !(canvas && kind == .smart)
+        else { throw fails(all.first ?? "") }
+        var place = ImgproxyGeometry.Place(kind)
+        switch kind {
+        case .smart: try check(atMost: 1)
+        case .focusPoint:
+            guard all.count == 3 else { throw .invalidURL("\(name): fp wants two numbers") }
+            place.x = try number(all[1], in: 0...1)
+            place.y = try number(all[2], in: 0...1)
+        default:
+            if let x = filled(1) { place.x = try number(x, in: -1e9...1e9) }
+            if let y = filled(2) { place.y = try number(y, in: -1e9...1e9) }
+        }
+        return place
+    }
+
+    func color(_ argument: Substring) throws(RequestRefusal) -> RGBColor {
+        let digits = argument.utf8.compactMap { UInt8(String(UnicodeScalar($0)), radix: 16) }
+        guard digits.count == argument.utf8.count, digits.count == 3 || digits.count == 6 else { throw fails(argument) }
+        func byte(_ index: Int) -> UInt8 {
+            digits.count == 3 ? digits[index] * 17 : digits[index * 2] * 16 + digits[index * 2 + 1]
+        }
+        return RGBColor(red: byte(0), green: byte(1), blue: byte(2))
+    }
+
+    func format(_ argument: Substring) throws(RequestRefusal) -> ResultFormat {
+        guard let format = ResultFormat(name: argument) else { throw fails(argument) }
+        return format
+    }
+}

@@ -1,0 +1,55 @@
+/// A request that is not served: the status and the text that the client gets, and what the log says of it.
+public struct RequestRefusal: Error, Hashable, Sendable {
+    /// The class that metrics count it under, by imgproxy's names.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        case timeout
+        case pathParsing = "path_parsing"
+        case security, queue, download, processing, streaming
+        case io = "IO"
+        case unexpected
+    }
+
+    public var status: Int
+    /// The body of the answer. It holds nothing that the client sent.
+    public var text: String
+    public var kind: Kind
+    /// For the log.
+    public var detail: String
+    /// After how many seconds the client may ask again; nil: not said.
+    public var retryAfter: Int?
+    /// Whether the origin cannot be reached or fails, so that an older result will do.
+    public var isSourceDown = false
+
+    public init(status: Int, text: String, kind: Kind, detail: String, retryAfter: Int? = nil) {
+        self.status = status
+        self.text = text
+        self.kind = kind
+        self.detail = detail
+        self.retryAfter = retryAfter
+    }
+
+    public static func invalidURL(_ detail: String) -> RequestRefusal {
+        RequestRefusal(status: 404, text: "Invalid URL", kind: .pathParsing, detail: detail)
+    }
+
+    public static func forbidden(_ detail: String) -> RequestRefusal {
+        RequestRefusal(status: 403, text: "Forbidden", kind: .security, detail: detail)
+    }
+
+    public static func invalidSource(_ detail: String) -> RequestRefusal {
+        RequestRefusal(status: 404, text: "Invalid source URL", kind: .security, detail: detail)
+    }
+
+    /// A security option of a URL where the configuration does not allow them.
+    static func securityOption(_ name: String) -> RequestRefusal {
+        RequestRefusal(
+            status: 403, text: "Invalid URL", kind: .security,
+            detail: "\(name) is allowed only with IMGPROXY_ALLOW_SECURITY_OPTIONS")
+    }
+
+    static let unsignedOptions = RequestRefusal(
+        status: 403,
+        text: "The signature appears to be a processing option. "
+            + "The signature section should always be present in the URL.",
+        kind: .security, detail: "the first part of the path holds a colon")
+}

@@ -1,0 +1,50 @@
+/// Reads the part of a path that names the source.
+struct SourceText {
+    private let grammar: URLGrammar
+
+    init(_ grammar: URLGrammar) { self.grammar = grammar }
+
+    /// - Returns: the URL, and what stands behind it as the format of the result.
+    func read(_ segments: [Substring]) throws(RequestRefusal) -> (url: String, format: String?) {
+        guard let first = segments.first else { throw .invalidURL("the URL of the source is missing") }
+        let (url, format) =
+            first == "plain" && segments.count > 1
+            ? try plain(segments.dropFirst().joined(separator: "/")[...]) : try encoded(segments)
+        guard !url.utf8.contains(where: { $0 < 32 || $0 == 127 }) else {
+            throw .invalidURL("the URL of the source has control characters")
+        }
+        return (whole(url), format)
+    }
+
+    private func plain(_ text: Substring) throws(RequestRefusal) -> (String, String?) {
+        let parts = try halves(text, at: "@")
+        guard let url = PercentEncoding.decode(parts.url) else {
+            throw .invalidURL("the URL of the source has a percent sign without two hex digits, or is not UTF-8")
+        }
+        return (url, parts.format)
+    }
+
+    private func encoded(_ segments: [Substring]) throws(RequestRefusal) -> (String, String?) {
+        let used = grammar.base64IncludesFilename && segments.count > 1 ? segments.dropLast() : segments[...]
+        let parts = try halves(used.joined()[...], at: ".")
+        guard let bytes = Base64URL.decode(parts.url), let url = String(validating: bytes, as: UTF8.self) else {
+            throw .invalidURL("the URL of the source is not base64 of UTF-8")
+        }
+        return (url, parts.format)
+    }
+
+    private func halves(
+        _ text: Substring, at mark: Character
+    ) throws(RequestRefusal) -> (url: Substring, format: String?) {
+        let parts = text.split(separator: mark, omittingEmptySubsequences: false)
+        guard parts.count <= 2 else { throw .invalidURL("several formats are named behind the source") }
+        guard let url = parts.first, !url.isEmpty else { throw .invalidURL("the URL of the source is empty") }
+        return (url, parts.count == 2 && !parts[1].isEmpty ? String(parts[1]) : nil)
+    }
+
+    private func whole(_ url: String) -> String {
+        var url = url
+        for replacement in grammar.replacements { url = replacement.applied(to: url) }
+        return url.hasPrefix(grammar.baseURL) ? url : grammar.baseURL + url
+    }
+}

@@ -1,0 +1,79 @@
+/// A beginning of URLs in which `*` stands for any text without a slash.
+public struct WildcardPattern: Hashable, Sendable {
+    private let parts: [[UInt8]]
+
+    public init(_ text: String) {
+        parts = text.utf8.split(separator: UInt8(ascii: "*"), omittingEmptySubsequences: false).map(Array.init)
+    }
+
+    public func matches(_ url: String) -> Bool { match(url) != nil }
+
+    /// - Returns: what the stars stand for, and how many bytes the match has. Stars take as much as they can.
+    func match(_ url: String) -> (captures: [String], length: Int)? {
+        let bytes = Array(url.utf8)
+        guard bytes.starts(with: parts[0]) else { return nil }
+        // The places behind each part that can be reached, and from where: as many steps as parts times bytes.
+        var reached: [[Int: Int]] = [[parts[0].count: 0]]
+        for part in parts.dropFirst() {
+            let starts = reached[reached.count - 1]
+            var next: [Int: Int] = [:]
+            var start: Int?
+            for end in 0...bytes.count {
+                if starts[end] != nil { start = end }
+                if let start, bytes[end...].starts(with: part) { next[end + part.count] = start }
+                if end < bytes.count, bytes[end] == UInt8(ascii: "/") { start = nil }
+            }
+            if next.isEmpty { return nil }
+            reached.append(next)
+        }
+        guard let length = reached[reached.count - 1].keys.max() else { return nil }
+        var captures: [String] = []
+        var end = length
+        for index in parts.indices.dropFirst().reversed() {
+            let start = reached[index][end] ?? 0
+            captures.insert(String(decoding: bytes[start..<end - parts[index].count], as: UTF8.self), at: 0)
+            end = start
+        }
+        return (captures, length)
+    }
+}
+
+/// Writes the beginning of source URLs anew.
+public struct URLReplacement: Hashable, Sendable {
+    public var pattern: WildcardPattern
+    /// `${1}` or `$1` is what the first star stands for.
+    public var replacement: String
+
+    public init(pattern: WildcardPattern, replacement: String) {
+        self.pattern = pattern
+        self.replacement = replacement
+    }
+
+    func applied(to url: String) -> String {
+        guard let match = pattern.match(url) else { return url }
+        var head = replacement
+        for (index, text) in match.captures.enumerated() {
+            head = head.replacing("${\(index + 1)}", with: text).replacing("$\(index + 1)", with: text)
+        }
+        return head + String(decoding: Array(url.utf8)[match.length...], as: UTF8.self)
+    }
+}
+
+extension String {
+    /// The same with every occurrence of a text, which is not empty, replaced.
+    func replacing(_ text: String, with other: String) -> String {
+        var result: [UInt8] = []
+        let (bytes, wanted) = (Array(utf8), Array(text.utf8))
+        var index = 0
+        while index < bytes.count {
+            if bytes[index...].starts(with: wanted) {
+                result += Array(other.utf8)
+                index += wanted.count
+            } else {
+                result.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+}

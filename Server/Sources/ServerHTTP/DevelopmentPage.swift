@@ -1,0 +1,94 @@
+import ServerGrammar
+import HTTPTypes
+import ServerConfiguration
+
+/// The page at `/` for who tries the server: a URL and options go in, the picture comes out.
+enum DevelopmentPage {
+    static func answer(_ settings: ServerSettings) -> Answer {
+        var answer = Answer.text(
+            html.replacingPrefix(with: settings.grammar.pathPrefix), type: "text/html; charset=utf-8")
+        answer.fields[.contentSecurityPolicy] =
+            "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src 'self' data: blob:; connect-src 'self'"
+        answer.fields[.cacheControl] = "no-store"
+        return answer
+    }
+
+    private static let html = """
+        <!doctype html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width">
+        <title>webimage-server</title>
+        <style>
+        body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: #222; background: #fff }
+        form { display: grid; grid-template-columns: 8rem 1fr; gap: .5rem 1rem; align-items: center }
+        input, select { font: inherit; padding: .25rem .4rem; border: 1px solid #999; border-radius: 4px; min-width: 0 }
+        input[type=range] { padding: 0 }
+        output { font-variant-numeric: tabular-nums }
+        .pair { display: flex; gap: .75rem; align-items: center }
+        .pair > input[type=range] { flex: 1 }
+        #url { display: block; padding: .5rem; background: #f3f3f3; overflow-wrap: anywhere; border-radius: 4px }
+        figure { margin: 1rem 0 } img { max-width: 100%; background: repeating-conic-gradient(#ddd 0 25%, #fff 0 50%) 0/16px 16px }
+        #error { color: #a00 }
+        </style>
+        </head>
+        <body>
+        <h1>webimage-server</h1>
+        <form id="form">
+        <label for="source">Source</label><input id="source" type="url" placeholder="https://example.com/picture.jpg">
+        <label for="width">Width</label><span class="pair"><input id="width" type="range" min="0" max="1600" value="400"><output id="w"></output></span>
+        <label for="height">Height</label><span class="pair"><input id="height" type="range" min="0" max="1600" value="300"><output id="h"></output></span>
+        <label for="type">Resizing</label><select id="type"><option>fit<option>fill<option>fill-down<option>force<option>auto</select>
+        <label for="gravity">Gravity</label><select id="gravity"><option>ce<option>sm<option>no<option>so<option>ea<option>we<option>noea<option>nowe<option>soea<option>sowe</select>
+        <label for="format">Format</label><select id="format"><option value="">chosen<option>jpeg<option>png<option>webp<option>avif<option>gif</select>
+        <label for="quality">Quality</label><span class="pair"><input id="quality" type="range" min="0" max="100" value="0"><output id="q"></output></span>
+        <label for="more">More options</label><input id="more" placeholder="blur:2/pd:10/bg:ff0000">
+        </form>
+        <p>URL <code id="url"></code> <button id="copy" type="button">Copy</button></p>
+        <p id="facts"></p><p id="error" role="alert"></p>
+        <figure><img id="image" alt=""></figure>
+        <script>
+        const prefix = "PREFIX", $ = id => document.getElementById(id)
+        let last = 0
+        async function show() {
+            const number = ++last
+            $("w").value = $("width").value; $("h").value = $("height").value; $("q").value = $("quality").value
+            if (!$("source").value) return
+            const parts = [`rs:${$("type").value}:${$("width").value}:${$("height").value}`, `g:${$("gravity").value}`]
+            if ($("format").value) parts.push(`f:${$("format").value}`)
+            if (+$("quality").value) parts.push(`q:${$("quality").value}`)
+            if ($("more").value) parts.push($("more").value)
+            const path = "/" + parts.join("/") + "/plain/" + encodeURIComponent($("source").value)
+            const signed = await (await fetch(prefix + "/sign?path=" + encodeURIComponent(path))).text()
+            if (number !== last) return
+            $("url").textContent = location.origin + signed
+            const begin = performance.now(), answer = await fetch(signed), body = await answer.blob()
+            const time = Math.round(performance.now() - begin)
+            if (number !== last) return
+            $("error").textContent = answer.ok ? "" : answer.status + " " + await body.text()
+            $("facts").textContent = answer.ok ? `${body.type}, ${body.size} bytes, ${time} ms, ${answer.headers.get("Cache-Status") || ""}` : ""
+            if ($("image").src) URL.revokeObjectURL($("image").src)
+            if (answer.ok) $("image").src = URL.createObjectURL(body); else $("image").removeAttribute("src")
+            document.body.dataset.state = answer.ok ? "shown" : "failed"
+        }
+        let timer
+        $("form").addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(show, 150) })
+        $("form").addEventListener("submit", event => event.preventDefault())
+        $("copy").addEventListener("click", () => navigator.clipboard.writeText($("url").textContent))
+        const wanted = new URLSearchParams(location.search).get("source")
+        if (wanted) $("source").value = wanted
+        show()
+        </script>
+        </body>
+        </html>
+        """
+}
+
+extension String {
+    fileprivate func replacingPrefix(with prefix: String) -> String {
+        let parts = split(separator: "\"PREFIX\"", maxSplits: 1)
+        guard parts.count == 2 else { return self }
+        return parts[0] + JSONValue.quoted(prefix) + parts[1]
+    }
+}

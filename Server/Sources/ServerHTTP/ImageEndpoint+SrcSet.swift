@@ -1,0 +1,56 @@
+import ServerImages
+import ServerConfiguration
+import HTTPTypes
+import ServerGrammar
+import WebImage
+
+extension ImageEndpoint {
+    private static let mostWidths = 32
+
+    /// Signed URLs of a picture in several widths, as JSON: `/srcset/SIGNATURE/w:320:640/OPTIONS/SOURCE`.
+    ///
+    /// The signature is that of the whole rest: `/w:320:640/OPTIONS/SOURCE`.
+    func srcset(
+        _ path: Substring, _ request: HTTPRequest, _ record: inout RequestRecord
+    ) async throws(RequestRefusal) -> Answer {
+        let signed = try SignedPath(target: path)
+        try settings.grammar.check(signed)
+        let separator = settings.grammar.argumentsSeparator
+        let rest = settings.grammar.signedText(signed)
+        guard let slash = rest.firstIndex(of: "/") else { throw .invalidURL("/srcset has no source") }
+        let parts = rest[..<slash].split(separator: Character(separator.isEmpty ? ":" : String(separator.first ?? ":")))
+        let widths = parts.dropFirst().compactMap { Int($0) }
+        guard parts.first == "w", !widths.isEmpty, widths.count == parts.count - 1, widths.count <= Self.mostWidths,
+            widths.allSatisfy({ (1...16_384).contains($0) })
+        else { throw .invalidURL("/srcset begins with w:WIDTH:WIDTH..., \(Self.mostWidths) at most") }
+        let tail = rest[rest.index(after: slash)...]
+        var urls: [(width: Int, url: String)] = []
+        for width in widths.sorted() {
+            let option = "w\(separator)\(width)"
+            // The width stands behind other options, since later ones win, and before the source.
+            let path = "/" + settings.grammar.inserting(option, before: String(tail))
+            urls.append((width, settings.grammar.signed(path)))
+        }
+        let unsigned = try settings.grammar.parse(unsignedPath: String(tail))
+        guard settings.grammar.allows(source: unsigned.source) else {
+            throw .invalidSource("the source is not allowed")
+        }
+        record.sourceHost = RequestRecord.host(of: unsigned.source)
+        var options = try InfoOptions([])
+        (options.blurHash, options.average, options.size, options.format) = ((4, 3), true, false, false)
+        do throws(WebImageError) {
+            let described = try await describe(unsigned.source, options)
+            var members: [(String, JSONValue)] = [
+                ("src", .text(urls[urls.count - 1].url)),
+                ("srcset", .text(urls.map { "\($0.url) \($0.width)w" }.joined(separator: ", "))),
+            ]
+            members += described
+            var answer = Answer.text(JSONValue.object(members).text, type: "application/json")
+            answer.fields[.cacheControl] =
+                settings.timeToLive > 0 ? "max-age=\(settings.timeToLive), public" : "no-cache"
+            return answer
+        } catch {
+            throw RequestRefusal(error, source: unsigned.source)
+        }
+    }
+}

@@ -1,0 +1,220 @@
+public import HTTPTypes
+public import Logging
+public import ServerConfiguration
+import ServerGrammar
+public import ServerImages
+import WebImage
+
+/// Takes requests and gives answers: routes, checks, and the fields that every answer has.
+public struct ImageEndpoint: Sendable {
+    private static let longestURL = 8 << 10
+    private static let policy =
+        "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+
+    let settings: ServerSettings
+    let service: ImageService
+    let state: ServerState
+    let metrics: ServerMetrics
+    let fallback: FallbackImage?
+    private let now: @Sendable () -> Int
+    private let logger: Logger
+
+    public init(
+        settings: ServerSettings, service: ImageService, state: ServerState, metrics: ServerMetrics = ServerMetrics(),
+        fallback: FallbackImage? = nil, now: @escaping @Sendable () -> Int, logger: Logger
+    ) {
+        self.settings = settings
+        self.service = service
+        self.state = state
+        self.metrics = metrics
+        self.fallback = fallback
+        self.now = now
+        self.logger = logger
+    }
+
+    /// - Returns: the whole answer; nothing is thrown.
+    public func answer(_ request: HTTPRequest) async -> Answer {
+        let begin = ContinuousClock.now
+        let id = Self.requestID(request.headerFields[.requestID])
+        var record = RequestRecord(id: id)
+        metrics.begin()
+        var answer = await route(request, &record)
+        answer.fields[.requestID] = id
+        if answer.fields[.contentSecurityPolicy] == nil { answer.fields[.contentSecurityPolicy] = Self.policy }
+        answer.fields[.named("X-Content-Type-Options")] = "nosniff"
+        if let origin = settings.allowOrigin {
+            answer.fields[.accessControlAllowOrigin] = origin
+            answer.fields[.accessControlAllowMethods] = "GET, OPTIONS"
+        }
+        if state.current == .draining { answer.fields[.connection] = "close" }
+        if request.method == .head {
+            if case .bytes(let bytes) = answer.body { answer.fields[.contentLength] = "\(bytes.count)" }
+            answer.body = .none
+        }
+        record.status = answer.status
+        record.seconds = (ContinuousClock.now - begin).inSeconds
+        metrics.end(record)
+        if logger.logLevel <= .info || record.refusal.map({ $0.status >= 500 }) == true {
+            record.write(to: logger, request)
+        }
+        return answer
+    }
+
+    private func route(_ request: HTTPRequest, _ record: inout RequestRecord) async -> Answer {
+        let target = request.path ?? "/"
+        let path = target.prefix { $0 != "?" }
+        switch request.method {
+        case .get, .head: break
+        case .options: return Answer(status: 200)
+        default: return Answer(status: 405, fields: [.allow: "GET, HEAD, OPTIONS"])
+        }
+        guard target.utf8.count <= Self.longestURL else { return .text("URI Too Long", status: 414) }
+        if request.headerFields[.transferEncoding] != nil || (request.headerFields[.contentLength] ?? "0") != "0" {
+            var answer = Answer.text("Content Too Large", status: 413)
+            answer.fields[.connection] = "close"
+            return answer
+        }
+        let rest =
+            path.hasPrefix(settings.grammar.pathPrefix) ? path.dropFirst(settings.grammar.pathPrefix.count) : path
+        if rest == "/health" || settings.healthPath.map({ $0 == rest }) == true { return .text("webimage is running") }
+        switch rest {
+        case "/ready": return readiness
+        case "/", "": return settings.isDevelopment ? DevelopmentPage.answer(settings) : .text("webimage-server")
+        case "/favicon.ico", "/robots.txt": return Answer(status: 404)
+        default: break
+        }
+        do throws(RequestRefusal) {
+            try authorise(request)
+            if settings.isDevelopment, rest == "/sign" { return try signed(target) }
+            if rest.hasPrefix("/info/") {
+                return try await info(settings.grammar.pathPrefix + rest.dropFirst(5), request, &record)
+            }
+            if rest.hasPrefix("/srcset/") { return try await srcset(rest.dropFirst(7), request, &record) }
+            return try await picture(target, request, &record)
+        } catch {
+            record.refusal = error
+            if let fallback, error.status != 403, error.kind == .download || error.kind == .processing {
+                return fallback.answer(for: error, settings)
+            }
+            return .refusal(error, showsDetail: settings.isDevelopment)
+        }
+    }
+
+    private var readiness: Answer {
+        let phase = state.current
+        if phase != .ready { return .text(phase.rawValue, status: 503) }
+        return service.gate.isFull ? .text("overloaded", status: 503) : .text("ready")
+    }
+
+    private func authorise(_ request: HTTPRequest) throws(RequestRefusal) {
+        guard let secret = settings.secret else { return }
+        let given = Digest.sha256(Array((request.headerFields[.authorization] ?? "").utf8))
+        // Digests are compared, so that the time tells nothing of the secret.
+        guard given == Digest.sha256(Array("Bearer \(secret)".utf8)) else {
+            throw .forbidden("the bearer is not IMGPROXY_SECRET")
+        }
+    }
+
+    // MARK: - Pictures
+
+    func picture(
+        _ target: String, _ request: HTTPRequest, _ record: inout RequestRecord
+    ) async throws(RequestRefusal) -> Answer {
+        let url = try parse(target, request)
+        if url.options.raw { return try await raw(url, &record) }
+        let choice = service.maker.choice(url.options, AcceptedFormats(accept: request.headerFields[.accept]))
+        let found: ImageService.Found
+        if let hit = service.cached(ImageService.key(url, choice)) {
+            found = hit
+        } else {
+            do throws(RequestRefusal) {
+                found = try await service.find(url, choice)
+            } catch {
+                var error = error
+                if error.status == 429 { error.status = settings.overloadStatus }
+                throw error
+            }
+        }
+        record.take(found, url.source)
+        return ResultAnswer(settings: settings, options: url.options, source: url.source, now: now())
+            .answer(found, request.headerFields)
+    }
+
+    /// What the URL asks for, with what the client hints at.
+    func parse(_ target: String, _ request: HTTPRequest) throws(RequestRefusal) -> URLGrammar.ParsedURL {
+        var url = try settings.grammar.parse(target: target)
+        guard settings.grammar.allows(source: url.source) else {
+            throw .invalidSource("IMGPROXY_ALLOWED_SOURCES does not list the source")
+        }
+        for warning in url.options.warnings { logger.debug("\(warning)") }
+        guard settings.clientHints else { return url }
+        let fields = request.headerFields
+        let dpr = (fields[.clientHintDPR] ?? fields[.dpr]).flatMap { Double($0) }.flatMap {
+            $0 > 0 && $0 <= 8 ? $0 : nil
+        }
+        if let dpr, !url.options.saysDPR { url.options.geometry.dpr = max(dpr, 0.0001) }
+        let width = (fields[.clientHintWidth] ?? fields[.width]).flatMap { Int($0) }
+        if let width, width > 0, width <= 1 << 20, !url.options.saysWidth {
+            url.options.geometry.width = Int((Double(width) / (dpr ?? 1)).rounded())
+        }
+        return url
+    }
+
+    /// The source as it is, streamed.
+    private func raw(
+        _ url: URLGrammar.ParsedURL, _ record: inout RequestRecord
+    ) async throws(RequestRefusal) -> Answer {
+        let bytes: ImageBytes
+        do throws(WebImageError) {
+            bytes = try await service.maker.manager.bytes(for: RawRequest.make(url, settings))
+        } catch {
+            throw RequestRefusal(error, source: url.source)
+        }
+        record.sourceHost = RequestRecord.host(of: url.source)
+        let names = ResultAnswer(settings: settings, options: url.options, source: url.source, now: now())
+        var fields: HTTPFields = [
+            .contentDisposition: names.disposition(nil),
+            .cacheControl: ResultAnswer.cacheControl(url.options, settings.timeToLive, now()),
+        ]
+        let head = bytes.head?.headers ?? [:]
+        for name in [HTTPField.Name.contentType, .lastModified, .eTag] { fields[name] = head[name] }
+        if let length = bytes.length { fields[.contentLength] = "\(length.bytes)" }
+        return Answer(fields: fields, body: .stream(bytes))
+    }
+
+    /// The path `path` of the query with its signature: for the development page.
+    private func signed(_ target: String) throws(RequestRefusal) -> Answer {
+        guard let query = target.split(separator: "?", maxSplits: 1).dropFirst().first,
+            query.hasPrefix("path="), let path = PercentEncoding.decode(query.dropFirst(5))
+        else { throw .invalidURL("/sign wants path=") }
+        return .text(settings.grammar.signed(path))
+    }
+
+    private static func requestID(_ given: String?) -> String {
+        if let given, !given.isEmpty, given.utf8.count <= 128,
+            given.utf8.allSatisfy({ byte in
+                let character = Character(UnicodeScalar(byte))
+                return byte < 128 && (character.isLetter || character.isNumber || character == "_" || character == "-")
+            })
+        {
+            return given
+        }
+        return Base64URL.encode(
+            (0..<2).flatMap { _ in withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { Array($0) } })
+    }
+}
+
+/// A request for a source's own bytes.
+enum RawRequest {
+    static func make(_ url: URLGrammar.ParsedURL, _ settings: ServerSettings) -> ImageRequest {
+        ImageRequest(url.source) {
+            $0.caching.policy = .protocol
+            $0.timeout = settings.timeout
+            if let bytes = url.options.security.sourceFileSize, bytes > 0 { $0.http.bodyLimit = ByteCount(bytes) }
+        }
+    }
+}
+
+extension Duration {
+    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+}

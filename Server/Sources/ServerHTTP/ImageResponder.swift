@@ -1,0 +1,44 @@
+public import Hummingbird
+import NIOCore
+import HTTPTypes
+import WebImage
+
+/// What Hummingbird hands on with a request: the connection that it came by.
+public struct ImageContext: RequestContext {
+    public var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    public init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+}
+
+/// Joins the endpoint to Hummingbird.
+public struct ImageResponder: HTTPResponder {
+    private let endpoint: ImageEndpoint
+
+    public init(endpoint: ImageEndpoint) { self.endpoint = endpoint }
+
+    public func respond(to request: Request, context: ImageContext) async throws -> Response {
+        let head = request.head
+        let task = Task { [endpoint] in await endpoint.answer(head) }
+        let watch = ConnectionGuard.watch(task, on: context.channel)
+        let answer = await task.value
+        watch.end()
+        return Response(status: .init(code: answer.status), headers: answer.fields, body: Self.body(answer.body))
+    }
+
+    private static func body(_ body: Answer.Body) -> ResponseBody {
+        switch body {
+        case .none: return ResponseBody()
+        case .bytes(let bytes): return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
+        case .stream(let pieces):
+            // The writer waits for the socket, which then pauses the transfer.
+            return ResponseBody(contentLength: pieces.length.map { Int($0.bytes) }) { writer in
+                for try await piece in pieces { try await writer.write(ByteBuffer(bytes: piece.bytes)) }
+                try await writer.finish(nil)
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+import UnixSignals
+import HummingbirdCore
+import Hummingbird
+public import Logging
+import NIOCore
+public import ServerConfiguration
+import ServerGrammar
+import ServerImages
+import ServiceLifecycle
+public import WebImage
+
+/// The whole server: made of its settings, run until it is told to stop.
+public struct ImageServer: Sendable {
+    private let settings: ServerSettings
+    private let endpoint: ImageEndpoint
+    private let manager: ImageManager
+    private let cache: ResultCache
+    private let state: ServerState
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - settings: checked.
+    ///   - now: seconds since 1970.
+    /// - Throws: when a picture of the configuration cannot be loaded.
+    public init(
+        settings: ServerSettings, coders: CoderRegistry = .standard, now: @escaping @Sendable () -> Int, logger: Logger
+    ) async throws {
+        self.settings = settings
+        self.logger = logger
+        let threads = settings.workers > 0 ? settings.workers : ManagerMaking.cores
+        manager = ManagerMaking(settings, threads: threads, logger: logger).manager(coders)
+        let pictures = ConfiguredPictures(manager: manager, settings: settings, now: now)
+        let maker = PictureMaker(
+            manager: manager, settings: settings, watermark: try await pictures.watermark(), now: now)
+        cache = ResultCache(
+            memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), logger: logger)
+        let service = ImageService(
+            settings: settings, maker: maker, cache: cache, threads: threads, now: now, logger: logger)
+        state = ServerState()
+        endpoint = ImageEndpoint(
+            settings: settings, service: service, state: state, fallback: try await pictures.fallback(), now: now,
+            logger: logger)
+    }
+
+    /// Serves until SIGTERM or SIGINT, or until the task is cancelled, then lets what runs come to its end.
+    ///
+    /// - Parameter onListening: told the port once the server listens.
+    public func run(onListening: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
+        let images = application(ImageResponder(endpoint: endpoint), settings.address) { [state] port in
+            state.become(.ready)
+            onListening(port)
+        }
+        var services: [any Service] = [PicturesService(manager: manager, cache: cache, limit: settings.gracefulTimeout)]
+        if let address = settings.prometheus {
+            services.append(application(MetricsResponder(endpoint: endpoint, manager: manager), address) { _ in })
+        }
+        services += [images, ReadinessService(state: state, delay: settings.drainDelay)]
+        // Stopped from the end: first nobody is sent here any more, then nothing is accepted, then all is written down.
+        var group = ServiceGroupConfiguration(
+            services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        group.maximumGracefulShutdownDuration = settings.drainDelay + settings.gracefulTimeout + .seconds(5)
+        try await ServiceGroup(configuration: group).run()
+    }
+
+    private func application<Responder: HTTPResponder>(
+        _ responder: Responder, _ address: ServerSettings.Address, _ onListening: @escaping @Sendable (Int) -> Void
+    ) -> Application<Responder> where Responder.Context == ImageContext {
+        let bind: BindAddress =
+            switch address {
+            case .tcp(let host, let port): .hostname(host, port: port)
+            case .unix(let path): .unixDomainSocket(path: path)
+            }
+        let idle = TimeAmount.milliseconds(settings.keepAliveTimeout.milliseconds)
+        return Application(
+            responder: responder,
+            server: .http1(
+                configuration: HTTP1Channel.Configuration(
+                    additionalChannelHandlers: [ConnectionGuard()], idleTimeout: idle,
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: 16_384, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100))),
+            configuration: ApplicationConfiguration(
+                address: bind, serverName: "webimage", backlog: 1024,
+                availableConnectionsDelegate: MaximumAvailableConnections(settings.maxClients)),
+            onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
+    }
+}
+
+extension Duration {
+    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+}
+
+/// Answers nothing but what metrics say.
+private struct MetricsResponder: HTTPResponder {
+    let endpoint: ImageEndpoint
+    let manager: ImageManager
+
+    func respond(to request: Request, context: ImageContext) async throws -> Response {
+        let path = (request.head.path ?? "").prefix { $0 != "?" }
+        guard path == "/metrics" || path == "/" else { return Response(status: .notFound) }
+        let text = endpoint.metricsText
+        return Response(
+            status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+    }
+}
+
+extension ImageEndpoint {
+    var metricsText: String {
+        metrics.text(
+            namespace: settings.metricsNamespace,
+            gauges: [
+                ("webimage_queue_length", service.gate.running),
+                ("webimage_cache_bytes_memory", service.cache.memoryCost),
+                ("webimage_cache_bytes_disk", service.cache.diskCost),
+                ("webimage_draining", state.current == .draining ? 1 : 0),
+            ])
+    }
+}
+
+/// Says that the server is going, and waits until balancers have seen it.
+private struct ReadinessService: Service {
+    let state: ServerState
+    let delay: Duration
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        state.become(.draining)
+        // Not cancelled by the shutdown, which it is a part of.
+        try? await Task.sleep(for: delay)
+    }
+}
+
+/// Ends loads and writes the caches down, as the last one.
+private struct PicturesService: Service {
+    let manager: ImageManager
+    let cache: ResultCache
+    let limit: Duration
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        await cache.flush()
+        await manager.drain(within: limit)
+    }
+}

@@ -1,0 +1,94 @@
+import ServerGrammar
+import Logging
+import ServerConfiguration
+import WebImage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Makes the library's manager as the settings say.
+struct ManagerMaking {
+    private let settings: ServerSettings
+    private let threads: Int
+    private let logger: Logger
+
+    init(_ settings: ServerSettings, threads: Int, logger: Logger) {
+        self.settings = settings
+        self.threads = threads
+        self.logger = logger
+    }
+
+    static var cores: Int { max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 1) }
+
+    func manager(_ coders: CoderRegistry) -> ImageManager {
+        var configuration = ImageManager.Configuration()
+        configuration.memoryLimits = .init(cost: 0)
+        configuration.disk = settings.cacheDirectory.map {
+            DiskCacheConfiguration(
+                directory: $0, namespace: "originals",
+                limits: .init(bytes: ByteCount(settings.originalCacheBytes)))
+        }
+        configuration.decodeThreads = threads
+        configuration.logger = logger
+        configuration.timeout = settings.timeout
+        configuration.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)
+        configuration.download = download
+        configuration.failedURLs.missing = .seconds(60)
+        configuration.failedURLs.refused = .seconds(5)
+        return ImageManager(configuration: configuration, coders: coders)
+    }
+
+    static func resultDisk(_ settings: ServerSettings, _ logger: Logger) -> DiskCache? {
+        settings.cacheDirectory.map { directory in
+            var configuration = DiskCacheConfiguration(
+                directory: directory, namespace: "results",
+                limits: .init(bytes: ByteCount(settings.resultCacheBytes)))
+            configuration.logger = logger
+            return DiskCache(configuration)
+        }
+    }
+
+    private var download: DownloadConfiguration {
+        var download = DownloadConfiguration()
+        download.maxConcurrentPerHost = 16
+        download.addressPolicy = addressPolicy
+        // A proxy would connect in our place, and look at no address.
+        download.proxy = .direct
+        download.redirectLimit = settings.maxRedirects
+        download.bodyLimit =
+            settings.limits.sourceBytes > 0 ? ByteCount(settings.limits.sourceBytes) : .mebibytes(1 << 20)
+        download.deadlines.connect = settings.downloadTimeout
+        download.deadlines.firstByte = settings.downloadTimeout
+        download.deadlines.idle = settings.downloadTimeout
+        download.retry = .never
+        if let agent = settings.userAgent { download.headers[.userAgent] = agent }
+        if settings.ignoresTLS { download.tls.trust = .anyone }
+        download.logger = logger
+        let grammar = settings.grammar
+        if !grammar.allowedSources.isEmpty {
+            // Redirects, too.
+            download.requestModifier = .changing(name: "allowed-sources") { request in
+                guard grammar.allows(source: request.url) else {
+                    throw WebImageError(.redirectRefused, "the source is not one of IMGPROXY_ALLOWED_SOURCES")
+                }
+            }
+        }
+        return download
+    }
+
+    private var addressPolicy: AddressPolicy {
+        var policy = AddressPolicy.publicOnly
+        func allow(_ ranges: [String]) { policy.allowedAddresses += ranges.compactMap { AddressRange($0) } }
+        if settings.allowsLoopback { allow(["127.0.0.0/8", "::1/128"]) }
+        if settings.allowsLinkLocal { allow(["169.254.0.0/16", "fe80::/10"]) }
+        if settings.allowsPrivate {
+            allow(["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"])
+        }
+        return policy
+    }
+}

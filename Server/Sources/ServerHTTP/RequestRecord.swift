@@ -1,0 +1,59 @@
+import HTTPTypes
+import Logging
+import ServerGrammar
+import ServerImages
+
+/// What is told of a request in the log and in metrics.
+struct RequestRecord: Sendable {
+    let id: String
+    var status = 0
+    var seconds = 0.0
+    var refusal: RequestRefusal?
+    var cache: ImageService.Source?
+    var cost: PictureMaker.Cost?
+    var sourceHost: String?
+    var bytesOut = 0
+    var bytesIn = 0
+
+    init(id: String) { self.id = id }
+
+    mutating func take(_ found: ImageService.Found, _ source: String) {
+        cache = found.source
+        cost = found.cost
+        bytesOut = found.result.bytes.count
+        bytesIn = found.cost == nil ? 0 : found.result.sourceBytes
+        sourceHost = Self.host(of: source)
+    }
+
+    /// Without user, password and port.
+    static func host(of url: String) -> String? {
+        guard let start = url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).dropFirst(2).first
+        else { return nil }
+        let authority = start.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        return String((authority.split(separator: "@").last ?? "").prefix { $0 != ":" })
+    }
+
+    func write(to logger: Logger, _ request: HTTPRequest) {
+        func milliseconds(_ seconds: Double?) -> String? { seconds.map { "\(Int(($0 * 1000).rounded()))" } }
+        let all: [(String, String?)] = [
+            ("request_id", id), ("method", request.method.rawValue), ("path", path(request)), ("status", "\(status)"),
+            ("duration_ms", milliseconds(seconds)), ("fetch_ms", milliseconds(cost?.fetch)),
+            ("decode_ms", milliseconds(cost?.decode)), ("encode_ms", milliseconds(cost?.encode)),
+            ("cache", cache?.rawValue), ("bytes_in", bytesIn > 0 ? "\(bytesIn)" : nil), ("bytes_out", "\(bytesOut)"),
+            ("source_host", sourceHost), ("error", refusal?.detail),
+        ]
+        var metadata: Logger.Metadata = [:]
+        for case (let name, let value?) in all { metadata[name] = .string(value) }
+        let level: Logger.Level = status >= 500 ? .error : status >= 400 && status != 499 ? .warning : .info
+        logger.log(level: level, "request", metadata: metadata)
+    }
+
+    /// The path without its signature, which is a secret where it grants access, and without what is too long.
+    private func path(_ request: HTTPRequest) -> String {
+        let parts = (request.path ?? "").split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[1] != "info", parts[1] != "srcset" else {
+            return String((request.path ?? "").prefix(2048))
+        }
+        return "/-/" + parts[2].prefix(2048)
+    }
+}

@@ -1,0 +1,106 @@
+import ServerGrammar
+import ServerImages
+import Synchronization
+
+/// Counts what the server does, for Prometheus. Any thread may use it.
+public final class ServerMetrics: Sendable {
+    private static let bounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
+    private struct Histogram {
+        var counts = [Int](repeating: 0, count: bounds.count + 1)
+        var sum = 0.0
+
+        mutating func add(_ value: Double) {
+            counts[bounds.firstIndex { value <= $0 } ?? bounds.count] += 1
+            sum += value
+        }
+    }
+
+    private struct Counts {
+        var requests = 0
+        var inProgress = 0
+        var statuses: [Int: Int] = [:]
+        var errors: [String: Int] = [:]
+        var caches: [String: Int] = [:]
+        var bytes = 0
+        var sourceBytes = 0
+        var refusedAddresses = 0
+        var shed = 0
+        var duration = Histogram()
+        var spans: [String: Histogram] = [:]
+    }
+
+    private let counts = Mutex(Counts())
+
+    public init() {}
+
+    func begin() { counts.withLock { $0.inProgress += 1 } }
+
+    func end(_ record: RequestRecord) {
+        counts.withLock { counts in
+            counts.inProgress -= 1
+            counts.requests += 1
+            counts.statuses[record.status, default: 0] += 1
+            counts.duration.add(record.seconds)
+            if let refusal = record.refusal {
+                counts.errors[refusal.kind.rawValue, default: 0] += 1
+                if refusal.kind == .queue { counts.shed += 1 }
+                if refusal.detail.hasPrefix("addressRefused") { counts.refusedAddresses += 1 }
+            }
+            if let cache = record.cache { counts.caches[cache.rawValue, default: 0] += 1 }
+            counts.bytes += record.bytesOut
+            counts.sourceBytes += record.bytesIn
+            let spans = [
+                ("downloading_source_image", record.cost?.fetch),
+                ("processing_image", record.cost.map { ($0.decode ?? 0) + ($0.encode ?? 0) }),
+            ]
+            for case (let name, let seconds?) in spans { counts.spans[name, default: Histogram()].add(seconds) }
+        }
+    }
+
+    /// In Prometheus' text format.
+    ///
+    /// - Parameters:
+    ///   - namespace: stands before imgproxy's names, with an underscore.
+    ///   - gauges: further values by name.
+    func text(namespace: String, gauges: [(name: String, value: Int)]) -> String {
+        let counts = counts.withLock { $0 }
+        let prefix = namespace.isEmpty ? "" : namespace + "_"
+        var lines: [String] = []
+        func add(_ name: String, _ type: String, _ values: [(labels: String, value: String)]) {
+            lines.append("# TYPE \(name) \(type)")
+            lines += values.map { "\(name)\($0.labels) \($0.value)" }
+        }
+        func add(_ name: String, _ histogram: Histogram, _ label: String = "") {
+            var sum = 0
+            for (index, count) in histogram.counts.enumerated() {
+                sum += count
+                let bound = index < Self.bounds.count ? "\(Self.bounds[index])" : "+Inf"
+                lines.append("\(name)_bucket{\(label.isEmpty ? "" : label + ",")le=\"\(bound)\"} \(sum)")
+            }
+            let labels = label.isEmpty ? "" : "{\(label)}"
+            lines += ["\(name)_sum\(labels) \(histogram.sum)", "\(name)_count\(labels) \(sum)"]
+        }
+        func labelled(_ values: [String: Int], _ label: String) -> [(String, String)] {
+            values.sorted { $0.key < $1.key }.map { ("{\(label)=\"\($0.key)\"}", "\($0.value)") }
+        }
+        add(prefix + "requests_total", "counter", [("", "\(counts.requests)")])
+        let statuses = Dictionary(uniqueKeysWithValues: counts.statuses.map { ("\($0.key)", $0.value) })
+        add(prefix + "status_codes_total", "counter", labelled(statuses, "status"))
+        add(prefix + "errors_total", "counter", labelled(counts.errors, "type"))
+        lines.append("# TYPE \(prefix)request_duration_seconds histogram")
+        add(prefix + "request_duration_seconds", counts.duration)
+        lines.append("# TYPE \(prefix)request_span_duration_seconds histogram")
+        for (name, histogram) in counts.spans.sorted(by: { $0.key < $1.key }) {
+            add(prefix + "request_span_duration_seconds", histogram, "span=\"\(name)\"")
+        }
+        add(prefix + "requests_in_progress", "gauge", [("", "\(counts.inProgress)")])
+        add("webimage_cache_requests_total", "counter", labelled(counts.caches, "result"))
+        add("webimage_result_bytes_total", "counter", [("", "\(counts.bytes)")])
+        add("webimage_source_bytes_total", "counter", [("", "\(counts.sourceBytes)")])
+        add("webimage_address_refused_total", "counter", [("", "\(counts.refusedAddresses)")])
+        add("webimage_shed_total", "counter", [("", "\(counts.shed)")])
+        for gauge in gauges { add(gauge.name, "gauge", [("", "\(gauge.value)")]) }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

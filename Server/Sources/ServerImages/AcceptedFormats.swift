@@ -1,0 +1,29 @@
+import ServerConfiguration
+public import ServerGrammar
+
+/// Which of the newer formats a client takes, by its `Accept` (RFC 9110, section 12.5.1).
+public struct AcceptedFormats: Hashable, Sendable {
+    public private(set) var formats: Set<ResultFormat> = []
+
+    /// A format counts when it is named and its `q` is not 0; a wildcard names none.
+    public init(accept: String?) {
+        guard let accept else { return }
+        for range in accept.utf8.prefix(4096).split(separator: UInt8(ascii: ",")) {
+            let parts = range.split(separator: UInt8(ascii: ";")).map { part in
+                String(decoding: part, as: UTF8.self).lowercased().filter { !$0.isWhitespace }
+            }
+            guard let type = parts.first, type.hasPrefix("image/"),
+                let format = ResultFormat(name: type.dropFirst(6)), [.webp, .avif, .jxl].contains(format)
+            else { continue }
+            let isRefused = parts.dropFirst().contains { part in
+                part.hasPrefix("q=") && (Double(part.dropFirst(2)) ?? 1) <= 0
+            }
+            if !isRefused { formats.insert(format) }
+        }
+    }
+
+    /// Those of a list, the best one first.
+    func best(of wanted: Set<ResultFormat>) -> [ResultFormat] {
+        [ResultFormat.jxl, .avif, .webp].filter { wanted.contains($0) && formats.contains($0) }
+    }
+}

@@ -1,0 +1,87 @@
+public import ServerConfiguration
+public import ServerGrammar
+public import WebImage
+
+/// Chooses the format of a result.
+public struct FormatChoice: Hashable, Sendable {
+    /// What is known of the picture before its result is written.
+    public struct Picture: Hashable, Sendable {
+        public var format: ImageFormat?
+        public var size: PixelSize
+        public var hasAlpha: Bool
+        public var isAnimated: Bool
+
+        public init(format: ImageFormat?, size: PixelSize, hasAlpha: Bool, isAnimated: Bool) {
+            self.format = format
+            self.size = size
+            self.hasAlpha = hasAlpha
+            self.isAnimated = isAnimated
+        }
+    }
+
+    private let asked: ResultFormat?
+    private let enforced: [ResultFormat]
+    private let automatic: [ResultFormat]
+    private let preferred: [ResultFormat]
+    private let writable: Set<ResultFormat>
+
+    public init(
+        _ options: ProcessingOptions, _ output: ServerSettings.Output, _ accepted: AcceptedFormats,
+        writable: Set<ResultFormat>
+    ) {
+        asked = options.format
+        enforced = accepted.best(of: output.enforced).filter(writable.contains)
+        automatic = accepted.best(of: output.automatic.union(output.enforced)).filter(writable.contains)
+        preferred = output.preferredFormats.filter(writable.contains)
+        self.writable = writable
+    }
+
+    /// What of the client's wishes the result depends on.
+    var key: String {
+        "e=\(enforced.map(\.rawValue).joined(separator: ","));a=\(automatic.map(\.rawValue).joined(separator: ","))"
+    }
+
+    /// Whether the result is a still, whatever the source is.
+    var isStill: Bool { enforced.isEmpty && asked.map { !$0.holdsAnimation } ?? false }
+
+    /// - Throws: 422 for a format that cannot be written.
+    public func format(for picture: Picture) throws(RequestRefusal) -> ResultFormat {
+        func fits(_ format: ResultFormat) -> Bool {
+            !picture.isAnimated || format.holdsAnimation
+        }
+        if let format = enforced.first(where: fits) { return small(format, picture) }
+        if let asked {
+            guard writable.contains(asked) else {
+                throw RequestRefusal(
+                    status: 422, text: "Invalid URL", kind: .processing, detail: "\(asked.rawValue) cannot be written")
+            }
+            return small(asked, picture)
+        }
+        if let format = automatic.first(where: fits) { return small(format, picture) }
+        let source = picture.format.flatMap { ResultFormat(name: $0.rawValue) }
+        if let source, preferred.contains(source) { return source }
+        let good = preferred.first { fits($0) && (!picture.hasAlpha || $0.holdsAlpha) }
+        return good ?? preferred.first ?? .jpeg
+    }
+
+    /// AVIF has no side under 16 pixels.
+    private func small(_ format: ResultFormat, _ picture: Picture) -> ResultFormat {
+        guard format == .avif, min(picture.size.width, picture.size.height) < 16 else { return format }
+        return picture.hasAlpha ? .png : .jpeg
+    }
+}
+
+extension ResultFormat {
+    var imageFormat: ImageFormat { ImageFormat(rawValue: rawValue) }
+
+    /// The longest side that it holds.
+    var longestSide: Int? {
+        switch self {
+        case .webp: 16_383
+        case .avif, .heic: 16_384
+        case .gif, .jpeg: 65_535
+        case .ico: 256
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,152 @@
+public import ServerConfiguration
+public import ServerGrammar
+public import WebImage
+
+/// Loads sources and makes results of them.
+public struct PictureMaker: Sendable {
+    /// A result, and what making it took.
+    public struct Made: Sendable {
+        public var result: StoredResult
+        public var cost = Cost()
+    }
+
+    /// In seconds; nil for a stage that there was not.
+    public struct Cost: Hashable, Sendable {
+        public var fetch: Double?
+        public var decode: Double?
+        public var encode: Double?
+
+        /// How long threads were busy.
+        var work: Double { (decode ?? 0) + (encode ?? 0) }
+    }
+
+    public let manager: ImageManager
+    private let settings: ServerSettings
+    private let watermark: Image?
+    private let writable: Set<ResultFormat>
+    private let now: @Sendable () -> Int
+
+    public init(
+        manager: ImageManager, settings: ServerSettings, watermark: Image?, now: @escaping @Sendable () -> Int
+    ) {
+        self.manager = manager
+        self.settings = settings
+        self.watermark = watermark
+        self.now = now
+        writable = Set(manager.coders.encodableFormats.compactMap { ResultFormat(name: $0.rawValue) })
+    }
+
+    public func choice(_ options: ProcessingOptions, _ accepted: AcceptedFormats) -> FormatChoice {
+        FormatChoice(options, settings.output, accepted, writable: writable)
+    }
+
+    /// - Throws: what the client is told.
+    public func make(
+        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, timeout: Duration
+    ) async throws(RequestRefusal) -> Made {
+        let plan = PicturePlan(url, settings, watermark: watermark)
+        let request = try plan.request(isStill: choice.isStill, timeout: timeout)
+        do throws(WebImageError) {
+            if let original = try await unprocessed(plan, request, choice) { return original }
+            let response = try await manager.image(for: request)
+            return try await result(of: response, plan, choice)
+        } catch {
+            throw RequestRefusal(error, source: url.source)
+        }
+    }
+
+    private func result(
+        of response: ImageResponse, _ plan: PicturePlan, _ choice: FormatChoice
+    ) async throws(WebImageError) -> Made {
+        let image = response.image
+        guard let pixels = image.displaySize.pixelCount,
+            Double(pixels) <= settings.limits.resultResolution * 1_000_000
+        else { throw WebImageError(.limitExceeded, "the result is \(image.displaySize), more than the server makes") }
+        let isAnimated = (image.animation?.frameCount ?? 1) > 1
+        let picture = FormatChoice.Picture(
+            format: image.info.format, size: image.displaySize,
+            hasAlpha: image.alpha != .opaque || (plan.makesAlpha && plan.options.background == nil),
+            isAnimated: isAnimated)
+        let format: ResultFormat
+        do throws(RequestRefusal) {
+            format = try choice.format(for: picture)
+        } catch {
+            throw WebImageError(.cannotEncode, error.detail)
+        }
+        let begin = ContinuousClock.now
+        let bytes = try await encode(plan.withKeptMetadata(image), as: format, plan)
+        let encode = Double((ContinuousClock.now - begin).milliseconds) / 1000
+        let original = image.info.originalSize ?? image.size
+        let result = StoredResult(
+            bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
+            freshness: freshness(response.head), sourceSize: original, resultSize: image.displaySize,
+            sourceBytes: Int(response.byteCount?.bytes ?? 0))
+        var cost = Cost()
+        let timings = response.timings
+        cost.fetch = [timings.connect, timings.firstByte, timings.transfer].compactMap { $0 }
+            .reduce(nil) { ($0 ?? 0) + Double($1.milliseconds) / 1000 }
+        cost.decode = [timings.decode, timings.transform].compactMap { $0 }
+            .reduce(nil) { ($0 ?? 0) + Double($1.milliseconds) / 1000 }
+        cost.encode = encode
+        return Made(result: result, cost: cost)
+    }
+
+    private func encode(
+        _ image: Image, as format: ResultFormat, _ plan: PicturePlan
+    ) async throws(WebImageError) -> [UInt8] {
+        var options = plan.encodeOptions(format)
+        var bytes = try await manager.encode(image, as: format.imageFormat, options)
+        let most = plan.options.maxBytes
+        guard most > 0, format.hasQuality, var quality = options.quality else { return bytes }
+        while bytes.count > most, quality > 10 {
+            let over = Double(bytes.count) / Double(most)
+            let factor = over > 3 ? 0.25 : over > 1.5 ? 0.5 : 0.75
+            quality = min(quality - 1, Int((Double(quality) * factor).rounded()))
+            options.quality = max(quality, 1)
+            bytes = try await manager.encode(image, as: format.imageFormat, options)
+        }
+        return bytes
+    }
+
+    /// The original as it is, where the options or the configuration want that for its format.
+    private func unprocessed(
+        _ plan: PicturePlan, _ request: ImageRequest, _ choice: FormatChoice
+    ) async throws(WebImageError) -> Made? {
+        let skipped = plan.options.skipProcessing.union(settings.output.skipProcessing)
+        guard !skipped.isEmpty else { return nil }
+        let details = try await manager.details(for: request)
+        let header = details.header
+        guard let format = ResultFormat(name: header.format.rawValue), skipped.contains(format) else { return nil }
+        let picture = FormatChoice.Picture(
+            format: header.format, size: header.displaySize, hasAlpha: header.hasAlpha,
+            isAnimated: (header.frameCount ?? 1) > 1)
+        guard (try? choice.format(for: picture)) == format else { return nil }
+        var whole = request
+        whole.options.includesData = true
+        let original = try await manager.keepOriginal(for: whole)
+        guard let bytes = original.data else { return nil }
+        return Made(
+            result: StoredResult(
+                bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
+                freshness: freshness(original.head), sourceSize: header.displaySize, resultSize: header.displaySize,
+                sourceBytes: bytes.count))
+    }
+
+    private func freshness(_ head: ResponseHead?) -> SourceFreshness {
+        SourceFreshness(head?.headers ?? [:], now: now(), fallback: settings.sourceTTL)
+    }
+
+    /// What the origin says now of a source, which is brought here when it has changed.
+    func askOrigin(_ url: URLGrammar.ParsedURL, timeout: Duration) async throws(RequestRefusal) -> SourceFreshness {
+        let request = try PicturePlan(url, settings).request(isStill: true, timeout: timeout)
+        do throws(WebImageError) {
+            return freshness(try await manager.keepOriginal(for: request).head)
+        } catch {
+            throw RequestRefusal(error, source: url.source)
+        }
+    }
+}
+
+extension Duration {
+    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+}

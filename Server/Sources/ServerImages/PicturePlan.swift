@@ -1,0 +1,141 @@
+public import ServerConfiguration
+public import ServerGrammar
+public import WebImage
+
+/// What is done to a picture, as a request to the library: all steps of a URL in imgproxy's order.
+public struct PicturePlan: Sendable {
+    public var source: String
+    public var options: ProcessingOptions
+    private let settings: ServerSettings
+    private let watermark: Image?
+
+    public init(_ url: URLGrammar.ParsedURL, _ settings: ServerSettings, watermark: Image? = nil) {
+        source = url.source
+        options = url.options
+        self.settings = settings
+        self.watermark = watermark
+    }
+
+    private var geometry: ImgproxyGeometry {
+        var geometry = options.geometry
+        geometry.maxResultDimension = options.security.resultDimension ?? settings.limits.resultDimension
+        return geometry
+    }
+
+    private var frames: Int { options.security.animationFrames ?? settings.limits.animationFrames }
+
+    /// - Parameter isStill: whether the result has one frame, whatever the source has.
+    public func request(isStill: Bool, timeout: Duration?) throws(RequestRefusal) -> ImageRequest {
+        let transforms = try transforms()
+        return ImageRequest(source) {
+            $0.caching.policy = .protocol
+            // Results are kept, not pixels.
+            $0.caching.store = []
+            $0.caching.query = []
+            $0.timeout = timeout
+            $0.decoding.convertsToSRGB = options.stripColorProfile ?? settings.output.stripColorProfile
+            $0.decoding.keepsBitDepth = options.preserveHDR ?? settings.output.preserveHDR
+            $0.decoding.scalesInLinearLight = settings.output.linearLight
+            $0.decoding.firstFrameOnly = isStill || frames == 1
+            $0.decoding.limits = limits
+            if let bytes = options.security.sourceFileSize, bytes > 0 { $0.http.bodyLimit = ByteCount(bytes) }
+            if options.autoRotate ?? settings.output.autoRotate {
+                $0.transformers = transforms
+            } else {
+                $0.decoding.appliesOrientation = false
+                $0.transformers = [StoredPixels(transforms: transforms)]
+            }
+        }
+    }
+
+    private var limits: DecodeLimits {
+        var limits = DecodeLimits.default
+        let megapixels = options.security.sourceResolution ?? settings.limits.sourceResolution
+        limits.pixels = Int(megapixels * 1_000_000)
+        limits.animationPixels = max(200_000_000, limits.pixels)
+        limits.frames = max(frames, 1)
+        limits.time = .seconds(5)
+        limits.drawingTime = .seconds(5)
+        if let frame = options.security.animationFrameResolution, frame > 0 {
+            limits.animationPixels = min(limits.animationPixels, Int(frame * 1_000_000) * frames)
+        }
+        return limits
+    }
+
+    /// The steps, in imgproxy's order.
+    func transforms() throws(RequestRefusal) -> [ImageTransform] {
+        let geometry = geometry
+        var steps: [ImageTransform] = []
+        if let trim = options.trim {
+            steps.append(
+                .trim(
+                    threshold: min(trim.threshold, 255), color: trim.color, equalHorizontally: trim.equalHorizontally,
+                    equalVertically: trim.equalVertically))
+        }
+        steps.append(.imgproxy(geometry))
+        if options.blur > 0 { steps.append(.blur(sigma: options.blur)) }
+        if options.sharpen > 0 { steps.append(.sharpen(sigma: options.sharpen)) }
+        if options.pixelate > 1 { steps.append(.pixelate(options.pixelate)) }
+        if geometry.extend || geometry.extendAspectRatio || geometry.padding != EdgeLengths() {
+            steps.append(.imgproxyCanvas(geometry))
+        }
+        if let color = options.background {
+            steps.append(.background(RGBAColor(red: color.red, green: color.green, blue: color.blue)))
+        }
+        if let mark = options.watermark {
+            // imgproxy draws none where none is configured.
+            if let watermark {
+                steps.append(
+                    .imgproxyWatermark(
+                        watermark, at: mark.place, scale: mark.scale, opacity: mark.opacity * settings.watermarkOpacity,
+                        tiles: mark.tiles, behind: geometry))
+            }
+        }
+        return steps
+    }
+
+    /// Whether the result is expected to be seen through in parts.
+    var makesAlpha: Bool {
+        options.background == nil
+            && (geometry.extend || geometry.extendAspectRatio || geometry.padding != EdgeLengths())
+    }
+
+    /// The quality of a format; nil where it has none.
+    func quality(_ format: ResultFormat) -> Int? {
+        guard format.hasQuality, format != .tiff else { return nil }
+        if options.quality > 0 { return options.quality }
+        if let quality = options.formatQuality[format], quality > 0 { return quality }
+        return settings.output.formatQuality[format] ?? settings.output.quality
+    }
+
+    func encodeOptions(_ format: ResultFormat) -> EncodeOptions {
+        var encoding = EncodeOptions(quality: quality(format))
+        encoding.progressive = settings.output.progressiveJPEG && format == .jpeg
+        encoding.background = options.background ?? .white
+        encoding.embedsICCProfile = !(options.stripColorProfile ?? settings.output.stripColorProfile)
+        encoding.keepsMetadata = !stripsMetadata || keepsCopyright
+        encoding.firstFrameOnly = !format.holdsAnimation
+        if let side = format.longestSide { encoding.maxPixelSize = PixelSize(width: side, height: side) }
+        return encoding
+    }
+
+    private var stripsMetadata: Bool { options.stripMetadata ?? settings.output.stripMetadata }
+    private var keepsCopyright: Bool { options.keepCopyright ?? settings.output.keepCopyright }
+
+    /// The picture with what shall be kept of its metadata.
+    func withKeptMetadata(_ image: Image) -> Image {
+        guard stripsMetadata, keepsCopyright else { return image }
+        return image.info.metadata.isEmpty ? image : image.replacingMetadata(image.info.metadata.copyrightOnly)
+    }
+}
+
+/// The steps on the pixels as they are stored, for pictures that shall not be turned upright.
+private struct StoredPixels: ImageTransformer {
+    let transforms: [ImageTransform]
+
+    var key: String { "stored|" + transforms.map(\.key).joined(separator: "|") }
+
+    func transform(_ image: Image) throws(WebImageError) -> Image {
+        try image.takenAsUpright().transformed(by: transforms)
+    }
+}

@@ -1,0 +1,58 @@
+public import ServerGrammar
+public import WebImage
+
+extension RequestRefusal {
+    /// What a load that failed is for the client.
+    public init(_ error: WebImageError, source: String) {
+        let code = Self.deepest(error).code
+        let detail = error.description
+        func refusal(_ status: Int, _ text: String, _ kind: Kind, retryAfter: Int? = nil) -> RequestRefusal {
+            RequestRefusal(status: status, text: text, kind: kind, detail: detail, retryAfter: retryAfter)
+        }
+        let unreachable = "Source is unreachable"
+        switch code {
+        case .addressRefused, .redirectRefused, .requestRefused, .invalidURL: self = .invalidSource(detail)
+        case .dnsFailed, .connectionRefused, .connectTimeout, .tlsFailed, .connectionLost, .tooManyRedirects,
+            .unsupportedScheme, .protocolError, .authenticationFailed, .fileNotFound, .permissionDenied, .notAFile:
+            self = refusal(404, unreachable, .download)
+        case .badStatus:
+            let status = error.status ?? Self.deepest(error).status ?? 0
+            let answered = status >= 500 ? 502 : status >= 400 ? status : 404
+            self = refusal(answered, unreachable, .download)
+        case .firstByteTimeout, .idleTimeout, .tooSlow: self = refusal(504, unreachable, .download)
+        case .deadlineExceeded: self = .timedOut(detail)
+        case .truncatedBody: self = refusal(422, "Source response is incomplete", .download)
+        case .bodyTooLarge, .decompressionLimit, .limitExceeded, .unknownFormat, .badContentType:
+            self = refusal(422, "Invalid source image", .processing)
+        case .unsupportedFeature, .corruptData, .truncatedData, .badImageData, .formatNotBuilt:
+            self = refusal(422, "Broken or unsupported image", .processing)
+        case .cannotEncode: self = refusal(422, "Invalid URL", .processing)
+        case .transformFailed: self = refusal(422, "Invalid URL", .processing)
+        case .cancelled: self = refusal(499, "Cancelled", .timeout)
+        case .queueFull: self = .tooMany(detail)
+        case .circuitOpen, .shutDown: self = .overloaded(detail)
+        default: self = refusal(500, "Internal error", .unexpected)
+        }
+        isSourceDown = kind == .download && (code != .badStatus || status >= 500) || code == .deadlineExceeded
+    }
+
+    public static func tooMany(_ detail: String, retryAfter: Int = 1) -> RequestRefusal {
+        RequestRefusal(status: 429, text: "Too many requests", kind: .queue, detail: detail, retryAfter: retryAfter)
+    }
+
+    public static func overloaded(_ detail: String) -> RequestRefusal {
+        RequestRefusal(status: 503, text: "Overloaded", kind: .queue, detail: detail, retryAfter: 1)
+    }
+
+    public static func timedOut(_ detail: String) -> RequestRefusal {
+        RequestRefusal(status: 503, text: "Timeout", kind: .timeout, detail: detail)
+    }
+
+    /// The error that says most: that of the decoder below one that says that there is no picture.
+    private static func deepest(_ error: WebImageError) -> WebImageError {
+        guard [.badImageData, .transformFailed].contains(error.code), let cause = error.cause as? WebImageError else {
+            return error
+        }
+        return deepest(cause)
+    }
+}

@@ -1,0 +1,71 @@
+import ServerGrammar
+public import WebImage
+
+/// A result that is there: its bytes and all that an answer says of them.
+public struct StoredResult: Sendable {
+    public var bytes: [UInt8]
+    public var mediaType: String
+    public var fileExtension: String
+    /// With its quotes.
+    public var eTag: String
+    /// Seconds since 1970.
+    public var storedAt: Int
+    public var freshness: SourceFreshness
+    public var sourceSize: PixelSize
+    public var resultSize: PixelSize
+    public var sourceBytes: Int
+
+    public init(
+        bytes: [UInt8], mediaType: String, fileExtension: String, storedAt: Int, freshness: SourceFreshness,
+        sourceSize: PixelSize, resultSize: PixelSize, sourceBytes: Int
+    ) {
+        self.bytes = bytes
+        self.mediaType = mediaType
+        self.fileExtension = fileExtension
+        self.storedAt = storedAt
+        self.freshness = freshness
+        self.sourceSize = sourceSize
+        self.resultSize = resultSize
+        self.sourceBytes = sourceBytes
+        eTag = "\"" + Base64URL.encode(Digest.sha256(bytes).prefix(16)) + "\""
+    }
+
+    /// What it takes in memory, about.
+    var cost: Int { bytes.count + 512 }
+
+    // MARK: - On disk
+
+    private static let version = "1"
+
+    /// All but the bytes, a line each.
+    var description: [UInt8] {
+        let lines = [
+            Self.version, mediaType, fileExtension, eTag, "\(storedAt)", "\(freshness.freshUntil)",
+            "\(freshness.mustRevalidate)", freshness.eTag ?? "", freshness.lastModified ?? "",
+            freshness.cacheControl ?? "", freshness.expiresIn.map { "\($0)" } ?? "", "\(sourceSize.width)",
+            "\(sourceSize.height)", "\(resultSize.width)", "\(resultSize.height)", "\(sourceBytes)",
+        ]
+        return Array(lines.map { $0.filter { $0 != "\n" } }.joined(separator: "\n").utf8)
+    }
+
+    /// - Returns: nil for what another version wrote.
+    init?(_ bytes: [UInt8], description: [UInt8]) {
+        let lines = String(decoding: description, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard lines.count == 16, lines[0] == Self.version, let storedAt = Int(lines[4]), let fresh = Int(lines[5]),
+            let width = Int(lines[11]), let height = Int(lines[12]), let resultWidth = Int(lines[13]),
+            let resultHeight = Int(lines[14]), let sourceBytes = Int(lines[15])
+        else { return nil }
+        var freshness = SourceFreshness(freshUntil: fresh)
+        func filled(_ text: String) -> String? { text.isEmpty ? nil : text }
+        freshness.mustRevalidate = lines[6] == "true"
+        (freshness.eTag, freshness.lastModified) = (filled(lines[7]), filled(lines[8]))
+        (freshness.cacheControl, freshness.expiresIn) = (filled(lines[9]), Int(lines[10]))
+        self.bytes = bytes
+        (mediaType, fileExtension, eTag, self.storedAt) = (lines[1], lines[2], lines[3], storedAt)
+        self.freshness = freshness
+        sourceSize = PixelSize(width: width, height: height)
+        resultSize = PixelSize(width: resultWidth, height: resultHeight)
+        self.sourceBytes = sourceBytes
+    }
+}

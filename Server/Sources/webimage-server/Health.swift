@@ -1,0 +1,29 @@
+import ArgumentParser
+import Foundation
+import ServerConfiguration
+import WebImage
+
+struct Health: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Asks a server that runs with these settings whether it is well; exits 0 or 1.")
+
+    @OptionGroup var file: SettingsFile
+
+    func run() async throws {
+        guard case .tcp(let host, let port) = try file.settings().address else {
+            print("health asks servers at a port, not at a socket")
+            throw ExitCode(1)
+        }
+        let name = host == "0.0.0.0" || host == "::" ? "127.0.0.1" : host.contains(":") ? "[\(host)]" : host
+        var configuration = ImageManager.Configuration()
+        configuration.disk = nil
+        configuration.timeout = .seconds(5)
+        let manager = ImageManager(configuration: configuration)
+        defer { manager.shutDown() }
+        guard (try? await manager.data(for: ImageRequest("http://\(name):\(port)/health"))) != nil else {
+            print("no answer from \(name):\(port)")
+            throw ExitCode(1)
+        }
+        print("ok")
+    }
+}

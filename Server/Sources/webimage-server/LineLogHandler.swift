@@ -1,0 +1,93 @@
+import Dispatch
+import Foundation
+import Logging
+import ServerConfiguration
+import Synchronization
+
+/// Writes a line an entry to standard output: JSON, or text for people. Lines are written on a queue of their own, so that a
+/// slow reader of the log holds up no request; when too many wait, some are left out and counted.
+struct LineLogHandler: LogHandler {
+    var logLevel: Logger.Level
+    var metadata: Logger.Metadata = [:]
+    private let isJSON: Bool
+    private let label: String
+
+    private static let mostWaiting = 10_000
+    private static let queue = DispatchQueue(label: "webimage-server.log")
+    private static let waiting = Atomic(0)
+    private static let dropped = Atomic(0)
+
+    static func bootstrap(_ settings: ServerSettings) {
+        let levels: [String: Logger.Level] = ["error": .error, "warn": .warning, "info": .info, "debug": .debug]
+        let level = levels[settings.logLevel] ?? .info
+        let isJSON = settings.logsJSON
+        LoggingSystem.bootstrap { label in
+            // What runs below says at info what only its own people want to know.
+            let own = label.hasPrefix("webimage") ? level : max(level, .warning)
+            return LineLogHandler(logLevel: own, isJSON: isJSON, label: label)
+        }
+    }
+
+    /// Returns when all that was said is written.
+    static func flush() { queue.sync {} }
+
+    private init(logLevel: Logger.Level, isJSON: Bool, label: String) {
+        self.logLevel = logLevel
+        self.isJSON = isJSON
+        self.label = label
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        var all = metadata
+        for (key, value) in event.metadata ?? [:] { all[key] = value }
+        let (level, message) = (event.level, event.message)
+        guard Self.waiting.load(ordering: .relaxed) < Self.mostWaiting else {
+            Self.dropped.add(1, ordering: .relaxed)
+            return
+        }
+        Self.waiting.add(1, ordering: .relaxed)
+        let time = Date()
+        Self.queue.async { [isJSON, all] in
+            Self.waiting.subtract(1, ordering: .relaxed)
+            var line = isJSON ? Self.json(time, level, message, all) : Self.text(time, level, message, all)
+            let dropped = Self.dropped.exchange(0, ordering: .relaxed)
+            if dropped > 0 { line += isJSON ? "\n{\"dropped\":\(dropped)}" : "\n\(dropped) lines were left out" }
+            FileHandle.standardOutput.write(Data((line + "\n").utf8))
+        }
+    }
+
+    private static func stamp(_ time: Date) -> String {
+        time.formatted(
+            .iso8601.year().month().day().time(includingFractionalSeconds: true).timeZone(separator: .omitted))
+    }
+
+    private static func json(
+        _ time: Date, _ level: Logger.Level, _ message: Logger.Message, _ metadata: Logger.Metadata
+    ) -> String {
+        var members = [("time", stamp(time)), ("level", level.rawValue), ("message", message.description)]
+        members += metadata.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
+        let numbers: Set = ["status", "duration_ms", "fetch_ms", "decode_ms", "encode_ms", "bytes_in", "bytes_out"]
+        let texts = members.map { name, value in
+            quoted(name) + ":" + (numbers.contains(name) && Int(value) != nil ? value : quoted(value))
+        }
+        return "{" + texts.joined(separator: ",") + "}"
+    }
+
+    private static func text(
+        _ time: Date, _ level: Logger.Level, _ message: Logger.Message, _ metadata: Logger.Metadata
+    ) -> String {
+        let rest = metadata.sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }.joined()
+        let line = "\(stamp(time)) \(level.rawValue) \(message)\(rest)"
+        return String(line.unicodeScalars.map { $0.value < 32 ? "?" : Character($0) })
+    }
+
+    private static func quoted(_ text: String) -> String {
+        let data = (try? JSONEncoder().encode(text)) ?? Data("\"\"".utf8)
+        return String(decoding: data, as: UTF8.self)
+    }
+}

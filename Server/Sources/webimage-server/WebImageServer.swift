@@ -1,0 +1,94 @@
+import ArgumentParser
+import Foundation
+import Logging
+import ServerConfiguration
+import ServerGrammar
+import ServerHTTP
+
+@main
+struct WebImageServer: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "webimage-server", abstract: "Serves pictures of other servers in other sizes and formats.",
+        discussion: "Settings are variables of the environment: see the guide Run the server.", version: "0.1",
+        subcommands: [Serve.self, CheckConfig.self, Sign.self, Health.self, Demo.self], defaultSubcommand: Serve.self)
+}
+
+struct SettingsFile: ParsableArguments {
+    @Option(help: "A file of NAME=VALUE lines; variables of the environment count more.")
+    var config: String?
+
+    /// - Throws: exit code 2, when all that is wrong has been said.
+    func settings(_ more: [String: String] = [:]) throws -> ServerSettings {
+        var variables = more
+        if let config {
+            guard let text = try? String(contentsOfFile: config, encoding: .utf8) else {
+                throw fails("\(config) cannot be read")
+            }
+            for line in text.split(whereSeparator: \.isNewline) {
+                let line = line.trimmingCharacters(in: .whitespaces)
+                if line.isEmpty || line.hasPrefix("#") { continue }
+                guard let equals = line.firstIndex(of: "=") else { throw fails("\(config): \(line) is not NAME=VALUE") }
+                variables[String(line[..<equals])] = String(line[line.index(after: equals)...])
+            }
+        }
+        for (name, value) in ProcessInfo.processInfo.environment { variables[name] = value }
+        do {
+            return try ServerSettings(
+                environment: variables, readFile: { try? String(contentsOfFile: $0, encoding: .utf8) },
+                now: { Int(Date().timeIntervalSince1970) })
+        } catch {
+            throw fails("\(error)")
+        }
+    }
+
+    private func fails(_ text: String) -> ExitCode {
+        FileHandle.standardError.write(Data((text + "\n").utf8))
+        return ExitCode(2)
+    }
+}
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Serves until SIGTERM.")
+
+    @OptionGroup var file: SettingsFile
+
+    func run() async throws { try await Self.serve(try file.settings()) }
+
+    static func serve(
+        _ settings: ServerSettings, onListening: @escaping @Sendable (Int) -> Void = { _ in }
+    ) async throws {
+        LineLogHandler.bootstrap(settings)
+        let logger = Logger(label: "webimage-server")
+        for warning in settings.warnings { logger.warning("\(warning)") }
+        if settings.grammar.signatures.keys.isEmpty {
+            logger.warning("URLs need no signature: IMGPROXY_KEY is not set")
+        }
+        let server = try await ImageServer(
+            settings: settings, now: { Int(Date().timeIntervalSince1970) }, logger: logger)
+        try await server.run(onListening: onListening)
+        LineLogHandler.flush()
+    }
+}
+
+struct CheckConfig: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check-config", abstract: "Says what is wrong with the settings, and exits 2 if anything is.")
+
+    @OptionGroup var file: SettingsFile
+
+    func run() throws {
+        let settings = try file.settings()
+        for warning in settings.warnings { print("warning: \(warning)") }
+        print("the settings are good")
+    }
+}
+
+struct Sign: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Prints a path with its signature.")
+
+    @OptionGroup var file: SettingsFile
+    @Argument(help: "Options and source: /rs:fit:300:300/plain/https://example.com/a.jpg")
+    var path: String
+
+    func run() throws { print(try file.settings().grammar.signed(path)) }
+}

@@ -1,0 +1,87 @@
+import Testing
+import WebImage
+
+@testable import ServerGrammar
+
+@Suite struct PathTests {
+    private func source(_ path: String, _ change: (inout URLGrammar) -> Void = { _ in }) throws -> String {
+        var grammar = URLGrammar()
+        change(&grammar)
+        return try grammar.parse(target: "/_/" + path).source
+    }
+
+    @Test(arguments: [
+        ("w:1/plain/http://a.b/c%20d.png", "http://a.b/c d.png"),
+        ("w:1/plain/http://a.b/c%2540.png", "http://a.b/c%40.png"),
+        ("plain/http://a.b/c.png@webp", "http://a.b/c.png"),
+        ("plain/http:/a.b/c.png", "http://a.b/c.png"),
+        ("plain/https:/a.b/c.png", "https://a.b/c.png"),
+        ("plain/local:/c.png", "local:///c.png"),
+        ("plain/http%3A%2F%2Fa.b/c.png", "http://a.b/c.png"),
+        ("plain/http://a.b/x:/y", "http://a.b/x:/y"),
+        ("aHR0cDovL2EuYi9jLnBuZw", "http://a.b/c.png"),
+        ("aHR0cDovL2EuYi9jLnBuZw==", "http://a.b/c.png"),
+        ("aHR0cDov/L2EuYi9/jLnBuZw.webp", "http://a.b/c.png"),
+        ("w:1//aHR0cDov/L2EuYi9/jLnBuZw", "http://a.b/c.png"),
+    ]) func sourcesAreRead(path: String, expected: String) throws { #expect(try source(path) == expected) }
+
+    @Test(arguments: [
+        "", "/", "w:1", "w:1/", "plain/", "plain/@png", "plain/http://a.b/c@png@webp", "plain/http://a.b/%zz",
+        "plain/http://a.b/%ff", "aHR0*", "aHR0c", "aHR0.png.webp", ".png", "fit/300/300/sm/0/aHR0",
+        "plain/http://a.b/c@nope",
+        "plain/http://a.b/%0d%0a", "plain/http://a.b/%00",
+    ]) func brokenPathsAreInvalid(path: String) {
+        let refusal = #expect(throws: RequestRefusal.self) { try source(path) }
+        #expect(refusal?.status == 404)
+        #expect(refusal?.text == "Invalid URL")
+    }
+
+    @Test func theExtensionWinsOverTheFormatButNotWithRaw() throws {
+        let grammar = URLGrammar()
+        #expect(try grammar.parse(target: "/_/f:png/plain/http://a.b/c@webp").options.format == .webp)
+        #expect(try grammar.parse(target: "/_/f:png/raw:1/plain/http://a.b/c@webp").options.format == .png)
+        #expect(try grammar.parse(target: "/_/plain/http://a.b/c@jpg").options.format == .jpeg)
+        #expect(try grammar.parse(target: "/_/plain/http://a.b/c@").options.format == nil)
+    }
+
+    @Test func theEndOfABase64SourceMayBeAFileName() throws {
+        let path = "aHR0cDovL2EuYi9jLnBuZw.webp/puppy.jpg"
+        #expect(try source(path) { $0.base64IncludesFilename = true } == "http://a.b/c.png")
+        #expect(throws: RequestRefusal.self) { try source(path) }
+    }
+
+    @Test func prefixBaseAndReplacementsApply() throws {
+        var grammar = URLGrammar()
+        grammar.pathPrefix = "/img"
+        grammar.baseURL = "http://a.b/"
+        grammar.replacements = [
+            URLReplacement(pattern: WildcardPattern("mys3-*://"), replacement: "http://a.b/${1}/")
+        ]
+        #expect(try grammar.parse(target: "/img/_/plain/c.png").source == "http://a.b/c.png")
+        #expect(try grammar.parse(target: "/img/_/plain/http://a.b/c.png").source == "http://a.b/c.png")
+        #expect(try grammar.parse(target: "/img/_/plain/mys3-pics://c.png").source == "http://a.b/pics/c.png")
+        #expect(throws: RequestRefusal.self) { try grammar.parse(target: "/_/plain/c.png") }
+    }
+
+    @Test(arguments: [
+        ("http://a.b/", "http://a.b/c", true), ("http://a.b/", "http://a.bc/", false),
+        ("http://*.b/", "http://x.b/c", true), ("http://*.b/", "http://x/y.b/c", false),
+        ("http://*.b/", "http://x.b.b/c", true), ("http://a.b/*/c", "http://a.b/x/cd", true),
+        ("http://a.b/*/c", "http://a.b/x/y/c", false), ("*://a.b", "https://a.b/", true), ("", "anything", true),
+    ]) func starsStandForAnythingWithoutASlash(pattern: String, url: String, matches: Bool) {
+        #expect(WildcardPattern(pattern).matches(url) == matches)
+    }
+
+    @Test func aLongPatternOfStarsIsNoBomb() {
+        let pattern = WildcardPattern("http://" + String(repeating: "*a", count: 200) + "b")
+        #expect(!pattern.matches("http://" + String(repeating: "a", count: 1000)))
+    }
+
+    @Test func anotherSeparatorIsTaken() throws {
+        var grammar = URLGrammar()
+        grammar.argumentsSeparator = "__"
+        let parsed = try grammar.parse(target: "/_/rs__fill__30__40/plain/http://a.b/c")
+        #expect(parsed.options.geometry.width == 30)
+        #expect(parsed.options.geometry.resizing == .fill)
+    }
+}

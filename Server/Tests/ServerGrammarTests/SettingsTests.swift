@@ -1,0 +1,72 @@
+import ServerConfiguration
+import ServerGrammar
+import Testing
+
+@Suite struct SettingsTests {
+    private func settings(_ variables: [String: String]) throws(SettingsError) -> ServerSettings {
+        try ServerSettings(environment: variables, readFile: { $0 == "/presets" ? "# a\nx=w:1\n" : nil }, now: { 0 })
+    }
+
+    @Test func aServerForEverybodyNeedsKeys() throws {
+        let error = #expect(throws: SettingsError.self) { try settings([:]) }
+        #expect(error?.description.contains("IMGPROXY_KEY") == true)
+        _ = try settings(["IMGPROXY_BIND": "127.0.0.1:8080"])
+        _ = try settings(["IMGPROXY_NETWORK": "unix", "IMGPROXY_BIND": "/tmp/x.sock"])
+        _ = try settings(["WEBIMAGE_ALLOW_UNSIGNED": "true"])
+        _ = try settings(["IMGPROXY_KEY": "0a", "IMGPROXY_SALT": "0b"])
+    }
+
+    @Test(arguments: [
+        ("IMGPROXY_TIMEOUT", "x"), ("IMGPROXY_TIMEOUT", "0"), ("IMGPROXY_QUALITY", "101"), ("IMGPROXY_KEY", "xyz"),
+        ("IMGPROXY_KEY", "0a"), ("IMGPROXY_PRESETS", "a=nope:1"), ("IMGPROXY_PRESETS_PATH", "/nowhere"),
+        ("IMGPROXY_BIND", "nowhere"), ("IMGPROXY_FORMAT_QUALITY", "webp:1"),
+        ("IMGPROXY_PREFERRED_FORMATS", "jpeg,nope"),
+        ("IMGPROXY_USE_S3", "true"), ("IMGPROXY_USE_GCS", "1"), ("IMGPROXY_OBJECT_DETECTION_CONFIG", "/x"),
+        ("IMGPROXY_PNG_QUANTIZE", "true"), ("IMGPROXY_AVIF_SPEED", "6"), ("IMGPROXY_ENABLE_CLIENT_HINTS", "maybe"),
+        ("IMGPROXY_LOCAL_FILESYSTEM_ROOT", "/srv"), ("IMGPROXY_SENTRY_DSN", "x"), ("IMGPROXY_SIGNATURE_SIZE", "33"),
+        ("IMGPROXY_URL_REPLACEMENTS", "nothing"), ("WEBIMAGE_OVERLOAD_STATUS", "500"),
+    ]) func whatIsWrongIsNamed(name: String, value: String) {
+        var variables = ["WEBIMAGE_ALLOW_UNSIGNED": "true"]
+        variables[name] = value
+        let error = #expect(throws: SettingsError.self) { try settings(variables) }
+        #expect(error?.problems.count == 1)
+        #expect(error?.description.contains(name) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func allProblemsAreToldAtOnce() {
+        let error = #expect(throws: SettingsError.self) {
+            try settings(["IMGPROXY_TIMEOUT": "x", "IMGPROXY_TTL": "y", "WEBIMAGE_ALLOW_UNSIGNED": "1"])
+        }
+        #expect(error?.problems.count == 2)
+    }
+
+    @Test func unknownNamesAreAWarning() throws {
+        let read = try settings(["WEBIMAGE_ALLOW_UNSIGNED": "1", "IMGPROXY_NONSENSE": "1", "HOME": "/x"])
+        #expect(read.warnings == ["IMGPROXY_NONSENSE is not a setting of this server"])
+    }
+
+    @Test func valuesArrive() throws {
+        let read = try settings([
+            "IMGPROXY_KEY": "0a,0b", "IMGPROXY_SALT": "0c,0d", "IMGPROXY_PRESETS_PATH": "/presets",
+            "IMGPROXY_FORMAT_QUALITY": "jpeg=70, avif=50", "IMGPROXY_AUTO_WEBP": "t", "PORT": "9000",
+            "IMGPROXY_PATH_PREFIX": "img/",
+            "IMGPROXY_MAX_SRC_RESOLUTION": "16.8", "IMGPROXY_OPEN_TELEMETRY_ENABLE": "false",
+        ])
+        #expect(read.grammar.signatures.keys.count == 2)
+        #expect(read.grammar.presets["x"] != nil)
+        #expect(read.output.formatQuality[.jpeg] == 70)
+        #expect(read.output.formatQuality[.webp] == 79)
+        #expect(read.output.automatic == [.webp])
+        #expect(read.address == .tcp(host: "0.0.0.0", port: 9000))
+        #expect(read.grammar.pathPrefix == "/img")
+        #expect(read.limits.sourceResolution == 16.8)
+    }
+
+    @Test func imgproxysDefaultsComeBackWhenTheyAreAskedFor() throws {
+        let read = try settings(["WEBIMAGE_COMPAT": "imgproxy"])
+        #expect(read.allowsUnsigned)
+        #expect(read.allowsPrivate)
+        #expect(read.limits.animationFrames == 1)
+        #expect(read.limits.sourceBytes == 0)
+    }
+}

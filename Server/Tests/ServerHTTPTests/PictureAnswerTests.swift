@@ -1,0 +1,217 @@
+import HTTPTypes
+import ServerGrammar
+import ServerImages
+import Testing
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+@Suite struct PictureAnswerTests {
+    @Test func aPictureComesInItsSizeAndFormat() async throws {
+        let server = try TestServer()
+        try server.serve()
+        let answer = await server.picture("rs:fill:32:32/f:webp")
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(answer.fields[.contentType] == "image/webp")
+        #expect(answer.fields[.contentDisposition] == "inline; filename=\"a.webp\"")
+        #expect(answer.fields[.cacheControl] == "max-age=31536000, public")
+        #expect(answer.fields[.contentSecurityPolicy]?.contains("sandbox") == true)
+        #expect(answer.fields[.vary] == nil)
+        let image = try await answer.image()
+        #expect(image.size == PixelSize(width: 32, height: 32))
+        #expect(image.info.format == .webp)
+    }
+
+    @Test(arguments: [
+        ("w:32", 32, 24), ("rs:force:10:20", 10, 20), ("w:32/pd:3", 38, 30), ("w:16/rot:90", 16, 21),
+        ("w:32/h:32/ex:1", 32, 32), ("c:20:10", 20, 10), ("w:16/dpr:2", 32, 24), ("s:128:128", 64, 48),
+        ("s:128:128:1", 128, 96), ("w:32/bl:2/sh:1/pix:4", 32, 24), ("c:20:20:sm", 20, 20), ("t:10/w:32", 32, 24),
+        ("w:30/ar:0", 30, 23),
+    ]) func sizesAreThoseOfTheOptions(options: String, width: Int, height: Int) async throws {
+        let server = try TestServer()
+        try server.serve()
+        let answer = await server.picture(options + "/f:png")
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(try await answer.image().size == PixelSize(width: width, height: height))
+    }
+
+    @Test func aBackgroundFillsPaddingAndJPEGTakesWhite() async throws {
+        let server = try TestServer()
+        try server.serve()
+        let red = try await server.picture("w:32/pd:4/bg:ff0000/f:png").image()
+        #expect(Self.pixel(red, 0, 0) == [255, 0, 0, 255])
+        let clear = try await server.picture("w:32/pd:4/f:png").image()
+        #expect(Self.pixel(clear, 0, 0)[3] == 0)
+        let white = try await server.picture("w:32/pd:8/f:jpg/q:95").image()
+        #expect(Self.pixel(white, 0, 0).allSatisfy { $0 > 250 })
+    }
+
+    private static func pixel(_ image: Image, _ x: Int, _ y: Int) -> [UInt8] {
+        image.withPixels { bytes in
+            let start = image.pixels.bytesPerRow * y + x * 4
+            return Array(bytes[start..<start + 4])
+        }
+    }
+
+    @Test func aWatermarkIsDrawnWhereItIsWanted() async throws {
+        let mark = try Image(size: PixelSize(width: 4, height: 4)) { bytes in
+            for index in stride(from: 0, to: bytes.count, by: 4) {
+                bytes.storeBytes(of: 0xff00_ff00, toByteOffset: index, as: UInt32.self)
+            }
+        }
+        let server = try TestServer(watermark: mark)
+        try server.serve()
+        let marked = try await server.picture("wm:1:soea:2:3/f:png").image()
+        #expect(Self.pixel(marked, 64 - 4 - 2, 48 - 4 - 3) == [0, 255, 0, 255])
+        #expect(Self.pixel(marked, 61, 44) == [0, 255, 0, 255])
+        let plain = try await server.picture("f:png").image()
+        #expect(Self.pixel(marked, 62, 45) == Self.pixel(plain, 62, 45))
+        #expect(Self.pixel(marked, 57, 41) == Self.pixel(plain, 57, 41))
+        let tiled = try await server.picture("wm:1:re:4:4/f:png").image()
+        let green = (0..<64).filter { Self.pixel(tiled, $0, Self.firstGreenRow(tiled)) == [0, 255, 0, 255] }
+        #expect(green.count == 32)
+    }
+
+    private static func firstGreenRow(_ image: Image) -> Int {
+        (0..<8).first { y in (0..<8).contains { pixel(image, $0, y) == [0, 255, 0, 255] } } ?? 0
+    }
+
+    @Test func theFormatFollowsTheClientWhereTheServerChooses() async throws {
+        let server = try TestServer(["IMGPROXY_AUTO_WEBP": "1", "IMGPROXY_AUTO_AVIF": "1"])
+        try server.serve()
+        let both = await server.picture("w:32", "/a.png", [.accept: "image/avif,image/webp,*/*"])
+        #expect(both.fields[.contentType] == "image/avif")
+        #expect(both.fields[.vary] == "Accept")
+        let one = await server.picture("w:32", "/a.png", [.accept: "image/avif;q=0, image/webp;q=0.8"])
+        #expect(one.fields[.contentType] == "image/webp")
+        let none = await server.picture("w:32", "/a.png", [.accept: "*/*"])
+        #expect(none.fields[.contentType] == "image/png")
+        let asked = await server.picture("w:32/f:jpg", "/a.png", [.accept: "image/webp"])
+        #expect(asked.fields[.contentType] == "image/jpeg")
+        let small = await server.picture("w:10/f:avif", "/a.png")
+        #expect(small.fields[.contentType] == "image/jpeg")
+    }
+
+    @Test func anEnforcedFormatWinsOverTheOneThatIsAskedFor() async throws {
+        let server = try TestServer(["IMGPROXY_ENFORCE_WEBP": "1"])
+        try server.serve()
+        let answer = await server.picture("w:32/f:jpg", "/a.png", [.accept: "image/webp"])
+        #expect(answer.fields[.contentType] == "image/webp")
+    }
+
+    @Test func aSourceOfAnotherFormatBecomesAPreferredOne() async throws {
+        let server = try TestServer()
+        try server.serve("/a.webp", as: .webp)
+        #expect(await server.picture("w:32", "/a.webp").fields[.contentType] == "image/jpeg")
+        #expect(await server.picture("w:32/pd:4", "/a.webp").fields[.contentType] == "image/png")
+    }
+
+    @Test func animationsStaySoInFormatsThatHoldThem() async throws {
+        let server = try TestServer()
+        let bytes = SmallGIF.bytes(width: 32, height: 24)
+        server.origin.serve("/a.gif", OriginResponse(body: bytes))
+        let gif = await server.picture("w:16", "/a.gif")
+        #expect(gif.fields[.contentType] == "image/gif", "\(gif.text)")
+        #expect((try await gif.image().animation?.frameCount ?? 1) > 1)
+        let webp = try await server.picture("w:16/f:webp", "/a.gif").image()
+        #expect((webp.animation?.frameCount ?? 1) > 1)
+        let still = try await server.picture("w:16/f:png", "/a.gif").image()
+        #expect(still.animation == nil)
+    }
+
+    @Test func bytesAreLimitedByQuality() async throws {
+        let server = try TestServer()
+        try server.serve("/a.png", PixelSize(width: 300, height: 200))
+        let large = await server.picture("q:100/f:jpg")
+        let small = await server.picture("q:100/f:jpg/mb:3000")
+        #expect(large.bytes.count > 3000)
+        #expect(small.bytes.count <= 3000)
+        // What cannot be made so small is served even so.
+        #expect(await server.picture("q:100/f:jpg/mb:10").status == 200)
+    }
+
+    @Test func formatsThatAreSkippedComeAsTheyAre() async throws {
+        let server = try TestServer()
+        try server.serve()
+        let original = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        #expect(await server.picture("w:10/skp:png").bytes == original)
+        #expect(await server.picture("w:10/skp:jpg").bytes != original)
+        #expect(await server.picture("w:10/skp:png/f:webp").bytes != original)
+    }
+
+    @Test func rawIsStreamedAsItIs() async throws {
+        let server = try TestServer()
+        server.origin.serve("/a.bin", OriginResponse(headers: [("Content-Type", "text/x")], body: Array("hello".utf8)))
+        let answer = await server.picture("raw:1", "/a.bin")
+        #expect(answer.fields[.contentType] == "text/x")
+        guard case .stream(let pieces) = answer.body else {
+            Issue.record("not a stream")
+            return
+        }
+        var bytes: [UInt8] = []
+        for try await piece in pieces { bytes += piece.bytes }
+        #expect(bytes == Array("hello".utf8))
+    }
+
+    @Test func namesAndDispositions() async throws {
+        let server = try TestServer()
+        try server.serve()
+        #expect(
+            await server.picture("fn:my%20%22x%22/att:1/f:png").fields[.contentDisposition]
+                == "attachment; filename=\"my %22x%22.png\"")
+        let short = await server.picture("exp:\(server.now + 100)")
+        #expect(
+            short.fields[.cacheControl]?.hasPrefix("max-age=100,") == true
+                || short.fields[.cacheControl]?.hasPrefix("max-age=99,") == true)
+    }
+
+    @Test func clientHintsCountWhereTheURLSaysNothing() async throws {
+        let server = try TestServer(["IMGPROXY_ENABLE_CLIENT_HINTS": "1"])
+        try server.serve("/a.png", PixelSize(width: 400, height: 300))
+        let hinted = await server.picture("f:png", "/a.png", [.width: "100", .dpr: "2"])
+        #expect(try await hinted.image().size.width == 100)
+        #expect(hinted.fields[.vary] == "Sec-CH-DPR, DPR, Sec-CH-Width, Width")
+        let said = await server.picture("w:40/dpr:1/f:png", "/a.png", [.width: "100", .dpr: "2"])
+        #expect(try await said.image().size.width == 40)
+    }
+
+    @Test func metadataGoesButForTheCopyright() async throws {
+        let details = ImageMetadata(exif: Self.exif(["Artist": "Ada", "Copyright": "© Ada", "Software": "secret"]))
+        let picture = try SamplePictures.sunset(PixelSize(width: 32, height: 32)).replacingMetadata(details)
+        let bytes = try picture.encoded(as: .jpeg, EncodeOptions(keepsMetadata: true))
+        let server = try TestServer()
+        server.origin.serve("/a.jpg", OriginResponse(body: bytes))
+        let kept = try await server.picture("w:16", "/a.jpg").image().info.metadata.photo
+        #expect(kept?.artist == "Ada")
+        #expect(kept?.copyright == "© Ada")
+        #expect(kept?.software == nil)
+        let none = try await server.picture("w:16/kcr:0", "/a.jpg").image().info.metadata.photo
+        #expect(none == nil)
+        let all = try await server.picture("w:16/sm:0", "/a.jpg").image().info.metadata.photo
+        #expect(all?.software == "secret")
+    }
+
+    /// A TIFF block with texts.
+    private static func exif(_ texts: [String: String]) -> [UInt8] {
+        let tags = ["Software": 305, "Artist": 315, "Copyright": 33432]
+        let fields = texts.compactMap { name, text in tags[name].map { ($0, Array(text.utf8) + [0]) } }.sorted {
+            $0.0 < $1.0
+        }
+        func little(_ value: Int, _ count: Int) -> [UInt8] { (0..<count).map { UInt8(value >> (8 * $0) & 255) } }
+        var bytes = Array("II*".utf8) + [0] + little(8, 4) + little(fields.count, 2)
+        var offset = 8 + 2 + fields.count * 12 + 4
+        var tail: [UInt8] = []
+        for (tag, text) in fields {
+            bytes += little(tag, 2) + little(2, 2) + little(text.count, 4)
+            if text.count <= 4 {
+                bytes += text + [UInt8](repeating: 0, count: 4 - text.count)
+            } else {
+                bytes += little(offset, 4)
+                offset += text.count
+                tail += text
+            }
+        }
+        return bytes + little(0, 4) + tail
+    }
+}

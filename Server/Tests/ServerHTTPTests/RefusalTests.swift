@@ -1,0 +1,151 @@
+import HTTPTypes
+import ServerGrammar
+import ServerImages
+import Testing
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+@Suite struct RefusalTests {
+    @Test func errorsHaveImgproxysTextsAndAreNotCached() async throws {
+        let server = try TestServer()
+        try server.serve()
+        server.origin.serve("/500", OriginResponse(status: 500))
+        server.origin.serve("/410", OriginResponse(status: 410))
+        server.origin.serve("/text", OriginResponse(body: Array("no picture at all, just text".utf8)))
+        let whole = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        server.origin.serve("/broken", OriginResponse(body: Array(whole.prefix(whole.count / 2))))
+        server.origin.serve(
+            "/cut", OriginResponse(body: whole, framing: .contentLength, behaviours: [.cut(at: .byte(50))]))
+        for (path, options, status, text) in [
+            ("/missing", "w:10", 404, "Source is unreachable"), ("/410", "w:10", 410, "Source is unreachable"),
+            ("/500", "w:10", 502, "Source is unreachable"), ("/text", "w:10", 422, "Invalid source image"),
+            ("/broken", "w:10", 422, "Broken or unsupported image"),
+            ("/cut", "w:10", 422, "Source response is incomplete"),
+            ("/a.png", "nope:1", 404, "Invalid URL"), ("/a.png", "f:svg", 422, "Invalid URL"),
+        ] {
+            let answer = await server.picture(options, path)
+            #expect(answer.status == status, "\(path) \(options)")
+            #expect(answer.text == text, "\(path) \(options)")
+            #expect(answer.fields[.contentType] == "text/plain")
+            #expect(answer.fields[.cacheControl] == nil)
+        }
+    }
+
+    @Test func whatIsTooLargeIsRefusedBeforeItIsDecoded() async throws {
+        let server = try TestServer(["IMGPROXY_MAX_SRC_RESOLUTION": "0.002", "IMGPROXY_MAX_SRC_FILE_SIZE": "20000"])
+        try server.serve()
+        server.origin.serve("/long", OriginResponse(body: [UInt8](repeating: 7, count: 30_000)))
+        #expect(await server.picture("w:10").text == "Invalid source image")
+        #expect(await server.picture("w:10", "/long").text == "Invalid source image")
+    }
+
+    @Test(arguments: [
+        "127.0.0.1", "127.1", "0.0.0.0", "2130706433", "0x7f.1", "0177.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1",
+        "169.254.169.254", "100.64.0.1", "192.0.0.1", "198.18.0.1", "224.0.0.1", "255.255.255.255", "[::]", "[::1]",
+        "[::7f00:1]", "[::ffff:10.0.0.1]", "[fc00::1]", "[ff02::1]", "[64:ff9b::a00:1]", "[64:ff9b:1::1]",
+        "[2002:a00:1::]",
+        "[2001::f5ff:fffe]", "[fe80::5efe:a00:1]", "localhost", "good@127.0.0.1", "127.0.0.1.",
+        "\u{ff11}\u{ff12}\u{ff17}.0.0.1",
+    ]) func strangersReachNoAddressOfThisMachineOrItsNetwork(host: String) async throws {
+        let server = try TestServer(["IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES": "0"])
+        try server.serve()
+        let answer = await server.get(
+            "/_/w:10/plain/" + PercentEncoding.encode("http://\(host):\(server.origin.port)/a.png"))
+        #expect(answer.status == 404)
+        #expect(answer.text == "Invalid source URL" || answer.text == "Source is unreachable", "\(answer.text)")
+        #expect(server.origin.connectionCount == 0)
+    }
+
+    @Test(arguments: [
+        "http://127.0.0.2", "http://0.0.0.0", "http://[::ffff:127.0.0.1]", "file:///etc/passwd", "http://10.0.0.1",
+    ])
+    func redirectsLeadNowhereElse(target: String) async throws {
+        // Only the origin's own address is allowed, by being the policy's exception.
+        let server = try TestServer(["IMGPROXY_ALLOWED_SOURCES": "http://127.0.0.1"])
+        let other = try OriginServer()
+        server.origin.serve(
+            "/r",
+            OriginResponse(
+                status: 302, headers: [("Location", target.hasPrefix("file") ? target : "\(target):\(other.port)/a")]))
+        let answer = await server.picture("w:10", "/r")
+        #expect(answer.status == 404, "\(answer.status)")
+        #expect(other.connectionCount == 0)
+    }
+
+    @Test(arguments: [
+        "file:///etc/passwd", "data:text/plain,x", "/etc/passwd", "gopher://a/", "local:///etc/passwd", "a.png",
+    ])
+    func onlyHTTPIsLoaded(source: String) async throws {
+        let server = try TestServer()
+        let answer = await server.get("/_/plain/" + PercentEncoding.encode(source))
+        #expect(answer.status == 404)
+    }
+
+    @Test func onlyAllowedSourcesAreServed() async throws {
+        let server = try TestServer(["IMGPROXY_ALLOWED_SOURCES": "http://127.0.0.1:*/good/"])
+        try server.serve("/good/a.png")
+        try server.serve("/bad/a.png")
+        #expect(await server.picture("w:10", "/good/a.png").status == 200)
+        let refused = await server.picture("w:10", "/bad/a.png")
+        #expect(refused.status == 404)
+        #expect(refused.text == "Invalid source URL")
+        #expect(server.origin.hits("/bad/a.png") == 0)
+    }
+
+    @Test func methodsBodiesAndLongURLs() async throws {
+        let server = try TestServer()
+        let posted = await server.get("/_/plain/http://a.b/c", method: .post)
+        #expect(posted.status == 405)
+        #expect(posted.fields[.allow] == "GET, HEAD, OPTIONS")
+        #expect(await server.get("/health", [.contentLength: "5"]).status == 413)
+        #expect(await server.get("/_/plain/http://a.b/" + String(repeating: "c", count: 9000)).status == 414)
+        #expect(await server.get("/health").status == 200)
+        #expect(await server.get("/ready").text == "ready")
+    }
+
+    @Test func headIsCheckedAndHasTheFieldsOfGet() async throws {
+        let server = try TestServer()
+        try server.serve()
+        let path = "/_/w:10/plain/\(server.origin.url("/a.png"))"
+        let whole = await server.get(path)
+        let head = await server.get(path, method: .head)
+        #expect(head.status == 200)
+        #expect(head.bytes.isEmpty)
+        #expect(head.fields[.contentLength] == "\(whole.bytes.count)")
+        #expect(head.fields[.eTag] == whole.fields[.eTag])
+        #expect(await server.get("/_/nope:1/plain/http://a.b", method: .head).status == 404)
+    }
+
+    @Test func theSecretIsABearer() async throws {
+        let server = try TestServer(["IMGPROXY_SECRET": "s3cret"])
+        try server.serve()
+        #expect(await server.picture("w:10").text == "Forbidden")
+        #expect(await server.picture("w:10", "/a.png", [.authorization: "Bearer s3cret"]).status == 200)
+        #expect(await server.picture("w:10", "/a.png", [.authorization: "Bearer s3cre"]).status == 403)
+        #expect(await server.get("/health").status == 200)
+    }
+
+    @Test func requestIDsComeBackWhereTheyAreHarmless() async throws {
+        let server = try TestServer()
+        #expect(await server.get("/health", [.requestID: "abc_1-2"]).fields[.requestID] == "abc_1-2")
+        #expect(await server.get("/health", [.requestID: "a b"]).fields[.requestID] != "a b")
+    }
+
+    @Test func aFallbackStandsForSourcesThatFailAndNotForBadURLs() async throws {
+        let bytes = try TestServer.bytes(PixelSize(width: 8, height: 8), as: .png)
+        let size = PixelSize(width: 8, height: 8)
+        let fallback = FallbackImage(
+            result: .init(
+                bytes: bytes, mediaType: "image/png", fileExtension: "png", storedAt: 0,
+                freshness: .init(freshUntil: .max), sourceSize: size, resultSize: size, sourceBytes: bytes.count))
+        let server = try TestServer(
+            ["IMGPROXY_FALLBACK_IMAGE_HTTP_CODE": "0", "IMGPROXY_FALLBACK_IMAGE_TTL": "7"], fallback: fallback)
+        let answer = await server.picture("w:10", "/missing")
+        #expect(answer.status == 404)
+        #expect(answer.bytes == bytes)
+        #expect(answer.fields[.cacheControl] == "max-age=7, public")
+        #expect(await server.picture("nope:1").text == "Invalid URL")
+    }
+}

@@ -1,0 +1,191 @@
+import HTTPTypes
+import ServerImages
+import Testing
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+@Suite struct ResultCachingTests {
+    @Test func theSecondRequestAsksNobody() async throws {
+        let server = try TestServer()
+        try server.serve(headers: [("Cache-Control", "max-age=100")])
+        let first = await server.picture("w:10/q:50")
+        #expect(first.fields[.cacheStatus] == "webimage; fwd=miss")
+        let second = await server.picture("q:50/w:10")
+        #expect(second.fields[.cacheStatus] == "webimage; hit; detail=memory")
+        #expect(second.bytes == first.bytes)
+        #expect(server.origin.hits("/a.png") == 1)
+    }
+
+    @Test func aConditionIsAnsweredWithoutTheOrigin() async throws {
+        let server = try TestServer()
+        try server.serve(headers: [
+            ("Cache-Control", "max-age=100"), ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        ])
+        let first = await server.picture("w:10")
+        let tag = try #require(first.fields[.eTag])
+        for value in [tag, "W/" + tag, "\"x\", \(tag)", "*"] {
+            let answer = await server.picture("w:10", "/a.png", [.ifNoneMatch: value])
+            #expect(answer.status == 304, "\(value)")
+            #expect(answer.bytes.isEmpty)
+            #expect(answer.fields[.eTag] == tag)
+        }
+        #expect(await server.picture("w:10", "/a.png", [.ifNoneMatch: "\"x\""]).status == 200)
+        #expect(
+            await server.picture("w:10", "/a.png", [.ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"]).status == 304)
+        #expect(
+            await server.picture("w:10", "/a.png", [.ifModifiedSince: "Sun, 06 Nov 1994 08:49:36 GMT"]).status == 200)
+        #expect(server.origin.hits("/a.png") == 1)
+    }
+
+    @Test func whoAsksAtTheSameTimeSharesOneTransfer() async throws {
+        let server = try TestServer()
+        let gate = Gate()
+        server.origin.serve(
+            "/a.png",
+            OriginResponse(
+                headers: [("Cache-Control", "max-age=100")],
+                body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png),
+                behaviours: [.hold(gate, at: .beforeHead)]))
+        let answers = await withTaskGroup(of: Answer.self) { group in
+            for number in 0..<16 { group.addTask { await server.picture(number % 2 == 0 ? "w:10" : "w:20") } }
+            while server.endpoint.service.waitingCount < 16 { await Task.yield() }
+            gate.open()
+            var answers: [Answer] = []
+            for await answer in group { answers.append(answer) }
+            return answers
+        }
+        #expect(answers.allSatisfy { $0.status == 200 })
+        #expect(Set(answers.map(\.bytes)).count == 2)
+        #expect(server.origin.hits("/a.png") == 1)
+        #expect(answers.filter { $0.fields[.cacheStatus] == "webimage; fwd=miss; collapsed" }.count == 14)
+    }
+
+    @Test func staleResultsAreServedWhileTheOriginIsAsked() async throws {
+        let server = try TestServer()
+        var response = OriginResponse(
+            headers: [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")],
+            body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png))
+        // The test's clock is ahead of the origin's.
+        response.sendsDate = false
+        server.origin.serve("/a.png", response)
+        let first = await server.picture("w:10")
+        server.advance(20)
+        let stale = await server.picture("w:10")
+        #expect(stale.fields[.cacheStatus] == "webimage; hit; detail=stale")
+        #expect(stale.bytes == first.bytes)
+        while await server.picture("w:10").fields[.cacheStatus] != "webimage; hit; detail=memory" { await Task.yield() }
+        #expect(server.origin.hits("/a.png") == 2)
+    }
+
+    @Test func aSourceThatHasChangedIsMadeAnew() async throws {
+        let server = try TestServer()
+        var old = OriginResponse(
+            headers: [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")],
+            body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png))
+        var new = old
+        new.headers = [("Cache-Control", "max-age=10"), ("ETag", "\"2\"")]
+        new.body = try TestServer.bytes(PixelSize(width: 48, height: 64), as: .png)
+        // The test's clock is ahead of the origin's.
+        (old.sendsDate, new.sendsDate) = (false, false)
+        server.origin.serve("/a.png", old, new)
+        _ = await server.picture("w:12")
+        server.advance(20)
+        var answer = await server.picture("w:12")
+        while answer.fields[.cacheStatus] == "webimage; hit; detail=stale" {
+            await Task.yield()
+            answer = await server.picture("w:12")
+        }
+        #expect(try await answer.image().size == PixelSize(width: 12, height: 16))
+    }
+
+    @Test func anOriginThatIsDownLeavesTheOldResult() async throws {
+        let server = try TestServer(["WEBIMAGE_STALE_WHILE_REVALIDATE": "0"])
+        let bytes = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        server.origin.serve(
+            "/a.png", OriginResponse(headers: [("Cache-Control", "max-age=10")], body: bytes),
+            OriginResponse(status: 503))
+        _ = await server.picture("w:10")
+        server.advance(20)
+        let stale = await server.picture("w:10")
+        #expect(stale.status == 200)
+        #expect(stale.fields[.cacheStatus] == "webimage; hit; detail=stale")
+        server.advance(700_000)
+        #expect(await server.picture("w:10").status == 502)
+    }
+
+    @Test func aSourceThatIsGoneIsGone() async throws {
+        let server = try TestServer(["WEBIMAGE_STALE_WHILE_REVALIDATE": "0"])
+        let bytes = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        server.origin.serve(
+            "/a.png", OriginResponse(headers: [("Cache-Control", "max-age=10")], body: bytes),
+            OriginResponse(status: 410))
+        _ = await server.picture("w:10")
+        server.advance(20)
+        #expect(await server.picture("w:10").status == 410)
+    }
+
+    @Test func noStoreIsNotKept() async throws {
+        let server = try TestServer()
+        try server.serve(headers: [("Cache-Control", "no-store")])
+        _ = await server.picture("w:10")
+        #expect(await server.picture("w:10").fields[.cacheStatus] == "webimage; fwd=miss")
+        #expect(server.origin.hits("/a.png") == 2)
+    }
+
+    @Test func aRestartFindsResultsOnDisk() async throws {
+        let folder = try ScratchDirectory()
+        let bytes = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        let first = try TestServer(["WEBIMAGE_CACHE_DIR": folder.path])
+        first.origin.serve("/a.png", OriginResponse(headers: [("Cache-Control", "max-age=1000")], body: bytes))
+        let path = "/_/w:10/plain/\(first.origin.url("/a.png"))"
+        let made = await first.get(path)
+        await first.endpoint.service.cache.flush()
+        let second = try TestServer(["WEBIMAGE_CACHE_DIR": folder.path])
+        var found = await second.get(path)
+        while found.fields[.cacheStatus] == "webimage; fwd=miss" {
+            // Writing goes on behind the answer.
+            await first.endpoint.service.cache.flush()
+            let next = try TestServer(["WEBIMAGE_CACHE_DIR": folder.path])
+            found = await next.get(path)
+        }
+        #expect(found.fields[.cacheStatus] == "webimage; hit; detail=disk")
+        #expect(found.bytes == made.bytes)
+        #expect(found.fields[.eTag] == made.fields[.eTag])
+    }
+
+    @Test func aFullQueueRefusesAtOnce() async throws {
+        let server = try TestServer(["IMGPROXY_REQUESTS_QUEUE_SIZE": "1"])
+        let gate = Gate()
+        for number in 0..<4 {
+            server.origin.serve(
+                "/\(number)",
+                OriginResponse(
+                    body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png),
+                    behaviours: [.hold(gate, at: .beforeHead)]))
+        }
+        // Two threads, and one that waits.
+        let running = (0..<3).map { number in Task { await server.picture("w:10", "/\(number)") } }
+        while server.endpoint.service.gate.running < 3 { await Task.yield() }
+        let refused = await server.picture("w:10", "/3")
+        #expect(refused.status == 429)
+        #expect(refused.text == "Too many requests")
+        #expect(refused.fields[.retryAfter] == "1")
+        #expect(server.origin.hits("/3") == 0)
+        #expect(await server.get("/ready").text == "overloaded")
+        gate.open()
+        for task in running { #expect(await task.value.status == 200) }
+        #expect(await server.picture("w:10", "/3").status == 200)
+    }
+
+    @Test func whoGoesTakesTheWorkAlong() async throws {
+        let server = try TestServer()
+        server.origin.serve("/a.png", OriginResponse(body: [1], behaviours: [.stall(at: .beforeHead)]))
+        let task = Task { await server.picture("w:10") }
+        while server.endpoint.service.gate.running < 1 { await Task.yield() }
+        task.cancel()
+        #expect(await task.value.status == 499)
+        while server.endpoint.service.gate.running > 0 { await Task.yield() }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import HTTPTypes
+import Logging
+import ServerConfiguration
+import ServerGrammar
+import ServerImages
+import Synchronization
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+/// An endpoint with an origin of its own, on a clock that the test moves. No socket but the origin's.
+final class TestServer: Sendable {
+    let origin: OriginServer
+    let endpoint: ImageEndpoint
+    let manager: ImageManager
+    private let time: Mutex<Int>
+
+    init(
+        _ variables: [String: String] = [:], coders: CoderRegistry = .standard, watermark: Image? = nil,
+        fallback: FallbackImage? = nil
+    ) throws {
+        let time = Clock()
+        var all = ["IMGPROXY_BIND": "127.0.0.1:0", "IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES": "true"]
+        all.merge(variables) { $1 }
+        let settings = try ServerSettings(environment: all, readFile: { _ in nil }, now: { time.now })
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        origin = try OriginServer()
+        manager = ManagerMaking(settings, threads: 2, logger: logger).manager(coders)
+        let maker = PictureMaker(manager: manager, settings: settings, watermark: watermark, now: { time.now })
+        let cache = ResultCache(
+            memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), logger: logger)
+        let service = ImageService(
+            settings: settings, maker: maker, cache: cache, threads: 2, now: { time.now }, logger: logger)
+        let state = ServerState()
+        state.become(.ready)
+        endpoint = ImageEndpoint(
+            settings: settings, service: service, state: state, fallback: fallback, now: { time.now }, logger: logger)
+        self.time = Mutex(0)
+        clock = time
+    }
+
+    private let clock: Clock
+
+    private final class Clock: Sendable {
+        let offset = Mutex(0)
+        var now: Int { Int(Date().timeIntervalSince1970) + offset.withLock { $0 } }
+    }
+
+    func advance(_ seconds: Int) { clock.offset.withLock { $0 += seconds } }
+
+    var now: Int { clock.now }
+
+    func get(_ path: String, _ fields: HTTPFields = [:], method: HTTPRequest.Method = .get) async -> Answer {
+        await endpoint.answer(
+            HTTPRequest(method: method, scheme: "http", authority: "test", path: path, headerFields: fields))
+    }
+
+    /// The answer to options for a picture of the origin.
+    func picture(_ options: String, _ name: String = "/a.png", _ fields: HTTPFields = [:]) async -> Answer {
+        let path = options.isEmpty ? "" : options + "/"
+        return await get("/_/\(path)plain/\(origin.url(name))", fields)
+    }
+
+    /// Serves a picture at a path.
+    func serve(
+        _ name: String = "/a.png", _ size: PixelSize = PixelSize(width: 64, height: 48), as format: ImageFormat = .png,
+        headers: [(name: String, value: String)] = []
+    ) throws {
+        origin.serve(name, OriginResponse(headers: headers, body: try Self.bytes(size, as: format)))
+    }
+
+    static func bytes(_ size: PixelSize, as format: ImageFormat) throws -> [UInt8] {
+        try SamplePictures.sunset(size).encoded(as: format, EncodeOptions())
+    }
+}
+
+extension Answer {
+    var bytes: [UInt8] { if case .bytes(let bytes) = body { bytes } else { [] } }
+    var text: String { String(decoding: bytes, as: UTF8.self) }
+
+    func image() async throws -> Image { try await Image(data: bytes) }
+}

@@ -1,0 +1,97 @@
+import ServerConfiguration
+import ServerGrammar
+import Testing
+import WebImage
+
+@testable import ServerImages
+
+@Suite struct FreshnessTests {
+    @Test(
+        arguments: [
+            ("max-age=60", nil, nil, 60), ("s-maxage=5, max-age=60", nil, nil, 5), ("no-cache", nil, nil, 0),
+            ("max-age=60", "20", nil, 40), (nil, nil, "Thu, 01 Jan 1970 00:18:20 GMT", 100), (nil, nil, "0", 0),
+            (nil, nil, nil, 300),
+            ("private, max-age=60", nil, nil, 0), ("max-age=-5", nil, nil, 0),
+        ] as [(String?, String?, String?, Int)])
+    func lifetimesAreThoseOfTheHeaders(control: String?, age: String?, expires: String?, lifetime: Int) {
+        var fields: HTTPFields = [:]
+        fields[.cacheControl] = control
+        fields[.age] = age
+        fields[.expires] = expires
+        #expect(SourceFreshness(fields, now: 1000, fallback: 300).freshUntil == 1000 + lifetime)
+    }
+
+    @Test func versionsAreToldApart() {
+        func freshness(_ tag: String?, _ modified: String?) -> SourceFreshness {
+            var fields: HTTPFields = [:]
+            fields[.eTag] = tag
+            fields[.lastModified] = modified
+            return SourceFreshness(fields, now: 0, fallback: 0)
+        }
+        #expect(freshness("\"a\"", nil).isSameVersion(as: freshness("\"a\"", "x")))
+        #expect(!freshness("\"a\"", "x").isSameVersion(as: freshness("\"b\"", "x")))
+        #expect(freshness(nil, "x").isSameVersion(as: freshness(nil, "x")))
+        #expect(!freshness(nil, nil).isSameVersion(as: freshness(nil, nil)))
+    }
+
+    @Test(arguments: [0, 784_111_777, 951_782_400, 1_709_164_800, 4_102_444_799]) func datesComeBack(seconds: Int) {
+        #expect(HTTPDateText.seconds(HTTPDateText.text(seconds)) == seconds)
+    }
+
+    @Test func datesAreWrittenAsHTTPHasThem() {
+        #expect(HTTPDateText.text(784_111_777) == "Sun, 06 Nov 1994 08:49:37 GMT")
+        #expect(HTTPDateText.text(951_782_400) == "Tue, 29 Feb 2000 00:00:00 GMT")
+    }
+
+    @Test func aResultComesBackFromItsDescription() throws {
+        var freshness = SourceFreshness(freshUntil: 99)
+        (freshness.eTag, freshness.cacheControl, freshness.expiresIn) = ("\"x\"", "max-age=3", 7)
+        let size = PixelSize(width: 3, height: 4)
+        let result = StoredResult(
+            bytes: [1, 2], mediaType: "image/png", fileExtension: "png", storedAt: 5, freshness: freshness,
+            sourceSize: size, resultSize: PixelSize(width: 1, height: 2), sourceBytes: 17)
+        let read = try #require(StoredResult([1, 2], description: result.description))
+        #expect(read.description == result.description)
+        #expect(read.eTag == result.eTag)
+        #expect(read.freshness == freshness)
+        #expect(StoredResult([], description: Array("0\nx".utf8)) == nil)
+    }
+}
+
+@Suite struct ResultMemoryTests {
+    private func result(_ count: Int) -> StoredResult {
+        let size = PixelSize(width: 1, height: 1)
+        return StoredResult(
+            bytes: [UInt8](repeating: 0, count: count), mediaType: "", fileExtension: "", storedAt: 0,
+            freshness: SourceFreshness(freshUntil: 0), sourceSize: size, resultSize: size, sourceBytes: 0)
+    }
+
+    @Test func theLimitHoldsAndWhatIsAskedForAgainStays() {
+        let memory = ResultMemory(limit: 20 * 1512)
+        memory.keep(result(1000), "wanted")
+        #expect(memory.result("wanted") != nil)
+        for number in 0..<500 {
+            memory.keep(result(1000), "\(number)")
+            #expect(memory.cost <= 20 * 1512)
+        }
+        #expect(memory.result("wanted") != nil)
+        #expect(memory.result("499") != nil)
+        #expect(memory.result("0") == nil)
+    }
+
+    @Test func aRandomWalkNeverPassesTheLimit() {
+        let memory = ResultMemory(limit: 50_000)
+        var random = SystemRandomNumberGenerator()
+        for _ in 0..<5000 {
+            let key = "\(Int.random(in: 0..<60, using: &random))"
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: memory.keep(result(Int.random(in: 0..<9000, using: &random)), key)
+            case 1: memory.remove(key)
+            default: _ = memory.result(key)
+            }
+            #expect(memory.cost <= 50_000 && memory.cost >= 0)
+        }
+        for key in 0..<60 { memory.remove("\(key)") }
+        #expect(memory.cost == 0)
+    }
+}

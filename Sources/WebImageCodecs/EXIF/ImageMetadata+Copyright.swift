@@ -1,0 +1,31 @@
+public import WebImageCore
+
+extension ImageMetadata {
+    /// What says to whom the picture belongs, without all the rest: EXIF's `Artist` and `Copyright`. Empty where there is
+    /// neither.
+    public var copyrightOnly: ImageMetadata {
+        let details = photo
+        let fields: [(tag: UInt16, text: String?)] = [(315, details?.artist), (33432, details?.copyright)]
+        let texts = fields.compactMap { field in field.text.map { (field.tag, Array($0.utf8) + [0]) } }
+        guard !texts.isEmpty else { return ImageMetadata() }
+        // A TIFF header, one directory with its entries in order of their tags, and the texts behind it.
+        var exif: [UInt8] = Array("II*".utf8) + [0, 8, 0, 0, 0, UInt8(texts.count), 0]
+        var offset = 8 + 2 + texts.count * 12 + 4
+        for (tag, bytes) in texts {
+            exif += Self.little(UInt32(tag)).prefix(2) + [2, 0] + Self.little(UInt32(bytes.count))
+            if bytes.count <= 4 {
+                exif += bytes + [UInt8](repeating: 0, count: 4 - bytes.count)
+            } else {
+                exif += Self.little(UInt32(offset))
+                offset += bytes.count + bytes.count % 2
+            }
+        }
+        exif += [0, 0, 0, 0]
+        for (_, bytes) in texts where bytes.count > 4 { exif += bytes + [UInt8](repeating: 0, count: bytes.count % 2) }
+        return ImageMetadata(exif: exif)
+    }
+
+    private static func little(_ value: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+    }
+}

@@ -1,0 +1,99 @@
+public import WebImageCore
+
+extension ImageTransformer where Self == ImageTransform {
+    /// Draws another picture over the picture, placed as imgproxy does: behind an ``imgproxy(_:)`` and its canvas.
+    ///
+    /// - Parameters:
+    ///   - mark: the picture to draw. It may reach beyond the edges, where it is cut off.
+    ///   - place: where; offsets from 1 on are in pixels and grow with the geometry's `dpr`. Of tiles the offsets are the gaps.
+    ///   - scale: its size in parts of the picture's, into which it is fitted; 0: the size that it has.
+    ///   - opacity: 0 to 1.
+    ///   - tiles: whether the whole picture is covered with it.
+    ///   - geometry: that of the ``imgproxy(_:)`` before it.
+    public static func imgproxyWatermark(
+        _ mark: Image, at place: ImgproxyGeometry.Place = .init(), scale: Double = 0, opacity: Double = 1,
+        tiles: Bool = false, behind geometry: ImgproxyGeometry
+    ) -> ImageTransform {
+        ImageTransform(
+            ImgproxyWatermark(
+                mark: mark, digest: ContentDigest(of: mark), place: place, scale: scale, opacity: opacity, tiles: tiles,
+                geometry: geometry))
+    }
+}
+
+struct ImgproxyWatermark: PlannedOperation {
+    let mark: Image
+    let digest: ContentDigest
+    let place: ImgproxyGeometry.Place
+    let scale: Double
+    let opacity: Double
+    let tiles: Bool
+    let geometry: ImgproxyGeometry
+
+    var text: String {
+        TransformText("imgproxy-watermark").add(digest.description).add("at=" + place.text).add(
+            "scale", scale, unless: 0
+        )
+        .add("opacity", opacity, unless: 1).add("tile", if: tiles).add(geometry.text("behind")).text
+    }
+
+    func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
+        try geometry.check()
+        let opacity = try checked(opacity, in: 0...1, "a watermark's opacity")
+        let original = builder.original.map { geometry.rotation % 2 == 0 ? $0 : $0.transposed }
+        let dpr = (builder.imgproxySource ?? original).map { geometry.layout(for: $0).dpr } ?? geometry.dpr
+        var mark = try mark.upright()
+        if scale > 0 {
+            func side(_ side: Int) -> Int { max(ImgproxyGeometry.even(Double(side) * min(scale, 100)), 1) }
+            let target = TargetSize(width: side(builder.size.width), height: side(builder.size.height), upscale: true)
+            let plan = ResizePlan(stored: mark.size, target: target)
+            try builder.limits.check(plan.outputStored)
+            mark = try mark.resized(plan)
+        }
+        let overlay = tiles ? tiled(mark, over: builder.size, dpr) : single(mark, over: builder.size, dpr)
+        var point = overlay
+        point.opacity = Float(opacity)
+        builder.point(point)
+    }
+
+    /// It may overhang, but not leave the picture.
+    private func single(_ mark: Image, over size: PixelSize, _ dpr: Double) -> OverlayOperation {
+        func start(_ side: Int, _ length: Int, _ isStart: Bool, _ isEnd: Bool, _ value: Double) -> Int {
+            let offset = Self.offset(value, side, dpr)
+            let place =
+                isStart
+                ? offset
+                : isEnd ? side - length - offset : ImgproxyGeometry.even(Double(side - length + 1) / 2) + offset
+            return min(max(place, 1 - length), side - 1)
+        }
+        let name = place.kind.rawValue
+        return OverlayOperation(
+            mark: mark, x: start(size.width, mark.size.width, name.hasSuffix("we"), name.hasSuffix("ea"), place.x),
+            y: start(size.height, mark.size.height, name.hasPrefix("no"), name.hasPrefix("so"), place.y), opacity: 1,
+            mode: .normal, gaps: nil)
+    }
+
+    /// An odd number of tiles each way, of whose middle the picture's size is cut out.
+    private func tiled(_ mark: Image, over size: PixelSize, _ dpr: Double) -> OverlayOperation {
+        func axis(_ side: Int, _ length: Int, _ value: Double) -> (start: Int, gap: Int) {
+            let gap = max(Self.offset(value, side, dpr), 0)
+            let period = length + gap
+            var count = (side + period - 1) / period
+            if count % 2 == 0 { count += 1 }
+            let cut = ImgproxyGeometry.even(Double(count * period - side + 1) / 2)
+            // The first tile begins at the edge or before it.
+            let first = (gap / 2 - cut) % period
+            return (first > 0 ? first - period : first, gap)
+        }
+        let across = axis(size.width, mark.size.width, place.x)
+        let down = axis(size.height, mark.size.height, place.y)
+        return OverlayOperation(
+            mark: mark, x: across.start, y: down.start, opacity: 1, mode: .normal, gaps: (across.gap, down.gap))
+    }
+
+    private static func offset(_ value: Double, _ side: Int, _ dpr: Double) -> Int {
+        let limit = Double(TransformArguments.longestSide)
+        let offset = ImgproxyGeometry.even(value.magnitude >= 1 ? value * dpr : Double(side) * value)
+        return Int(min(max(Double(offset), -limit), limit))
+    }
+}
