@@ -16,6 +16,7 @@ public struct ImageEndpoint: Sendable {
     let state: ServerState
     let metrics: ServerMetrics
     let fallback: FallbackImage?
+    private let knownURLs = KnownURLs()
     private let now: @Sendable () -> Int
     private let logger: Logger
 
@@ -38,8 +39,33 @@ public struct ImageEndpoint: Sendable {
         let id = Self.requestID(request.headerFields[.requestID])
         var record = RequestRecord(id: id)
         metrics.begin()
-        var answer = await route(request, &record)
-        answer.fields[.requestID] = id
+        let answer = await route(request, &record)
+        return finish(answer, request, record, since: begin)
+    }
+
+    /// The answer where memory has the result, and the URL was seen a short while ago. Nothing is waited for.
+    func answerFromMemory(_ request: HTTPRequest) -> Answer? {
+        let begin = ContinuousClock.now
+        let fields = request.headerFields
+        guard request.method == .get || request.method == .head, settings.secret == nil, !settings.clientHints,
+            fields[.transferEncoding] == nil, (fields[.contentLength] ?? "0") == "0",
+            let known = knownURLs.known(.init(target: request.path ?? "", accept: fields[.accept])),
+            let found = service.cached(known.key)
+        else { return nil }
+        var record = RequestRecord(id: Self.requestID(fields[.requestID]))
+        metrics.begin()
+        record.take(found, known.url.source)
+        let answer = ResultAnswer(settings: settings, options: known.url.options, source: known.url.source, now: now())
+            .answer(found, fields)
+        return finish(answer, request, record, since: begin)
+    }
+
+    /// Adds what all answers have, and tells log and metrics.
+    private func finish(
+        _ answer: Answer, _ request: HTTPRequest, _ record: RequestRecord, since begin: ContinuousClock.Instant
+    ) -> Answer {
+        var (answer, record) = (answer, record)
+        answer.fields[.requestID] = record.id
         if answer.fields[.contentSecurityPolicy] == nil { answer.fields[.contentSecurityPolicy] = Self.policy }
         answer.fields[.named("X-Content-Type-Options")] = "nosniff"
         if let origin = settings.allowOrigin {
@@ -124,7 +150,15 @@ public struct ImageEndpoint: Sendable {
         if url.options.raw { return try await raw(url, &record) }
         let choice = service.maker.choice(url.options, AcceptedFormats(accept: request.headerFields[.accept]))
         let found: ImageService.Found
-        if let hit = service.cached(ImageService.key(url, choice)) {
+        let key = ImageService.key(url, choice)
+        // What expires must be read each time, and what is long is not worth the room.
+        if url.options.expires == 0, !settings.clientHints,
+            target.utf8.count + (request.headerFields[.accept] ?? "").utf8.count <= 2048
+        {
+            let asked = KnownURLs.Asked(target: target, accept: request.headerFields[.accept])
+            knownURLs.keep(.init(url: url, key: key), asked)
+        }
+        if let hit = service.cached(key) {
             found = hit
         } else {
             do throws(RequestRefusal) {

@@ -22,6 +22,9 @@ public struct ImageResponder: HTTPResponder {
 
     public func respond(to request: Request, context: ImageContext) async throws -> Response {
         let head = request.head
+        if let answer = endpoint.answerFromMemory(head) {
+            return Response(status: .init(code: answer.status), headers: answer.fields, body: Self.body(answer.body))
+        }
         let task = Task { [endpoint] in await endpoint.answer(head) }
         let watch = ConnectionGuard.watch(task, on: context.channel)
         let answer = await task.value

@@ -1,4 +1,6 @@
 import HTTPTypes
+import ServerConfiguration
+import ServerGrammar
 import ServerImages
 import Testing
 import WebImage
@@ -16,6 +18,32 @@ import WebImageTesting
         #expect(second.fields[.cacheStatus] == "webimage; hit; detail=memory")
         #expect(second.bytes == first.bytes)
         #expect(server.origin.hits("/a.png") == 1)
+    }
+
+    @Test func whatIsInMemoryIsAnsweredAtOnce() async throws {
+        let server = try TestServer(["IMGPROXY_KEY": "0a", "IMGPROXY_SALT": "0b"])
+        try server.serve(headers: [("Cache-Control", "max-age=100")])
+        let path = server.endpoint.settings.grammar.signed("/w:10/plain/\(server.origin.url("/a.png"))")
+        func request(_ path: String, _ method: HTTPRequest.Method = .get, _ fields: HTTPFields = [:]) -> HTTPRequest {
+            HTTPRequest(method: method, scheme: "http", authority: "test", path: path, headerFields: fields)
+        }
+        #expect(server.endpoint.answerFromMemory(request(path)) == nil)
+        let first = await server.get(path)
+        let second = try #require(server.endpoint.answerFromMemory(request(path)))
+        #expect(second.bytes == first.bytes)
+        #expect(second.fields[.cacheStatus] == "webimage; hit; detail=memory")
+        #expect(second.fields[.contentSecurityPolicy] == first.fields[.contentSecurityPolicy])
+        let tag = try #require(first.fields[.eTag])
+        #expect(server.endpoint.answerFromMemory(request(path, .get, [.ifNoneMatch: tag]))?.status == 304)
+        #expect(
+            server.endpoint.answerFromMemory(request(path, .head))?.fields[.contentLength] == "\(first.bytes.count)")
+        // Another signature is another path, and is checked.
+        let forged = "/_" + path.dropFirst(path.dropFirst().prefix { $0 != "/" }.count + 1)
+        #expect(server.endpoint.answerFromMemory(request(forged)) == nil)
+        #expect(await server.get(forged).status == 403)
+        #expect(server.endpoint.answerFromMemory(request(path, .post)) == nil)
+        server.advance(200)
+        #expect(server.endpoint.answerFromMemory(request(path)) == nil)
     }
 
     @Test func aConditionIsAnsweredWithoutTheOrigin() async throws {

@@ -1,0 +1,100 @@
+import HTTPTypes
+import ServerConfiguration
+import ServerGrammar
+import ServerImages
+import Testing
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+@Suite struct InfoTests {
+    @Test func infoTellsWhatAPictureIsFromItsHeader() async throws {
+        let server = try TestServer()
+        try server.serve("/a.png", PixelSize(width: 640, height: 480))
+        let answer = await server.get("/info/_/plain/\(server.origin.url("/a.png"))")
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(answer.fields[.contentType] == "application/json")
+        #expect(
+            answer.text.hasPrefix(#"{"format":"png","mime_type":"image/png","width":640,"height":480,"size":"#),
+            "\(answer.text)")
+    }
+
+    @Test func infoTellsColoursAndPlaceholders() async throws {
+        let server = try TestServer()
+        try server.serve()
+        let path = "size:0/f:0/d:0/avg:1/p:3/bh:4:3/th:1/a:1/pn:1/plain/\(server.origin.url("/a.png"))"
+        let answer = await server.get("/info/_/\(path)")
+        for name in ["average", "palette", "blurhash", "thumb_hash", "alpha", "pages_number"] {
+            #expect(answer.text.contains("\"\(name)\":"), "\(name): \(answer.text)")
+        }
+        #expect(!answer.text.contains("width"))
+    }
+
+    @Test(arguments: ["exif:1", "nope:1", "bh:0", "p:65", "p:1", "rs:fit:1:1"]) func whatInfoCannotTellIsInvalid(
+        option: String
+    ) async throws {
+        let server = try TestServer()
+        try server.serve()
+        let answer = await server.get("/info/_/\(option)/plain/\(server.origin.url("/a.png"))")
+        #expect(answer.status == 404)
+        #expect(answer.text == "Invalid URL")
+    }
+
+    @Test func infoAndSetsOfSourcesAreSigned() async throws {
+        let keys = ["IMGPROXY_KEY": "0a0b", "IMGPROXY_SALT": "0c0d"]
+        let server = try TestServer(keys)
+        try server.serve("/a.png", PixelSize(width: 640, height: 480))
+        let grammar = server.endpoint.settings.grammar
+        let source = "plain/\(server.origin.url("/a.png"))"
+        #expect(await server.get("/info/_/\(source)").status == 403)
+        #expect(await server.get("/info" + grammar.signed("/" + source)).status == 200)
+        #expect(await server.get("/srcset/_/w:20:40/\(source)").status == 403)
+        let set = await server.get("/srcset" + grammar.signed("/w:20:40/q:50/" + source))
+        #expect(set.status == 200, "\(set.text)")
+        #expect(set.text.contains("\"blurhash\":"))
+        // Each URL of the set is one that the server takes.
+        let list = try #require(set.text.split(separator: "\"srcset\":\"").last?.prefix { $0 != "\"" })
+        let urls = list.split(separator: ", ").map { $0.split(separator: " ")[0] }
+        #expect(urls.count == 2)
+        for (url, width) in zip(urls, [20, 40]) {
+            let picture = await server.get(String(url))
+            #expect(try await picture.image().size.width == width)
+        }
+    }
+
+    @Test(arguments: ["w:0", "w:x", "h:20", "w", "w:99999", "w:" + (1...33).map(String.init).joined(separator: ":")])
+    func setsThatMakeNoSenseAreInvalid(widths: String) async throws {
+        let server = try TestServer()
+        #expect(await server.get("/srcset/_/\(widths)/plain/\(server.origin.url("/a.png"))").status == 404)
+    }
+
+    @Test func thePageIsThereForDevelopersOnly() async throws {
+        let plain = try TestServer()
+        #expect(await plain.get("/").text == "webimage-server")
+        #expect(await plain.get("/sign?path=%2Fw%3A1%2Fplain%2Fx").status == 404)
+        let open = try TestServer([
+            "WEBIMAGE_DEVELOPMENT": "1", "IMGPROXY_KEY": "0a", "IMGPROXY_SALT": "0b", "IMGPROXY_PATH_PREFIX": "/img",
+        ])
+        let page = await open.get("/img/")
+        #expect(page.fields[.contentType] == "text/html; charset=utf-8")
+        #expect(page.text.contains("const prefix = \"/img\""))
+        let signed = await open.get("/img/sign?path=%2Fw%3A1%2Fplain%2Fx").text
+        #expect(signed == open.endpoint.settings.grammar.signed("/w:1/plain/x"))
+    }
+
+    @Test func metricsCountWhatWasAnswered() async throws {
+        let server = try TestServer()
+        try server.serve(headers: [("Cache-Control", "max-age=100")])
+        _ = await server.picture("w:10")
+        _ = await server.picture("w:10")
+        _ = await server.picture("nope:1")
+        let text = server.endpoint.metricsText
+        for line in [
+            "requests_total 3", "status_codes_total{status=\"200\"} 2", "status_codes_total{status=\"404\"} 1",
+            "errors_total{type=\"path_parsing\"} 1", "webimage_cache_requests_total{result=\"memory\"} 1",
+            "webimage_cache_requests_total{result=\"miss\"} 1", "request_duration_seconds_count 3",
+            "requests_in_progress 0",
+        ] { #expect(text.split(separator: "\n").contains(line[...]), "\(line)") }
+    }
+}
