@@ -23,7 +23,8 @@ wi_inflater *wi_inflater_create(int plain) {
     if (!i) return NULL;
 #ifdef WI_HAS_ISAL
     if (!plain) {
-        i->isal = malloc(sizeof *i->isal);
+        /* Zeroed: of a damaged stream ISA-L may take for made what it has not written. */
+        i->isal = calloc(1, sizeof *i->isal);
         if (!i->isal) {
             free(i);
             return NULL;
@@ -62,6 +63,37 @@ static wi_inflate_state broken(wi_inflater *i, const char *message) {
     return WI_INFLATE_CORRUPT;
 }
 
+/* A copy is found to reach too far back only when it counts as made, and has at most so many bytes (RFC 1951, 3.2.5). */
+enum { LONGEST_COPY = 258 };
+
+/* What was made before the damage and lies in ISA-L's own buffer still. */
+static wi_inflate_state give_rest(wi_inflater *i, uint8_t **output, size_t *room) {
+    struct inflate_state *z = i->isal;
+    size_t rest = (size_t)(z->tmp_out_valid - z->tmp_out_processed), given = rest < *room ? rest : *room;
+    memcpy(*output, z->tmp_out_buffer + z->tmp_out_processed, given);
+    z->tmp_out_processed += (int32_t)given;
+    *output += given;
+    *room -= given;
+    return given < rest ? WI_INFLATE_MORE : WI_INFLATE_CORRUPT;
+}
+
+/* The stream is damaged: of what this call has made, `made` bytes and what lies in ISA-L's buffer, the end is not to be trusted. */
+static wi_inflate_state end_broken(wi_inflater *i, const char *message, size_t made, uint8_t **output, size_t *room) {
+    struct inflate_state *z = i->isal;
+    i->message = message;
+    if (z->tmp_out_processed < 0 || z->tmp_out_valid > (int32_t)sizeof z->tmp_out_buffer
+        || z->tmp_out_valid < z->tmp_out_processed)
+        z->tmp_out_valid = z->tmp_out_processed = 0;
+    size_t rest = (size_t)(z->tmp_out_valid - z->tmp_out_processed);
+    size_t unsure = rest < LONGEST_COPY ? rest : LONGEST_COPY;
+    z->tmp_out_valid -= (int32_t)unsure;
+    unsure = LONGEST_COPY - unsure;
+    if (unsure > made) unsure = made;
+    *output -= unsure;
+    *room += unsure;
+    return give_rest(i, output, room);
+}
+
 static wi_inflate_state inflate_isal(
     wi_inflater *i, const uint8_t **bytes, size_t *count, uint8_t **output, size_t *room) {
     while (i->header_bytes < 2) {
@@ -75,6 +107,7 @@ static wi_inflate_state inflate_isal(
         if (i->header[0] >> 4 > 7) return broken(i, "invalid window size");
         if (i->header[1] & 32) return broken(i, "a dictionary is wanted");
     }
+    if (i->message) return give_rest(i, output, room);
     struct inflate_state *z = i->isal;
     uint32_t taken = *count > UINT_MAX ? UINT_MAX : (uint32_t)*count, given = *room > UINT_MAX ? UINT_MAX : (uint32_t)*room;
     /* ISA-L does not write to its input, whatever its type says. */
@@ -83,18 +116,19 @@ static wi_inflate_state inflate_isal(
     z->next_out = *output;
     z->avail_out = given;
     int status = isal_inflate(z);
+    size_t made = given - z->avail_out;
     *bytes += taken - z->avail_in;
     *count -= taken - z->avail_in;
-    *output += given - z->avail_out;
-    *room -= given - z->avail_out;
+    *output += made;
+    *room -= made;
     switch (status) {
     case ISAL_DECOMP_OK:
     case ISAL_END_INPUT:
     case ISAL_OUT_OVERFLOW: return z->block_state == ISAL_BLOCK_FINISH ? WI_INFLATE_END : WI_INFLATE_MORE;
-    case ISAL_INVALID_BLOCK: return broken(i, "invalid block");
-    case ISAL_INVALID_SYMBOL: return broken(i, "invalid code");
-    case ISAL_INVALID_LOOKBACK: return broken(i, "invalid distance too far back");
-    default: return broken(i, "the data cannot be inflated");
+    case ISAL_INVALID_BLOCK: return end_broken(i, "invalid block", made, output, room);
+    case ISAL_INVALID_SYMBOL: return end_broken(i, "invalid code", made, output, room);
+    case ISAL_INVALID_LOOKBACK: return end_broken(i, "invalid distance too far back", made, output, room);
+    default: return end_broken(i, "the data cannot be inflated", made, output, room);
     }
 }
 #endif

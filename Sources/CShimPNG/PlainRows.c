@@ -38,7 +38,7 @@ wi_plain_rows *wi_plain_create(wi_png_reader *r) {
     size_t rows = WI_PLAIN_BATCH / p->raw_row;
     if (rows > p->height) rows = p->height;
     p->capacity = p->raw_row * (rows ? rows : 1);
-    p->raw = malloc(p->capacity + 8);
+    p->raw = calloc(p->capacity + 8, 1);
     p->kept_bytes = p->pixels.kind == WI_ROWS_COLORS_8 ? 4 * (size_t)p->pixels.width : p->pixels.row_bytes;
     p->kept = calloc(p->kept_bytes, 1);
     p->inflater = wi_inflater_create(r->uses_zlib);
@@ -47,7 +47,6 @@ wi_plain_rows *wi_plain_create(wi_png_reader *r) {
         return NULL;
     }
     p->above = p->kept;
-    memset(p->raw + p->capacity, 0, 8);
     return p;
 }
 
