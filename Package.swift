@@ -74,6 +74,9 @@ let package = Package(
     targets: [
         system("CSysJPEG", "libjpeg", apt: "libjpeg-dev", brew: "jpeg-turbo"),
         system("CSysPNG", "libpng", apt: "libpng-dev", brew: "libpng"),
+        // Both may be missing: PNG then takes two to four times as long.
+        system("CSysISAL", "libisal", apt: "libisal-dev", brew: "isa-l"),
+        system("CSysDeflate", "libdeflate", apt: "libdeflate-dev", brew: "libdeflate"),
         system("CSysLCMS2", "lcms2", apt: "liblcms2-dev", brew: "little-cms2"),
         system("CSysCurl", "libcurl", apt: "libcurl4-openssl-dev", brew: "curl"),
         system("CSysXXHash", "libxxhash", apt: "libxxhash-dev", brew: "xxhash"),
@@ -95,7 +98,7 @@ let package = Package(
         shim("CPixels"),
         shim("CShimSystem"),
         shim("CShimJPEG", ["CSysJPEG"]),
-        shim("CShimPNG", ["CSysPNG", "CPixels"], libraries: ["z"]),
+        shim("CShimPNG", ["CSysPNG", "CSysISAL", "CSysDeflate", "CPixels"], libraries: ["z"]),
         shim("CShimTIFF", ["CSysTIFF", "CPixels"]),
         shim("CShimHEIF", ["CSysHEIF"], libraries: ["de265"]),
         shim("CShimGuard"),

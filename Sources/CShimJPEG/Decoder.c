@@ -103,12 +103,31 @@ int wi_jpeg_read_header(wi_jpeg_decoder *d, wi_jpeg_info *info) {
 
 void wi_jpeg_keep_inks(wi_jpeg_decoder *d) { d->keeps_inks = 1; }
 
+/* A pixel for each block of a component: colours that are stored in half the size have four at an eighth. */
+int wi_jpeg_shows_means(const jpeg_component_info *component) {
+#if JPEG_LIB_VERSION >= 70
+    return component->DCT_h_scaled_size == 1 && component->DCT_v_scaled_size == 1;
+#else
+    return component->DCT_scaled_size == 1;
+#endif
+}
+
+static int filter_scans(wi_jpeg_decoder *d) {
+    jpeg_calc_output_dimensions(&d->c);
+    int result = wi_jpeg_begin_filter(d);
+    /* It would have the other coefficients guessed from those of the blocks around. */
+    d->c.do_block_smoothing = FALSE;
+    return result;
+}
+
 int wi_jpeg_start(wi_jpeg_decoder *d, int denominator, uint32_t *width, uint32_t *height) {
     if (setjmp(d->failed)) return d->failure;
     d->c.out_color_space = is_cmyk(d) ? JCS_CMYK : JCS_EXT_RGBA;
     d->c.scale_num = 1;
     d->c.scale_denom = (unsigned)denominator;
     d->c.buffered_image = jpeg_has_multiple_scans(&d->c);
+    int is_small = denominator == 8 && d->is_progressive && !d->is_arithmetic;
+    if (is_small && !d->is_filtered && filter_scans(d) != WI_JPEG_READY) return WI_JPEG_NO_MEMORY;
     if (!jpeg_start_decompress(&d->c)) return WI_JPEG_NEEDS_BYTES;
     if (is_cmyk(d) && !d->cmyk && !(d->cmyk = malloc((size_t)d->c.output_width * 4))) return WI_JPEG_NO_MEMORY;
     *width = d->c.output_width;
@@ -208,9 +227,11 @@ uint32_t wi_jpeg_known_rows(wi_jpeg_decoder *d) {
 int wi_jpeg_is_exact(wi_jpeg_decoder *d) {
     if (d->ran_out) return 0;
     if (!d->is_progressive) return d->seen_components == (UINT32_C(1) << d->c.num_components) - 1;
-    for (int component = 0; component < d->c.num_components; component++)
-        for (int coefficient = 0; coefficient < DCTSIZE2; coefficient++)
+    for (int component = 0; component < d->c.num_components; component++) {
+        int wanted = d->is_filtered && wi_jpeg_shows_means(&d->c.comp_info[component]) ? 1 : DCTSIZE2;
+        for (int coefficient = 0; coefficient < wanted; coefficient++)
             if (d->c.coef_bits[component][coefficient] != 0) return 0;
+    }
     return 1;
 }
 

@@ -2,64 +2,65 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
+#include "CPixels.h"
+#include "Inflater.h"
+#include "PixelRows.h"
 
 /* So much is inflated at a time, if rows are not longer. */
 enum { WI_PLAIN_BATCH = 64 << 10 };
 
 struct wi_plain_rows {
-    z_stream z;
-    uint32_t width, height, row;
-    int channels;
-    /* Inflated rows with their kind of filter, of which those before `used` are done. */
+    wi_inflater *inflater;
+    wi_pixel_rows pixels;
+    uint32_t height, row;
+    /* Inflated rows with their filter's number, of which those before `used` are done. */
     uint8_t *raw;
     size_t raw_row, capacity, filled, used;
-    /* The row at hand and the one above it, as RGBA. */
-    uint8_t *lines[2];
+    /* The row before the next one, as the filters want it: where it is, or a copy once its place may be another's. */
+    const uint8_t *above;
+    uint8_t *kept;
+    size_t kept_bytes;
     int has_ended;
 
     /* Of the chunk at hand: what is to come of its contents, its checksum so far, and that which it brings. */
     size_t rest;
-    uLong sum;
-    uint32_t stored;
+    uint32_t sum, stored;
     int stored_bytes;
 };
 
-wi_plain_rows *wi_plain_create(uint32_t width, uint32_t height, int channels) {
+wi_plain_rows *wi_plain_create(wi_png_reader *r) {
     wi_plain_rows *p = calloc(1, sizeof *p);
     if (!p) return NULL;
-    p->width = width;
-    p->height = height;
-    p->channels = channels;
-    p->raw_row = 1 + (size_t)width * (size_t)channels;
+    int is_wide = png_get_bit_depth(r->png, r->info) == 16 && r->keeps_16_bit;
+    wi_pixel_rows_plan(&p->pixels, r->png, r->info, is_wide);
+    p->height = png_get_image_height(r->png, r->info);
+    p->raw_row = 1 + p->pixels.row_bytes;
     size_t rows = WI_PLAIN_BATCH / p->raw_row;
-    if (rows > height) rows = height;
+    if (rows > p->height) rows = p->height;
     p->capacity = p->raw_row * (rows ? rows : 1);
-    p->raw = malloc(p->capacity + 8);
-    p->lines[0] = calloc(width, 4);
-    p->lines[1] = calloc(width, 4);
-    if (!p->raw || !p->lines[0] || !p->lines[1] || inflateInit(&p->z) != Z_OK) {
+    p->raw = calloc(p->capacity + 8, 1);
+    p->kept_bytes = p->pixels.kind == WI_ROWS_COLORS_8 ? 4 * (size_t)p->pixels.width : p->pixels.row_bytes;
+    p->kept = calloc(p->kept_bytes, 1);
+    p->inflater = wi_inflater_create(r->uses_zlib);
+    if (!p->raw || !p->kept || !p->inflater) {
         wi_plain_destroy(p);
         return NULL;
     }
-    memset(p->raw + p->capacity, 0, 8);
-    /* Every chunk has a checksum over the same data, packed; another one over all rows costs a twentieth of the decode. */
-    inflateValidate(&p->z, 0);
+    p->above = p->kept;
     return p;
 }
 
 void wi_plain_destroy(wi_plain_rows *p) {
     if (!p) return;
-    inflateEnd(&p->z);
+    wi_inflater_destroy(p->inflater);
     free(p->raw);
-    free(p->lines[0]);
-    free(p->lines[1]);
+    free(p->kept);
     free(p);
 }
 
 void wi_plain_begin_chunk(wi_plain_rows *p, const uint8_t *header) {
     p->rest = (size_t)header[0] << 24 | (size_t)header[1] << 16 | (size_t)header[2] << 8 | header[3];
-    p->sum = crc32(0, header + 4, 4);
+    p->sum = wi_png_crc(0, header + 4, 4);
     p->stored = 0;
     p->stored_bytes = 0;
 }
@@ -70,37 +71,77 @@ static int fail(wi_png_reader *r, int code, const char *message) {
     return code;
 }
 
+/* The row above may lie in memory that is given to others, or written anew, from here on. */
+static void keep_above(wi_plain_rows *p) {
+    if (p->above != p->kept) memcpy(p->kept, p->above, p->kept_bytes);
+    p->above = p->kept;
+}
+
+/* Undoes the filters of the next row, or the next two, into the band. Returns how many; 0 for a number that no filter has. */
+static int undo(wi_plain_rows *p, uint8_t *out, size_t stride, uint32_t most) {
+    uint8_t *raw = p->raw + p->used;
+    const wi_pixel_rows *pixels = &p->pixels;
+    if (pixels->kind != WI_ROWS_COLORS_8) {
+        if (!wi_png_unfilter_bytes(raw[0], raw + 1, p->above, pixels->row_bytes, pixels->pixel_bytes)) return 0;
+        wi_pixel_rows_expand(pixels, raw + 1, out);
+        p->above = raw + 1;
+        return 1;
+    }
+    if (most > 1
+        && wi_png_unfilter_two(out, out + stride, p->above, raw, raw + p->raw_row, pixels->width, pixels->channels)) {
+        p->above = out + stride;
+        return 2;
+    }
+    if (!wi_png_unfilter(out, p->above, raw, pixels->width, pixels->channels)) return 0;
+    p->above = out;
+    return 1;
+}
+
 /* Hands on the rows that are inflated. */
 static int give_rows(wi_plain_rows *p, wi_png_reader *r) {
+    int result = WI_PNG_OK;
     while (p->row < p->height && p->filled - p->used >= p->raw_row) {
-        uint8_t *row = p->lines[p->row & 1], *above = p->lines[~p->row & 1];
-        if (!wi_plain_unfilter(row, above, p->raw + p->used, p->width, p->channels))
-            return fail(r, WI_PNG_CORRUPT, "bad adaptive filter value");
-        p->used += p->raw_row;
-        if (!wi_png_give_row(r, row, p->row)) return fail(r, WI_PNG_STOPPED, "stopped");
-        p->row++;
+        if (!wi_png_has_place(r, p->row)) keep_above(p);
+        uint32_t room = 0;
+        uint8_t *out = wi_png_place(r, p->row, &room);
+        if (!out) {
+            result = fail(r, WI_PNG_STOPPED, "stopped");
+            break;
+        }
+        size_t inflated = (p->filled - p->used) / p->raw_row;
+        int rows = undo(p, out, r->header.row_bytes, inflated < room ? (uint32_t)inflated : room);
+        if (rows == 0) {
+            result = fail(r, WI_PNG_CORRUPT, "bad adaptive filter value");
+            break;
+        }
+        p->used += p->raw_row * (size_t)rows;
+        p->row += (uint32_t)rows;
+        wi_png_filled(r, p->row);
     }
+    keep_above(p);
     if (p->row == p->height) r->has_all_rows = 1;
     if (p->used == p->filled) p->used = p->filled = 0;
-    return WI_PNG_OK;
+    return result;
 }
 
 static int take(wi_plain_rows *p, wi_png_reader *r, const uint8_t *bytes, size_t count) {
-    p->z.next_in = (Bytef *)bytes;
-    p->z.avail_in = (uInt)count;
     /* What follows the last row is not looked at, as libpng does. */
     while (!p->has_ended && !r->has_all_rows) {
-        p->z.next_out = p->raw + p->filled;
-        p->z.avail_out = (uInt)(p->capacity - p->filled);
-        int status = inflate(&p->z, Z_SYNC_FLUSH);
-        p->filled = p->capacity - p->z.avail_out;
+        uint8_t *output = p->raw + p->filled;
+        size_t room = p->capacity - p->filled;
+        wi_inflate_state state = wi_inflate(p->inflater, &bytes, &count, &output, &room);
+        p->filled = p->capacity - room;
         int result = give_rows(p, r);
         if (result != WI_PNG_OK) return result;
-        if (status == Z_STREAM_END) p->has_ended = 1;
-        else if (status == Z_BUF_ERROR || (status == Z_OK && p->z.avail_in == 0 && p->z.avail_out > 0)) break;
-        else if (status == Z_MEM_ERROR) return fail(r, WI_PNG_NO_MEMORY, "no memory to inflate the data");
-        else if (status != Z_OK && !r->has_all_rows)
-            return fail(r, WI_PNG_CORRUPT, p->z.msg ? p->z.msg : "the data cannot be inflated");
+        switch (state) {
+        case WI_INFLATE_END: p->has_ended = 1; break;
+        case WI_INFLATE_NO_MEMORY: return fail(r, WI_PNG_NO_MEMORY, "no memory to inflate the data");
+        case WI_INFLATE_CORRUPT:
+            if (!r->has_all_rows) return fail(r, WI_PNG_CORRUPT, wi_inflater_message(p->inflater));
+            break;
+        case WI_INFLATE_MORE:
+            if (count == 0 && room > 0) return WI_PNG_OK;
+        }
     }
     return WI_PNG_OK;
 }
@@ -109,81 +150,13 @@ int wi_plain_push(wi_plain_rows *p, wi_png_reader *r, const uint8_t *bytes, size
     size_t data = count < p->rest ? count : p->rest;
     if (data) {
         p->rest -= data;
-        p->sum = crc32(p->sum, bytes, (uInt)data);
+        p->sum = wi_png_crc(p->sum, bytes, data);
         int result = take(p, r, bytes, data);
         if (result != WI_PNG_OK) return result;
     }
     for (size_t index = data; index < count && p->stored_bytes < 4; index++) {
         p->stored = p->stored << 8 | bytes[index];
-        if (++p->stored_bytes == 4 && p->stored != (uint32_t)p->sum) return fail(r, WI_PNG_CORRUPT, "IDAT: CRC error");
+        if (++p->stored_bytes == 4 && p->stored != p->sum) return fail(r, WI_PNG_CORRUPT, "IDAT: CRC error");
     }
     return WI_PNG_OK;
-}
-
-/* The channels of a pixel side by side. */
-typedef uint8_t wi_bytes4 __attribute__((vector_size(4)));
-typedef int16_t wi_words4 __attribute__((vector_size(8)));
-
-static inline wi_words4 load(const uint8_t *pixel) {
-    wi_bytes4 bytes;
-    memcpy(&bytes, pixel, sizeof bytes);
-    return __builtin_convertvector(bytes, wi_words4);
-}
-
-static inline void store(uint8_t *pixel, wi_words4 words, int channels) {
-    wi_bytes4 bytes = __builtin_convertvector(words, wi_bytes4);
-    if (channels == 3) bytes[3] = 255;
-    memcpy(pixel, &bytes, sizeof bytes);
-}
-
-static inline wi_words4 choose(wi_words4 mask, wi_words4 a, wi_words4 b) { return (mask & a) | (~mask & b); }
-
-/* Of left, above and above left the one nearest to left + above - above left; the first of them at a tie. */
-static inline wi_words4 paeth(wi_words4 a, wi_words4 b, wi_words4 c) {
-    wi_words4 to_a = b - c, to_b = a - c, to_c = __builtin_elementwise_abs(to_a + to_b);
-    to_a = __builtin_elementwise_abs(to_a);
-    to_b = __builtin_elementwise_abs(to_b);
-    wi_words4 nearest = __builtin_elementwise_min(to_c, __builtin_elementwise_min(to_a, to_b));
-    return choose(nearest == to_a, a, choose(nearest == to_b, b, c));
-}
-
-static inline __attribute__((always_inline)) int unfilter(
-    uint8_t *restrict row, const uint8_t *restrict above, const uint8_t *restrict raw, uint32_t width, int channels) {
-    const wi_words4 byte = {255, 255, 255, 255};
-    const uint8_t *x = raw + 1;
-    wi_words4 a = {0, 0, 0, 0}, c = {0, 0, 0, 0};
-    switch (raw[0]) {
-    case 0:
-        for (uint32_t i = 0; i < width; i++, x += channels) store(row + 4 * i, load(x), channels);
-        return 1;
-    case 1:
-        for (uint32_t i = 0; i < width; i++, x += channels) {
-            a = (a + load(x)) & byte;
-            store(row + 4 * i, a, channels);
-        }
-        return 1;
-    case 2:
-        for (uint32_t i = 0; i < width; i++, x += channels)
-            store(row + 4 * i, (load(above + 4 * i) + load(x)) & byte, channels);
-        return 1;
-    case 3:
-        for (uint32_t i = 0; i < width; i++, x += channels) {
-            a = (((a + load(above + 4 * i)) >> 1) + load(x)) & byte;
-            store(row + 4 * i, a, channels);
-        }
-        return 1;
-    case 4:
-        for (uint32_t i = 0; i < width; i++, x += channels) {
-            wi_words4 b = load(above + 4 * i);
-            a = (paeth(a, b, c) + load(x)) & byte;
-            c = b;
-            store(row + 4 * i, a, channels);
-        }
-        return 1;
-    default: return 0;
-    }
-}
-
-int wi_plain_unfilter(uint8_t *row, const uint8_t *above, const uint8_t *raw, uint32_t width, int channels) {
-    return channels == 3 ? unfilter(row, above, raw, width, 3) : unfilter(row, above, raw, width, 4);
 }

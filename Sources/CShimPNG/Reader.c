@@ -54,33 +54,36 @@ static void on_info(png_structp png, png_infop info) {
     r->has_header = 1;
 }
 
-int wi_png_give_row(wi_png_reader *r, const uint8_t *row, uint32_t number) {
-    if (number < r->first || number >= r->first + r->count) {
+int wi_png_has_place(const wi_png_reader *r, uint32_t number) {
+    return number >= r->first && number - r->first < r->count;
+}
+
+uint8_t *wi_png_place(wi_png_reader *r, uint32_t number, uint32_t *room) {
+    if (!wi_png_has_place(r, number)) {
         uint32_t count = 0;
         r->rows = r->next_rows(r->context, number, &count);
-        if (!r->rows || count == 0) return 0;
+        if (!r->rows || count == 0) return NULL;
         r->first = number;
         r->count = count;
     }
-    memcpy(r->rows + r->header.row_bytes * (number - r->first), row, r->header.row_bytes);
-    r->written = number + 1 - r->first;
-    return 1;
+    *room = r->first + r->count - number;
+    return r->rows + r->header.row_bytes * (number - r->first);
 }
+
+void wi_png_filled(wi_png_reader *r, uint32_t number) { r->written = number - r->first; }
 
 static void on_row(png_structp png, png_bytep row, png_uint_32 number, int pass) {
     wi_png_reader *r = png_get_progressive_ptr(png);
     const wi_png_info *h = &r->header;
     r->pass = pass;
     if (number >= h->height) return;
+    /* The rows of pictures that are not interlaced are read by ourselves. */
     if (h->is_interlaced) {
         if (!r->rows) png_error(png, "no memory was given for the picture");
         if (row) png_progressive_combine_row(png, r->rows + r->stride * number, row);
         r->written = number + 1;
-    } else if (!wi_png_give_row(r, row, number)) {
-        r->failure = WI_PNG_STOPPED;
-        png_error(png, "stopped");
+        if (number + 1 == h->height && pass == 6) r->has_all_rows = 1;
     }
-    if (number + 1 == h->height && (!h->is_interlaced || pass == 6)) r->has_all_rows = 1;
 }
 
 static void on_end(png_structp png, png_infop info) {
@@ -89,10 +92,12 @@ static void on_end(png_structp png, png_infop info) {
     r->at_end = 1;
 }
 
-wi_png_reader *wi_png_create(size_t chunk_limit, int keeps_16_bit, void *context, wi_png_next_rows next_rows) {
+wi_png_reader *wi_png_create(
+    size_t chunk_limit, int keeps_16_bit, int uses_zlib, void *context, wi_png_next_rows next_rows) {
     wi_png_reader *r = calloc(1, sizeof *r);
     if (!r) return NULL;
     r->keeps_16_bit = keeps_16_bit;
+    r->uses_zlib = uses_zlib;
     r->context = context;
     r->next_rows = next_rows;
     r->png = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, r, fail, warn, r, allocate, release);
@@ -122,13 +127,12 @@ int wi_png_push(wi_png_reader *r, const uint8_t *bytes, size_t count) {
     return WI_PNG_OK;
 }
 
-/* RGB and RGBA of 8 bits that come once: most pictures. */
+/* Rows that come once. A palette's picture without a palette is left to libpng, which refuses it. */
 static int is_plain(wi_png_reader *r) {
-    int color = png_get_color_type(r->png, r->info);
-    return png_get_image_width(r->png, r->info) > 0 && png_get_bit_depth(r->png, r->info) == 8
-        && (color == PNG_COLOR_TYPE_RGB || color == PNG_COLOR_TYPE_RGB_ALPHA)
+    return png_get_image_width(r->png, r->info) > 0
         && png_get_interlace_type(r->png, r->info) == PNG_INTERLACE_NONE
-        && !png_get_valid(r->png, r->info, PNG_INFO_tRNS);
+        && (png_get_color_type(r->png, r->info) != PNG_COLOR_TYPE_PALETTE
+            || png_get_valid(r->png, r->info, PNG_INFO_PLTE));
 }
 
 int wi_png_begin_data(wi_png_reader *r, const uint8_t *header) {
@@ -137,8 +141,7 @@ int wi_png_begin_data(wi_png_reader *r, const uint8_t *header) {
     int is_first = !r->has_data;
     r->has_data = 1;
     if (is_first && is_plain(r)) {
-        int channels = png_get_channels(r->png, r->info);
-        r->plain = wi_plain_create(png_get_image_width(r->png, r->info), png_get_image_height(r->png, r->info), channels);
+        r->plain = wi_plain_create(r);
         if (!r->plain) return r->failure = WI_PNG_NO_MEMORY;
         wi_plain_begin_chunk(r->plain, header);
         return wi_png_push(r, nothing, sizeof nothing);

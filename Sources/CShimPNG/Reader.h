@@ -10,6 +10,8 @@ struct wi_png_reader {
     int failure;
     char message[256];
     int keeps_16_bit;
+    /* Whether zlib inflates also where something faster is there. */
+    int uses_zlib;
     void *context;
     wi_png_next_rows next_rows;
 
@@ -29,5 +31,10 @@ struct wi_png_reader {
     int has_data;
 };
 
-/* Gives a row of RGBA to the band that it belongs to. 0 when the caller has no memory for it and stops. */
-int wi_png_give_row(wi_png_reader *r, const uint8_t *row, uint32_t number);
+/* Whether the band at hand has a place for a row; else the next one is asked for, and this one is no longer ours. */
+int wi_png_has_place(const wi_png_reader *r, uint32_t number);
+/* Where the row `number` goes, and how many rows there is room for from there on. NULL when the caller has no memory for it
+   and stops. */
+uint8_t *wi_png_place(wi_png_reader *r, uint32_t number, uint32_t *room);
+/* All rows before `number` are written. */
+void wi_png_filled(wi_png_reader *r, uint32_t number);

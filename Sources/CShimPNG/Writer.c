@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <png.h>
+#include "Libraries.h"
 
 typedef struct {
     wi_png_output *output;
@@ -13,6 +14,8 @@ typedef struct {
     png_structp png;
     png_infop info;
     uint8_t *row;
+    /* Of what is compressed in one piece. */
+    uint8_t *filtered, *scratch;
 } writer;
 
 static void fail(png_structp png, png_const_charp message) {
@@ -36,19 +39,26 @@ static void release(png_structp png, png_voidp memory) {
     free(memory);
 }
 
+static void fail_without_memory(writer *w) {
+    w->failure = WI_PNG_NO_MEMORY;
+    png_error(w->png, "no memory for the picture");
+}
+
+/* Sees to it that the output has room for so many bytes more. */
+static void make_room(writer *w, size_t count, size_t spare) {
+    wi_png_output *o = w->output;
+    if (count <= w->capacity - o->count) return;
+    size_t capacity = o->count + count + spare;
+    uint8_t *bigger = realloc(o->bytes, capacity);
+    if (!bigger) fail_without_memory(w);
+    o->bytes = bigger;
+    w->capacity = capacity;
+}
+
 static void append(png_structp png, png_bytep bytes, size_t count) {
     writer *w = png_get_io_ptr(png);
     wi_png_output *o = w->output;
-    if (count > w->capacity - o->count) {
-        size_t capacity = (o->count + count) * 2 + 4096;
-        uint8_t *bigger = realloc(o->bytes, capacity);
-        if (!bigger) {
-            w->failure = WI_PNG_NO_MEMORY;
-            png_error(png, "no memory for the output");
-        }
-        o->bytes = bigger;
-        w->capacity = capacity;
-    }
+    make_room(w, count, o->count + count + 4096);
     memcpy(o->bytes + o->count, bytes, count);
     o->count += count;
 }
@@ -87,6 +97,104 @@ static void write_xmp(png_structp png, const wi_png_picture *p) {
     png_write_chunk_end(png);
 }
 
+/* A row as the file has it, of pixels that are straight and have the channels that are written. */
+static void pack(const wi_png_picture *p, const uint8_t *row, uint8_t *out, size_t channels) {
+    size_t pixels = p->width;
+    /* Gray has been packed already, the others have four channels. */
+    size_t stored = p->is_gray ? channels : 4;
+    if (!p->is_16_bit && stored == channels) {
+        memcpy(out, row, pixels * channels);
+    } else if (!p->is_16_bit) {
+        /* The byte too many is written over by the next pixel; the row's end has room for it. */
+        for (size_t x = 0; x < pixels; x++) memcpy(out + 3 * x, row + 4 * x, 4);
+    } else {
+        for (size_t x = 0; x < pixels; x++)
+            for (size_t c = 0; c < channels; c++) {
+                uint16_t value;
+                memcpy(&value, row + 2 * (stored * x + c), 2);
+                out[2 * (channels * x + c)] = (uint8_t)(value >> 8);
+                out[2 * (channels * x + c) + 1] = (uint8_t)value;
+            }
+    }
+}
+
+/* Straight pixels with the channels that are written; `w->row` where that is another row. */
+static const uint8_t *prepare(writer *w, const wi_png_picture *p, uint32_t y) {
+    const uint8_t *row = p->pixels + p->stride * y;
+    if (p->alpha == 2) {
+        make_straight(p, row, w->row);
+        row = w->row;
+    }
+    if (p->is_gray) {
+        drop_colors(p, row, w->row);
+        row = w->row;
+    }
+    return row;
+}
+
+#ifdef WI_HAS_LIBDEFLATE
+/* All rows, each with the filter that leaves the least, as libpng chooses it (PNG specification, 12.7). */
+static void filter_rows(writer *w, const wi_png_picture *p, size_t channels, size_t row_bytes) {
+    size_t pixel = channels * (p->is_16_bit ? 2 : 1), padded = 8 + row_bytes + 8;
+    uint8_t *rows[2] = {w->scratch + 8, w->scratch + padded + 8};
+    uint8_t *least = w->scratch + 2 * padded, *other = least + row_bytes;
+    for (uint32_t y = 0; y < p->height; y++) {
+        uint8_t *row = rows[y & 1], *above = rows[~y & 1], *out = w->filtered + (1 + row_bytes) * y;
+        pack(p, prepare(w, p, y), row, channels);
+        uint32_t sum = wi_png_filter(0, row, above, least, row_bytes, pixel);
+        out[0] = 0;
+        for (int filter = 1; filter <= 4; filter++) {
+            uint32_t next = wi_png_filter(filter, row, above, other, row_bytes, pixel);
+            if (next >= sum) continue;
+            sum = next;
+            out[0] = (uint8_t)filter;
+            uint8_t *swap = least;
+            least = other;
+            other = swap;
+        }
+        memcpy(out + 1, least, row_bytes);
+    }
+}
+
+static void store_number(uint8_t *bytes, size_t number) {
+    for (int i = 0; i < 4; i++) bytes[i] = (uint8_t)(number >> (24 - 8 * i));
+}
+
+/* The picture's data as one chunk, and the file's end. 0 where it is to be written in pieces. */
+static int write_at_once(writer *w, const wi_png_picture *p) {
+    /* What zlib's levels reach in size, in the least time. */
+    static const int levels[] = {0, 1, 2, 3, 3, 4, 5, 6, 7, 9};
+    size_t channels = (p->is_gray ? 1 : 3) + (p->alpha == 0 ? 0 : 1);
+    size_t row_bytes = channels * p->width * (p->is_16_bit ? 2 : 1), bytes = (1 + row_bytes) * p->height;
+    if (p->level < 1 || bytes > p->most_at_once || bytes > INT32_MAX / 2) return 0;
+    struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(levels[p->level]);
+    if (!compressor) return 0;
+    size_t most = libdeflate_zlib_compress_bound(compressor, bytes);
+    w->filtered = malloc(bytes);
+    w->scratch = calloc(2 * (8 + row_bytes + 8) + 2 * row_bytes, 1);
+    uint8_t *output = w->filtered && w->scratch ? realloc(w->output->bytes, w->output->count + most + 12) : NULL;
+    if (!output) {
+        libdeflate_free_compressor(compressor);
+        fail_without_memory(w);
+    }
+    w->output->bytes = output;
+    w->capacity = w->output->count + most + 12;
+    filter_rows(w, p, channels, row_bytes);
+    uint8_t *chunk = output + w->output->count;
+    size_t count = libdeflate_zlib_compress(compressor, w->filtered, bytes, chunk + 8, most);
+    libdeflate_free_compressor(compressor);
+    if (count == 0) return 0;
+    store_number(chunk, count);
+    memcpy(chunk + 4, "IDAT", 4);
+    store_number(chunk + 8 + count, libdeflate_crc32(0, chunk + 4, 4 + count));
+    w->output->count += 12 + count;
+    png_write_chunk(w->png, (png_const_bytep)"IEND", NULL, 0);
+    return 1;
+}
+#else
+static int write_at_once(writer *w, const wi_png_picture *p) { return (void)w, (void)p, 0; }
+#endif
+
 static void write_picture(writer *w, const wi_png_picture *p) {
     png_structp png = w->png;
     int color = (p->is_gray ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB) | (p->alpha == 0 ? 0 : PNG_COLOR_MASK_ALPHA);
@@ -108,16 +216,12 @@ static void write_picture(writer *w, const wi_png_picture *p) {
     }
     png_write_info(png, w->info);
     if (p->xmp && p->xmp_count) write_xmp(png, p);
+    if (write_at_once(w, p)) return;
     if (p->alpha == 0 && !p->is_gray) png_set_filler(png, 0, PNG_FILLER_AFTER);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (p->is_16_bit) png_set_swap(png);
 #endif
-    for (uint32_t y = 0; y < p->height; y++) {
-        const uint8_t *source = p->pixels + p->stride * y;
-        if (p->alpha == 2) make_straight(p, source, w->row);
-        if (p->is_gray) drop_colors(p, p->alpha == 2 ? w->row : source, w->row);
-        png_write_row(png, w->row ? w->row : source);
-    }
+    for (uint32_t y = 0; y < p->height; y++) png_write_row(png, prepare(w, p, y));
     png_write_end(png, NULL);
 }
 
@@ -142,6 +246,8 @@ int wi_png_encode(const wi_png_picture *p, wi_png_output *output) {
     }
     if (w->png) png_destroy_write_struct(&w->png, &w->info);
     free(w->row);
+    free(w->filtered);
+    free(w->scratch);
     free(w);
     return result;
 }

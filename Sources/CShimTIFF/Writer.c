@@ -119,6 +119,17 @@ static void pack_row(const wi_tiff_picture *p, const uint8_t *row, uint8_t *out)
     }
 }
 
+/// libdeflate, through which newer versions of libtiff deflate, reaches the size of one of zlib's levels two levels below it.
+static int deflate_level(TIFF *tiff, int level) {
+#ifdef DEFLATE_SUBCODEC_LIBDEFLATE
+    static const int levels[] = {0, 1, 1, 2, 2, 3, 4, 5, 6, 8};
+    int codec = DEFLATE_SUBCODEC_ZLIB;
+    if (TIFFGetField(tiff, TIFFTAG_DEFLATE_SUBCODEC, &codec) && codec == DEFLATE_SUBCODEC_LIBDEFLATE) return levels[level];
+#endif
+    (void)tiff;
+    return level;
+}
+
 static int write_tags(TIFF *tiff, const wi_tiff_picture *p, uint32_t rows_per_strip) {
     int has_alpha = p->alpha != WI_TIFF_ALPHA_NONE;
     uint16_t kind = EXTRASAMPLE_UNASSALPHA;
@@ -137,7 +148,7 @@ static int write_tags(TIFF *tiff, const wi_tiff_picture *p, uint32_t rows_per_st
     if (is_well && has_alpha) is_well = TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &kind);
     if (is_well && p->level > 0) {
         is_well = TIFFSetField(tiff, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL)
-            && TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, p->level);
+            && TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, deflate_level(tiff, p->level));
     }
     if (is_well && p->icc != NULL && p->icc_count > 0) {
         is_well = TIFFSetField(tiff, TIFFTAG_ICCPROFILE, (uint32_t)p->icc_count, p->icc);

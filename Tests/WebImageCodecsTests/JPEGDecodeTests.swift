@@ -51,6 +51,36 @@ import WebImageCore
         for scale in [2, 4, 8] { #expect(abs(mean(decode(bytes, scale: scale).pixels) - full) < 2) }
     }
 
+    /// A picture of an eighth of the size shows the mean of each block and no other coefficient: scans of those are left out. Of
+    /// colours that are stored in half the size (at quality 80) it shows more.
+    @Test(arguments: [80, 92]) func anEighthOfAProgressivePictureNeedsItsMeansOnly(quality: Int) throws {
+        let (plain, progressive) = try (
+            Drawings.jpeg(203, 117, quality: quality), Drawings.jpeg(203, 117, progressive: true, quality: quality)
+        )
+        let expected = decode(plain, scale: 8).pixels
+        #expect(decode(progressive, scale: 8).pixels == expected)
+        // Damage in the others, which would end a decode of the whole or change its pixels.
+        let scans = JPEGMaker.scans(of: progressive)
+        let means = scans.filter(\.isOfMeans)
+        let others = scans.filter { !$0.isOfMeans && (quality > 90 || $0.component == 1) }
+        #expect(means.count == 2 && others.count >= (quality > 90 ? 8 : 4))
+        var damaged = progressive
+        for place in others.flatMap(\.data) where damaged[place] != 0xFF && damaged[place - 1] != 0xFF {
+            damaged[place] = 0x55
+        }
+        #expect(decode(damaged).pixels != decode(progressive).pixels)
+        for most in [1, 13, 5000] {
+            let result = decode(damaged, scale: 8, length: randomLengths(seed: 3, most: most))
+            #expect(result.error == nil && result.wasComplete && result.pixels == expected)
+        }
+        // Cut within the last scan it is whole; before the means are exact it is not.
+        let last = try #require(scans.last).data
+        let first = try #require(others.first).data
+        #expect(decode(Array(progressive.prefix(last.lowerBound + last.count / 2)), scale: 8).error == nil)
+        let coarse = decode(Array(progressive.prefix(first.lowerBound + 1)), scale: 8)
+        #expect(coarse.error?.code == .truncatedData && coarse.rows == 15)
+    }
+
     @Test func rowsComeBeforeTheDataIsAllThere() throws {
         let bytes = try JPEGCoder().encode(
             Drawings.noise(256, 256, alpha: .opaque), as: .jpeg, EncodeOptions(quality: 90))

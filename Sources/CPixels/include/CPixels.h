@@ -252,6 +252,25 @@ typedef struct wi_color_sum {
 /// Adds straight pixels to 32 768 bins: 5 bits of red, of green and of blue.
 void wi_count_colors(wi_color_sum *bins, const uint8_t *pixels, size_t count);
 
+// PNG's filters of rows (PNG specification, section 9): 0 none, 1 left, 2 above, 3 average, 4 Paeth.
+
+/// Filters a row of `count` bytes into `out`; `pixel` is how many bytes a pixel has, at most 8. In front of `row` and of `above`,
+/// the row before it, stand as many zeros.
+/// - Returns: the sum of what is left, taken as numbers from -128 to 127: what compresses best is small.
+uint32_t wi_png_filter(int filter, const uint8_t *row, const uint8_t *above, uint8_t *out, size_t count, size_t pixel);
+
+/// Undoes the filter of a row of RGB or RGBA with 8 bits: `raw` has its number and then its bytes, and one more that may be read;
+/// `above` is the row before it as RGBA, and `row` becomes RGBA. 0 for a number that no filter has.
+int wi_png_unfilter(uint8_t *row, const uint8_t *above, const uint8_t *raw, size_t width, int channels);
+
+/// The same for two rows that follow each other, in about the time of one; 0, and nothing is done, where that does not pay.
+int wi_png_unfilter_two(
+    uint8_t *row, uint8_t *next, const uint8_t *above, const uint8_t *raw, const uint8_t *next_raw, size_t width,
+    int channels);
+
+/// Undoes a filter in place, for pixels of any kind; 0 for a number that no filter has. `pixel` is 1, 2, 3, 4, 6 or 8.
+int wi_png_unfilter_bytes(int filter, uint8_t *bytes, const uint8_t *above, size_t count, size_t pixel);
+
 #pragma clang assume_nonnull end
 
 #endif

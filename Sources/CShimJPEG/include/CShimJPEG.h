@@ -78,7 +78,8 @@ void wi_jpeg_copy_icc(wi_jpeg_decoder *_Nonnull decoder, uint8_t *_Nonnull into)
 /// Has rows of inks given as they are: cyan, magenta, yellow and black, from 0 for none to 255. Else they become colours by the
 /// product of what the inks leave, and opaque.
 void wi_jpeg_keep_inks(wi_jpeg_decoder *_Nonnull decoder);
-/// READY when rows can be read, at 1/denominator (1, 2, 4 or 8) of the size, with the size of the result.
+/// READY when rows can be read, at 1/denominator (1, 2, 4 or 8) of the size, with the size of the result. At an eighth, scans
+/// that such a picture does not show are left out, and damage in them is not seen.
 int wi_jpeg_start(
     wi_jpeg_decoder *_Nonnull decoder, int denominator, uint32_t *_Nonnull width, uint32_t *_Nonnull height);
 /// Reads up to `count` RGBA rows; `done` says how many. NEEDS_BYTES when there were fewer.

@@ -42,8 +42,9 @@ typedef uint8_t *_Nullable (*wi_png_next_rows)(void *_Nonnull context, uint32_t 
 /// A reader, or NULL without memory.
 /// - chunk_limit: longer metadata is ignored, also when it only becomes longer by inflating.
 /// - keeps_16_bit: 16-bit rows for 16-bit pictures; else the nearest 8 bits.
+/// - uses_zlib: zlib inflates, also where something faster is there. For tests.
 wi_png_reader *_Nullable wi_png_create(
-    size_t chunk_limit, int keeps_16_bit, void *_Nonnull context, wi_png_next_rows _Nonnull next_rows);
+    size_t chunk_limit, int keeps_16_bit, int uses_zlib, void *_Nonnull context, wi_png_next_rows _Nonnull next_rows);
 void wi_png_destroy(wi_png_reader *_Nullable reader);
 
 /// Takes the next bytes of the file that do not belong to an `IDAT` chunk.
@@ -88,6 +89,9 @@ typedef struct {
     int is_gray;
     /// zlib's, 0 to 9.
     int level;
+    /// Up to so many bytes of rows are compressed in one piece, which takes a fourth of the time of zlib and as much memory again,
+    /// where libdeflate is there. 0: never.
+    size_t most_at_once;
     const uint8_t *_Nullable icc;
     size_t icc_count;
     /// A TIFF block.

@@ -7,7 +7,15 @@ package import WebImageCore
 /// What says the colours is kept for others to apply: the first of `cICP`, `iCCP`, `sRGB`, `gAMA` with `cHRM` that there
 /// is (PNG, third edition, 4.3).
 package struct PNGCoder: ImageCoder {
-    package init() {}
+    /// The rows of larger pictures are compressed in pieces by zlib, which takes longer but no memory.
+    private static let mostAtOnce = ByteCount.mebibytes(256)
+
+    private let usesZlib: Bool
+
+    package init() { usesZlib = false }
+
+    /// For tests: what zlib makes of pictures, also where something faster is there.
+    package init(usesZlib: Bool) { self.usesZlib = usesZlib }
 
     package var decodableFormats: Set<ImageFormat> { [.png, .apng] }
     package var encodableFormats: Set<ImageFormat> { [.png, .apng] }
@@ -16,7 +24,7 @@ package struct PNGCoder: ImageCoder {
     package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {
-        try PNGDecoder(options, plan: plan)
+        try PNGDecoder(options, usesZlib: usesZlib, plan: plan)
     }
 
     package func makeAnimationDecoder(
@@ -61,7 +69,8 @@ package struct PNGCoder: ImageCoder {
                             pixels: base, stride: image.pixels.bytesPerRow, width: width, height: height,
                             is_16_bit: image.layout == .rgba16 ? 1 : 0, alpha: Int32(image.alpha.rawValue),
                             is_gray: metadata.isGray ? 1 : 0,
-                            level: Int32(min(max(options.compressionLevel, 0), 9)), icc: profile.baseAddress,
+                            level: Int32(min(max(options.compressionLevel, 0), 9)),
+                            most_at_once: usesZlib ? 0 : Self.mostAtOnce.bytes, icc: profile.baseAddress,
                             icc_count: profile.count, exif: exif.baseAddress, exif_count: exif.count,
                             xmp: xmp.baseAddress, xmp_count: xmp.count,
                             has_cicp: metadata.color == nil ? 0 : 1, cicp: cicp(metadata.color),

@@ -32,13 +32,16 @@ final class PNGDecoder: ImageDecoder {
     private var planner: DecodePlanner?
     private var chunks: PNGChunkReader
 
-    init(_ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) {
+    /// - Parameter usesZlib: whether zlib inflates, also where something faster is there. For tests.
+    init(
+        _ options: DecodeOptions, usesZlib: Bool = false, plan: @escaping DecodePlanner
+    ) throws(WebImageError) {
         self.options = options
         self.planner = plan
         let metadata = max(options.limits.metadata.bytes, 0)
         chunks = PNGChunkReader(metadataLimit: metadata)
         handle = wi_png_create(
-            metadata, options.keepsBitDepth ? 1 : 0, Unmanaged.passUnretained(self).toOpaque(),
+            metadata, options.keepsBitDepth ? 1 : 0, usesZlib ? 1 : 0, Unmanaged.passUnretained(self).toOpaque(),
             { context, row, count in
                 Unmanaged<PNGDecoder>.fromOpaque(context).takeUnretainedValue().nextBand(at: Int(row), &count.pointee)
             })

@@ -3,12 +3,13 @@ import WebImageCodecs
 import WebImageCore
 import WebImageTesting
 
-/// The rows of plain PNGs, RGB and RGBA of 8 bits, whose filters are undone without libpng.
+/// The rows of PNGs that are not interlaced, whose filters are undone without libpng.
 @Suite struct PNGFilterTests {
     /// Random bytes of pixels, and the file that has them with a filter of its own for each row.
     private struct Filtered {
         var width: Int
         var height: Int
+        /// Bytes of a pixel: one to four channels of 8 bits, or three or four of 16.
         var channels: Int
         var bytes: [UInt8]
 
@@ -18,12 +19,38 @@ import WebImageTesting
             bytes = (0..<width * height * channels).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         }
 
-        var expected: Pixels {
-            Pixels(
-                (0..<width * height).flatMap { pixel -> [UInt8] in
-                    let own = Array(bytes[pixel * channels..<(pixel + 1) * channels])
-                    return channels == 4 ? own : own + [255]
-                })
+        var expected: Pixels { Pixels((0..<width * height).flatMap(pixel)) }
+
+        private func pixel(_ index: Int) -> [UInt8] {
+            let own = Array(bytes[index * channels..<(index + 1) * channels])
+            switch channels {
+            case 1: return [own[0], own[0], own[0], 255]
+            case 2: return [own[0], own[0], own[0], own[1]]
+            case 3: return own + [255]
+            case 4: return own
+            case 6: return narrow(own) + [255]
+            default: return narrow(own)
+            }
+        }
+
+        /// The nearest 8 bits of each 16.
+        private func narrow(_ bytes: [UInt8]) -> [UInt8] {
+            stride(from: 0, to: bytes.count, by: 2).map { at in
+                let wide = Int(bytes[at]) << 8 | Int(bytes[at + 1])
+                return UInt8((wide * 255 + 32_767) / 65_535)
+            }
+        }
+
+        /// Depth and colour type.
+        private var kind: [UInt8] {
+            switch channels {
+            case 1: [8, 0]
+            case 2: [8, 4]
+            case 3: [8, 2]
+            case 4: [8, 6]
+            case 6: [16, 2]
+            default: [16, 6]
+            }
         }
 
         private func byte(_ row: Int, _ at: Int) -> Int {
@@ -57,7 +84,7 @@ import WebImageTesting
 
         /// - Parameter chunk: how many bytes of data a chunk has.
         func file(_ rows: [UInt8], chunk: Int = .max) -> [UInt8] {
-            let header = big(width, 4) + big(height, 4) + [8, channels == 3 ? 2 : 6, 0, 0, 0]
+            let header = big(width, 4) + big(height, 4) + kind + [0, 0, 0]
             var data = PNGMaker.zlib(rows)[...]
             var file = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + PNGMaker.chunk("IHDR", header)
             while !data.isEmpty {
@@ -69,7 +96,7 @@ import WebImageTesting
         }
     }
 
-    @Test(arguments: [3, 4], 0...4) func everyFilterIsUndone(channels: Int, kind: Int) {
+    @Test(arguments: [1, 2, 3, 4, 6, 8], 0...4) func everyFilterIsUndone(channels: Int, kind: Int) {
         for (width, height) in [(1, 1), (2, 3), (5, 4), (16, 9), (67, 31)] {
             let picture = Filtered(width, height, channels: channels, seed: UInt64(width))
             let result = decode(picture.file(picture.rows { _ in kind }))
@@ -77,8 +104,19 @@ import WebImageTesting
         }
     }
 
+    /// Two rows are undone at once where their filters allow it.
+    @Test(arguments: [3, 4], 0...4) func everyFilterFollowsEveryOther(channels: Int, first: Int) {
+        for second in 0...4 {
+            for (width, height) in [(1, 2), (2, 4), (3, 5), (33, 40)] {
+                let picture = Filtered(width, height, channels: channels, seed: UInt64(width + second))
+                let result = decode(picture.file(picture.rows { $0 % 2 == 0 ? first : second }))
+                #expect(result.error == nil && result.pixels == picture.expected, "\(width)x\(height), \(second)")
+            }
+        }
+    }
+
     /// In chunks and pieces of any length, with another filter in each row.
-    @Test(arguments: [3, 4]) func chunksAndPiecesDoNotMatter(channels: Int) {
+    @Test(arguments: [1, 2, 3, 4, 6, 8]) func chunksAndPiecesDoNotMatter(channels: Int) {
         let picture = Filtered(40, 700, channels: channels, seed: 5)
         let rows = picture.rows { $0 % 5 }
         for chunk in [1, 7, 1000, 100_000] {

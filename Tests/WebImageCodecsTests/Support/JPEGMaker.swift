@@ -23,6 +23,30 @@ enum JPEGMaker {
             + end
     }
 
+    struct Scan {
+        var isOfMeans: Bool
+        /// The identifier of its first component; 1 is brightness.
+        var component: Int
+        /// Where its data lies in the file.
+        var data: Range<Int>
+    }
+
+    /// The scans of a file, by its markers (ITU-T T.81, B.2).
+    static func scans(of file: [UInt8]) -> [Scan] {
+        var (scans, at) = ([Scan](), 2)
+        while at + 4 <= file.count, file[at] == 0xFF, file[at + 1] != 0xD9 {
+            let code = file[at + 1]
+            let segment = at + 4
+            at += 2 + (Int(file[at + 2]) << 8 | Int(file[at + 3]))
+            guard code == 0xDA else { continue }
+            let start = at
+            while !(file[at] == 0xFF && file[at + 1] != 0 && !(0xD0...0xD7).contains(file[at + 1])) { at += 1 }
+            let isOfMeans = file[segment + 1 + 2 * Int(file[segment])] == 0
+            scans.append(Scan(isOfMeans: isOfMeans, component: Int(file[segment + 1]), data: start..<at))
+        }
+        return scans
+    }
+
     /// A grey progressive picture of one block, grey again in every scan.
     static func manyScans(_ count: Int) -> [UInt8] {
         let first = marker(0xDA, [1, 1, 0, 0, 0, 0]) + [0x0F]
