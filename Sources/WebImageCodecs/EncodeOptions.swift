@@ -12,6 +12,8 @@ public struct EncodeOptions: Hashable, Sendable {
     /// JPEG XL and a lossless AVIF have 4:4:4: another value is refused for them. Formats that store red, green and
     /// blue ignore it.
     public var chroma = ChromaSubsampling.automatic
+    /// AVIF: 0, the slowest and smallest, to 10, the fastest. Default 6.
+    public var avifSpeed = 6
     /// PNM: which of Netpbm's formats is written. Default automatic.
     public var anymap = PortableAnymap.automatic
     /// JPEG: several scans, ever finer. Default false.

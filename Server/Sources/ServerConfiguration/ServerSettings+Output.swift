@@ -20,6 +20,7 @@ extension ServerSettings {
             if reader.flag("IMGPROXY_ENFORCE_\(name)", false) { output.enforced.insert(format) }
         }
         output.progressiveJPEG = reader.flag("IMGPROXY_JPEG_PROGRESSIVE", false)
+        output.avifSpeed = reader.whole("IMGPROXY_AVIF_SPEED", 8, in: 0...10)
         output.stripMetadata = reader.flag("IMGPROXY_STRIP_METADATA", true)
         output.keepCopyright = reader.flag("IMGPROXY_KEEP_COPYRIGHT", true)
         output.stripColorProfile = reader.flag("IMGPROXY_STRIP_COLOR_PROFILE", true)
@@ -109,7 +110,6 @@ extension EnvironmentReader {
         _ = text("IMGPROXY_PNG_QUANTIZATION_COLORS")
         fixed("IMGPROXY_WEBP_EFFORT", ["4"], why: "the effort of encoders is fixed")
         fixed("IMGPROXY_WEBP_PRESET", ["default"], why: "the preset of the encoder is fixed")
-        fixed("IMGPROXY_AVIF_SPEED", ["8"], why: "the effort of encoders is fixed")
         fixed("IMGPROXY_JXL_EFFORT", ["4"], why: "the effort of encoders is fixed")
         fixed("IMGPROXY_SANITIZE_SVG", ["1", "t", "true"], why: "SVG is served drawn, never as it is")
         for name in ["IMGPROXY_READ_REQUEST_TIMEOUT", "IMGPROXY_WRITE_RESPONSE_TIMEOUT"] {

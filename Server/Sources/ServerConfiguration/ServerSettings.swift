@@ -43,6 +43,8 @@ public struct ServerSettings: Sendable {
         public var enforced: Set<ResultFormat> = []
         public var skipProcessing: Set<ResultFormat> = []
         public var progressiveJPEG = false
+        /// 0, the slowest, to 10.
+        public var avifSpeed = 8
         public var stripMetadata = true
         public var keepCopyright = true
         public var stripColorProfile = true

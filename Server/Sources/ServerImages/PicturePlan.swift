@@ -111,6 +111,7 @@ public struct PicturePlan: Sendable {
     func encodeOptions(_ format: ResultFormat) -> EncodeOptions {
         var encoding = EncodeOptions(quality: quality(format))
         encoding.progressive = settings.output.progressiveJPEG && format == .jpeg
+        encoding.avifSpeed = settings.output.avifSpeed
         encoding.background = options.background ?? .white
         encoding.embedsICCProfile = !(options.stripColorProfile ?? settings.output.stripColorProfile)
         encoding.keepsMetadata = !stripsMetadata || keepsCopyright

@@ -22,7 +22,7 @@ import Testing
         ("IMGPROXY_BIND", "nowhere"), ("IMGPROXY_FORMAT_QUALITY", "webp:1"),
         ("IMGPROXY_PREFERRED_FORMATS", "jpeg,nope"),
         ("IMGPROXY_USE_S3", "true"), ("IMGPROXY_USE_GCS", "1"), ("IMGPROXY_OBJECT_DETECTION_CONFIG", "/x"),
-        ("IMGPROXY_PNG_QUANTIZE", "true"), ("IMGPROXY_AVIF_SPEED", "6"), ("IMGPROXY_ENABLE_CLIENT_HINTS", "maybe"),
+        ("IMGPROXY_PNG_QUANTIZE", "true"), ("IMGPROXY_AVIF_SPEED", "11"), ("IMGPROXY_ENABLE_CLIENT_HINTS", "maybe"),
         ("IMGPROXY_LOCAL_FILESYSTEM_ROOT", "/srv"), ("IMGPROXY_SENTRY_DSN", "x"), ("IMGPROXY_SIGNATURE_SIZE", "33"),
         ("IMGPROXY_URL_REPLACEMENTS", "nothing"), ("WEBIMAGE_OVERLOAD_STATUS", "500"),
     ]) func whatIsWrongIsNamed(name: String, value: String) {

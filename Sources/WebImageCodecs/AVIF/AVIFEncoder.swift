@@ -9,8 +9,6 @@
         private static let defaultQuality = 60
         /// From here on colour keeps its full resolution.
         private static let fullChromaQuality = 90
-        /// 0 is slowest, 10 fastest.
-        private static let speed: Int32 = 6
         /// A sequence can be entered at one frame in so many.
         private static let keyframeInterval: Int32 = 32
         private let handle: UnsafeMutablePointer<avifEncoder>
@@ -31,7 +29,7 @@
             let quantizer =
                 options.isLossless ? AVIF_QUANTIZER_LOSSLESS : Int32(((100 - quality) * worst + 50) / 100)
             handle.pointee.maxThreads = 1
-            handle.pointee.speed = Self.speed
+            handle.pointee.speed = Int32(min(max(options.avifSpeed, 0), 10))
             handle.pointee.timescale = 1000
             handle.pointee.keyframeInterval = Self.keyframeInterval
             handle.pointee.minQuantizer = quantizer
