@@ -21,7 +21,7 @@ def main():
             continue
         against, name = (cpu[rival], rival) if rival else (bare, "bare library")
         rows.append((f"{cell['file']} {cell['operation']}", ours / against, ours, against, name))
-    width, height = LABEL + BAR + 210, TOP + ROW * len(rows) + BOTTOM
+    width, height = LABEL + BAR + 240, TOP + ROW * len(rows) + BOTTOM
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         'font-family="Helvetica, Arial, sans-serif" font-size="12">',
