@@ -11,7 +11,7 @@ SOAK_SECONDS ?= 120
 # Where `make install` puts the command.
 PREFIX ?= /usr/local
 
-.PHONY: serve deb demo gallery screenshots install quick test soak fuzz bench bench-peers docs docs-pictures libraries test-programs check clean help
+.PHONY: serve deb demo gallery screenshots install quick test soak fuzz bench bench-peers bench-chart docs docs-pictures libraries test-programs check clean help
 
 help:             ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -70,6 +70,9 @@ bench: libraries  ## against the bare C libraries, in one run, as ratios
 bench-peers: libraries  ## against libvips and Pillow; installs them from Python's packages when it can
 	swift build $(TRAITS) -c release --product webimage-bench
 	scripts/bench-peers
+
+bench-chart:      ## draws the last run of bench-peers into the documentation
+	python3 Benchmarks/peers/chart.py .build-peers/peers.json Sources/WebImage/WebImage.docc/Resources/peers.svg
 
 docs: libraries   ## the catalogue as a site, in .build-docs/site
 	scripts/build-docs

@@ -4,13 +4,18 @@ each thumbnail is to a full decode reduced with Lanczos.
 
 A cell is CPU milliseconds of all threads, the median of several runs in a process of its own, and in brackets by how many MiB
 that process's peak memory grew. Programs take turns within a row; the last columns are ratios of ours to the others of that
-row. "system" peers are built on this machine's libraries as we are, the others bring libraries of their own.
+row. "system" peers are built on this machine's libraries as we are, the others bring libraries of their own. A star marks a row in which
+a peer, or the bare library, is more than 2 % ahead of us.
+
+Beside DATA it writes the same as peers.json, which chart.py draws.
 
 usage: compare.py BENCH DATA VENVS [ROW...]   where a row is a file, or file:operation; `fidelity` are the tables of PSNR
 PEER_TURNS (3) and PEER_SECONDS (0.7) say how often and how long each cell is measured; the least are 1 and 0.
 """
+import datetime
 import json
 import os
+import platform
 import statistics
 import subprocess
 import sys
@@ -18,8 +23,8 @@ import sys
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 BENCH, DATA, VENVS = sys.argv[1:4]
 TURNS, SECONDS = int(os.environ.get("PEER_TURNS", "3")), os.environ.get("PEER_SECONDS", "0.7")
-DECODED = ["p12.jpg", "p12p.jpg", "p4.png", "p12.webp", "p4.avif", "p4.heic", "p4.jxl", "p4.tif", "p4.bmp", "p4.qoi",
-           "p4.ppm", "anim.gif"]
+DECODED = ["p12.jpg", "p12p.jpg", "p4-gray.jpg", "p4.png", "p4-gray.png", "p4-palette.png", "p4-alpha.png", "p4-gray16.png",
+           "p12.webp", "p4-alpha.webp", "p4.avif", "p4.heic", "p4.jxl", "p4.tif", "p4.bmp", "p4.qoi", "p4.ppm", "anim.gif"]
 TRANSFORMS = ["resize", "blur2", "blur8", "blur30", "sharpen", "round", "overlay", "rotate", "point1", "point5", "chain5"]
 ENCODED = ["jpeg", "png", "webp", "avif", "heic", "jxl", "tiff"]
 
@@ -58,7 +63,8 @@ def measure(command, path, operation):
 def table():
     found = engines()
     system = [name for name in ("pillow-simd", "system-vips") if name in found]
-    print(f"{'':10}{'':15}" + "".join(f"{name:>16}" for name in found) + "   ours / bare, best system peer, best peer")
+    print(f"{'':17}{'':15}" + "".join(f"{name:>16}" for name in found) + "   ours / bare, best system peer, best peer")
+    cells_done = []
     for name, operation in rows():
         path = f"{DATA}/{name}"
         wanted = sys.argv[4:]
@@ -77,7 +83,7 @@ def table():
                     memory.setdefault(engine, []).append(result["rss_mb"] - result["base_mb"])
         median = {engine: statistics.median(values) for engine, values in cpu.items()}
         if "ours" not in median:
-            print(f"{name:10}{operation:15} ours failed")
+            print(f"{name:17}{operation:15} ours failed")
             continue
 
         def ratio(others):
@@ -87,7 +93,33 @@ def table():
         cells = "".join(
             f"{median[e]:9.1f} {'(%.0f)' % statistics.median(memory[e]):>6}" if e in median else f"{'-':>16}" for e in found)
         peers = [engine for engine in found if engine not in ("ours", "bare")]
-        print(f"{name:10}{operation:15}{cells}   {ratio(['bare'])}, {ratio(system)}, {ratio(peers)}", flush=True)
+        best = min(median.values())
+        mark = "*" if median["ours"] > 1.02 * best else " "
+        print(f"{mark}{name:16}{operation:15}{cells}   {ratio(['bare'])}, {ratio(system)}, {ratio(peers)}", flush=True)
+        cells_done.append({
+            "file": name, "operation": operation, "cpu_ms": {engine: round(value, 3) for engine, value in median.items()},
+            "memory_mib": {engine: round(statistics.median(values), 1) for engine, values in memory.items()}})
+    write(found, cells_done)
+
+
+def write(found, cells):
+    """The table as JSON, with what it was measured on."""
+    def version(engine):
+        python = found[engine][0]
+        if engine in ("ours", "bare"):
+            return ""
+        package = {"vips": "pyvips-binary", "system-vips": "pyvips", "opencv": "opencv-python-headless"}.get(engine, engine)
+        words = subprocess.run([python, "-m", "pip", "show", package], capture_output=True, text=True).stdout.splitlines()
+        return next((line.split()[1] for line in words if line.startswith("Version:")), "")
+
+    models = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")] or [
+        platform.machine()] if os.path.exists("/proc/cpuinfo") else [platform.processor()]
+    path = os.path.join(os.path.dirname(os.path.abspath(DATA)), "peers.json")
+    with open(path, "w") as file:
+        json.dump({
+            "date": datetime.date.today().isoformat(), "machine": f"{models[0]}, {os.cpu_count()} cores, {platform.system()}",
+            "versions": {engine: version(engine) for engine in found}, "cells": cells}, file, indent=1)
+    print(f"\n* a peer or the bare library is more than 2 % ahead; as JSON: {os.path.relpath(path)}")
 
 
 def fidelity():

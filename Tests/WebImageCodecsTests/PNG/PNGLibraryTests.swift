@@ -71,6 +71,61 @@ import WebImageTesting
         }
     }
 
+    /// Found by the fuzzer: ISA-L counts a copy from before the stream's beginning as made, though it has written nothing.
+    @Test(arguments: [false, true], [1, 3, 100_000]) func noRowIsMadeOfACopyFromNowhere(usesZlib: Bool, length: Int)
+        throws
+    {
+        // Gray, 24 pixels a row: four rows and a half of literals, then 258 bytes from 32 768 bytes before.
+        let literals = (0..<112).map { $0 % 25 == 0 ? 0 : UInt8($0) }
+        var bits = BitWriter()
+        bits.write(0b011, count: 3)
+        // The fixed codes of RFC 1951, 3.2.6, which begin with their highest bit.
+        for literal in literals { bits.writeCode(0x30 + Int(literal), count: 8) }
+        bits.writeCode(0b1100_0101, count: 8)
+        bits.writeCode(29, count: 5)
+        bits.write((1 << 13) - 1, count: 13)
+        for _ in 0..<200 { bits.writeCode(0x30, count: 8) }
+        let maker = PNGMaker(width: 24, height: 20, color: .grey, depth: 8, samples: [])
+        let file =
+            maker.header() + PNGMaker.chunk("IDAT", [0x78, 0x01] + bits.bytes + [0, 0, 0, 0])
+            + PNGMaker.chunk("IEND", [])
+        let sink = PixelBufferSink()
+        let decoder = try PNGCoder(usesZlib: usesZlib).makeDecoder(DecodeOptions()) { _ in DecodePlan(sink: sink) }
+        #expect {
+            var at = 0
+            while at < file.count {
+                let end = min(at + length, file.count)
+                _ = try file[at..<end].withUnsafeBytes { bytes throws(WebImageError) in try decoder.push(bytes) }
+                at = end
+            }
+            try decoder.finish()
+        } throws: { ($0 as? WebImageError)?.code == .corruptData }
+        #expect(sink.rowsDone <= 4)
+        var expected: [UInt8] = []
+        for row in 0..<sink.rowsDone {
+            for at in 1...24 { expected += [UInt8](repeating: literals[25 * row + at], count: 3) + [255] }
+        }
+        #expect(sink.buffer?.rows(sink.rowsDone) == Pixels(expected))
+    }
+
+    private struct BitWriter {
+        private(set) var bytes: [UInt8] = []
+        private var count = 0
+
+        /// From the lowest bit on.
+        mutating func write(_ value: Int, count: Int) {
+            for bit in 0..<count {
+                if self.count % 8 == 0 { bytes.append(0) }
+                bytes[bytes.count - 1] |= UInt8(value >> bit & 1) << (self.count % 8)
+                self.count += 1
+            }
+        }
+
+        mutating func writeCode(_ code: Int, count: Int) {
+            for bit in (0..<count).reversed() { write(code >> bit & 1, count: 1) }
+        }
+    }
+
     /// A stream that ends in the middle, that says a wrong distance, or that is no zlib stream.
     @Test(arguments: [false, true]) func damagedStreamsAreRefused(usesZlib: Bool) throws {
         let file = try PNGCoder().encode(Drawings.noise(64, 64), as: .png, EncodeOptions())
