@@ -92,6 +92,8 @@ public final class ImageService: Sendable {
     }
 
     private func fly(_ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String) async -> Landing {
+        // Another flight may have landed since the caller looked.
+        if let known = cached(key) { return .success(PictureMaker.Made(result: known.result)) }
         do throws(RequestRefusal) {
             try gate.enter()
         } catch {
@@ -119,6 +121,8 @@ public final class ImageService: Sendable {
     private func renew(
         _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
     ) async -> Bool {
+        // Another renewal may have ended since the caller looked.
+        if cached(key) != nil { return true }
         do throws(RequestRefusal) {
             let freshness = try await maker.askOrigin(url, timeout: settings.timeout)
             if freshness.isSameVersion(as: result.freshness) {
