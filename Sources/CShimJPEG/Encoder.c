@@ -88,7 +88,7 @@ static void configure(encoder *e, const wi_jpeg_picture *p) {
     e->c.in_color_space = JCS_EXT_RGBX;
     jpeg_set_defaults(&e->c);
     jpeg_set_quality(&e->c, p->quality, TRUE);
-    e->c.optimize_coding = TRUE;
+    e->c.optimize_coding = p->usual_codes ? FALSE : TRUE;
     if (p->is_gray) {
         /* The weights of red, green and blue add up to one: a gray comes out as it is. */
         jpeg_set_colorspace(&e->c, JCS_GRAYSCALE);

@@ -97,6 +97,21 @@ static void write_xmp(png_structp png, const wi_png_picture *p) {
     png_write_chunk_end(png);
 }
 
+/* Straight pixels with the channels that are written; `w->row` where that is another row. */
+static const uint8_t *prepare(writer *w, const wi_png_picture *p, uint32_t y) {
+    const uint8_t *row = p->pixels + p->stride * y;
+    if (p->alpha == 2) {
+        make_straight(p, row, w->row);
+        row = w->row;
+    }
+    if (p->is_gray) {
+        drop_colors(p, row, w->row);
+        row = w->row;
+    }
+    return row;
+}
+
+#ifdef WI_HAS_LIBDEFLATE
 /* A row as the file has it, of pixels that are straight and have the channels that are written. */
 static void pack(const wi_png_picture *p, const uint8_t *row, uint8_t *out, size_t channels) {
     size_t pixels = p->width;
@@ -118,21 +133,6 @@ static void pack(const wi_png_picture *p, const uint8_t *row, uint8_t *out, size
     }
 }
 
-/* Straight pixels with the channels that are written; `w->row` where that is another row. */
-static const uint8_t *prepare(writer *w, const wi_png_picture *p, uint32_t y) {
-    const uint8_t *row = p->pixels + p->stride * y;
-    if (p->alpha == 2) {
-        make_straight(p, row, w->row);
-        row = w->row;
-    }
-    if (p->is_gray) {
-        drop_colors(p, row, w->row);
-        row = w->row;
-    }
-    return row;
-}
-
-#ifdef WI_HAS_LIBDEFLATE
 /* All rows, each with the filter that leaves the least, as libpng chooses it (PNG specification, 12.7). */
 static void filter_rows(writer *w, const wi_png_picture *p, size_t channels, size_t row_bytes) {
     size_t pixel = channels * (p->is_16_bit ? 2 : 1), padded = 8 + row_bytes + 8;

@@ -39,6 +39,20 @@ import WebImageTesting
         #expect(sizes[0] > 100_000 && sizes[1] < sizes[0] / 4 && sizes[2] <= sizes[1])
     }
 
+    @Test func usualCodesOfAJPEGKeepItsPixels() throws {
+        let image = try Drawings.picture(300, 200)
+        var options = EncodeOptions(quality: 85)
+        let optimised = try JPEGCoder().encode(image, as: .jpeg, options)
+        options.optimizesCoding = false
+        let usual = try JPEGCoder().encode(image, as: .jpeg, options)
+        #expect(usual.count > optimised.count)
+        #expect(decode(usual).pixels == decode(optimised).pixels)
+        // A progressive one has its own codes in any case.
+        options.progressive = true
+        let progressive = try JPEGCoder().encode(image, as: .jpeg, options)
+        #expect(decode(progressive).pixels == decode(optimised).pixels)
+    }
+
     @Test func qualityDecidesTheSizeAndEightyIsTheDefault() throws {
         let image = try Drawings.picture(200, 200)
         let size = { (quality: Int?) in

@@ -64,7 +64,8 @@ package struct JPEGCoder: ImageCoder {
                     background: (options.background.red, options.background.green, options.background.blue),
                     is_gray: metadata.isGray ? 1 : 0,
                     quality: Int32(quality), chroma_columns: shared.columns, chroma_rows: shared.rows,
-                    progressive: options.progressive ? 1 : 0, icc: profile.baseAddress, icc_count: profile.count,
+                    progressive: options.progressive ? 1 : 0,
+                    usual_codes: options.optimizesCoding ? 0 : 1, icc: profile.baseAddress, icc_count: profile.count,
                     exif: exif.baseAddress, exif_count: exif.count, xmp: xmp.baseAddress, xmp_count: xmp.count,
                     extended_xmp: extended.baseAddress, extended_xmp_count: extended.count,
                     density_x: dots(density?.horizontal), density_y: dots(density?.vertical))
