@@ -74,7 +74,7 @@ let package = Package(
     targets: [
         system("CSysJPEG", "libjpeg", apt: "libjpeg-dev", brew: "jpeg-turbo"),
         system("CSysPNG", "libpng", apt: "libpng-dev", brew: "libpng"),
-        // Both may be missing: PNG then takes two to four times as long.
+        // Both may be missing: PNG then takes two to five times as long.
         system("CSysISAL", "libisal", apt: "libisal-dev", brew: "isa-l"),
         system("CSysDeflate", "libdeflate", apt: "libdeflate-dev", brew: "libdeflate"),
         system("CSysLCMS2", "lcms2", apt: "liblcms2-dev", brew: "little-cms2"),

@@ -7,7 +7,7 @@ that process's peak memory grew. Programs take turns within a row; the last colu
 row. "system" peers are built on this machine's libraries as we are, the others bring libraries of their own. A star marks a row in which
 a peer, or the bare library, is more than 2 % ahead of us.
 
-Beside DATA it writes the same as peers.json, which chart.py draws.
+Of all rows it writes the same beside DATA, as peers.json, which chart.py draws.
 
 usage: compare.py BENCH DATA VENVS [ROW...]   where a row is a file, or file:operation; `fidelity` are the tables of PSNR
 PEER_TURNS (3) and PEER_SECONDS (0.7) say how often and how long each cell is measured; the least are 1 and 0.
@@ -99,15 +99,20 @@ def table():
         cells_done.append({
             "file": name, "operation": operation, "cpu_ms": {engine: round(value, 3) for engine, value in median.items()},
             "memory_mib": {engine: round(statistics.median(values), 1) for engine, values in memory.items()}})
-    write(found, cells_done)
+    print("\n* a peer or the bare library is more than 2 % ahead")
+    # Some rows alone are no table.
+    if not sys.argv[4:]:
+        write(found, cells_done)
 
 
 def write(found, cells):
     """The table as JSON, with what it was measured on."""
     def version(engine):
         python = found[engine][0]
-        if engine in ("ours", "bare"):
+        if engine == "bare":
             return ""
+        if engine == "ours":
+            return subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
         package = {"vips": "pyvips-binary", "system-vips": "pyvips", "opencv": "opencv-python-headless"}.get(engine, engine)
         words = subprocess.run([python, "-m", "pip", "show", package], capture_output=True, text=True).stdout.splitlines()
         return next((line.split()[1] for line in words if line.startswith("Version:")), "")
@@ -119,7 +124,7 @@ def write(found, cells):
         json.dump({
             "date": datetime.date.today().isoformat(), "machine": f"{models[0]}, {os.cpu_count()} cores, {platform.system()}",
             "versions": {engine: version(engine) for engine in found}, "cells": cells}, file, indent=1)
-    print(f"\n* a peer or the bare library is more than 2 % ahead; as JSON: {os.path.relpath(path)}")
+    print(f"as JSON: {os.path.relpath(path)}")
 
 
 def fidelity():

@@ -190,7 +190,8 @@ int wi_png_unfilter(uint8_t *row, const uint8_t *above, const uint8_t *raw, size
     return channels == 3 ? wi_undo_3(row, above, raw, width) : wi_undo_4(row, above, raw, width);
 }
 
-#define WI_PAIR(first, second) (4 * (first) + (second))
+// Unique for the five filters.
+#define WI_PAIR(first, second) (5 * (first) + (second))
 #define WI_UNDO_PAIR(first, second, channels)                                                                       \
     case WI_PAIR(first, second):                                                                                    \
         wi_undo_two(first, second, row, next, above, raw + 1, next_raw + 1, width, channels);                       \
@@ -220,9 +221,7 @@ WI_CLONES static int wi_undo_two_4(
 int wi_png_unfilter_two(
     uint8_t *row, uint8_t *next, const uint8_t *above, const uint8_t *raw, const uint8_t *next_raw, size_t width,
     int channels) {
-    // Other numbers than those of filters must not be taken for a pair of them.
-    if (width == 0 || raw[0] > 4 || next_raw[0] > 4 || raw[0] == 0 || next_raw[0] == 0 || raw[0] == 2 || next_raw[0] == 2)
-        return 0;
+    if (width == 0 || raw[0] > 4 || next_raw[0] > 4) return 0;
     return channels == 3 ? wi_undo_two_3(row, next, above, raw, next_raw, width)
                          : wi_undo_two_4(row, next, above, raw, next_raw, width);
 }

@@ -70,18 +70,30 @@ extension ImageEndpoint {
         guard settings.grammar.allows(source: url) else { throw .invalidSource("the source is not allowed") }
         let options = try InfoOptions(written)
         record.sourceHost = RequestRecord.host(of: url)
+        return json(try await describe(url, options))
+    }
+
+    func json(_ members: [(String, JSONValue)]) -> Answer {
+        var answer = Answer.text(JSONValue.object(members).text, type: "application/json")
+        answer.fields[.cacheControl] =
+            settings.timeToLive > 0 ? "max-age=\(settings.timeToLive), public" : "no-cache"
+        return answer
+    }
+
+    /// What is asked of a picture. It takes a place among the pictures that are made.
+    func describe(_ url: String, _ options: InfoOptions) async throws(RequestRefusal) -> [(String, JSONValue)] {
+        try service.gate.enter()
+        defer { service.gate.leave(work: nil) }
         do throws(WebImageError) {
-            let members = try await describe(url, options)
-            var answer = Answer.text(JSONValue.object(members).text, type: "application/json")
-            answer.fields[.cacheControl] =
-                settings.timeToLive > 0 ? "max-age=\(settings.timeToLive), public" : "no-cache"
-            return answer
+            return try await members(of: url, options)
         } catch {
             throw RequestRefusal(error, source: url)
         }
     }
 
-    func describe(_ url: String, _ options: InfoOptions) async throws(WebImageError) -> [(String, JSONValue)] {
+    private func members(
+        of url: String, _ options: InfoOptions
+    ) async throws(WebImageError) -> [(String, JSONValue)] {
         let manager = service.maker.manager
         var request = ImageRequest(url)
         request.options.caching.policy = .protocol

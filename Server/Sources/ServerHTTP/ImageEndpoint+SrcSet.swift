@@ -38,19 +38,10 @@ extension ImageEndpoint {
         record.sourceHost = RequestRecord.host(of: unsigned.source)
         var options = try InfoOptions([])
         (options.blurHash, options.average, options.size, options.format) = ((4, 3), true, false, false)
-        do throws(WebImageError) {
-            let described = try await describe(unsigned.source, options)
-            var members: [(String, JSONValue)] = [
-                ("src", .text(urls[urls.count - 1].url)),
-                ("srcset", .text(urls.map { "\($0.url) \($0.width)w" }.joined(separator: ", "))),
-            ]
-            members += described
-            var answer = Answer.text(JSONValue.object(members).text, type: "application/json")
-            answer.fields[.cacheControl] =
-                settings.timeToLive > 0 ? "max-age=\(settings.timeToLive), public" : "no-cache"
-            return answer
-        } catch {
-            throw RequestRefusal(error, source: unsigned.source)
-        }
+        let urlMembers: [(String, JSONValue)] = [
+            ("src", .text(urls[urls.count - 1].url)),
+            ("srcset", .text(urls.map { "\($0.url) \($0.width)w" }.joined(separator: ", "))),
+        ]
+        return json(urlMembers + (try await describe(unsigned.source, options)))
     }
 }

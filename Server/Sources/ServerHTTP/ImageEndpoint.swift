@@ -81,7 +81,7 @@ public struct ImageEndpoint: Sendable {
         record.seconds = (ContinuousClock.now - begin).inSeconds
         metrics.end(record)
         if logger.logLevel <= .info || record.refusal.map({ $0.status >= 500 }) == true {
-            record.write(to: logger, request)
+            record.write(to: logger, request, pathPrefix: settings.grammar.pathPrefix)
         }
         return answer
     }
@@ -118,6 +118,8 @@ public struct ImageEndpoint: Sendable {
             if rest.hasPrefix("/srcset/") { return try await srcset(rest.dropFirst(7), request, &record) }
             return try await picture(target, request, &record)
         } catch {
+            var error = error
+            if error.status == 429 { error.status = settings.overloadStatus }
             record.refusal = error
             if let fallback, error.status != 403, error.kind == .download || error.kind == .processing {
                 return fallback.answer(for: error, settings)
@@ -149,7 +151,6 @@ public struct ImageEndpoint: Sendable {
         let url = try parse(target, request)
         if url.options.raw { return try await raw(url, &record) }
         let choice = service.maker.choice(url.options, AcceptedFormats(accept: request.headerFields[.accept]))
-        let found: ImageService.Found
         let key = ImageService.key(url, choice)
         // What expires must be read each time, and what is long is not worth the room.
         if url.options.expires == 0, !settings.clientHints,
@@ -158,17 +159,8 @@ public struct ImageEndpoint: Sendable {
             let asked = KnownURLs.Asked(target: target, accept: request.headerFields[.accept])
             knownURLs.keep(.init(url: url, key: key), asked)
         }
-        if let hit = service.cached(key) {
-            found = hit
-        } else {
-            do throws(RequestRefusal) {
-                found = try await service.find(url, choice)
-            } catch {
-                var error = error
-                if error.status == 429 { error.status = settings.overloadStatus }
-                throw error
-            }
-        }
+        let found: ImageService.Found
+        if let hit = service.cached(key) { found = hit } else { found = try await service.find(url, choice) }
         record.take(found, url.source)
         return ResultAnswer(settings: settings, options: url.options, source: url.source, now: now())
             .answer(found, request.headerFields)
@@ -247,8 +239,4 @@ enum RawRequest {
             if let bytes = url.options.security.sourceFileSize, bytes > 0 { $0.http.bodyLimit = ByteCount(bytes) }
         }
     }
-}
-
-extension Duration {
-    var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }

@@ -52,7 +52,7 @@ public struct ImageServer: Sendable {
         }
         var services: [any Service] = [PicturesService(manager: manager, cache: cache, limit: settings.gracefulTimeout)]
         if let address = settings.prometheus {
-            services.append(application(MetricsResponder(endpoint: endpoint, manager: manager), address) { _ in })
+            services.append(application(MetricsResponder(endpoint: endpoint), address) { _ in })
         }
         services += [images, ReadinessService(state: state, delay: settings.drainDelay)]
         // Stopped from the end: first nobody is sent here any more, then nothing is accepted, then all is written down.
@@ -85,14 +85,9 @@ public struct ImageServer: Sendable {
     }
 }
 
-extension Duration {
-    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
-}
-
 /// Answers nothing but what metrics say.
 private struct MetricsResponder: HTTPResponder {
     let endpoint: ImageEndpoint
-    let manager: ImageManager
 
     func respond(to request: Request, context: ImageContext) async throws -> Response {
         let path = (request.head.path ?? "").prefix { $0 != "?" }

@@ -33,10 +33,11 @@ struct RequestRecord: Sendable {
         return String((authority.split(separator: "@").last ?? "").prefix { $0 != ":" })
     }
 
-    func write(to logger: Logger, _ request: HTTPRequest) {
+    func write(to logger: Logger, _ request: HTTPRequest, pathPrefix: String) {
         func milliseconds(_ seconds: Double?) -> String? { seconds.map { "\(Int(($0 * 1000).rounded()))" } }
         let all: [(String, String?)] = [
-            ("request_id", id), ("method", request.method.rawValue), ("path", path(request)), ("status", "\(status)"),
+            ("request_id", id), ("method", request.method.rawValue),
+            ("path", Self.logged(request.path ?? "", pathPrefix)), ("status", "\(status)"),
             ("duration_ms", milliseconds(seconds)), ("fetch_ms", milliseconds(cost?.fetch)),
             ("decode_ms", milliseconds(cost?.decode)), ("encode_ms", milliseconds(cost?.encode)),
             ("cache", cache?.rawValue), ("bytes_in", bytesIn > 0 ? "\(bytesIn)" : nil), ("bytes_out", "\(bytesOut)"),
@@ -49,11 +50,15 @@ struct RequestRecord: Sendable {
     }
 
     /// The path without its signature, which is a secret where it grants access, and without what is too long.
-    private func path(_ request: HTTPRequest) -> String {
-        let parts = (request.path ?? "").split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[1] != "info", parts[1] != "srcset" else {
-            return String((request.path ?? "").prefix(2048))
+    static func logged(_ path: String, _ prefix: String) -> String {
+        var rest = path[...]
+        var kept = ""
+        for start in [prefix, "/info", "/srcset"] where rest.hasPrefix(start + "/") {
+            kept += start
+            rest = rest.dropFirst(start.count)
         }
-        return "/-/" + parts[2].prefix(2048)
+        let parts = rest.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return String(path.prefix(2048)) }
+        return kept + "/-/" + parts[2].prefix(2048)
     }
 }

@@ -41,7 +41,7 @@ public final class ImageService: Sendable {
         self.logger = logger
         gate = MissGate(
             most: settings.queueSize.map { $0 + threads } ?? threads * 33, threads: threads,
-            patience: Double(settings.timeout.milliseconds) / 1000)
+            patience: settings.timeout.inSeconds)
     }
 
     /// Names the result of a URL for a client.
@@ -52,6 +52,9 @@ public final class ImageService: Sendable {
 
     /// How many requests wait for results that are being made.
     public var waitingCount: Int { flights.waiterCount }
+
+    /// How many wait for results to be renewed behind the clients' backs: as many as are renewed.
+    public var renewingCount: Int { renewals.waiterCount }
 
     /// The result when memory has it and it is fresh: nothing is waited for.
     public func cached(_ key: String) -> Found? {
@@ -114,7 +117,8 @@ public final class ImageService: Sendable {
     private func renewLater(
         _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
     ) {
-        guard !gate.isFull else { return }
+        // One renewal of a result runs at a time: without this every stale answer would wait beside it.
+        guard !gate.isFull, renewals.waiters(key) == 0 else { return }
         Task { [self] in _ = await renewals.value(key) { [self] in await renew(result, key, url, choice) } }
     }
 

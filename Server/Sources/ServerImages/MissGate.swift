@@ -1,4 +1,4 @@
-import ServerGrammar
+public import ServerGrammar
 import Synchronization
 
 /// Lets so many pictures be made at a time, and refuses more at once: who would wait in vain is told so now.
@@ -30,7 +30,7 @@ public final class MissGate: Sendable {
     public var isFull: Bool { state.withLock { refusal($0) != nil } }
 
     /// - Throws: `Too many requests`, with the time after which to ask again.
-    func enter() throws(RequestRefusal) {
+    public func enter() throws(RequestRefusal) {
         let refused: RequestRefusal? = state.withLock { state in
             if let refusal = refusal(state) { return refusal }
             state.running += 1
@@ -40,7 +40,7 @@ public final class MissGate: Sendable {
     }
 
     /// - Parameter work: how long a thread was busy with it, in seconds; nil when it came to nothing.
-    func leave(work: Double?) {
+    public func leave(work: Double?) {
         state.withLock { state in
             state.running -= 1
             if let work { state.cost += (min(max(work, 0.0001), 30) - state.cost) * 0.1 }

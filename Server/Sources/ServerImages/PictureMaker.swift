@@ -75,7 +75,7 @@ public struct PictureMaker: Sendable {
         }
         let begin = ContinuousClock.now
         let bytes = try await encode(plan.withKeptMetadata(image), as: format, plan)
-        let encode = Double((ContinuousClock.now - begin).milliseconds) / 1000
+        let encode = (ContinuousClock.now - begin).inSeconds
         let original = image.info.originalSize ?? image.size
         let result = StoredResult(
             bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
@@ -84,9 +84,9 @@ public struct PictureMaker: Sendable {
         var cost = Cost()
         let timings = response.timings
         cost.fetch = [timings.connect, timings.firstByte, timings.transfer].compactMap { $0 }
-            .reduce(nil) { ($0 ?? 0) + Double($1.milliseconds) / 1000 }
+            .reduce(nil) { ($0 ?? 0) + $1.inSeconds }
         cost.decode = [timings.decode, timings.transform].compactMap { $0 }
-            .reduce(nil) { ($0 ?? 0) + Double($1.milliseconds) / 1000 }
+            .reduce(nil) { ($0 ?? 0) + $1.inSeconds }
         cost.encode = encode
         return Made(result: result, cost: cost)
     }
@@ -148,5 +148,6 @@ public struct PictureMaker: Sendable {
 }
 
 extension Duration {
-    var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
+    package var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+    package var milliseconds: Int64 { components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000 }
 }

@@ -1,4 +1,5 @@
 public import Logging
+import Synchronization
 public import WebImage
 
 /// Results in memory and on disk. What cannot be read or written costs a result, never an answer.
@@ -8,14 +9,19 @@ public final class ResultCache: Sendable {
 
     private let memory: ResultMemory
     private let disk: DiskCache?
+    private let mostUnwritten: Int
+    /// Bytes on their way to disk.
+    private let unwritten = Mutex(0)
     private let logger: Logger
 
     /// - Parameters:
     ///   - memoryLimit: bytes.
     ///   - disk: nil: results are in memory only.
-    public init(memoryLimit: Int, disk: DiskCache?, logger: Logger) {
+    ///   - mostUnwritten: bytes that may be on their way to disk; what is made meanwhile is kept in memory only. Default 64 MiB.
+    public init(memoryLimit: Int, disk: DiskCache?, mostUnwritten: Int = 64 << 20, logger: Logger) {
         memory = ResultMemory(limit: memoryLimit)
         self.disk = disk
+        self.mostUnwritten = mostUnwritten
         self.logger = logger
     }
 
@@ -45,23 +51,37 @@ public final class ResultCache: Sendable {
     /// Keeps a result in memory now, and on disk a little later.
     public func keep(_ result: StoredResult, _ key: String) {
         memory.keep(result, key)
-        write(result, key)
+        write(result, key, isOnDisk: false)
     }
 
-    /// The same result counts as fresh for longer.
-    public func renew(_ result: StoredResult, _ key: String) { keep(result, key) }
+    /// The same result counts as fresh for longer. Its bytes on disk stay.
+    public func renew(_ result: StoredResult, _ key: String) {
+        memory.keep(result, key)
+        write(result, key, isOnDisk: true)
+    }
 
-    private func write(_ result: StoredResult, _ key: String) {
-        guard let disk else { return }
+    private func write(_ result: StoredResult, _ key: String, isOnDisk: Bool) {
+        guard let disk, reserve(result.cost) else { return }
         var metadata = DiskMetadata()
         metadata.extendedData = result.description
         let entry = metadata
-        Task { [logger] in
+        Task { [self] in
+            defer { unwritten.withLock { $0 -= result.cost } }
             do throws(WebImageError) {
+                if isOnDisk, try await disk.updateMetadata(CacheKey(key), entry) { return }
                 try await disk.store(CacheKey(key), result.bytes, entry)
             } catch {
                 logger.warning("a result cannot be kept on disk: \(error)")
             }
+        }
+    }
+
+    /// - Returns: false where the disk is too far behind.
+    private func reserve(_ cost: Int) -> Bool {
+        unwritten.withLock { unwritten in
+            guard unwritten + cost <= mostUnwritten else { return false }
+            unwritten += cost
+            return true
         }
     }
 

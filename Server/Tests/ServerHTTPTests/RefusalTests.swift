@@ -127,6 +127,15 @@ import WebImageTesting
         #expect(await server.get("/health").status == 200)
     }
 
+    @Test(arguments: [
+        ("/SIG/w:1/plain/x", "", "/-/w:1/plain/x"), ("/info/SIG/avg:1/plain/x", "", "/info/-/avg:1/plain/x"),
+        ("/srcset/SIG/w:1/plain/x", "", "/srcset/-/w:1/plain/x"),
+        ("/img/SIG/w:1/plain/x", "/img", "/img/-/w:1/plain/x"),
+        ("/img/info/SIG/plain/x", "/img", "/img/info/-/plain/x"), ("/health", "", "/health"), ("/", "/img", "/"),
+    ]) func theLogHasNoSignatures(path: String, prefix: String, logged: String) {
+        #expect(RequestRecord.logged(path, prefix) == logged)
+    }
+
     @Test func requestIDsComeBackWhereTheyAreHarmless() async throws {
         let server = try TestServer()
         #expect(await server.get("/health", [.requestID: "abc_1-2"]).fields[.requestID] == "abc_1-2")

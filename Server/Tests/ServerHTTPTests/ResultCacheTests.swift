@@ -1,4 +1,5 @@
 import HTTPTypes
+import Logging
 import ServerConfiguration
 import ServerGrammar
 import ServerImages
@@ -107,6 +108,90 @@ import WebImageTesting
         #expect(server.origin.hits("/a.png") == 2)
     }
 
+    /// However many stale answers are given while the origin is slow, one renewal waits for it.
+    @Test func aSlowOriginIsAskedOnceForAllStaleAnswers() async throws {
+        let server = try TestServer()
+        let gate = Gate()
+        var response = OriginResponse(
+            headers: [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")],
+            body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png))
+        response.sendsDate = false
+        var slow = response
+        slow.behaviours = [.hold(gate, at: .beforeHead)]
+        server.origin.serve("/a.png", response, slow)
+        _ = await server.picture("w:10")
+        server.advance(20)
+        _ = await server.picture("w:10")
+        while server.origin.hits("/a.png") < 2 { await Task.yield() }
+        for _ in 0..<50 {
+            #expect(await server.picture("w:10").fields[.cacheStatus] == "webimage; hit; detail=stale")
+        }
+        #expect(server.endpoint.service.renewingCount == 1)
+        gate.open()
+        while await server.picture("w:10").fields[.cacheStatus] != "webimage; hit; detail=memory" { await Task.yield() }
+        #expect(server.origin.hits("/a.png") == 2)
+        #expect(server.endpoint.service.renewingCount == 0)
+    }
+
+    /// A result cache on a folder of its own, opened anew to see what reached the disk.
+    private struct DiskFolder {
+        let folder: ScratchDirectory
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+        init() throws { folder = try ScratchDirectory() }
+
+        func open(mostUnwritten: Int = 64 << 20) -> ResultCache {
+            let disk = DiskCache(DiskCacheConfiguration(directory: folder.path, namespace: "results"))
+            return ResultCache(memoryLimit: 1 << 20, disk: disk, mostUnwritten: mostUnwritten, logger: logger)
+        }
+
+        /// What is on disk of a key, once that is so. Writing goes on behind the answer.
+        func result(
+            _ key: String, of cache: ResultCache, when isSo: (StoredResult) -> Bool = { _ in true }
+        ) async -> StoredResult {
+            while true {
+                await cache.flush()
+                if let (found, _) = await open().result(key), isSo(found) { return found }
+            }
+        }
+
+        static func result(_ count: Int, freshUntil: Int = .max) -> StoredResult {
+            StoredResult(
+                bytes: [UInt8](repeating: 7, count: count), mediaType: "image/png", fileExtension: "png", storedAt: 0,
+                freshness: SourceFreshness(freshUntil: freshUntil), sourceSize: PixelSize(width: 1, height: 1),
+                resultSize: PixelSize(width: 1, height: 1), sourceBytes: 1)
+        }
+    }
+
+    @Test func whatWasRenewedIsFreshOnDiskToo() async throws {
+        let folder = try DiskFolder()
+        let cache = folder.open()
+        cache.keep(DiskFolder.result(500, freshUntil: 1), "a")
+        #expect(await folder.result("a", of: cache).freshness.freshUntil == 1)
+        cache.renew(DiskFolder.result(500, freshUntil: 2), "a")
+        let renewed = await folder.result("a", of: cache) { $0.freshness.freshUntil == 2 }
+        #expect(renewed.bytes.count == 500)
+        // Of what the disk does not have, all is written.
+        cache.renew(DiskFolder.result(300, freshUntil: 3), "b")
+        #expect(await folder.result("b", of: cache).bytes.count == 300)
+    }
+
+    /// A disk that cannot follow costs results there, and nothing else.
+    @Test func whatIsTooMuchForTheDiskStaysInMemoryOnly() async throws {
+        let folder = try DiskFolder()
+        let cache = folder.open(mostUnwritten: 5000)
+        cache.keep(DiskFolder.result(10_000), "long")
+        cache.keep(DiskFolder.result(1000), "short")
+        #expect(cache.cachedResult("long")?.bytes.count == 10_000)
+        #expect(await folder.result("short", of: cache).bytes.count == 1000)
+        #expect(await folder.open().result("long") == nil)
+        // What is written makes room again.
+        for number in 0..<8 {
+            cache.keep(DiskFolder.result(3000), "\(number)")
+            #expect(await folder.result("\(number)", of: cache).bytes.count == 3000)
+        }
+    }
+
     @Test func aSourceThatHasChangedIsMadeAnew() async throws {
         let server = try TestServer()
         var old = OriginResponse(
@@ -202,6 +287,9 @@ import WebImageTesting
         #expect(refused.fields[.retryAfter] == "1")
         #expect(server.origin.hits("/3") == 0)
         #expect(await server.get("/ready").text == "overloaded")
+        // What is told of pictures takes a place, too.
+        #expect(await server.get("/info/_/avg:1/plain/\(server.origin.url("/3"))").status == 429)
+        #expect(server.origin.hits("/3") == 0)
         gate.open()
         for task in running { #expect(await task.value.status == 200) }
         #expect(await server.picture("w:10", "/3").status == 200)
