@@ -7,11 +7,17 @@ public final class ResultCache: Sendable {
     /// Where a result was found.
     public enum Layer: String, Sendable { case memory, disk }
 
+    /// What is on its way to disk.
+    private struct Writes {
+        var bytes = 0
+        var tasks: [Int: Task<Void, Never>] = [:]
+        var started = 0
+    }
+
     private let memory: ResultMemory
     private let disk: DiskCache?
     private let mostUnwritten: Int
-    /// Bytes on their way to disk.
-    private let unwritten = Mutex(0)
+    private let writes = Mutex(Writes())
     private let logger: Logger
 
     /// - Parameters:
@@ -61,30 +67,39 @@ public final class ResultCache: Sendable {
     }
 
     private func write(_ result: StoredResult, _ key: String, isOnDisk: Bool) {
-        guard let disk, reserve(result.cost) else { return }
-        var metadata = DiskMetadata()
-        metadata.extendedData = result.description
-        let entry = metadata
-        Task { [self] in
-            defer { unwritten.withLock { $0 -= result.cost } }
-            do throws(WebImageError) {
-                if isOnDisk, try await disk.updateMetadata(CacheKey(key), entry) { return }
-                try await disk.store(CacheKey(key), result.bytes, entry)
-            } catch {
-                logger.warning("a result cannot be kept on disk: \(error)")
+        guard let disk else { return }
+        writes.withLock { writes in
+            // A disk that is too far behind gets no more.
+            guard writes.bytes + result.cost <= mostUnwritten else { return }
+            writes.bytes += result.cost
+            writes.started += 1
+            let number = writes.started
+            writes.tasks[number] = Task { [self] in
+                await Self.write(result, key, isOnDisk: isOnDisk, to: disk, logger)
+                self.writes.withLock {
+                    $0.bytes -= result.cost
+                    $0.tasks[number] = nil
+                }
             }
         }
     }
 
-    /// - Returns: false where the disk is too far behind.
-    private func reserve(_ cost: Int) -> Bool {
-        unwritten.withLock { unwritten in
-            guard unwritten + cost <= mostUnwritten else { return false }
-            unwritten += cost
-            return true
+    private static func write(
+        _ result: StoredResult, _ key: String, isOnDisk: Bool, to disk: DiskCache, _ logger: Logger
+    ) async {
+        var metadata = DiskMetadata()
+        metadata.extendedData = result.description
+        do throws(WebImageError) {
+            if isOnDisk, try await disk.updateMetadata(CacheKey(key), metadata) { return }
+            try await disk.store(CacheKey(key), result.bytes, metadata)
+        } catch {
+            logger.warning("a result cannot be kept on disk: \(error)")
         }
     }
 
-    /// Writes down what is on its way to disk.
-    public func flush() async { try? await disk?.flush() }
+    /// Returns when all that was kept before is on disk, or could not be written.
+    public func flush() async {
+        for task in writes.withLock({ Array($0.tasks.values) }) { await task.value }
+        try? await disk?.flush()
+    }
 }
