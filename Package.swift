@@ -97,6 +97,7 @@ let package = Package(
 
         shim("CPixels"),
         shim("CShimSystem"),
+        shim("CShimSandbox"),
         shim("CShimJPEG", ["CSysJPEG"]),
         shim("CShimPNG", ["CSysPNG", "CSysISAL", "CSysDeflate", "CPixels"], libraries: ["z"]),
         shim("CShimTIFF", ["CSysTIFF", "CPixels"]),
@@ -113,7 +114,8 @@ let package = Package(
         room(
             "WebImageCodecs",
             [
-                "WebImageCore", "WebImageSystem", "WebImageProcessing", "CShimJPEG", "CShimPNG", "CSysWebP",
+                "WebImageCore", "WebImageSystem", "WebImageProcessing", "CShimJPEG", "CShimPNG", "CShimSandbox",
+                "CSysWebP",
                 .target(name: "CSysAVIF", condition: .when(traits: ["AVIF"])),
                 .target(name: "CSysHEIF", condition: .when(traits: ["HEIF"])),
                 .target(name: "CShimHEIF", condition: .when(traits: ["HEIF"])),
@@ -207,11 +209,19 @@ let package = Package(
             ],
             path: "Tests/GTKProbe", swiftSettings: swiftSettings),
         room("PipeCoder", ["WebImageCodecs", "WebImageSystem", "WebImageCore"], path: "Tests/PipeCoder"),
+        room(
+            "HostileCoder", ["WebImageCodecs", "WebImageSystem", "WebImageCore", "CShimSandbox", "CHostile"],
+            path: "Tests/HostileCoder"),
+        .target(name: "CHostile", path: "Tests/CHostile", cSettings: cSettings),
         tests("WebImageCoreTests", ["WebImageCore", "WebImageTesting"]),
         tests("WebImageProcessingTests", ["WebImageProcessing", "WebImageCore", "WebImageTesting", "CPixels"]),
         tests(
             "WebImageCodecsTests",
-            ["WebImageCodecs", "WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting", "PipeCoder"]),
+            [
+                "WebImageCodecs", "WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting",
+                "PipeCoder",
+                "HostileCoder", "CShimSandbox",
+            ]),
         tests(
             "WebImageCacheTests",
             ["WebImageCache", "WebImageSystem", "WebImageCore", "WebImageTesting", "kill-worker"]),

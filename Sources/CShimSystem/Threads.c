@@ -56,6 +56,8 @@ void wi_destroy_condition(wi_condition *condition) {
 
 void wi_signal(wi_condition *condition) { pthread_cond_signal(&condition->condition); }
 
+void wi_signal_all(wi_condition *condition) { pthread_cond_broadcast(&condition->condition); }
+
 int wi_wait_for(wi_condition *condition, void *mutex, int64_t nanoseconds) {
 #ifdef __APPLE__
     /* Which has no attribute for the clock, and a call of its own. */

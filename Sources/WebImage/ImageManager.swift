@@ -50,6 +50,11 @@ public final class ImageManager: Sendable {
         /// What decoding one picture may cost, for requests that do not say it (``ImageRequest/Decoding/limits``). Default
         /// ``/WebImageCore/DecodeLimits/default``.
         public var limits = DecodeLimits.default
+        /// Which decoders run in processes of their own, where a hostile file cannot reach this program. Default
+        /// ``/WebImageCodecs/DecoderIsolation/none``; a server that takes pictures from strangers sets
+        /// ``/WebImageCodecs/DecoderIsolation/all``. Decoders of a request's own (``ImageRequest/Decoding/coder``) and of a
+        /// ``cache`` that was made elsewhere are not concerned.
+        public var isolation = DecoderIsolation.none
         /// How long a whole load may take, for requests that do not say it (``ImageRequest/Options/timeout``). Default nil: no limit,
         /// but for those of the phases (``/WebImageDownload/DownloadConfiguration/deadlines``).
         public var timeout: Duration?
@@ -101,6 +106,10 @@ public final class ImageManager: Sendable {
     /// The URLs that failed and are left alone for a while. They are looked at after the caches and before the network.
     public let failedURLs: FailedURLs
     let loader: Loader
+    private let isolatedDecoders: DecoderPool
+
+    /// How decoders are isolated from this program, as far as is known.
+    public var isolationReport: IsolationReport { isolatedDecoders.report }
 
     /// - Parameters:
     ///   - configuration: what it is made of.
@@ -130,9 +139,10 @@ public final class ImageManager: Sendable {
             configuration: configuration.download.accepting(coders.decodableFormats), transport: transport,
             clock: clock, executor: ioExecutor, files: files)
         self.coders = coders
+        isolatedDecoders = DecoderPool(configuration.isolation)
         failedURLs = FailedURLs(policy: configuration.failedURLs, clock: clock)
         let decoding = DecodeService(
-            coders: coders, clock: clock,
+            coders: coders.isolated(by: isolatedDecoders), clock: clock,
             executor: executor ?? ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
             width: configuration.decodeThreads, memory: configuration.decodeMemory,
             inputMemory: configuration.download.memoryForAll, limits: configuration.limits)
@@ -272,6 +282,7 @@ public final class ImageManager: Sendable {
         if !sharesCache { ownCache.stopWatchingMemory() }
         loader.shutDown()
         downloader.shutDown()
+        isolatedDecoders.shutDown()
     }
 }
 

@@ -34,10 +34,31 @@ public final class CoderRegistry: Sendable {
         return coders
     }
 
-    private let stored: Guarded<[any ImageCoder]>
+    private final class Stored: Sendable {
+        let coders: Guarded<[any ImageCoder]>
+
+        init(_ coders: [any ImageCoder]) { self.coders = Guarded(coders) }
+    }
+
+    private let stored: Stored
+    /// Where decoders run that are to be isolated; nil: here.
+    private let pool: DecoderPool?
 
     /// - Parameter coders: in the order in which they are asked.
-    public init(_ coders: [any ImageCoder] = CoderRegistry.builtIn) { stored = Guarded(coders) }
+    public init(_ coders: [any ImageCoder] = CoderRegistry.builtIn) {
+        stored = Stored(coders)
+        pool = nil
+    }
+
+    private init(_ stored: Stored, _ pool: DecoderPool) {
+        self.stored = stored
+        self.pool = pool
+    }
+
+    /// The same coders, now and later, whose decoders run where the pool's policy says.
+    package func isolated(by pool: DecoderPool) -> CoderRegistry {
+        pool.isolation.formats == .none ? self : CoderRegistry(stored, pool)
+    }
 
     /// The coders of this build that read any of these formats: a program that takes JPEG alone has no other decoder to be
     /// attacked in.
@@ -48,7 +69,7 @@ public final class CoderRegistry: Sendable {
     }
 
     /// The coders, in the order in which they are asked.
-    public var coders: [any ImageCoder] { stored.withLock { $0 } }
+    public var coders: [any ImageCoder] { stored.coders.withLock { $0 } }
 
     /// Every format that one of the coders reads, in the order of the names.
     public var decodableFormats: [ImageFormat] {
@@ -62,12 +83,12 @@ public final class CoderRegistry: Sendable {
 
     /// Adds a coder that is asked before all others. Two of the same type may stand beside each other.
     public func register(_ coder: any ImageCoder) {
-        stored.withLock { $0.insert(coder, at: 0) }
+        stored.coders.withLock { $0.insert(coder, at: 0) }
     }
 
     /// Takes away all coders of a type.
     public func remove<Coder: ImageCoder>(_ type: Coder.Type) {
-        stored.withLock { coders in coders.removeAll { $0 is Coder } }
+        stored.coders.withLock { coders in coders.removeAll { $0 is Coder } }
     }
 
     /// The coder for a picture that begins with `prefix`, whose format was recognised as `format` if it was.
@@ -77,7 +98,9 @@ public final class CoderRegistry: Sendable {
     public func coder(
         for format: ImageFormat?, prefix: UnsafeRawBufferPointer
     ) throws(WebImageError) -> any ImageCoder {
-        if let coder = coders.first(where: { $0.canDecode(format, prefix: prefix) }) { return coder }
+        if let coder = coders.first(where: { $0.canDecode(format, prefix: prefix) }) {
+            return pool?.isolating(coder) ?? coder
+        }
         guard let format else {
             throw WebImageError(.unknownFormat, UnknownBytes.describe(prefix) + unaskedCoders)
         }

@@ -11,7 +11,7 @@ extension WebImageError.Code {
         (2121, "queueFull"),
         (3000, "unknownFormat"), (3001, "unsupportedFeature"), (3002, "formatNotBuilt"), (3003, "corruptData"),
         (3004, "truncatedData"), (3005, "limitExceeded"), (3006, "cannotEncode"), (3007, "transformFailed"),
-        (3009, "decoderUnavailable"),
+        (3008, "decoderCrashed"), (3009, "decoderUnavailable"),
         (4000, "cacheIO"), (4001, "noSpace"), (4002, "readOnly"), (4003, "corruptEntry"), (4004, "locked"),
         (5000, "fileNotFound"), (5001, "permissionDenied"), (5002, "notAFile"), (5003, "cannotWrite"),
     ]
@@ -100,6 +100,9 @@ extension WebImageError.Code {
     public static let cannotEncode = Self(rawValue: 3006)
     /// A transformer failed.
     public static let transformFailed = Self(rawValue: 3007)
+    /// The decoder's process crashed, did what its sandbox forbids, or told what cannot be (``DecodeLimits``' time and memory are
+    /// ``limitExceeded``).
+    public static let decoderCrashed = Self(rawValue: 3008)
     /// No decoder can take the picture now; later one may.
     public static let decoderUnavailable = Self(rawValue: 3009)
 

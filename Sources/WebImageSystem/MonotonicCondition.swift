@@ -23,6 +23,9 @@ struct MonotonicCondition {
     /// Wakes one thread that waits.
     func signal() { wi_signal(condition) }
 
+    /// Wakes all threads that wait.
+    func signalAll() { wi_signal_all(condition) }
+
     /// Waits for a signal with the mutex unlocked, for so long at most; it may also wake without one.
     /// - Returns: false when the time has passed.
     @discardableResult

@@ -115,6 +115,8 @@ wi_condition *_Nullable wi_make_condition(void);
 void wi_destroy_condition(wi_condition *_Nonnull condition);
 /// Wakes one thread that waits.
 void wi_signal(wi_condition *_Nonnull condition);
+/// Wakes all threads that wait.
+void wi_signal_all(wi_condition *_Nonnull condition);
 /// Waits for a signal with the mutex, a `pthread_mutex_t`, unlocked, for so many nanoseconds at most. 0 when it was woken.
 int wi_wait_for(wi_condition *_Nonnull condition, void *_Nonnull mutex, int64_t nanoseconds);
 

@@ -1,0 +1,58 @@
+/* Where there are no workers. */
+#include "CShimSandbox.h"
+
+#if !WI_HAS_WORKERS
+#include <errno.h>
+#include <stdlib.h>
+
+int wi_worker_can_be_this_program(void) { return 0; }
+
+int wi_worker_find_program(char *path, size_t capacity) {
+    (void)path, (void)capacity;
+    return ENOENT;
+}
+
+int wi_worker_start(const char *path, int options, uint64_t memory_limit, size_t shared, wi_worker *worker) {
+    (void)path, (void)options, (void)memory_limit, (void)shared, (void)worker;
+    return ENOSYS;
+}
+
+void wi_worker_kill(const wi_worker *worker) { (void)worker; }
+
+wi_worker_end wi_worker_wait(const wi_worker *worker) {
+    (void)worker;
+    return (wi_worker_end){0};
+}
+
+void wi_worker_close(wi_worker *worker) { (void)worker; }
+
+const char *wi_signal_name(int number) {
+    (void)number;
+    return "a signal";
+}
+
+int wi_message_send(int socket, const void *first, size_t first_count, const void *second, size_t second_count) {
+    (void)socket, (void)first, (void)first_count, (void)second, (void)second_count;
+    return ENOSYS;
+}
+
+long wi_message_receive(int socket, void *bytes, size_t capacity, int milliseconds) {
+    (void)socket, (void)bytes, (void)capacity, (void)milliseconds;
+    return WI_MESSAGE_CLOSED;
+}
+
+void *wi_worker_map(size_t *size) {
+    *size = 0;
+    return NULL;
+}
+
+int wi_worker_confine(int options, uint64_t memory_limit, wi_confinement *done) {
+    (void)options, (void)memory_limit, (void)done;
+    return ENOSYS;
+}
+
+void wi_worker_add_hostile(void) {}
+
+void wi_worker_leave(int status) { exit(status); }
+
+#endif

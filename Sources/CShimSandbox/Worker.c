@@ -1,0 +1,54 @@
+/* The worker's side: how a process becomes one. */
+#define _GNU_SOURCE
+#include "CShimSandbox.h"
+
+#if WI_HAS_WORKERS
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* In WebImageCodecs. A program that links this and not that one has no workers. */
+__attribute__((weak)) int wi_worker_serve(int options, uint64_t memory_limit);
+
+/* In a target of tests. */
+__attribute__((weak)) void wi_hostile_decoders(void);
+
+void wi_worker_add_hostile(void) {
+    if (wi_hostile_decoders) wi_hostile_decoders();
+}
+
+/* Nobody but a host of ours gives a program such a socket under this number. */
+static int has_our_socket(void) {
+    int type = 0, family = 0;
+    socklen_t size = sizeof type;
+    if (getsockopt(WI_WORKER_SOCKET, SOL_SOCKET, SO_TYPE, &type, &size) != 0 || type != SOCK_SEQPACKET) return 0;
+    size = sizeof family;
+    if (getsockopt(WI_WORKER_SOCKET, SOL_SOCKET, SO_DOMAIN, &family, &size) != 0 || family != AF_UNIX) return 0;
+    struct ucred host;
+    size = sizeof host;
+    return getsockopt(WI_WORKER_SOCKET, SOL_SOCKET, SO_PEERCRED, &host, &size) == 0 && host.uid == geteuid();
+}
+
+/* Before `main`, which so never runs in a worker: nobody who uses the library has to call anything. glibc gives constructors the
+   program's arguments. */
+__attribute__((constructor)) static void become_worker(int count, char **words, char **environment) {
+    (void)environment;
+    if (count != 3 || !words[0] || strcmp(words[0], "webimage-decoder") != 0 || !wi_worker_serve || !has_our_socket()) return;
+    _exit(wi_worker_serve(atoi(words[1]), strtoull(words[2], NULL, 10)));
+}
+
+void *wi_worker_map(size_t *size) {
+    struct stat facts;
+    if (fstat(WI_WORKER_MEMORY, &facts) != 0 || facts.st_size <= 0) return NULL;
+    *size = (size_t)facts.st_size;
+    void *memory = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_SHARED, WI_WORKER_MEMORY, 0);
+    close(WI_WORKER_MEMORY);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+void wi_worker_leave(int status) { _exit(status); }
+
+#endif

@@ -1,0 +1,361 @@
+import CShimSandbox
+import WebImageCore
+import WebImageSystem
+
+/// The decoding processes of one manager: started when they are needed, lent to one thread at a time, ended when they are idle.
+/// Any thread may use it.
+///
+/// A process may hold several pictures at once, each of which takes it for one call: a picture whose bytes come slowly
+/// keeps nobody else from it.
+package final class DecoderPool: Sendable {
+    typealias Checkpoint = @Sendable () throws(WebImageError) -> Void
+
+    /// After so many pictures a process is replaced.
+    private static let mostPictures: UInt32 = 64
+    /// How long a picture waits for the process that knows it, before another one begins it anew.
+    private static let loyalty = Duration.milliseconds(20)
+    private static let idleTime = Duration.seconds(30)
+    /// How many failed starts, in which time, end all starts for how long.
+    private static let failedStarts = (count: 5, within: Duration.seconds(10), pause: Duration.seconds(30))
+
+    private struct Start: Sendable {
+        let kind: WorkerKind
+        let answer: BlockingAnswer<Result<DecoderProcess, WebImageError>>
+    }
+
+    private struct State {
+        var processes: [DecoderProcess] = []
+        /// Asked for, and not there yet.
+        var starting = 0
+        var starts: [Start] = []
+        /// To be ended, which takes a moment.
+        var doomed: [DecoderProcess] = []
+        var hasKeeper = false
+        var isShutDown = false
+        var failures: [ContinuousClock.Instant] = []
+        var report = IsolationReport(.unused)
+    }
+
+    let isolation: DecoderIsolation
+    private let settings: WorkerSettings
+    /// Processes at once.
+    private let most: Int
+    private let state = Monitor(State())
+
+    /// - Parameter hiddenOptions: for tests, how a worker is confined less.
+    package init(_ isolation: DecoderIsolation, hiddenOptions: Int = 0) {
+        self.isolation = isolation
+        // Who decodes has a thread for it: there are as many calls at once as decoding threads, for pictures and for drawings.
+        most = 2 * Processors.count + 2
+        settings = WorkerSettings(
+            memory: isolation.memory, program: isolation.program ?? Self.program, hiddenOptions: hiddenOptions)
+        if isolation.formats == .none { state.withLock { $0.report.state = .off } }
+    }
+
+    deinit { shutDown() }
+
+    /// Ends all processes; what they decode fails.
+    package func shutDown() { state.withLock { $0.isShutDown = true } }
+
+    package var report: IsolationReport {
+        state.withLock { state in
+            var report = state.report
+            report.running = state.processes.count
+            return report
+        }
+    }
+
+    /// The numbers of the processes that run.
+    package var processNumbers: [Int32] { state.withLock { $0.processes.map(\.processNumber) } }
+
+    /// Where this program's executable cannot be a worker: the program that can.
+    private static let program: String? = {
+        guard wi_worker_can_be_this_program() == 0 else { return nil }
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4096) { buffer in
+            guard let start = buffer.baseAddress, wi_worker_find_program(start, buffer.count) == 0 else { return nil }
+            return String(cString: start)
+        }
+    }()
+
+    // MARK: leases
+
+    private enum Found {
+        case process(DecoderProcess)
+        case start(Start, isFirst: Bool)
+        case refused(WebImageError)
+    }
+
+    /// A process for one call. Blocks while all are busy.
+    ///
+    /// - Parameters:
+    ///   - bound: the process that knows the picture. What is returned may be another one.
+    ///   - isFresh: whether it must be one that has decoded nothing.
+    /// - Throws: `decoderUnavailable`, and what the checkpoint throws.
+    func lease(
+        _ kind: WorkerKind, boundTo bound: DecoderProcess? = nil, isFresh: Bool = false, _ checkpoint: Checkpoint?
+    ) throws(WebImageError) -> DecoderProcess {
+        if let bound, takeBound(bound) { return bound }
+        while true {
+            switch find(kind, isFresh: isFresh) {
+            case .process(let process): return process
+            case .start(let start, let isFirst):
+                if isFirst { startKeeper() }
+                return try greet(try start.answer.value().get(), checkpoint)
+            case .refused(let error): throw error
+            case nil: try checkpoint?()
+            }
+        }
+    }
+
+    private func takeBound(_ process: DecoderProcess) -> Bool {
+        state.wait(atMost: Self.loyalty) { _ in
+            if process.lending.isDead { return false }
+            guard !process.lending.isBusy else { return nil }
+            process.lending.isBusy = true
+            return true
+        } ?? false
+    }
+
+    private func find(_ kind: WorkerKind, isFresh: Bool) -> Found? {
+        state.wait(atMost: .milliseconds(50)) { state in
+            if state.isShutDown { return .refused(WebImageError(.shutDown, "the manager has been shut down")) }
+            if let error = self.refusal(kind, state) { return .refused(error) }
+            let idle = state.processes.filter {
+                $0.kind == kind && !$0.lending.isBusy && !$0.lending.isRetiring
+                    && (!isFresh || $0.lending.opened == 0)
+            }
+            if let process = idle.min(by: { $0.lending.sessions.count < $1.lending.sessions.count }) {
+                process.lending.isBusy = true
+                return .process(process)
+            }
+            if state.processes.count + state.starting >= self.most {
+                // One of the other kind, or one that is used, that nobody needs just now makes room.
+                let other = state.processes.first { !$0.lending.isBusy && ($0.kind != kind || isFresh) }
+                guard let other else { return nil }
+                Self.doom(other, &state)
+            }
+            let start = Start(kind: kind, answer: BlockingAnswer())
+            state.starting += 1
+            state.starts.append(start)
+            defer { state.hasKeeper = true }
+            return .start(start, isFirst: !state.hasKeeper)
+        }
+    }
+
+    private func refusal(_ kind: WorkerKind, _ state: State) -> WebImageError? {
+        switch state.report.state {
+        case .unavailable: return Self.noSandbox(state.report.reason ?? "")
+        case .withoutLandlock where kind == .drawings: return Self.noSandbox(Self.needsLandlock)
+        default: break
+        }
+        let recent = state.failures.suffix(Self.failedStarts.count)
+        guard recent.count == Self.failedStarts.count, let first = recent.first, let last = recent.last,
+            last - first < Self.failedStarts.within, .now - last < Self.failedStarts.pause
+        else { return nil }
+        return WebImageError(
+            .decoderUnavailable, "processes for decoding do not start; they are tried again in half a minute")
+    }
+
+    private static let needsLandlock = "drawings read fonts, which takes landlock (Linux 5.13) to be safe"
+
+    private static func noSandbox(_ reason: String) -> WebImageError {
+        WebImageError(
+            .decoderUnavailable,
+            "there is no sandbox for the decoder (\(reason)); DecoderIsolation.withoutSandbox can allow decoding without"
+        )
+    }
+
+    /// Waits for a new process's first word, and takes note of how it is confined.
+    private func greet(
+        _ process: DecoderProcess, _ checkpoint: Checkpoint?
+    ) throws(WebImageError) -> DecoderProcess {
+        let failure: WebImageError
+        do throws(DecoderProcess.Failure) {
+            let hello = try process.waitForHello(checkpoint)
+            let refused = state.withLock { state -> WebImageError? in
+                if hello.fault != 0 {
+                    state.report.state = .unavailable
+                    state.report.reason =
+                        "the system refuses to confine a process: \(SystemErrorText.of(Int32(hello.fault)))"
+                } else if !hello.hasSeccomp {
+                    state.report.state = .unavailable
+                    state.report.reason = "the kernel has no seccomp filters"
+                } else {
+                    state.report.state = hello.landlock > 0 ? .full : .withoutLandlock
+                    state.report.reason = hello.landlock > 0 ? nil : "the kernel has no landlock"
+                }
+                return refusal(process.kind, state)
+            }
+            guard let refused else { return process }
+            failure = refused
+            end(process, .ended, while: "it was started")
+        } catch {
+            switch error {
+            case .left(let error):
+                failure = error
+                end(process, .ended, while: "it was started")
+            case .nonsense(let what):
+                failure = WebImageError(.decoderUnavailable, "the process for decoding cannot be used: \(what)")
+                end(process, .failedStart, while: "it was started")
+            case .told, .gone:
+                let cause = end(process, .failedStart, while: "it was started").error
+                failure = WebImageError(.decoderUnavailable, "no process for decoding can be started", cause: cause)
+            }
+        }
+        throw failure
+    }
+
+    /// Gives a process back after a call that ended well, or with an error of the decoder's.
+    ///
+    /// - Parameter retires: whether it takes no more pictures, since one of them was not as it should be.
+    func giveBack(_ process: DecoderProcess, retires: Bool = false) {
+        state.withLock { state in
+            process.lending.isBusy = false
+            process.lending.idleSince = .now
+            if retires { process.lending.isRetiring = true }
+            Self.tidy(process, &state)
+        }
+    }
+
+    enum Reason { case crashed, ended, failedStart }
+
+    /// What is known of a process that was lost.
+    struct Lost {
+        var error: WebImageError
+        var hasServedOthers: Bool
+    }
+
+    /// Ends a process that is leased.
+    @discardableResult
+    func end(_ process: DecoderProcess, _ reason: Reason, while what: String) -> Lost {
+        let error = process.end(while: what)
+        return state.withLock { state in
+            process.lending.isDead = true
+            state.processes.removeAll { $0 === process }
+            switch reason {
+            case .crashed: state.report.crashed += 1
+            case .ended: state.report.ended += 1
+            case .failedStart:
+                state.failures.append(.now)
+                if state.failures.count > Self.failedStarts.count { state.failures.removeFirst() }
+            }
+            return Lost(error: error, hasServedOthers: process.lending.opened > 1)
+        }
+    }
+
+    // MARK: pictures
+
+    /// A number for a picture in a leased process.
+    func openSession(_ process: DecoderProcess) -> UInt32 {
+        state.withLock { _ in
+            process.lending.opened += 1
+            process.lending.sessions.insert(process.lending.opened)
+            if process.lending.opened >= Self.mostPictures { process.lending.isRetiring = true }
+            return process.lending.opened
+        }
+    }
+
+    /// Nobody wants a picture any more, or the worker has let go of it already.
+    func closeSession(_ session: UInt32, _ process: DecoderProcess, isKnown: Bool = false) {
+        state.withLock { state in
+            guard process.lending.sessions.remove(session) != nil else { return }
+            if !isKnown { process.lending.closing.append(session) }
+            if !process.lending.isBusy { Self.tidy(process, &state) }
+        }
+    }
+
+    /// Tells an idle process what it need not hold any more, and ends it when it has had its time.
+    private static func tidy(_ process: DecoderProcess, _ state: inout State) {
+        guard !process.lending.isDead else { return }
+        for session in process.lending.closing { try? process.send(.close, session) }
+        process.lending.closing = []
+        if process.lending.isRetiring, process.lending.sessions.isEmpty { doom(process, &state) }
+    }
+
+    private static func doom(_ process: DecoderProcess, _ state: inout State) {
+        process.lending.isDead = true
+        state.processes.removeAll { $0 === process }
+        state.doomed.append(process)
+    }
+
+    // MARK: the keeper
+
+    /// A thread that starts processes, ends them and outlives them: the system ends a process with the thread that started it,
+    /// which is how none is left when this program dies.
+    private func startKeeper() {
+        let state = state
+        let settings = settings
+        let hasStarted = startThread(named: "wi-decoders") {
+            while Self.keep(state, settings) {}
+        }
+        guard !hasStarted else { return }
+        let starts = state.withLock { state in
+            state.hasKeeper = false
+            state.starting = 0
+            defer { state.starts = [] }
+            return state.starts
+        }
+        for start in starts {
+            start.answer.give(.failure(WebImageError(.decoderUnavailable, "there is no thread to start a decoder")))
+        }
+    }
+
+    private enum Chore {
+        case start(Start)
+        case end([DecoderProcess])
+        case leave
+    }
+
+    /// - Returns: false when there is nothing left to keep.
+    private static func keep(_ state: Monitor<State>, _ settings: WorkerSettings) -> Bool {
+        let chore = state.wait(atMost: .seconds(1)) { state -> Chore? in
+            if state.isShutDown {
+                for process in state.processes where !process.lending.isBusy { doom(process, &state) }
+                for process in state.processes { process.kill() }
+            }
+            if !state.doomed.isEmpty {
+                defer { state.doomed = [] }
+                return .end(state.doomed)
+            }
+            if let start = state.starts.first {
+                state.starts.removeFirst()
+                return .start(start)
+            }
+            if state.isShutDown, state.processes.isEmpty, state.starting == 0 { return .leave }
+            return nil
+        }
+        switch chore {
+        // The last one who holds a process ends it.
+        case .end, nil: return !hasNothingLeft(state)
+        case .leave: return false
+        case .start(let start):
+            let result = Result { () throws(WebImageError) in try DecoderProcess(start.kind, settings) }
+            state.withLock { state in
+                state.starting -= 1
+                switch result {
+                case .success(let process):
+                    state.processes.append(process)
+                    state.report.started += 1
+                case .failure: state.failures.append(.now)
+                }
+            }
+            start.answer.give(result)
+            return true
+        }
+    }
+
+    /// Ends what was idle for long.
+    ///
+    /// - Returns: whether nothing is left, so that the keeper may go.
+    private static func hasNothingLeft(_ state: Monitor<State>) -> Bool {
+        state.withLock { state in
+            let limit = ContinuousClock.now - idleTime
+            for process in state.processes where !process.lending.isBusy && process.lending.idleSince < limit {
+                doom(process, &state)
+            }
+            guard state.processes.isEmpty, state.starting == 0, state.doomed.isEmpty else { return false }
+            state.hasKeeper = false
+            return true
+        }
+    }
+}

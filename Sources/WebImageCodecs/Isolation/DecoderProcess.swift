@@ -1,0 +1,164 @@
+import CShimSandbox
+import WebImageCore
+import WebImageSystem
+
+/// A worker as its host sees it. Who leases it is alone with it.
+final class DecoderProcess: @unchecked Sendable {
+    // Sendable: the pool lends it to one thread at a time, and guards `lending`.
+
+    /// What the pool knows of it; only touched under the pool's lock.
+    struct Lending {
+        var isBusy = true
+        /// It takes no new pictures, and goes when it has none left.
+        var isRetiring = false
+        var isDead = false
+        /// Pictures that it holds.
+        var sessions: Set<UInt32> = []
+        /// Pictures that nobody wants any more, of which it was not told.
+        var closing: [UInt32] = []
+        /// Pictures that were ever opened.
+        var opened: UInt32 = 0
+        var idleSince = ContinuousClock.now
+    }
+
+    /// Why a call of a worker did not end well.
+    enum Failure: Error {
+        /// The decoder refuses the picture.
+        case told(WebImageError)
+        /// The worker is gone.
+        case gone
+        /// What it says cannot be.
+        case nonsense(String)
+        /// The caller does not want it any more, or has no more time.
+        case left(WebImageError)
+    }
+
+    /// How long the host waits before it looks whether anybody still wants the picture.
+    private static let patience: Int32 = 50
+
+    let kind: WorkerKind
+    let positions = RingPositions()
+    let memory: SharedMemory
+    var lending = Lending()
+    private var worker: wi_worker
+    private let socket: MessageSocket
+
+    /// - Throws: `decoderUnavailable` when there is no such process to be had.
+    init(_ kind: WorkerKind, _ settings: WorkerSettings) throws(WebImageError) {
+        var worker = wi_worker()
+        let options = Int32(kind.options | settings.hiddenOptions)
+        let limit = UInt64(max(settings.memory.bytes, 0))
+        let result =
+            if let program = settings.program {
+                wi_worker_start(program, options, limit, SharedMemory.byteCount, &worker)
+            } else {
+                wi_worker_start(nil, options, limit, SharedMemory.byteCount, &worker)
+            }
+        guard result == 0, let base = worker.memory else {
+            throw WebImageError(
+                .decoderUnavailable, "no process for decoding can be started: \(SystemErrorText.of(result))")
+        }
+        self.kind = kind
+        self.worker = worker
+        memory = SharedMemory(base: base)
+        socket = MessageSocket(worker.socket)
+    }
+
+    deinit {
+        wi_worker_kill(&worker)
+        _ = wi_worker_wait(&worker)
+        wi_worker_close(&worker)
+        socket.deallocate()
+    }
+
+    /// Its number in the system.
+    var processNumber: Int32 { worker.process }
+
+    func kill() { wi_worker_kill(&worker) }
+
+    /// Ends it.
+    ///
+    /// - Returns: what to tell of it: how it ended by itself, or that it did not.
+    func end(while what: String) -> WebImageError {
+        wi_worker_kill(&worker)
+        let end = wi_worker_wait(&worker)
+        guard end.is_known != 0 else {
+            return WebImageError(.decoderCrashed, "the decoder's process ended while \(what)")
+        }
+        guard end.signal != 0 else {
+            return WebImageError(.decoderCrashed, "the decoder's process left with status \(end.status) while \(what)")
+        }
+        switch wi_signal_name(end.signal).map({ String(cString: $0) }) ?? "" {
+        case "SIGSYS":
+            return WebImageError(
+                .decoderCrashed, "the decoder did what the sandbox forbids, and was ended, while \(what)")
+        case "SIGXCPU": return WebImageError(.limitExceeded, "the decoder used up its processor time while \(what)")
+        case "SIGKILL":
+            return WebImageError(.decoderCrashed, "the decoder's process went silent or was killed while \(what)")
+        case let name:
+            return WebImageError(.decoderCrashed, "the decoder was ended by \(name) while \(what)")
+        }
+    }
+
+    // MARK: messages
+
+    func send(_ ask: WorkerAsk, _ session: UInt32, _ bytes: [UInt8] = []) throws(Failure) {
+        do throws(MessageSocket.Failure) {
+            try socket.send(ask.rawValue, session, bytes)
+        } catch {
+            throw .gone
+        }
+    }
+
+    /// The next that it tells of a picture.
+    ///
+    /// - Parameters:
+    ///   - longest: bytes that it may have.
+    ///   - checkpoint: asked while there is nothing; what it throws ends the wait.
+    func receive(
+        _ session: UInt32, longest: Int, _ checkpoint: (@Sendable () throws(WebImageError) -> Void)?
+    ) throws(Failure) -> (WorkerTell, MessageSocket.Message) {
+        while true {
+            var received: MessageSocket.Message?
+            do throws(MessageSocket.Failure) {
+                received = try socket.receive(longest: longest, milliseconds: Self.patience)
+            } catch {
+                throw error == .closed ? .gone : .nonsense("it does not keep to the protocol")
+            }
+            if let message = received {
+                guard message.session == session, let tell = WorkerTell(rawValue: message.kind) else {
+                    throw .nonsense("it does not keep to the protocol")
+                }
+                return (tell, message)
+            }
+            do throws(WebImageError) { try checkpoint?() } catch { throw .left(error) }
+        }
+    }
+
+    /// The value of a message.
+    static func value<Value: WireValue>(
+        _ message: MessageSocket.Message, _ type: Value.Type = Value.self
+    ) throws(Failure) -> Value {
+        do throws(MessageSocket.Failure) { return try message.value() } catch {
+            throw .nonsense("it tells what cannot be read")
+        }
+    }
+
+    /// Waits for its first word.
+    func waitForHello(
+        _ checkpoint: (@Sendable () throws(WebImageError) -> Void)?
+    ) throws(Failure) -> WorkerHello {
+        let limit = ContinuousClock.now + .seconds(20)
+        let (tell, message) = try receive(0, longest: 1 << 10) { () throws(WebImageError) in
+            try checkpoint?()
+            guard ContinuousClock.now < limit else {
+                throw WebImageError(.decoderUnavailable, "the process for decoding does not begin")
+            }
+        }
+        let hello = try Self.value(message, WorkerHello.self)
+        guard tell == .hello, hello.version == WorkerHello.currentVersion else {
+            throw .nonsense("it is of another version")
+        }
+        return hello
+    }
+}

@@ -1,0 +1,289 @@
+import CShimSandbox
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+/// What a worker does from its first instruction to its last: it confines itself, then decodes what its host sends until the
+/// host has gone. On one thread, but for those that libraries start.
+final class DecoderWorker {
+    /// Decoders that only tests have.
+    static let hostileCoders = Guarded<[any ImageCoder]>([])
+
+    private enum Session {
+        case still(any ImageDecoder, StillParts)
+        case animation(any AnimationDecoder, AnimationParts)
+        /// It could not be opened, which its first call tells.
+        case refused(WebImageError, isAnimation: Bool)
+    }
+
+    private final class StillParts {
+        var sink: RingSink?
+        var toldHeader: ImageHeader?
+    }
+
+    private final class AnimationParts {
+        var toldHeader: ImageHeader?
+        var toldDelays = 0
+    }
+
+    private let socket = MessageSocket(Int32(WI_WORKER_SOCKET))
+    private let memory: SharedMemory
+    private let coders: [any ImageCoder]
+    private let positions = RingPositions()
+    private var sessions: [UInt32: Session] = [:]
+    /// The call that goes on.
+    private var current: UInt32 = 0
+
+    private init(_ memory: SharedMemory, _ coders: [any ImageCoder]) {
+        self.memory = memory
+        self.coders = coders
+    }
+
+    /// Never returns before the host is gone.
+    ///
+    /// - Returns: the process's status.
+    static func serve(options: Int32, memoryLimit: UInt64) -> Int32 {
+        wi_worker_add_hostile()
+        let kind: WorkerKind = Int(options) & WI_WORKER_READS_FONTS != 0 ? .drawings : .pictures
+        let coders = CoderRegistry.builtIn.filter { WorkerKind(of: $0) == kind } + hostileCoders.withLock { $0 }
+        kind.warmUp(coders)
+        var size = 0
+        guard let base = wi_worker_map(&size), size == SharedMemory.byteCount else { return 1 }
+        let worker = DecoderWorker(SharedMemory(base: base), coders)
+        var done = wi_confinement()
+        let fault = wi_worker_confine(options, memoryLimit, &done)
+        let hello = WorkerHello(
+            hasSeccomp: done.has_seccomp != 0, landlock: Int(done.landlock), fault: Int(fault))
+        worker.tell(.hello, hello.wireBytes)
+        guard fault == 0 else { return 1 }
+        worker.run()
+    }
+
+    private func run() -> Never {
+        while true {
+            let message = receive()
+            current = message.session
+            // A call ends when the host has taken all rows.
+            positions.taken = positions.end
+            guard let ask = WorkerAsk(rawValue: message.kind) else { wi_worker_leave(2) }
+            answer(ask, message)
+        }
+    }
+
+    private func answer(_ ask: WorkerAsk, _ message: MessageSocket.Message) {
+        switch ask {
+        case .openStill: sessions[current] = openStill(value(message))
+        case .openAnimation: sessions[current] = openAnimation(value(message))
+        case .close: sessions[current] = nil
+        case .taken: break
+        case .plan: wi_worker_leave(2)
+        case .push:
+            let count: Int = value(message)
+            guard 0...SharedMemory.inputCount ~= count else { wi_worker_leave(2) }
+            let bytes = UnsafeRawBufferPointer(start: memory.input, count: count)
+            call { (decoder) throws(WebImageError) in
+                try decoder.push(bytes)
+            } animation: {
+                (decoder) throws(WebImageError) in
+                try decoder.push(bytes)
+            }
+        case .finish:
+            call { (decoder) throws(WebImageError) in
+                try decoder.finish()
+                return nil
+            } animation: { (decoder) throws(WebImageError) in
+                try decoder.finish()
+            }
+        case .preview:
+            guard case .still(let decoder, _) = sessions[current] else { return tellRefusal() }
+            sendPixels { () throws(WebImageError) in try decoder.preview() }
+        case .frame:
+            guard case .animation(let decoder, _) = sessions[current] else { return tellRefusal() }
+            let index: Int = value(message)
+            guard decoder.storedDelays.indices.contains(index) else { wi_worker_leave(2) }
+            sendPixels { () throws(WebImageError) in try decoder.frame(at: index) }
+        case .firstFrameNeeded:
+            guard case .animation(let decoder, _) = sessions[current] else { return tellRefusal() }
+            let index: Int = value(message)
+            guard decoder.storedDelays.indices.contains(index) else { wi_worker_leave(2) }
+            tell(.number, decoder.firstFrameNeeded(for: index).wireBytes)
+        }
+    }
+
+    // MARK: sessions
+
+    private func coder(_ key: String) throws(WebImageError) -> any ImageCoder {
+        guard let coder = coders.first(where: { $0.key == key }) else {
+            throw WebImageError(.decoderUnavailable, "the decoder process has no \(key)")
+        }
+        return coder
+    }
+
+    private func openStill(_ opening: StillOpening) -> Session {
+        let parts = StillParts()
+        do throws(WebImageError) {
+            let decoder = try coder(opening.coder).makeDecoder(opening.options) {
+                [unowned self] (header) throws(WebImageError) in try plan(header, parts)
+            }
+            return .still(decoder, parts)
+        } catch {
+            return .refused(error, isAnimation: false)
+        }
+    }
+
+    private func openAnimation(_ opening: AnimationOpening) -> Session {
+        do throws(WebImageError) {
+            let coder = try coder(opening.opening.coder)
+            guard let decoder = try coder.makeAnimationDecoder(opening.format, opening.opening.options) else {
+                throw WebImageError(.unsupportedFeature, "the decoder knows no animations")
+            }
+            return .animation(decoder, AnimationParts())
+        } catch {
+            return .refused(error, isAnimation: true)
+        }
+    }
+
+    private func plan(_ header: ImageHeader, _ parts: StillParts) throws(WebImageError) -> DecodePlan {
+        parts.toldHeader = header
+        tell(.header, header.wireBytes)
+        let answer: PlanAnswer = value(receive(.plan))
+        guard var plan = answer.plan else { throw .cancelled }
+        if answer.wantsRows {
+            let sink = makeSink(keepsWhole: answer.keepsWhole)
+            parts.sink = sink
+            plan.sink = sink
+        }
+        return plan
+    }
+
+    private func makeSink(firstWord: WorkerTell = .begin, keepsWhole: Bool) -> RingSink {
+        RingSink(memory, positions, firstWord: firstWord, keepsWhole: keepsWhole) { [unowned self] in
+            tell($0, $1)
+        } waitForTaken: { [unowned self] in
+            value(receive(.taken))
+        }
+    }
+
+    // MARK: calls
+
+    private func call(
+        still: (any ImageDecoder) throws(WebImageError) -> DecodeState?,
+        animation: (any AnimationDecoder) throws(WebImageError) -> Void
+    ) {
+        switch sessions[current] {
+        case .still(let decoder, let parts): call(decoder, parts, still)
+        case .animation(let decoder, let parts):
+            do throws(WebImageError) {
+                try animation(decoder)
+            } catch {
+                tell(.failed, error.wireBytes)
+            }
+            tellState(decoder, parts)
+        case .refused, nil: tellRefusal()
+        }
+    }
+
+    private func call(
+        _ decoder: any ImageDecoder, _ parts: StillParts,
+        _ body: (any ImageDecoder) throws(WebImageError) -> DecodeState?
+    ) {
+        var failure: WebImageError?
+        var result: DecodeState?
+        do throws(WebImageError) { result = try body(decoder) } catch { failure = error }
+        parts.sink?.flush()
+        var state = StillState()
+        if let header = decoder.header, header != parts.toldHeader {
+            parts.toldHeader = header
+            state.header = header
+        }
+        if case .complete = result { state.isComplete = true }
+        if case .stoppedAtHeader = result { state.hasStoppedAtHeader = true }
+        if let failure {
+            if let header = state.header { tell(.learned, header.wireBytes) }
+            tell(.failed, failure.wireBytes)
+            sessions[current] = nil
+        } else {
+            state.mayLearnMore = decoder.mayLearnMore
+            tell(.still, state.wireBytes)
+        }
+    }
+
+    private func tellState(_ decoder: any AnimationDecoder, _ parts: AnimationParts) {
+        var state = AnimationState()
+        if let header = decoder.header, header != parts.toldHeader {
+            parts.toldHeader = header
+            state.header = header
+        }
+        let delays = decoder.storedDelays
+        state.newDelays = Array(delays.dropFirst(parts.toldDelays))
+        parts.toldDelays = delays.count
+        state.beginsWithStill = decoder.beginsWithStill
+        state.workingByteCount = decoder.workingByteCount
+        tell(.animation, state.wireBytes)
+    }
+
+    private func tellRefusal() {
+        guard case .refused(let error, let isAnimation) = sessions[current] else { wi_worker_leave(2) }
+        tell(.failed, error.wireBytes)
+        if isAnimation { tell(.animation, AnimationState().wireBytes) } else { sessions[current] = nil }
+    }
+
+    /// Sends a picture that a decoder has made for it.
+    private func sendPixels(_ make: () throws(WebImageError) -> PixelBuffer?) {
+        do throws(WebImageError) {
+            if let pixels = try make() {
+                let sink = makeSink(firstWord: .pixels, keepsWhole: false)
+                try sink.begin(RowFormat(size: pixels.size, layout: pixels.layout, alpha: .straight))
+                let format = RowFormat(size: pixels.size, layout: pixels.layout, alpha: .straight)
+                var writer = BandWriter(sink, format, DecodeOptions())
+                while !writer.isComplete {
+                    let row = pixels.row(writer.row)
+                    try writer.nextRow().copyMemory(from: row, byteCount: format.bytesPerRow)
+                    try writer.rowIsDone()
+                }
+                sink.flush()
+            }
+            tell(.nothing)
+        } catch {
+            tell(.failed, error.wireBytes)
+            if case .still = sessions[current] { sessions[current] = nil }
+        }
+        if case .animation(let decoder, let parts) = sessions[current] { tellState(decoder, parts) }
+    }
+
+    // MARK: the wire
+
+    private func tell(_ tell: WorkerTell, _ bytes: [UInt8] = []) {
+        do throws(MessageSocket.Failure) {
+            try socket.send(tell.rawValue, current, bytes)
+        } catch {
+            wi_worker_leave(0)
+        }
+    }
+
+    private func receive() -> MessageSocket.Message {
+        do throws(MessageSocket.Failure) {
+            if let message = try socket.receive(longest: 1 << 20, milliseconds: -1) { return message }
+        } catch {}
+        // The host is gone.
+        wi_worker_leave(0)
+    }
+
+    /// The next message, which must be this one. What the host took is told in between, and told again.
+    private func receive(_ ask: WorkerAsk) -> MessageSocket.Message {
+        while true {
+            let message = receive()
+            if message.kind == ask.rawValue, message.session == current { return message }
+            guard message.kind == WorkerAsk.taken.rawValue else { wi_worker_leave(2) }
+        }
+    }
+
+    private func value<Value: WireValue>(_ message: MessageSocket.Message) -> Value {
+        do throws(MessageSocket.Failure) { return try message.value() } catch { wi_worker_leave(2) }
+    }
+}
+
+/// Called by the shim before `main`, in a process that is a worker.
+@_cdecl("wi_worker_serve") func workerServe(_ options: Int32, _ memoryLimit: UInt64) -> Int32 {
+    DecoderWorker.serve(options: options, memoryLimit: memoryLimit)
+}

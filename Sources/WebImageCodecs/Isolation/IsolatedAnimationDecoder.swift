@@ -1,0 +1,124 @@
+import WebImageCore
+import WebImageSystem
+
+/// A decoder of an animation whose work is done in a process of its own. What that knows can be lost at any time.
+final class IsolatedAnimationDecoder: AnimationDecoder {
+    private let picture: IsolatedPicture
+    private var state = AnimationState()
+    /// How many delays this worker has told.
+    private var toldDelays = 0
+    /// What `push` or `finish` failed with, and was thrown by them. Another worker will tell it again.
+    private var failure: WebImageError?
+    private(set) var header: ImageHeader?
+    private(set) var storedDelays: [Duration] = []
+
+    init(_ coder: any ImageCoder, _ pool: DecoderPool, _ format: ImageFormat, _ options: DecodeOptions) {
+        picture = IsolatedPicture(
+            coder, pool, options,
+            .animation(AnimationOpening(coder: coder.key, options: options, format: format)))
+    }
+
+    var beginsWithStill: Bool { state.beginsWithStill }
+    var encodedByteCount: Int { picture.kept.count }
+    var workingByteCount: Int { picture.isOpen ? state.workingByteCount : 0 }
+
+    func releaseWorkingMemory() {
+        picture.close()
+        state.workingByteCount = 0
+    }
+
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
+        try picture.keep(bytes)
+        try run()
+    }
+
+    func push(file: [UInt8]) throws(WebImageError) {
+        try picture.keep(file: file)
+        try run()
+    }
+
+    func finish() throws(WebImageError) { try run(finishes: true) }
+
+    func frame(at index: Int) throws(WebImageError) -> PixelBuffer {
+        var pixels: PixelBuffer?
+        var refusal: WebImageError?
+        let size = header?.size
+        try run(IsolatedPicture.Call(ask: .frame, argument: index.wireBytes)) {
+            [unowned self] (process) throws(DecoderProcess.Failure) in
+            do throws(DecoderProcess.Failure) {
+                pixels = try picture.takePixels(process) { $0.size == size && $0.layout == .rgba8 }
+            } catch {
+                guard case .told(let error) = error else { throw error }
+                refusal = error
+            }
+            _ = try takeState(process)
+        }
+        if let refusal { throw refusal }
+        guard let pixels else { throw WebImageError(.corruptData, "the frame is not there", format: header?.format) }
+        return pixels
+    }
+
+    func firstFrameNeeded(for index: Int) -> Int {
+        var first = index
+        // Of a worker that knows nothing of it any more, the first one is needed.
+        guard picture.isOpen else { return 0 }
+        let call = IsolatedPicture.Call(ask: .firstFrameNeeded, argument: index.wireBytes)
+        try? run(call) { [unowned self] (process) throws(DecoderProcess.Failure) in
+            let (tell, message) = try picture.receive(process)
+            guard tell == .number else { throw .nonsense("it does not keep to the protocol") }
+            first = try DecoderProcess.value(message)
+            guard 0...index ~= first else { throw .nonsense("it needs a frame that cannot be needed") }
+        }
+        return first
+    }
+
+    /// Pushes what is not there, and asks.
+    private func run(
+        finishes: Bool = false, _ call: IsolatedPicture.Call? = nil,
+        answer: ((DecoderProcess) throws(DecoderProcess.Failure) -> Void)? = nil
+    ) throws(WebImageError) {
+        let known = failure
+        // The calls that bring bytes come first, and end alike.
+        try picture.run(finishes: finishes, call, begins: { toldDelays = 0 }) {
+            [unowned self] (process, isCall) throws(DecoderProcess.Failure) in
+            if isCall, let answer { return try answer(process) }
+            if let error = try takeState(process) { failure = failure ?? error }
+        }
+        if known == nil, let failure { throw failure }
+    }
+
+    /// The end of a call.
+    ///
+    /// - Returns: what it failed with.
+    private func takeState(_ process: DecoderProcess) throws(DecoderProcess.Failure) -> WebImageError? {
+        var failure: WebImageError?
+        while true {
+            let (tell, message) = try picture.receive(process)
+            switch tell {
+            case .failed where failure == nil: failure = try DecoderProcess.value(message)
+            case .animation:
+                let next = try DecoderProcess.value(message, AnimationState.self)
+                try learn(next)
+                return failure
+            default: throw .nonsense("it does not keep to the protocol")
+            }
+        }
+    }
+
+    private func learn(_ next: AnimationState) throws(DecoderProcess.Failure) {
+        let limits = picture.options.limits
+        let delays = Array(storedDelays.prefix(toldDelays)) + next.newDelays
+        guard next.workingByteCount >= 0, delays.count <= max(limits.frames, 0),
+            delays.starts(with: storedDelays.prefix(delays.count))
+        else { throw .nonsense("it tells frames that cannot be") }
+        toldDelays = delays.count
+        if delays.count > storedDelays.count { storedDelays = delays }
+        if let header = next.header {
+            guard (try? limits.check(header.size)) != nil, self.header.map({ $0.size == header.size }) ?? true,
+                header.metadata.byteCount + (header.iccProfile?.count ?? 0) <= 3 * max(limits.metadata.bytes, 0)
+            else { throw .nonsense("its header cannot be") }
+            self.header = header
+        }
+        state = next
+    }
+}

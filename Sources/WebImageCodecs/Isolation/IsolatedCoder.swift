@@ -1,0 +1,102 @@
+import Synchronization
+package import WebImageCore
+import WebImageSystem
+
+/// One of the built-in coders whose decoders run in processes of their own. Everything else of it stays here.
+package struct IsolatedCoder: ImageCoder {
+    let coder: any ImageCoder
+    let pool: DecoderPool
+
+    package var key: String { coder.key }
+    package var decodableFormats: Set<ImageFormat> { coder.decodableFormats }
+    package var encodableFormats: Set<ImageFormat> { coder.encodableFormats }
+    package var losslessFormats: Set<ImageFormat> { coder.losslessFormats }
+    package var scalingMargin: Double { coder.scalingMargin }
+    package var decodesInOneCall: Bool { coder.decodesInOneCall }
+    package var readsPages: Bool { coder.readsPages }
+
+    package func canDecode(_ format: ImageFormat?, prefix: UnsafeRawBufferPointer) -> Bool {
+        coder.canDecode(format, prefix: prefix)
+    }
+
+    package func scaleDenominators(for header: ImageHeader) -> [Int] { coder.scaleDenominators(for: header) }
+
+    package func makeDecoder(
+        _ options: DecodeOptions, plan: @escaping DecodePlanner
+    ) throws(WebImageError) -> any ImageDecoder {
+        guard try isIsolated(options) else { return try coder.makeDecoder(options, plan: plan) }
+        return IsolatedDecoder(coder, pool, options, plan: plan)
+    }
+
+    package func makeAnimationDecoder(
+        _ format: ImageFormat, _ options: DecodeOptions
+    ) throws(WebImageError) -> (any AnimationDecoder)? {
+        // It reads nothing yet: what is asked is whether there is one.
+        guard let local = try coder.makeAnimationDecoder(format, options) else { return nil }
+        guard try isIsolated(options) else { return local }
+        return IsolatedAnimationDecoder(coder, pool, format, options)
+    }
+
+    /// False where there is no sandbox and the program allows to decode without.
+    private func isIsolated(_ options: DecodeOptions) throws(WebImageError) -> Bool {
+        guard pool.isolation.withoutSandbox == .decodeHere else { return true }
+        return try pool.hasSandbox(WorkerKind(of: coder), options.checkpoint)
+    }
+
+    package func encode(
+        _ image: Image, as format: ImageFormat, _ options: EncodeOptions
+    ) throws(WebImageError) -> [UInt8] {
+        try coder.encode(image, as: format, options)
+    }
+
+    package func makeAnimationEncoder(
+        _ format: ImageFormat, _ animation: AnimationDescription, _ options: EncodeOptions
+    ) throws(WebImageError) -> (any AnimationEncoder)? {
+        try coder.makeAnimationEncoder(format, animation, options)
+    }
+
+    package func makePageEncoder(
+        _ format: ImageFormat, _ options: EncodeOptions
+    ) throws(WebImageError) -> (any PageEncoder)? { try coder.makePageEncoder(format, options) }
+}
+
+extension DecoderPool {
+    /// The coder as the policy wants it: only decoders that are built in can run elsewhere.
+    package func isolating(_ coder: any ImageCoder) -> any ImageCoder {
+        guard isIsolated(coder), Self.isBuiltIn(coder) else { return coder }
+        return IsolatedCoder(coder: coder, pool: self)
+    }
+
+    private func isIsolated(_ coder: any ImageCoder) -> Bool {
+        let formats = coder.decodableFormats
+        switch isolation.formats {
+        case .none: return false
+        case .automatic: return formats.isDisjoint(with: Self.ownFormats.union([.jpeg, .png, .ico]))
+        case .all: return formats.isDisjoint(with: Self.ownFormats)
+        }
+    }
+
+    /// Whose decoders are written in Swift.
+    private static let ownFormats: Set<ImageFormat> = [.gif, .bmp, .qoi, .pnm]
+
+    /// For tests: a decoder that is not built in, in this process and in every worker.
+    package static func addHostile(_ coder: any ImageCoder) {
+        DecoderWorker.hostileCoders.withLock { $0.append(coder) }
+    }
+
+    private static func isBuiltIn(_ coder: any ImageCoder) -> Bool {
+        DecoderWorker.hostileCoders.withLock { $0.contains { type(of: $0) == type(of: coder) } }
+            || CoderRegistry.builtIn.contains { type(of: $0) == type(of: coder) }
+    }
+
+    /// Starts a process when that is not known yet.
+    func hasSandbox(_ kind: WorkerKind, _ checkpoint: Checkpoint?) throws(WebImageError) -> Bool {
+        do throws(WebImageError) {
+            giveBack(try lease(kind, checkpoint))
+            return true
+        } catch {
+            guard error.code == .decoderUnavailable else { throw error }
+            return false
+        }
+    }
+}

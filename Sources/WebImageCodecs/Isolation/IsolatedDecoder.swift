@@ -1,0 +1,191 @@
+import WebImageCore
+import WebImageSystem
+
+/// A decoder of a still whose work is done in a process of its own.
+final class IsolatedDecoder: CollectingDecoder {
+    /// What was told of the rows, and how many of them the sink has.
+    private struct Rows {
+        let format: RowFormat
+        let shape: RingShape
+        var done = 0
+    }
+
+    private let coder: any ImageCoder
+    private let picture: IsolatedPicture
+    private let planner: DecodePlanner
+    private var plan: DecodePlan?
+    private var plannedHeader: ImageHeader?
+    private var rows: Rows?
+    /// Whether this worker has told the format of its rows.
+    private var hasBegun = false
+    private var state = StillState()
+    private(set) var header: ImageHeader?
+
+    init(_ coder: any ImageCoder, _ pool: DecoderPool, _ options: DecodeOptions, plan: @escaping DecodePlanner) {
+        self.coder = coder
+        planner = plan
+        picture = IsolatedPicture(
+            coder, pool, options, .still(StillOpening(coder: coder.key, options: options)))
+    }
+
+    var mayLearnMore: Bool { state.mayLearnMore }
+
+    func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
+        guard !state.isComplete || state.mayLearnMore else { return .complete }
+        try picture.keep(bytes)
+        return try pushed()
+    }
+
+    func push(file: [UInt8]) throws(WebImageError) -> DecodeState {
+        try picture.keep(file: file)
+        return try pushed()
+    }
+
+    private func pushed() throws(WebImageError) -> DecodeState {
+        // A decode of one long call does nothing before its end.
+        guard !coder.decodesInOneCall else { return .needsBytes }
+        try run()
+        if state.isComplete { return .complete }
+        return state.hasStoppedAtHeader ? .stoppedAtHeader : .needsBytes
+    }
+
+    func finish() throws(WebImageError) {
+        guard !state.isComplete || state.mayLearnMore else { return }
+        try run(finishes: true)
+        // Most pictures have one decode: what the worker holds of it is given up with it.
+        picture.close()
+    }
+
+    func preview() throws(WebImageError) -> PixelBuffer? {
+        guard picture.isOpen, let header else { return nil }
+        var pixels: PixelBuffer?
+        try picture.run(IsolatedPicture.Call(ask: .preview), begins: { hasBegun = false }) {
+            [unowned self] (process, isCall) throws(DecoderProcess.Failure) in
+            var refusal: WebImageError?
+            guard isCall else {
+                while try take(process, &refusal) {}
+                return
+            }
+            pixels = try picture.takePixels(process) { self.isAllowed($0, header) }
+        }
+        return pixels
+    }
+
+    private func run(finishes: Bool = false) throws(WebImageError) {
+        var refusal: WebImageError?
+        do throws(WebImageError) {
+            try picture.run(finishes: finishes, begins: { hasBegun = false }) {
+                [unowned self] (process, _) throws(DecoderProcess.Failure) in
+                while try take(process, &refusal) {}
+            }
+        } catch {
+            // What the planner said counts, and not that the worker was told of it.
+            throw refusal ?? error
+        }
+    }
+
+    /// Does what the worker tells.
+    ///
+    /// - Returns: false at the end of a call.
+    private func take(
+        _ process: DecoderProcess, _ refusal: inout WebImageError?
+    ) throws(DecoderProcess.Failure) -> Bool {
+        let (tell, message) = try picture.receive(process)
+        switch tell {
+        case .header: try answer(try DecoderProcess.value(message), process, &refusal)
+        case .begin: try begin(try DecoderProcess.value(message))
+        case .rows:
+            guard hasBegun, let rows, let sink = plan?.sink else { throw .nonsense("it gives rows without a picture") }
+            try picture.takeRows(
+                message, rows.format, rows.shape, next: 0, from: process, wantsMore: { sink.wantsRows }
+            ) { [unowned self] (row, count, bytes) throws(WebImageError) in
+                try write(row, count, bytes, sink, rows.shape)
+            }
+        case .still:
+            state = try DecoderProcess.value(message)
+            if let header = state.header { self.header = try checked(header) }
+            return false
+        case .learned: header = try checked(try DecoderProcess.value(message), isRefused: true)
+        case .failed: throw .told(try DecoderProcess.value(message))
+        default: throw .nonsense("it does not keep to the protocol")
+        }
+        return true
+    }
+
+    private func answer(
+        _ header: ImageHeader, _ process: DecoderProcess, _ refusal: inout WebImageError?
+    ) throws(DecoderProcess.Failure) {
+        let header = try checked(header)
+        if let plannedHeader {
+            guard plannedHeader == header else { throw .nonsense("it tells another header than before") }
+        } else {
+            self.header = header
+            do throws(WebImageError) {
+                plan = try planner(header)
+                plannedHeader = header
+            } catch {
+                refusal = error
+            }
+        }
+        guard refusal == nil, let plan else {
+            return try picture.send(.plan, PlanAnswer(nil).wireBytes, to: process)
+        }
+        // A sink that keeps the picture has its memory from `begin` on; a worker keeps it too, for decoders that refine.
+        let answer = PlanAnswer(plan, wantsRows: plan.sink != nil, keepsWhole: plan.sink != nil)
+        try picture.send(.plan, answer.wireBytes, to: process)
+    }
+
+    /// - Parameter isRefused: whether the picture may be over the limits, since it is not decoded.
+    /// - Throws: when it tells what no decoder could.
+    private func checked(
+        _ header: ImageHeader, isRefused: Bool = false
+    ) throws(DecoderProcess.Failure) -> ImageHeader {
+        let limit = picture.options.limits
+        let lengths = [header.iccProfile?.count, header.metadata.exif?.count, header.metadata.xmp?.count]
+        let sizes = [header.size, header.storedSize] + header.otherSizes
+        guard coder.decodableFormats.contains(header.format), 1...64 ~= header.bitDepth,
+            header.frameCount ?? 1 >= 0, header.loopCount ?? 0 >= 0,
+            lengths.allSatisfy({ $0 ?? 0 <= max(limit.metadata.bytes, 0) }),
+            isRefused || sizes.allSatisfy({ !$0.isEmpty && $0.pixelCount != nil }),
+            header.isVector || isRefused || (try? limit.check(header.size)) != nil
+        else { throw .nonsense("its header cannot be") }
+        return header
+    }
+
+    private func isAllowed(_ format: RowFormat, _ header: ImageHeader) -> Bool {
+        let whole = plan?.raster?.size ?? plan?.size ?? header.size
+        let divisor = max(plan?.scaleDenominator ?? 1, 1)
+        func scaled(_ side: Int) -> Int { side / divisor + (side % divisor > 0 ? 1 : 0) }
+        let size = PixelSize(width: scaled(whole.width), height: scaled(whole.height))
+        let depths: [PixelLayout] = picture.options.keepsBitDepth ? [.rgba8, .rgba16] : [.rgba8]
+        return format.size == size && depths.contains(format.layout) && format.alpha != .premultiplied
+    }
+
+    private func begin(_ format: RowFormat) throws(DecoderProcess.Failure) {
+        guard let header, let sink = plan?.sink, !hasBegun, isAllowed(format, header) else {
+            throw .nonsense("it gives another picture than it told")
+        }
+        hasBegun = true
+        if let rows {
+            guard rows.format == format else { throw .nonsense("it gives another picture than before") }
+            return
+        }
+        do throws(WebImageError) {
+            rows = Rows(format: format, shape: try RingShape(format))
+            try sink.begin(format)
+        } catch { throw .left(error) }
+    }
+
+    /// Rows that the sink has already, from another worker, are left out.
+    private func write(
+        _ row: Int, _ count: Int, _ bytes: UnsafeRawPointer, _ sink: any RowSink, _ shape: RingShape
+    ) throws(WebImageError) {
+        let known = max(0, min(count, (rows?.done ?? 0) - row))
+        guard known < count else { return }
+        let bytes = bytes + known * shape.bytesPerRow
+        try sink.band(at: row + known, count: count - known)
+            .copyMemory(from: bytes, byteCount: (count - known) * shape.bytesPerRow)
+        try sink.commit(at: row + known, count: count - known)
+        rows?.done = row + count
+    }
+}

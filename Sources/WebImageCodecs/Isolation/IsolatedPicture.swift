@@ -1,0 +1,246 @@
+import WebImageCore
+import WebImageSystem
+
+/// A picture in a decoding process: the calls, and what happens when the process is lost.
+///
+/// All bytes are kept here, so that whatever a worker knows of the picture can be lost: it is begun anew in another one, which
+/// comes to the same point since it gets the same bytes.
+final class IsolatedPicture {
+    /// How it is opened.
+    enum Opening {
+        case still(StillOpening)
+        case animation(AnimationOpening)
+    }
+
+    /// What is asked behind the bytes.
+    struct Call {
+        var ask: WorkerAsk
+        var argument: [UInt8] = []
+    }
+
+    typealias Serve = (_ process: DecoderProcess, _ isCall: Bool) throws(DecoderProcess.Failure) -> Void
+
+    let pool: DecoderPool
+    let options: DecodeOptions
+    /// For messages.
+    let format: String
+    private let kind: WorkerKind
+    private let opening: Opening
+    private(set) var kept: [UInt8] = []
+    private var isFinished = false
+    private var process: DecoderProcess?
+    private var session: UInt32 = 0
+    /// Bytes that the session has.
+    private var sent = 0
+    private var hasToldEnd = false
+
+    init(_ coder: any ImageCoder, _ pool: DecoderPool, _ options: DecodeOptions, _ opening: Opening) {
+        self.pool = pool
+        self.options = options
+        self.opening = opening
+        kind = WorkerKind(of: coder)
+        format = coder.decodableFormats.min { $0.rawValue < $1.rawValue }?.rawValue ?? "picture"
+    }
+
+    deinit { close() }
+
+    var positions: RingPositions? { process?.positions }
+    var isOpen: Bool { process?.lending.isDead == false }
+
+    /// The longest message that a worker may send for these options.
+    private var longestMessage: Int {
+        let metadata = max(0, min(options.limits.metadata.bytes, 1 << 30))
+        return 4 * metadata + 16 * max(0, min(options.limits.frames, 1 << 24)) + (1 << 16)
+    }
+
+    func keep(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
+        try check(kept.count + bytes.count)
+        kept.append(contentsOf: bytes)
+    }
+
+    func keep(file: [UInt8]) throws(WebImageError) {
+        guard kept.isEmpty else {
+            return try file.withUnsafeBufferPointer { bytes throws(WebImageError) in
+                try keep(UnsafeRawBufferPointer(bytes))
+            }
+        }
+        try check(file.count)
+        kept = file
+    }
+
+    private func check(_ count: Int) throws(WebImageError) {
+        try options.limits.check(byteCount: count, of: ImageFormat(rawValue: format))
+    }
+
+    /// Drops what a worker has of it.
+    func close() {
+        if let process { pool.closeSession(session, process) }
+        process = nil
+    }
+
+    /// Gives a worker all bytes that it does not have, then asks what else there is to ask.
+    ///
+    /// - Parameters:
+    ///   - begins: called when a worker begins with the picture, also anew.
+    ///   - serve: takes what the worker tells until a call has ended: one that brings bytes, or `call`.
+    func run(
+        finishes: Bool = false, _ call: Call? = nil, begins: () -> Void,
+        serve: Serve
+    ) throws(WebImageError) {
+        if finishes { isFinished = true }
+        try options.checkpoint?()
+        var hasTriedAnew = false
+        while true {
+            let found = try pool.lease(kind, boundTo: process, isFresh: hasTriedAnew, options.checkpoint)
+            if found !== process {
+                process = found
+                sent = 0
+                hasToldEnd = false
+                session = 0
+            }
+            do throws(DecoderProcess.Failure) {
+                if session == 0 {
+                    session = pool.openSession(found)
+                    begins()
+                    switch opening {
+                    case .still(let value): try found.send(.openStill, session, value.wireBytes)
+                    case .animation(let value): try found.send(.openAnimation, session, value.wireBytes)
+                    }
+                }
+                try bringUp(found, serve)
+                if let call {
+                    try found.send(call.ask, session, call.argument)
+                    try serve(found, true)
+                }
+                return pool.giveBack(found)
+            } catch {
+                let lost = try settle(error, found)
+                // What served others may have been damaged by them.
+                guard lost.hasServedOthers, !hasTriedAnew else { throw lost.error }
+                hasTriedAnew = true
+            }
+        }
+    }
+
+    private func bringUp(_ process: DecoderProcess, _ serve: Serve) throws(DecoderProcess.Failure) {
+        while sent < kept.count {
+            let count = min(SharedMemory.inputCount, kept.count - sent)
+            kept.withUnsafeBytes { bytes in
+                if let base = bytes.baseAddress { process.memory.input.copyMemory(from: base + sent, byteCount: count) }
+            }
+            try process.send(.push, session, count.wireBytes)
+            try serve(process, false)
+            sent += count
+        }
+        guard isFinished, !hasToldEnd else { return }
+        hasToldEnd = true
+        try process.send(.finish, session)
+        try serve(process, false)
+    }
+
+    /// Gives the process back or ends it.
+    ///
+    /// - Returns: what it was lost by, where it might go better in another one.
+    private func settle(
+        _ failure: DecoderProcess.Failure, _ process: DecoderProcess
+    ) throws(WebImageError) -> DecoderPool.Lost {
+        let what = "it decoded a \(format)"
+        switch failure {
+        case .told(let error):
+            if case .still = opening {
+                pool.closeSession(session, process, isKnown: true)
+                self.process = nil
+            }
+            // What was only too short is no attack.
+            pool.giveBack(process, retires: error.code != .truncatedData && error.code != .cancelled)
+            throw error
+        case .left(let error):
+            pool.end(process, .ended, while: what)
+            self.process = nil
+            throw error
+        case .gone:
+            self.process = nil
+            return pool.end(process, .crashed, while: what)
+        case .nonsense(let words):
+            self.process = nil
+            var lost = pool.end(process, .crashed, while: what)
+            lost.error = WebImageError(.decoderCrashed, "the decoder of a \(format) is not to be trusted: \(words)")
+            return lost
+        }
+    }
+
+    /// The next that the worker tells.
+    func receive(
+        _ process: DecoderProcess
+    ) throws(DecoderProcess.Failure) -> (WorkerTell, MessageSocket.Message) {
+        try process.receive(session, longest: longestMessage, options.checkpoint)
+    }
+
+    func send(_ ask: WorkerAsk, _ bytes: [UInt8], to process: DecoderProcess) throws(DecoderProcess.Failure) {
+        try process.send(ask, session, bytes)
+    }
+
+    /// Takes a run of rows out of the ring.
+    ///
+    /// - Parameters:
+    ///   - next: the first row that may come.
+    ///   - take: some rows, as they lie in the ring.
+    func takeRows(
+        _ message: MessageSocket.Message, _ format: RowFormat, _ shape: RingShape, next: Int,
+        from process: DecoderProcess, wantsMore: () -> Bool,
+        take: (_ row: Int, _ count: Int, UnsafeRawPointer) throws(WebImageError) -> Void
+    ) throws(DecoderProcess.Failure) {
+        let run = try DecoderProcess.value(message, RowRun.self)
+        let positions = process.positions
+        guard run.count > 0, run.row >= next, run.row <= format.size.height - run.count else {
+            throw .nonsense("it gives rows that the picture does not have")
+        }
+        let start = shape.start(behind: positions.end, wraps: run.wraps)
+        let offset = start % shape.capacity
+        guard run.count <= (shape.capacity - offset) / shape.bytesPerRow else {
+            throw .nonsense("it gives more rows than there is room for")
+        }
+        var done = 0
+        while done < run.count {
+            let count = min(RowBand.rows, run.count - done)
+            let rows = UnsafeRawPointer(process.memory.ring + offset + done * shape.bytesPerRow)
+            do throws(WebImageError) { try take(run.row + done, count, rows) } catch { throw .left(error) }
+            done += count
+        }
+        positions.end = start + run.count * shape.bytesPerRow
+        guard positions.end - positions.taken >= shape.capacity / 4 else { return }
+        positions.taken = positions.end
+        try send(.taken, RowsTaken(bytes: positions.end, wantsMore: wantsMore()).wireBytes, to: process)
+    }
+
+    /// Takes a picture that a worker has made: its format, its rows, its end.
+    ///
+    /// - Returns: nil where there is none.
+    func takePixels(_ process: DecoderProcess, isAllowed: (RowFormat) -> Bool)
+        throws(DecoderProcess.Failure) -> PixelBuffer?
+    {
+        var made: (buffer: PixelBuffer, format: RowFormat, shape: RingShape)?
+        var rows = 0
+        while true {
+            let (tell, message) = try receive(process)
+            switch (tell, made) {
+            case (.pixels, nil):
+                let format = try DecoderProcess.value(message, RowFormat.self)
+                guard isAllowed(format) else { throw .nonsense("it gives another picture than it told") }
+                do throws(WebImageError) {
+                    made = (try PixelBuffer(size: format.size, layout: format.layout), format, try RingShape(format))
+                } catch { throw .left(error) }
+            case (.rows, let (buffer, format, shape)?):
+                try takeRows(message, format, shape, next: rows, from: process, wantsMore: { true }) {
+                    buffer.row($0).copyMemory(from: $2, byteCount: $1 * shape.bytesPerRow)
+                    rows = $0 + $1
+                }
+            case (.nothing, _):
+                guard made.map({ rows == $0.format.size.height }) ?? true else { throw .nonsense("rows are missing") }
+                return made?.buffer
+            case (.failed, _): throw .told(try DecoderProcess.value(message))
+            default: throw .nonsense("it does not keep to the protocol")
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import WebImageCore
+
+/// Where a worker's decoders write: rows go to the host through the ring, a few at a time.
+final class RingSink: RowSink {
+    /// Waits for the host to take rows: how far it is, and whether it wants more.
+    typealias WaitForTaken = () -> RowsTaken
+    typealias Tell = (WorkerTell, [UInt8]) -> Void
+
+    private let memory: SharedMemory
+    private let tell: Tell
+    private let waitForTaken: WaitForTaken
+    private let firstWord: WorkerTell
+    private let keepsWhole: Bool
+    private let positions: RingPositions
+    private var shape: RingShape?
+    private var format: RowFormat?
+    private var whole: PixelBuffer?
+    private var scratch: [UInt8] = []
+    /// Where the band lies that was given last, if it lies in the ring.
+    private var band: (position: Int, wraps: Bool)?
+    /// Rows that the host was not told of.
+    private var run: RowRun?
+    private(set) var wantsRows = true
+
+    /// - Parameters:
+    ///   - positions: of all pictures of the worker.
+    ///   - firstWord: tells the format.
+    init(
+        _ memory: SharedMemory, _ positions: RingPositions, firstWord: WorkerTell = .begin, keepsWhole: Bool,
+        tell: @escaping Tell, waitForTaken: @escaping WaitForTaken
+    ) {
+        self.memory = memory
+        self.positions = positions
+        self.firstWord = firstWord
+        self.keepsWhole = keepsWhole
+        self.tell = tell
+        self.waitForTaken = waitForTaken
+    }
+
+    func begin(_ format: RowFormat) throws(WebImageError) {
+        shape = try RingShape(format)
+        self.format = format
+        tell(firstWord, format.wireBytes)
+    }
+
+    func band(at row: Int, count: Int) throws(WebImageError) -> UnsafeMutableRawPointer {
+        guard let shape else { preconditionFailure("a band was asked for before begin") }
+        if let whole { return whole.row(row) }
+        if count <= shape.mostRows {
+            let place = reserve(count, shape)
+            band = place
+            return memory.ring + place.position % shape.capacity
+        }
+        band = nil
+        let bytes = count * shape.bytesPerRow
+        if scratch.count < bytes { scratch = [UInt8](repeating: 0, count: bytes) }
+        return scratchBase
+    }
+
+    func commit(at row: Int, count: Int) throws(WebImageError) {
+        guard let shape else { preconditionFailure("rows were committed before begin") }
+        if let whole { return copy(whole.row(row), row, count, shape) }
+        guard let band else { return copy(scratchBase, row, count, shape) }
+        self.band = nil
+        put(row, count, at: band, shape)
+    }
+
+    /// Decoders ask for it only when they refine rows. Others write into the ring.
+    var wholePicture: UnsafeMutableRawPointer? {
+        guard keepsWhole, let format else { return nil }
+        if whole == nil { whole = try? PixelBuffer(size: format.size, layout: format.layout) }
+        return whole?.base
+    }
+
+    /// Tells the host of all rows that are there.
+    func flush() {
+        guard let run else { return }
+        self.run = nil
+        tell(.rows, run.wireBytes)
+    }
+
+    /// An array of the class's own that nobody else holds keeps its place until it grows.
+    private var scratchBase: UnsafeMutableRawPointer {
+        scratch.withUnsafeMutableBytes { bytes in
+            guard let base = bytes.baseAddress else { preconditionFailure("rows have bytes") }
+            return base
+        }
+    }
+
+    private func copy(_ rows: UnsafeMutableRawPointer, _ row: Int, _ count: Int, _ shape: RingShape) {
+        let most = max(1, shape.mostRows / 2)
+        var done = 0
+        while done < count {
+            let next = min(most, count - done)
+            let place = reserve(next, shape)
+            (memory.ring + place.position % shape.capacity).copyMemory(
+                from: rows + done * shape.bytesPerRow, byteCount: next * shape.bytesPerRow)
+            put(row + done, next, at: place, shape)
+            done += next
+        }
+    }
+
+    /// Room for rows, which may have to be waited for.
+    private func reserve(_ count: Int, _ shape: RingShape) -> (position: Int, wraps: Bool) {
+        let wraps = shape.wraps(count, behind: positions.end)
+        let start = shape.start(behind: positions.end, wraps: wraps)
+        while start + count * shape.bytesPerRow - positions.taken > shape.capacity {
+            flush()
+            let answer = waitForTaken()
+            positions.taken = max(positions.taken, answer.bytes)
+            wantsRows = wantsRows && answer.wantsMore
+        }
+        return (start, wraps)
+    }
+
+    private func put(_ row: Int, _ count: Int, at place: (position: Int, wraps: Bool), _ shape: RingShape) {
+        positions.end = place.position + count * shape.bytesPerRow
+        if !place.wraps, var run, run.row + run.count == row {
+            run.count += count
+            self.run = run
+        } else {
+            flush()
+            run = RowRun(row: row, count: count, wraps: place.wraps)
+        }
+        if let run, run.count * shape.bytesPerRow >= shape.capacity / 8 { flush() }
+    }
+}

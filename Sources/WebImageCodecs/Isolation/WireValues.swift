@@ -1,0 +1,255 @@
+import WebImageCore
+
+/* Every stored property of these types stands here; `WireTests` compares their number with Swift's own. */
+
+extension PixelSize: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.put(width)
+        writer.put(height)
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        self.init(width: try reader.int(), height: try reader.int())
+    }
+}
+
+extension PixelRect: WireValue {
+    func write(to writer: inout WireWriter) {
+        for number in [x, y, width, height] { writer.put(number) }
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        self.init(
+            x: try reader.double(), y: try reader.double(), width: try reader.double(), height: try reader.double())
+    }
+}
+
+extension ImageFormat: WireValue {
+    func write(to writer: inout WireWriter) { writer.put(rawValue) }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) { self.init(rawValue: try reader.string()) }
+}
+
+extension ColorDescription: WireValue {
+    func write(to writer: inout WireWriter) {
+        for number in [primaries, transfer, matrix] { writer.put(number) }
+        writer.put(isFullRange)
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        self.init(
+            primaries: try reader.byte(), transfer: try reader.byte(), matrix: try reader.byte(),
+            isFullRange: try reader.bool())
+    }
+}
+
+extension ColorCalibration: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.put(decodingExponent) { $0.put($1) }
+        writer.put(chromaticities) { $0.put($1) { $0.put($1) } }
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        typealias Fault = WireReader.Fault
+        self.init(
+            decodingExponent: try reader.optional { (reader) throws(Fault) in try reader.double() },
+            chromaticities: try reader.optional { (reader) throws(Fault) in
+                try reader.array(ofAtLeast: 8) { (reader) throws(Fault) in try reader.double() }
+            })
+    }
+}
+
+extension PixelDensity: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.put(horizontal)
+        writer.put(vertical)
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        guard let density = PixelDensity(horizontal: try reader.double(), vertical: try reader.double()) else {
+            throw WireReader.Fault()
+        }
+        self = density
+    }
+}
+
+extension ImageMetadata: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.put(exif) { $0.put($1) }
+        writer.put(xmp) { $0.put($1) }
+        writer.put(density)
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        typealias Fault = WireReader.Fault
+        self.init(
+            exif: try reader.optional { (reader) throws(Fault) in try reader.bytes() },
+            xmp: try reader.optional { (reader) throws(Fault) in try reader.bytes() },
+            density: try reader.optionalValue())
+    }
+}
+
+extension DrawingMemory: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.put(bytesPerPixel)
+        writer.put(fixed.bytes)
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        self.init(bytesPerPixel: try reader.double(), fixed: ByteCount(try reader.int()))
+        guard bytesPerPixel >= 0, bytesPerPixel.isFinite, fixed >= .zero else { throw WireReader.Fault() }
+    }
+}
+
+extension ImageHeader: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.put(format)
+        writer.put(size)
+        writer.put(sizeBeforeCrop)
+        writer.put(orientation.rawValue)
+        writer.put(hasAlpha)
+        writer.put(bitDepth)
+        writer.put(colorModel.rawValue)
+        writer.put(isProgressive)
+        writer.put(iccProfile) { $0.put($1) }
+        writer.put(colorDescription)
+        writer.put(colorCalibration)
+        writer.put(metadata)
+        writer.put(frameCount) { $0.put($1) }
+        writer.put(loopCount) { $0.put($1) }
+        writer.put(isVector)
+        writer.put(drawingMemory)
+        writer.put(otherSizes) { $0.put($1) }
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        typealias Fault = WireReader.Fault
+        self.init(format: try reader.value(), size: try reader.value())
+        sizeBeforeCrop = try reader.optionalValue()
+        guard let orientation = Orientation(rawValue: try reader.byte()) else { throw Fault() }
+        self.orientation = orientation
+        hasAlpha = try reader.bool()
+        bitDepth = try reader.int()
+        guard let model = ColorModel(rawValue: try reader.string()) else { throw Fault() }
+        colorModel = model
+        isProgressive = try reader.bool()
+        iccProfile = try reader.optional { (reader) throws(Fault) in try reader.bytes() }
+        colorDescription = try reader.optionalValue()
+        colorCalibration = try reader.optionalValue()
+        metadata = try reader.value()
+        frameCount = try reader.optional { (reader) throws(Fault) in try reader.int() }
+        loopCount = try reader.optional { (reader) throws(Fault) in try reader.int() }
+        isVector = try reader.bool()
+        drawingMemory = try reader.value()
+        otherSizes = try reader.array(ofAtLeast: 16) { (reader) throws(Fault) in try reader.value() }
+    }
+}
+
+extension RowFormat: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.put(size)
+        writer.put(layout.rawValue)
+        writer.put(alpha.rawValue)
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        let size = try reader.value(PixelSize.self)
+        guard let layout = PixelLayout(rawValue: try reader.byte()), let alpha = AlphaMode(rawValue: try reader.byte())
+        else { throw WireReader.Fault() }
+        self.init(size: size, layout: layout, alpha: alpha)
+    }
+}
+
+extension DecodeLimits: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.put(pixels)
+        writer.put(animationPixels)
+        writer.put(frames)
+        writer.put(bytes.bytes)
+        writer.put(time)
+        writer.put(drawingTime)
+        writer.put(metadata.bytes)
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        self.init(
+            pixels: try reader.int(), animationPixels: try reader.int(), frames: try reader.int(),
+            bytes: ByteCount(try reader.int()), time: try reader.duration(), drawingTime: try reader.duration(),
+            metadata: ByteCount(try reader.int()))
+    }
+}
+
+/// The checkpoint stays where it is asked.
+extension DecodeOptions: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.put(limits)
+        writer.put(keepsBitDepth)
+        writer.put(page)
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        self.init(limits: try reader.value(), keepsBitDepth: try reader.bool())
+        page = try reader.int()
+    }
+}
+
+extension VectorRaster: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.put(part)
+        writer.put(size)
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        self.init(part: try reader.value(), size: try reader.value())
+    }
+}
+
+/// Without its sink.
+extension DecodePlan: WireValue {
+    func write(to writer: inout WireWriter) {
+        writer.put(scaleDenominator)
+        writer.put(raster)
+        writer.put(size)
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        self.init(
+            scaleDenominator: try reader.int(), raster: try reader.optionalValue(), size: try reader.optionalValue(),
+            sink: nil)
+    }
+}
+
+/// What a decoder fails with: a code of pictures, a message, a format and causes of the same kind.
+extension WebImageError: WireValue {
+    /// Errors are read to this depth.
+    private static let mostCauses = 4
+    private static let longestMessage = 2000
+
+    func write(to writer: inout WireWriter) {
+        var errors = [self]
+        while errors.count < Self.mostCauses, let cause = errors[errors.count - 1].cause {
+            errors.append(cause as? WebImageError ?? WebImageError(.corruptData, "\(cause)"))
+        }
+        writer.put(errors) { writer, error in
+            writer.put(error.code.rawValue)
+            writer.put(String(error.message.prefix(Self.longestMessage)))
+            writer.put(error.format)
+        }
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        typealias Fault = WireReader.Fault
+        let errors = try reader.array(ofAtLeast: 17) { (reader) throws(Fault) -> WebImageError in
+            let code = Code(rawValue: try reader.int())
+            let message = try reader.string()
+            guard code == .cancelled || 3000..<4000 ~= code.rawValue, message.utf8.count <= 4 * Self.longestMessage
+            else { throw Fault() }
+            return WebImageError(code, message, format: try reader.optionalValue())
+        }
+        guard var error = errors.last, errors.count <= Self.mostCauses else { throw Fault() }
+        for outer in errors.dropLast().reversed() {
+            error = WebImageError(outer.code, outer.message, cause: error, format: outer.format)
+        }
+        self = error
+    }
+}

@@ -1,0 +1,344 @@
+import CShimSandbox
+import WebImageCore
+
+/// What is asked of a worker. Each call of a decoder is one of these, and ends with one of ``WorkerTell``.
+enum WorkerAsk: UInt8 {
+    /// With ``StillOpening``. Not answered.
+    case openStill = 1
+    /// With ``AnimationOpening``. Not answered.
+    case openAnimation
+    /// With how many bytes lie in the shared input.
+    case push
+    case finish
+    /// The answer to a header, with ``PlanAnswer``.
+    case plan
+    /// How far the rows were taken, with ``RowsTaken``. Not answered.
+    case taken
+    case preview
+    /// With its number.
+    case frame
+    /// With its number.
+    case firstFrameNeeded
+    /// Not answered.
+    case close
+}
+
+/// What a worker tells.
+enum WorkerTell: UInt8 {
+    /// Its first word, with ``WorkerHello``.
+    case hello = 101
+    /// With `ImageHeader`. Waits for the plan.
+    case header
+    /// The rows to come, with `RowFormat`.
+    case begin
+    /// With ``RowRun``.
+    case rows
+    /// A picture of its own to come, with `RowFormat`, then its rows, then ``nothing``.
+    case pixels
+    /// The end of a call.
+    case nothing
+    /// The end of a call.
+    case number
+    /// The end of a call, with ``StillState``.
+    case still
+    /// The end of a call, with ``AnimationState``.
+    case animation
+    /// The end of a call of a decoder of stills; of one of animations ``animation`` follows. With the error.
+    case failed
+    /// Before ``failed``: what is known of a still that is broken or too large, with `ImageHeader`.
+    case learned
+}
+
+struct WorkerHello: WireValue {
+    /// Both ends are nearly always the same file; `webimage-decoder` beside a program may be older.
+    static let currentVersion = 1
+
+    var version = Self.currentVersion
+    var hasSeccomp: Bool
+    /// The version of its interface, 0: none.
+    var landlock: Int
+    /// Why the worker could not confine itself; 0: it could.
+    var fault = 0
+
+    func write(to writer: inout WireWriter) {
+        writer.put(version)
+        writer.put(hasSeccomp)
+        writer.put(landlock)
+        writer.put(fault)
+    }
+
+    init(hasSeccomp: Bool, landlock: Int, fault: Int = 0) {
+        self.hasSeccomp = hasSeccomp
+        self.landlock = landlock
+        self.fault = fault
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        version = try reader.int()
+        hasSeccomp = try reader.bool()
+        landlock = try reader.int()
+        fault = try reader.int()
+    }
+}
+
+struct StillOpening: WireValue {
+    /// ``ImageCoder/key``.
+    var coder: String
+    var options: DecodeOptions
+
+    func write(to writer: inout WireWriter) {
+        writer.put(coder)
+        writer.put(options)
+    }
+
+    init(coder: String, options: DecodeOptions) {
+        self.coder = coder
+        self.options = options
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        coder = try reader.string()
+        options = try reader.value()
+    }
+}
+
+struct AnimationOpening: WireValue {
+    var opening: StillOpening
+    var format: ImageFormat
+
+    func write(to writer: inout WireWriter) {
+        writer.put(opening)
+        writer.put(format)
+    }
+
+    init(coder: String, options: DecodeOptions, format: ImageFormat) {
+        opening = StillOpening(coder: coder, options: options)
+        self.format = format
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        opening = try reader.value()
+        format = try reader.value()
+    }
+}
+
+struct PlanAnswer: WireValue {
+    /// nil: the header will not do, and the decode ends.
+    var plan: DecodePlan?
+    var wantsRows = false
+    /// Whether the sink keeps the whole picture.
+    var keepsWhole = false
+
+    func write(to writer: inout WireWriter) {
+        writer.put(plan)
+        writer.put(wantsRows)
+        writer.put(keepsWhole)
+    }
+
+    init(_ plan: DecodePlan?, wantsRows: Bool = false, keepsWhole: Bool = false) {
+        self.plan = plan
+        self.wantsRows = wantsRows
+        self.keepsWhole = keepsWhole
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        plan = try reader.optionalValue()
+        wantsRows = try reader.bool()
+        keepsWhole = try reader.bool()
+    }
+}
+
+/// Rows that lie in the ring.
+struct RowRun: WireValue {
+    var row: Int
+    var count: Int
+    /// Whether they begin at the ring's start, since there was no room behind the last ones.
+    var wraps: Bool
+
+    func write(to writer: inout WireWriter) {
+        writer.put(row)
+        writer.put(count)
+        writer.put(wraps)
+    }
+
+    init(row: Int, count: Int, wraps: Bool) {
+        self.row = row
+        self.count = count
+        self.wraps = wraps
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        self.init(row: try reader.int(), count: try reader.int(), wraps: try reader.bool())
+    }
+}
+
+struct RowsTaken: WireValue {
+    /// Of all that were ever put into the ring.
+    var bytes: Int
+    /// `RowSink.wantsRows`.
+    var wantsMore: Bool
+
+    func write(to writer: inout WireWriter) {
+        writer.put(bytes)
+        writer.put(wantsMore)
+    }
+
+    init(bytes: Int, wantsMore: Bool) {
+        self.bytes = bytes
+        self.wantsMore = wantsMore
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        self.init(bytes: try reader.int(), wantsMore: try reader.bool())
+    }
+}
+
+/// What is known of a still behind a call.
+struct StillState: WireValue {
+    /// When it is not what was told last.
+    var header: ImageHeader?
+    var mayLearnMore = false
+    /// Of `DecodeState`.
+    var isComplete = false
+    var hasStoppedAtHeader = false
+
+    func write(to writer: inout WireWriter) {
+        writer.put(header)
+        writer.put(mayLearnMore)
+        writer.put(isComplete)
+        writer.put(hasStoppedAtHeader)
+    }
+
+    init() {}
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        header = try reader.optionalValue()
+        mayLearnMore = try reader.bool()
+        isComplete = try reader.bool()
+        hasStoppedAtHeader = try reader.bool()
+    }
+}
+
+/// What is known of an animation behind a call.
+struct AnimationState: WireValue {
+    /// When it is not what was told last.
+    var header: ImageHeader?
+    /// Those behind the ones that were told.
+    var newDelays: [Duration] = []
+    var beginsWithStill = true
+    var workingByteCount = 0
+
+    func write(to writer: inout WireWriter) {
+        writer.put(header)
+        writer.put(newDelays) { $0.put($1) }
+        writer.put(beginsWithStill)
+        writer.put(workingByteCount)
+    }
+
+    init() {}
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        typealias Fault = WireReader.Fault
+        header = try reader.optionalValue()
+        newDelays = try reader.array(ofAtLeast: 16) { (reader) throws(Fault) in try reader.duration() }
+        beginsWithStill = try reader.bool()
+        workingByteCount = try reader.int()
+    }
+}
+
+extension Int: WireValue {
+    func write(to writer: inout WireWriter) { writer.put(self) }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) { self = try reader.int() }
+}
+
+/// One end of the socket between host and worker: messages with a kind, whose they are, and a value. Long ones go in pieces.
+struct MessageSocket {
+    enum Failure: Error {
+        /// The other end is gone.
+        case closed
+        /// What came is no message.
+        case nonsense
+    }
+
+    struct Message {
+        var kind: UInt8
+        var session: UInt32
+        var bytes: [UInt8]
+
+        /// - Throws: `nonsense`.
+        func value<Value: WireValue>(_ type: Value.Type = Value.self) throws(Failure) -> Value {
+            // The closure of the array's own method throws no typed errors.
+            let result = bytes.withUnsafeBytes { bytes in
+                Result { () throws(WireReader.Fault) in try Value(wireBytes: bytes) }
+            }
+            switch result {
+            case .success(let value): return value
+            case .failure: throw .nonsense
+            }
+        }
+    }
+
+    /// Kind, whether more follows, two bytes for later, the session.
+    private static let headCount = 8
+    private static let longestPiece = 32 << 10
+    /// Milliseconds between two pieces of a message.
+    private static let longestPause: Int32 = 2000
+
+    let file: Int32
+    private let buffer: UnsafeMutableRawBufferPointer
+
+    init(_ file: Int32) {
+        self.file = file
+        buffer = .allocate(byteCount: Self.headCount + Self.longestPiece, alignment: 16)
+    }
+
+    func deallocate() { buffer.deallocate() }
+
+    func send(_ kind: UInt8, _ session: UInt32, _ bytes: [UInt8] = []) throws(Failure) {
+        var sent = 0
+        repeat {
+            let count = min(bytes.count - sent, Self.longestPiece)
+            let hasMore = sent + count < bytes.count
+            let head = (kind, UInt8(hasMore ? 1 : 0), UInt16(0), session)
+            let result = withUnsafeBytes(of: head) { head in
+                bytes.withUnsafeBytes { bytes in
+                    wi_message_send(file, head.baseAddress, head.count, bytes.baseAddress.map { $0 + sent }, count)
+                }
+            }
+            guard result == 0 else { throw .closed }
+            sent += count
+        } while sent < bytes.count
+    }
+
+    /// The next message.
+    ///
+    /// - Parameters:
+    ///   - longest: bytes that it may have.
+    ///   - milliseconds: how long to wait for one; -1: for ever.
+    /// - Returns: nil when there was none in that time.
+    func receive(longest: Int, milliseconds: Int32) throws(Failure) -> Message? {
+        var message: Message?
+        while true {
+            // Behind a first piece the next is on its way, unless the other end is up to something.
+            let patience = message == nil || milliseconds < 0 ? milliseconds : max(milliseconds, Self.longestPause)
+            let count = wi_message_receive(file, buffer.baseAddress, buffer.count, patience)
+            if count == WI_MESSAGE_NONE {
+                guard message == nil else { throw .nonsense }
+                return nil
+            }
+            guard count > 0 else { throw .closed }
+            guard count >= Self.headCount else { throw .nonsense }
+            let kind = buffer[0]
+            let session = buffer.loadUnaligned(fromByteOffset: 4, as: UInt32.self)
+            let piece = UnsafeRawBufferPointer(rebasing: buffer[Self.headCount..<count])
+            var whole = message ?? Message(kind: kind, session: session, bytes: [])
+            guard whole.kind == kind, whole.session == session, whole.bytes.count + piece.count <= longest else {
+                throw .nonsense
+            }
+            whole.bytes.append(contentsOf: piece)
+            guard buffer[1] == 1 else { return whole }
+            message = whole
+        }
+    }
+}

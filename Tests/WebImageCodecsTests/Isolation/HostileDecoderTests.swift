@@ -1,0 +1,94 @@
+import HostileCoder
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageCodecs
+
+/// What a decoder does that an attacker has taken over: each attack ends in a typed error, soon, and the next picture is good.
+@Suite(.enabled(if: Workers.areThere)) struct HostileDecoderTests {
+    private static let isRegistered: Bool = {
+        HostileCoder.register()
+        return true
+    }()
+
+    /// What comes of an attack, in a process that has decoded nothing else.
+    private func outcome(of attack: Attack, limit: Duration = .seconds(2)) throws -> (WebImageError?, PixelBufferSink) {
+        #expect(Self.isRegistered)
+        let pool = DecoderPool(DecoderIsolation(.all, memory: .mebibytes(512)))
+        let end = Guarded<ContinuousClock.Instant?>(nil)
+        let options = DecodeOptions { () throws(WebImageError) in
+            // The time for starting the process does not count.
+            let end = end.withLock { end in
+                end = end ?? (pool.report.state == .unused ? nil : .now + limit)
+                return end
+            }
+            if let end, ContinuousClock.now > end { throw WebImageError(.limitExceeded, "the time is up") }
+        }
+        let sink = PixelBufferSink()
+        let coder = try #require(pool.isolating(HostileCoder()) as? IsolatedCoder)
+        let decoder = try coder.makeDecoder(options) { _ in DecodePlan(sink: sink) }
+        var failure: WebImageError?
+        do throws(WebImageError) {
+            let bytes = Array(attack.rawValue.utf8)
+            _ = try bytes.withUnsafeBufferPointer { bytes throws(WebImageError) in
+                try decoder.push(UnsafeRawBufferPointer(bytes))
+            }
+            try decoder.finish()
+        } catch {
+            failure = error
+        }
+        try expectNextPicture(pool)
+        return (failure, sink)
+    }
+
+    private func expectNextPicture(_ pool: DecoderPool) throws {
+        let file = try #require(SmallPictures.all().first { $0.format == .png })
+        let outcome = DecodeOutcome(IsolatedCoder(coder: PNGCoder(), pool: pool), file.bytes)
+        #expect(outcome.error == nil && outcome.rows == 20)
+    }
+
+    @Test(arguments: [
+        Attack.readPasswords, .readEnvironment, .createFile, .changeLimits, .makeMemoryFile, .removeFile,
+        .executableMemory, .ownPriority,
+    ]) func whatTheSystemRefuses(attack: Attack) throws {
+        let error = try #require(try outcome(of: attack).0)
+        #expect(error.message == "done: errno 13" || error.message == "done: errno 38", "\(error)")
+    }
+
+    @Test(arguments: [
+        Attack.socket, .fork, .execute, .kill, .trace, .readOthersMemory, .ioUring, .unshare, .oldCalls,
+    ]) func whatEndsTheProcess(attack: Attack) throws {
+        let error = try #require(try outcome(of: attack).0)
+        #expect(error.code == .decoderCrashed && error.message.contains("sandbox forbids"), "\(error)")
+    }
+
+    @Test(arguments: [
+        (Attack.crash, "SIGSEGV"), (.abort, "SIGABRT"), (.illegal, "SIG"), (.deepStack, "SIGSEGV"), (.exit, "status 0"),
+    ]) func aCrashIsAnErrorOfThePicture(attack: Attack, word: String) throws {
+        let error = try #require(try outcome(of: attack).0)
+        #expect(error.code == .decoderCrashed && error.message.contains(word), "\(error)")
+    }
+
+    @Test func memoryHasALimit() throws {
+        let error = try #require(try outcome(of: .tooMuchMemory, limit: .seconds(60)).0)
+        #expect(error.message == "done: limited", "\(error)")
+    }
+
+    @Test(arguments: [Attack.spin, .sleep, .stop, .silence, .halfMessage]) func whoDoesNotAnswerIsEnded(attack: Attack)
+        throws
+    {
+        let error = try #require(try outcome(of: attack, limit: .milliseconds(200)).0)
+        #expect(error.code == .limitExceeded || error.code == .decoderCrashed, "\(error)")
+    }
+
+    @Test(arguments: Attack.allCases.filter { $0.isOfTheProtocol && $0 != .silence && $0 != .halfMessage })
+    func liesAreSeenThrough(attack: Attack) throws {
+        let (failure, sink) = try outcome(of: attack)
+        let error = try #require(failure)
+        #expect(error.code == .decoderCrashed, "\(attack): \(error)")
+        #expect(sink.rowsDone == 0 || attack == .secondBegin, "\(attack)")
+    }
+}

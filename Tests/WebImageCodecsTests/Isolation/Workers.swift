@@ -1,0 +1,10 @@
+import CShimSandbox
+import WebImageCodecs
+
+/// The decoding processes that these tests share.
+enum Workers {
+    /// False on systems that have none.
+    static let areThere = wi_worker_can_be_this_program() != 0
+
+    static let pool = DecoderPool(.all)
+}
