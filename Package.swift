@@ -51,6 +51,7 @@ let package = Package(
         .library(name: "WebImageTesting", targets: ["WebImageTesting"]),
         .executable(name: "webimage", targets: ["webimage"]),
         .executable(name: "webimage-gallery", targets: ["webimage-gallery"]),
+        .executable(name: "webimage-decoder", targets: ["webimage-decoder"]),
     ],
     traits: [
         .trait(name: "AVIF", description: "AVIF pictures, through libavif"),
@@ -169,6 +170,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]),
         .executableTarget(name: "webimage", dependencies: ["WebImageCommands"], swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "webimage-decoder", dependencies: ["WebImageCodecs"], swiftSettings: swiftSettings),
         room(
             "WebImageGallery",
             [
@@ -213,14 +216,20 @@ let package = Package(
             "HostileCoder", ["WebImageCodecs", "WebImageSystem", "WebImageCore", "CShimSandbox", "CHostile"],
             path: "Tests/HostileCoder"),
         .target(name: "CHostile", path: "Tests/CHostile", cSettings: cSettings),
+        .executableTarget(
+            name: "isolation-host",
+            dependencies: ["HostileCoder", "WebImageCodecs", "WebImageSystem", "WebImageCore", "WebImageTesting"],
+            path: "Tests/IsolationHost", swiftSettings: swiftSettings),
         tests("WebImageCoreTests", ["WebImageCore", "WebImageTesting"]),
-        tests("WebImageProcessingTests", ["WebImageProcessing", "WebImageCore", "WebImageTesting", "CPixels"]),
+        tests(
+            "WebImageProcessingTests",
+            ["WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting", "CPixels"]),
         tests(
             "WebImageCodecsTests",
             [
                 "WebImageCodecs", "WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting",
                 "PipeCoder",
-                "HostileCoder", "CShimSandbox",
+                "HostileCoder", "CShimSandbox", "webimage-decoder", "isolation-host",
             ]),
         tests(
             "WebImageCacheTests",

@@ -14,6 +14,14 @@ long cb_peak_kibibytes(void) {
 #endif
 }
 
+uint64_t cb_children_cpu_nanoseconds(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_CHILDREN, &usage);
+    uint64_t seconds = (uint64_t)usage.ru_utime.tv_sec + (uint64_t)usage.ru_stime.tv_sec;
+    uint64_t rest = (uint64_t)usage.ru_utime.tv_usec + (uint64_t)usage.ru_stime.tv_usec;
+    return seconds * 1000000000u + rest * 1000u;
+}
+
 #if defined(__GLIBC__)
 /* glibc keeps the true ones under these names for programs that stand in front of malloc. */
 extern void *__libc_malloc(size_t);

@@ -20,6 +20,20 @@ enum Measure {
     /// CPU that the process has used, in microseconds.
     static var processCPU: Double { Double(processCPUNanoseconds) / 1e3 }
 
+    /// CPU that these children of ours have used and those that have ended, in nanoseconds (Linux).
+    static func nanoseconds(of children: [Int32]) -> Int {
+        var sum = Int(cb_children_cpu_nanoseconds())
+        for process in children {
+            let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
+            for thread in threads {
+                let path = "/proc/\(process)/task/\(thread)/schedstat"
+                let text = try? String(contentsOfFile: path, encoding: .utf8)
+                sum += text?.split(separator: " ").first.flatMap { Int($0) } ?? 0
+            }
+        }
+        return sum
+    }
+
     static func median(_ values: [Double]) -> Double {
         let sorted = values.sorted()
         return sorted.isEmpty ? 0 : sorted[sorted.count / 2]

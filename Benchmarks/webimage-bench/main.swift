@@ -3,7 +3,7 @@ import CBench
 
 let known = [
     "formats", "warm", "memory", "eviction", "cold", "overlap", "cache", "share", "download", "crowd", "documents",
-    "play",
+    "play", "isolation",
 ]
 let arguments = Array(CommandLine.arguments.dropFirst())
 
@@ -34,6 +34,7 @@ default:
         case "documents": try await DocumentBench.run()
         case "play": try await PlayBench.run()
         case "share": try ShareBench.run()
+        case "isolation": try IsolationBench.run()
         case "download": try await DownloadBench.run()
         default: print("there are \(known.joined(separator: ", "))")
         }

@@ -31,8 +31,9 @@ const char *wi_signal_name(int number) {
     return "a signal";
 }
 
-int wi_message_send(int socket, const void *first, size_t first_count, const void *second, size_t second_count) {
-    (void)socket, (void)first, (void)first_count, (void)second, (void)second_count;
+int wi_message_send(
+    int socket, const void *first, size_t first_count, const void *second, size_t second_count, int milliseconds) {
+    (void)socket, (void)first, (void)first_count, (void)second, (void)second_count, (void)milliseconds;
     return ENOSYS;
 }
 
@@ -52,6 +53,8 @@ int wi_worker_confine(int options, uint64_t memory_limit, wi_confinement *done) 
 }
 
 void wi_worker_add_hostile(void) {}
+
+void wi_worker_trim(void) {}
 
 void wi_worker_leave(int status) { exit(status); }
 

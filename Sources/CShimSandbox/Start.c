@@ -87,7 +87,9 @@ static int make_memory(size_t size) {
 /* Nothing of ours but where libraries are: what they read from their environment should not change what they draw. */
 static const char *const environment[] = {
     "LANG=C.UTF-8", "HOME=/nonexistent", "MALLOC_ARENA_MAX=1", "RAYON_NUM_THREADS=1", "GIO_USE_VFS=local",
-    "GIO_MODULE_DIR=/nonexistent", "GSETTINGS_BACKEND=memory", "SWIFT_BACKTRACE=enable=no", NULL};
+    "GIO_MODULE_DIR=/nonexistent", "GSETTINGS_BACKEND=memory", "SWIFT_BACKTRACE=enable=no",
+    /* What one picture gives back the next one takes: no page is asked for anew. Idle workers give it to the system. */
+    "MALLOC_MMAP_THRESHOLD_=33554432", "MALLOC_TRIM_THRESHOLD_=536870912", NULL};
 
 extern char **environ;
 
@@ -218,11 +220,18 @@ const char *wi_signal_name(int number) {
 
 /* MARK: Messages */
 
-int wi_message_send(int socket, const void *first, size_t first_count, const void *second, size_t second_count) {
+int wi_message_send(
+    int socket, const void *first, size_t first_count, const void *second, size_t second_count, int milliseconds) {
     struct iovec parts[2] = {{(void *)first, first_count}, {(void *)second, second_count}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = second_count > 0 ? 2 : 1};
-    while (sendmsg(socket, &message, MSG_NOSIGNAL) < 0) {
-        if (errno != EINTR) return errno;
+    int flags = MSG_NOSIGNAL | (milliseconds >= 0 ? MSG_DONTWAIT : 0);
+    for (int has_waited = 0; sendmsg(socket, &message, flags) < 0;) {
+        if (errno == EINTR) continue;
+        if (errno != EAGAIN || milliseconds < 0) return errno;
+        if (has_waited) return WI_MESSAGE_NONE;
+        struct pollfd wait = {.fd = socket, .events = POLLOUT};
+        poll(&wait, 1, milliseconds);
+        has_waited = 1;
     }
     return 0;
 }

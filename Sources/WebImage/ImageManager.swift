@@ -111,6 +111,21 @@ public final class ImageManager: Sendable {
     /// How decoders are isolated from this program, as far as is known.
     public var isolationReport: IsolationReport { isolatedDecoders.report }
 
+    /// Starts a process for decoding unless there is one, so that the first picture of an isolated format need not wait for it
+    /// (some tens of milliseconds), and tells how it is confined. A server does this when it starts. Nothing is started
+    /// without ``Configuration/isolation``.
+    @discardableResult
+    public nonisolated(nonsending) func prewarmDecoders() async -> IsolationReport {
+        let pool = isolatedDecoders
+        await withCheckedContinuation { continuation in
+            loader.decoding.executor.run(.normal) {
+                pool.prewarm()
+                continuation.resume()
+            }
+        }
+        return pool.report
+    }
+
     /// - Parameters:
     ///   - configuration: what it is made of.
     ///   - coders: read and write pictures.
@@ -139,10 +154,12 @@ public final class ImageManager: Sendable {
             configuration: configuration.download.accepting(coders.decodableFormats), transport: transport,
             clock: clock, executor: ioExecutor, files: files)
         self.coders = coders
-        isolatedDecoders = DecoderPool(configuration.isolation)
+        isolatedDecoders = DecoderPool(
+            configuration.isolation, width: configuration.decodeThreads,
+            tell: DecoderWatch.telling(configuration.logger))
         failedURLs = FailedURLs(policy: configuration.failedURLs, clock: clock)
         let decoding = DecodeService(
-            coders: coders.isolated(by: isolatedDecoders), clock: clock,
+            coders: coders, isolation: isolatedDecoders, clock: clock,
             executor: executor ?? ThreadPool(name: "wi-decode", width: max(configuration.decodeThreads, 1)),
             width: configuration.decodeThreads, memory: configuration.decodeMemory,
             inputMemory: configuration.download.memoryForAll, limits: configuration.limits)

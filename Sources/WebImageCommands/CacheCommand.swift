@@ -32,6 +32,7 @@ struct CacheOptions: ParsableArguments {
             configuration.disk = DiskCacheConfiguration(directory: CacheDirectory.absolute(cacheDir))
         }
         configuration.answersMemoryPressure = false
+        configuration.isolation = .automatic
         let manager = ImageManager(configuration: configuration)
         guard let disk = manager.diskCache else {
             throw fail(CacheDirectory.missing)

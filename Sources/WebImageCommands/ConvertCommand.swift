@@ -20,6 +20,7 @@ struct ConvertCommand: AsyncParsableCommand {
     var output: String
 
     @OptionGroup(title: "Picture") var picture: PictureOptions
+    @OptionGroup var decoders: IsolationOptions
 
     @Option(help: "What to do with the orientation tag: apply or keep.", completion: .list(["apply", "keep"]))
     var orientation = "apply"
@@ -95,7 +96,7 @@ struct ConvertCommand: AsyncParsableCommand {
     }
 
     private func convert(into report: inout PictureReport) async throws(WebImageError) {
-        let manager = ImageManager(configuration: .withoutCaches)
+        let manager = ImageManager(configuration: .withoutCaches(decoders))
         let known = try outputFormat(manager)
         if let known {
             // Asked before anything is loaded.

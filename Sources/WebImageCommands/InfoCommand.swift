@@ -18,11 +18,13 @@ struct InfoCommand: AsyncParsableCommand {
     @Flag(help: "Also tell each picture's BlurHash, ThumbHash (base64), average and dominant colour and palette.")
     var placeholder = false
 
+    @OptionGroup var decoders: IsolationOptions
+
     @Flag(help: "One JSON object a line, and nothing else.")
     var json = false
 
     func run() async throws {
-        let manager = ImageManager(configuration: .withoutCaches)
+        let manager = ImageManager(configuration: .withoutCaches(decoders))
         var allWell = true
         for input in inputs where !Console.isReaderGone {
             let report = await report(on: input, manager)
@@ -56,6 +58,7 @@ struct InfoCommand: AsyncParsableCommand {
             var timings = LoadTimings()
             timings.total = ContinuousClock.now - begin
             report.timings = timings
+            report.isolation = manager.isolationReport
         } catch {
             report.fail(error)
         }

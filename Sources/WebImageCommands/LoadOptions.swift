@@ -45,6 +45,8 @@ struct LoadOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The largest picture to decode, in pixels.", valueName: "N"))
     var maxPixels: Int?
 
+    @OptionGroup var decoders: IsolationOptions
+
     @Option(help: ArgumentHelp("Where the disk cache is.", valueName: "DIR"), completion: .directory)
     var cacheDir: String?
 
@@ -108,6 +110,7 @@ struct LoadOptions: ParsableArguments {
     /// - Parameter isQuiet: whether nobody wants to hear that there is no disk cache.
     func makeManager(isQuiet: Bool) -> ImageManager {
         var configuration = ImageManager.Configuration.withoutMemoryCache
+        configuration.isolation = decoders.value
         if let exactConcurrency {
             configuration.download.maxConcurrent = exactConcurrency
             configuration.download.maxConcurrentPerHost = exactConcurrency
@@ -173,8 +176,9 @@ extension ImageManager.Configuration {
     }
 
     /// For commands that are about one file.
-    static var withoutCaches: Self {
+    static func withoutCaches(_ decoders: IsolationOptions) -> Self {
         var configuration = withoutMemoryCache
+        configuration.isolation = decoders.value
         configuration.disk = nil
         return configuration
     }

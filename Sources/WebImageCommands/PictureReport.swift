@@ -32,6 +32,8 @@ struct PictureReport: Sendable {
     var encode: Duration?
     /// The options' effect on the picture when nothing is written.
     var loadedSize: PixelSize?
+    /// How the decoders were kept apart, when somebody asked.
+    var isolation: IsolationReport?
 
     init(input: String) {
         self.input = input
@@ -83,6 +85,7 @@ extension PictureReport {
         line.add("output_width", output?.size?.width)
         line.add("output_height", output?.size?.height)
         line.add("output_bytes", output?.byteCount)
+        if let isolation { line.add("isolation", isolation.state.rawValue) }
         line.add("timings_ms", timingsJSON)
         return line.text
     }

@@ -1,6 +1,8 @@
+import Synchronization
 import Testing
 import WebImageCore
 import WebImageProcessing
+import WebImageSystem
 import WebImageTesting
 
 #if canImport(Glibc)
@@ -169,28 +171,28 @@ import WebImageTesting
         #expect(results.count == 8 && results.allSatisfy { $0 == channels })
     }
 
-    @Test func theConvertersUsedLastAreKept() {
+    @Test func theConvertersUsedLastAreKept() throws {
         let cache = ColorConverterCache(capacity: 2)
         let profiles = [1.0, 1.5, 1.8].map { ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma($0)) }
-        let first = cache.converter(for: profiles[0], layout: .rgba8)
-        let second = cache.converter(for: profiles[1], layout: .rgba8)
+        let first = try cache.converter(for: profiles[0], layout: .rgba8)
+        let second = try cache.converter(for: profiles[1], layout: .rgba8)
         #expect(first != nil && second != nil && first !== second)
-        let again = cache.converter(for: profiles[0], layout: .rgba8)
+        let again = try cache.converter(for: profiles[0], layout: .rgba8)
         #expect(again === first)
-        let deep = cache.converter(for: profiles[0], layout: .rgba16)
+        let deep = try cache.converter(for: profiles[0], layout: .rgba16)
         #expect(deep?.layout == .rgba16)
-        let kept = cache.converter(for: profiles[0], layout: .rgba8)
+        let kept = try cache.converter(for: profiles[0], layout: .rgba8)
         #expect(kept === first, "it was used after the second")
-        let remade = cache.converter(for: profiles[1], layout: .rgba8)
+        let remade = try cache.converter(for: profiles[1], layout: .rgba8)
         #expect(remade !== second, "it was used longest ago")
         for _ in 0..<2 {
-            let none = cache.converter(for: [1, 2, 3], layout: .rgba8)
+            let none = try cache.converter(for: [1, 2, 3], layout: .rgba8)
             #expect(none == nil)
         }
     }
 
     /// A profile of somebody's may take lcms2 as long as it likes: others are asked for meanwhile, here by the maker itself.
-    @Test func noLockIsHeldWhileAConverterIsMade() {
+    @Test func noLockIsHeldWhileAConverterIsMade() throws {
         let (slow, quick) = (
             ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma(1.1)),
             ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma(1.9))
@@ -198,17 +200,32 @@ import WebImageTesting
         let maker = NestedMaker()
         let cache = ColorConverterCache(capacity: 4) { maker.make($0, $1) }
         maker.whileMaking = { [unowned cache] in
-            [cache.converter(for: quick, layout: .rgba8), cache.converter(for: slow, layout: .rgba8)]
+            [try? cache.converter(for: quick, layout: .rgba8), try? cache.converter(for: slow, layout: .rgba8)]
         }
-        let first = cache.converter(for: slow, layout: .rgba8)
+        let first = try cache.converter(for: slow, layout: .rgba8)
         #expect(maker.nested.count == 2 && maker.nested[0] != nil && maker.count == 3)
-        #expect(cache.converter(for: quick, layout: .rgba8) === maker.nested[0])
+        #expect(try cache.converter(for: quick, layout: .rgba8) === maker.nested[0])
         // Both who asked for the slow one at once have the one that was done first.
-        #expect(first != nil && first === maker.nested[1] && cache.converter(for: slow, layout: .rgba8) === first)
+        #expect(first != nil && first === maker.nested[1])
+        #expect(try cache.converter(for: slow, layout: .rgba8) === first)
+    }
+
+    /// What could not be found out is asked again.
+    @Test func noFailureIsKept() throws {
+        let maker = NestedMaker()
+        let isReady = Guarded(false)
+        let cache = ColorConverterCache { (colors, layout) throws(WebImageError) in
+            guard isReady.withLock({ $0 }) else { throw WebImageError(.decoderUnavailable, "not yet") }
+            return maker.make(colors, layout)
+        }
+        let profile = ICCProfileBytes.rgb(ICCProfileBytes.sRGBColorants, .gamma(1.1))
+        #expect(throws: WebImageError.self) { _ = try cache.converter(for: profile, layout: .rgba8) }
+        isReady.withLock { $0 = true }
+        #expect(try cache.converter(for: profile, layout: .rgba8) != nil)
     }
 
     /// Profiles of printers and cameras have tables. Once each picture had its own made, by the one who held the lock.
-    @Test func longProfilesAreKeptWithinALimit() {
+    @Test func longProfilesAreKeptWithinALimit() throws {
         let maker = NestedMaker()
         let cache = ColorConverterCache(capacity: 8, profileLimit: .kibibytes(400)) { maker.make($0, $1) }
         let profile = { (gamma: Double, count: Int) in
@@ -216,17 +233,17 @@ import WebImageTesting
             return bytes + [UInt8](repeating: 7, count: count - bytes.count)
         }
         let long = [1.2, 1.4, 1.6].map { profile($0, 130 << 10) }
-        for bytes in long + long { _ = cache.converter(for: bytes, layout: .rgba8) }
+        for bytes in long + long { _ = try cache.converter(for: bytes, layout: .rgba8) }
         #expect(maker.count == 3 && cache.profileByteCount == ByteCount(3 * 130 << 10))
         // A fourth pushes out the one that was used longest ago.
-        _ = cache.converter(for: profile(1.7, 130 << 10), layout: .rgba8)
+        _ = try cache.converter(for: profile(1.7, 130 << 10), layout: .rgba8)
         #expect(cache.profileByteCount == ByteCount(3 * 130 << 10))
-        _ = cache.converter(for: long[2], layout: .rgba8)
+        _ = try cache.converter(for: long[2], layout: .rgba8)
         #expect(maker.count == 4)
-        _ = cache.converter(for: long[0], layout: .rgba8)
+        _ = try cache.converter(for: long[0], layout: .rgba8)
         #expect(maker.count == 5)
         // One that is longer than all may be together pushes out none.
-        for _ in 0..<2 { _ = cache.converter(for: profile(1.8, 500 << 10), layout: .rgba8) }
+        for _ in 0..<2 { _ = try cache.converter(for: profile(1.8, 500 << 10), layout: .rgba8) }
         #expect(maker.count == 7 && cache.profileByteCount == ByteCount(3 * 130 << 10))
     }
 }

@@ -182,12 +182,13 @@ import WebImageProcessing
         }
     }
 
-    @Test func theCacheKnowsColoursOfEveryKind() {
+    @Test func theCacheKnowsColoursOfEveryKind() throws {
         let cache = ColorConverterCache(capacity: 4)
         let colors = [described(12, 13), described(9, 16), .calibrated(ColorCalibration(decodingExponent: 1))]
-        let first = colors.map { cache.converter(for: $0, layout: .rgba8) }
+        let first = try colors.map { try cache.converter(for: $0, layout: .rgba8) }
         for (index, colors) in colors.enumerated() {
-            #expect(first[index] != nil && cache.converter(for: colors, layout: .rgba8) === first[index])
+            #expect(first[index] != nil)
+            #expect(try cache.converter(for: colors, layout: .rgba8) === first[index])
         }
     }
 }

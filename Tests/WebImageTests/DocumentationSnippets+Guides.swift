@@ -352,3 +352,13 @@ private struct ComingFromKingfisherAndNuke {
         return try await manager.image(for: request).image
     }
 }
+
+// Security.md
+private func isolatedManager() async -> ImageManager {
+    var configuration = ImageManager.Configuration()
+    configuration.isolation = .automatic
+    let manager = ImageManager(configuration: configuration)
+    let report = await manager.prewarmDecoders()
+    print(report.state, report.reason ?? "")
+    return manager
+}

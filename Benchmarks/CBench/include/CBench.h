@@ -28,6 +28,9 @@ long cb_peak_kibibytes(void);
 /// The CPU time of the process in nanoseconds.
 uint64_t cb_process_cpu_nanoseconds(void);
 
+/* CPU that children have used that ended and were waited for. */
+uint64_t cb_children_cpu_nanoseconds(void);
+
 /// From now on each line that is printed is there at once, also in a pipe or a file.
 void cb_print_by_lines(void);
 

@@ -135,6 +135,16 @@ extension ServerSettings {
 
     private mutating func readSources(_ reader: inout EnvironmentReader, _ isCompatible: Bool) {
         maxRedirects = reader.whole("IMGPROXY_MAX_REDIRECTS", 10, in: 0...100)
+        let isolation = reader.text("WEBIMAGE_ISOLATION") ?? "all"
+        self.isolation = Isolation(rawValue: isolation) ?? .all
+        if Isolation(rawValue: isolation) == nil {
+            reader.fail("WEBIMAGE_ISOLATION is none, automatic or all, not \(isolation)")
+        }
+        let without = reader.text("WEBIMAGE_WITHOUT_SANDBOX") ?? "refuse"
+        decodesWithoutSandbox = without == "decode"
+        if !["refuse", "decode"].contains(without) {
+            reader.fail("WEBIMAGE_WITHOUT_SANDBOX is refuse or decode, not \(without)")
+        }
         userAgent = reader.text("IMGPROXY_USER_AGENT")
         allowsLoopback = reader.flag("IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES", false)
         allowsLinkLocal = reader.flag("IMGPROXY_ALLOW_LINK_LOCAL_SOURCE_ADDRESSES", false)

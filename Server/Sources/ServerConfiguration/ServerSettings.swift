@@ -79,6 +79,12 @@ public struct ServerSettings: Sendable {
     public var maxClients = 2048
     public var overloadStatus = 429
     public var maxRedirects = 10
+    /// Which decoders run in processes of their own, by the names of the library's `DecoderIsolation.Formats`.
+    public var isolation = Isolation.all
+    /// Whether pictures are decoded in the server's own process where the system has no sandbox.
+    public var decodesWithoutSandbox = false
+
+    public enum Isolation: String, Sendable, CaseIterable { case none, automatic, all }
     public var userAgent: String?
     public var allowsLoopback = false
     public var allowsLinkLocal = false

@@ -29,6 +29,13 @@ public struct ImageServer: Sendable {
         self.logger = logger
         let threads = settings.workers > 0 ? settings.workers : ManagerMaking.cores
         manager = ManagerMaking(settings, threads: threads, logger: logger).manager(coders)
+        let isolation = await manager.prewarmDecoders()
+        if isolation.state == .unavailable, !settings.decodesWithoutSandbox {
+            throw WebImageError(
+                .decoderUnavailable,
+                "there is no sandbox for decoders (\(isolation.reason ?? "")); WEBIMAGE_WITHOUT_SANDBOX=decode decodes pictures "
+                    + "in the server's own process")
+        }
         let pictures = ConfiguredPictures(manager: manager, settings: settings, now: now)
         let maker = PictureMaker(
             manager: manager, settings: settings, watermark: try await pictures.watermark(), now: now)

@@ -34,6 +34,9 @@ struct ManagerMaking {
                 limits: .init(bytes: ByteCount(settings.originalCacheBytes)))
         }
         configuration.decodeThreads = threads
+        configuration.isolation = DecoderIsolation(
+            DecoderIsolation.Formats(rawValue: settings.isolation.rawValue) ?? .all,
+            withoutSandbox: settings.decodesWithoutSandbox ? .decodeHere : .refuse)
         configuration.logger = logger
         configuration.timeout = settings.timeout
         configuration.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)

@@ -67,10 +67,12 @@ void wi_worker_close(wi_worker *worker);
 /* The name of a signal, such as SIGSEGV. */
 const char *wi_signal_name(int number);
 
-/* One message. Gives 0, or an errno. */
-int wi_message_send(int socket, const void *first, size_t first_count, const void *second, size_t second_count);
-
 enum { WI_MESSAGE_NONE = -1, WI_MESSAGE_CLOSED = -2 };
+
+/* One message. Gives 0, or an errno, or WI_MESSAGE_NONE when the other end took nothing for so long.
+   milliseconds: how long to wait then; -1: for ever. */
+int wi_message_send(
+    int socket, const void *first, size_t first_count, const void *second, size_t second_count, int milliseconds);
 
 /* The next message, cut at the capacity: its length, or one of the above.
    milliseconds: how long to wait for one; -1: for ever. */
@@ -97,6 +99,9 @@ int wi_worker_serve(int options, uint64_t memory_limit);
 
 /* Adds the hostile decoders of tests to a worker's, where they are linked. */
 void wi_worker_add_hostile(void);
+
+/* Gives memory that was freed back to the system. */
+void wi_worker_trim(void);
 
 /* An address that was asked for cannot be had: the worker ends. */
 void wi_worker_leave(int status) __attribute__((noreturn));

@@ -37,6 +37,9 @@ public final class ImageCache: ImageCaching {
         public var serializer: CacheSerializer?
         /// Reads and writes pictures. Default ``/WebImageCodecs/CoderRegistry/standard``.
         public var coders = CoderRegistry.standard
+        /// Which decoders run in processes of their own, as ``ImageManager/Configuration/isolation``. Default
+        /// ``/WebImageCodecs/DecoderIsolation/none``.
+        public var isolation = DecoderIsolation.none
         /// Threads that decode and encode. Default: as many as the machine has cores for this process.
         public var decodeThreads = Processors.count
         /// Threads that read and write files. Default 4.
@@ -104,8 +107,12 @@ public final class ImageCache: ImageCaching {
         let disk = configuration.disk.map { DiskCache($0, executor: fileExecutor, clock: clock, files: files) }
         let partials = configuration.disk.map { PartialStore($0, of: disk, clock: clock, files: files) }
         let decoding = DecodeService(
-            coders: configuration.coders, clock: clock, executor: decodeExecutor, width: configuration.decodeThreads,
-            memory: configuration.decodeMemory, inputMemory: DownloadConfiguration().memoryForAll)
+            coders: configuration.coders,
+            isolation: DecoderPool(
+                configuration.isolation, width: configuration.decodeThreads,
+                tell: DecoderWatch.telling(configuration.logger)), clock: clock, executor: decodeExecutor,
+            width: configuration.decodeThreads, memory: configuration.decodeMemory,
+            inputMemory: DownloadConfiguration().memoryForAll)
         self.init(
             memory: memory, disk: disk, partials: partials, decoding: decoding, executor: fileExecutor,
             furtherTiers: configuration.tiers.map {

@@ -71,7 +71,7 @@ struct DecodeGroup<Order: PictureOrder> {
         if let size = scale.size { plan = ResizePlan(plan, from: size) }
         let target = DecodeTarget(
             recipe, plan: plan, scaleDenominator: scale.denominator, header: header,
-            converter: service.converter(for: header, recipe))
+            converter: try service.converter(for: header, recipe))
         target.beginAnimation(coder, executor: service.executor)
         return target
     }

@@ -22,17 +22,25 @@ final class DecodeService: Sendable {
     let vectorTurns: Admission
     /// What decoding may cost where a recipe does not say it.
     let limits: DecodeLimits
-    private let converters = ColorConverterCache()
+    private let converters: ColorConverterCache
+    let isolation: DecoderPool
 
     /// - Parameters:
+    ///   - isolation: where decoders run; nil: here.
     ///   - executor: `width` threads.
     ///   - memory: what running decodes may hold together.
     ///   - inputMemory: what originals that wait for a decoder may hold together.
     init(
-        coders: CoderRegistry, clock: any LoadClock, executor: any WorkExecutor, width: Int, memory: ByteCount,
+        coders: CoderRegistry, isolation: DecoderPool? = nil, clock: any LoadClock, executor: any WorkExecutor,
+        width: Int, memory: ByteCount,
         inputMemory: ByteCount, limits: DecodeLimits = .default
     ) {
-        self.coders = coders
+        let isolation = isolation ?? DecoderPool(.none)
+        self.isolation = isolation
+        self.coders = coders.isolated(by: isolation)
+        converters = ColorConverterCache { (colors, layout) throws(WebImageError) in
+            try isolation.converter(for: colors, layout)
+        }
         self.clock = clock
         self.executor = executor
         self.limits = limits
@@ -95,11 +103,15 @@ final class DecodeService: Sendable {
     }
 
     /// What brings a picture's colours to sRGB; nil when nothing has to be done, or can be.
-    func converter(for header: ImageHeader, _ recipe: PictureRecipe) -> ColorConverter? {
+    ///
+    /// - Throws: `decoderUnavailable` where a stranger's profile takes a process of its own, and there is none.
+    func converter(
+        for header: ImageHeader, _ recipe: PictureRecipe
+    ) throws(WebImageError) -> ColorConverter? {
         guard recipe.decoding.convertsToSRGB, let colors = header.colors, colors != .described(.sRGB) else {
             return nil
         }
         let layout: PixelLayout = recipe.decoding.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
-        return converters.converter(for: colors, layout: layout)
+        return try converters.converter(for: colors, layout: layout)
     }
 }

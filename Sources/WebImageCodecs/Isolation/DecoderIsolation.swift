@@ -30,6 +30,10 @@ public struct DecoderIsolation: Hashable, Sendable {
     public var withoutSandbox: WithoutSandbox
     /// What a decoding process may take in memory, beside its code. Default: half of the machine's, between 1 and 4 GiB.
     public var memory: ByteCount
+    /// After so many pictures a process is replaced, which costs some tens of milliseconds of the processor: until then a decoder
+    /// that was taken over may see and spoil the pictures that come behind it. 1: every picture has a process of its own.
+    /// Default 1000.
+    public var picturesPerProcess = 1000
     /// The path of the program `webimage-decoder`, which is started in place of this one's executable. For plug-ins, whose
     /// executable is somebody else's, and for programs that start threads before `main`. Default nil: this program, or where that
     /// cannot be, `webimage-decoder` beside it or in `../libexec/webimage`.

@@ -1,5 +1,6 @@
 import CShimSandbox
-import WebImageCore
+import Synchronization
+package import WebImageCore
 import WebImageSystem
 
 /// The decoding processes of one manager: started when they are needed, lent to one thread at a time, ended when they are idle.
@@ -10,17 +11,27 @@ import WebImageSystem
 package final class DecoderPool: Sendable {
     typealias Checkpoint = @Sendable () throws(WebImageError) -> Void
 
-    /// After so many pictures a process is replaced.
-    private static let mostPictures: UInt32 = 64
     /// How long a picture waits for the process that knows it, before another one begins it anew.
     private static let loyalty = Duration.milliseconds(20)
     private static let idleTime = Duration.seconds(30)
     /// How many failed starts, in which time, end all starts for how long.
     private static let failedStarts = (count: 5, within: Duration.seconds(10), pause: Duration.seconds(30))
 
+    /// What happened to processes, for logs and metrics.
+    package enum Event: Sendable {
+        case started
+        /// By itself, or since it did not keep to the protocol.
+        case crashed(WebImageError)
+        /// Since its picture took too long, or nobody wanted it any more.
+        case ended
+        /// There is no sandbox, or not all of it: why. Told once.
+        case isWeak(String)
+    }
+
     private struct Start: Sendable {
         let kind: WorkerKind
-        let answer: BlockingAnswer<Result<DecoderProcess, WebImageError>>
+        /// nil: nobody waits for it.
+        let answer: BlockingAnswer<Result<DecoderProcess, WebImageError>>?
     }
 
     private struct State {
@@ -34,19 +45,40 @@ package final class DecoderPool: Sendable {
         var isShutDown = false
         var failures: [ContinuousClock.Instant] = []
         var report = IsolationReport(.unused)
+        var hasToldWeakness = false
+        /// Pictures that were ever opened.
+        var opened = 0
+
+        /// - Returns: whether there is nobody to start it yet.
+        mutating func ask(for start: Start) -> Bool {
+            starting += 1
+            starts.append(start)
+            defer { hasKeeper = true }
+            return !hasKeeper
+        }
     }
 
     let isolation: DecoderIsolation
+    let tables = Guarded(KnownTables())
     private let settings: WorkerSettings
     /// Processes at once.
     private let most: Int
     private let state = Monitor(State())
+    private let tell: @Sendable (Event) -> Void
 
-    /// - Parameter hiddenOptions: for tests, how a worker is confined less.
-    package init(_ isolation: DecoderIsolation, hiddenOptions: Int = 0) {
+    /// - Parameters:
+    ///   - width: threads that decode pictures; drawings have nearly as many of their own.
+    ///   - hiddenOptions: for tests, how a worker is confined less.
+    ///   - tell: is told what happens, on any thread.
+    package init(
+        _ isolation: DecoderIsolation, width: Int = Processors.count, hiddenOptions: Int = 0,
+        tell: @escaping @Sendable (Event) -> Void = { _ in }
+    ) {
         self.isolation = isolation
-        // Who decodes has a thread for it: there are as many calls at once as decoding threads, for pictures and for drawings.
-        most = 2 * Processors.count + 2
+        self.tell = tell
+        // A thread that decodes has one for its picture and may want another one for the picture's profile. Were there fewer,
+        // all could wait for each other.
+        most = 4 * max(width, 1) + 2
         settings = WorkerSettings(
             memory: isolation.memory, program: isolation.program ?? Self.program, hiddenOptions: hiddenOptions)
         if isolation.formats == .none { state.withLock { $0.report.state = .off } }
@@ -56,6 +88,24 @@ package final class DecoderPool: Sendable {
 
     /// Ends all processes; what they decode fails.
     package func shutDown() { state.withLock { $0.isShutDown = true } }
+
+    /// Starts a process for pictures unless there is one, and waits until it is ready, or is not to be had.
+    package func prewarm() {
+        guard isolation.formats != .none else { return }
+        _ = try? hasSandbox(.pictures, nil)
+    }
+
+    /// Starts a process that nobody waits for, unless an idle one of its kind is there.
+    private func replace(_ kind: WorkerKind) {
+        let isFirst = state.withLock { state in
+            let isThere = state.processes.contains { $0.kind == kind && $0.lending.isFree }
+            guard !isThere, !state.starts.contains(where: { $0.kind == kind }), !state.isShutDown,
+                state.processes.count + state.starting < most, refusal(kind, state) == nil
+            else { return false }
+            return state.ask(for: Start(kind: kind, answer: nil))
+        }
+        if isFirst { startKeeper() }
+    }
 
     package var report: IsolationReport {
         state.withLock { state in
@@ -81,7 +131,7 @@ package final class DecoderPool: Sendable {
 
     private enum Found {
         case process(DecoderProcess)
-        case start(Start, isFirst: Bool)
+        case start(BlockingAnswer<Result<DecoderProcess, WebImageError>>, isFirst: Bool)
         case refused(WebImageError)
     }
 
@@ -97,10 +147,11 @@ package final class DecoderPool: Sendable {
         if let bound, takeBound(bound) { return bound }
         while true {
             switch find(kind, isFresh: isFresh) {
-            case .process(let process): return process
+            case .process(let process):
+                return process.lending.isGreeted ? process : try greet(process, checkpoint)
             case .start(let start, let isFirst):
                 if isFirst { startKeeper() }
-                return try greet(try start.answer.value().get(), checkpoint)
+                return try greet(try start.value().get(), checkpoint)
             case .refused(let error): throw error
             case nil: try checkpoint?()
             }
@@ -121,8 +172,7 @@ package final class DecoderPool: Sendable {
             if state.isShutDown { return .refused(WebImageError(.shutDown, "the manager has been shut down")) }
             if let error = self.refusal(kind, state) { return .refused(error) }
             let idle = state.processes.filter {
-                $0.kind == kind && !$0.lending.isBusy && !$0.lending.isRetiring
-                    && (!isFresh || $0.lending.opened == 0)
+                $0.kind == kind && $0.lending.isFree && (!isFresh || $0.lending.opened == 0)
             }
             if let process = idle.min(by: { $0.lending.sessions.count < $1.lending.sessions.count }) {
                 process.lending.isBusy = true
@@ -134,11 +184,8 @@ package final class DecoderPool: Sendable {
                 guard let other else { return nil }
                 Self.doom(other, &state)
             }
-            let start = Start(kind: kind, answer: BlockingAnswer())
-            state.starting += 1
-            state.starts.append(start)
-            defer { state.hasKeeper = true }
-            return .start(start, isFirst: !state.hasKeeper)
+            let answer = BlockingAnswer<Result<DecoderProcess, WebImageError>>()
+            return .start(answer, isFirst: state.ask(for: Start(kind: kind, answer: answer)))
         }
     }
 
@@ -184,8 +231,10 @@ package final class DecoderPool: Sendable {
                     state.report.state = hello.landlock > 0 ? .full : .withoutLandlock
                     state.report.reason = hello.landlock > 0 ? nil : "the kernel has no landlock"
                 }
+                process.lending.isGreeted = true
                 return refusal(process.kind, state)
             }
+            tellWeakness()
             guard let refused else { return process }
             failure = refused
             end(process, .ended, while: "it was started")
@@ -205,16 +254,28 @@ package final class DecoderPool: Sendable {
         throw failure
     }
 
+    /// Tells once why pictures are refused, or decoded without a sandbox.
+    private func tellWeakness() {
+        let reason = state.withLock { state -> String? in
+            guard !state.hasToldWeakness, let reason = state.report.reason else { return nil }
+            state.hasToldWeakness = true
+            return reason
+        }
+        if let reason { tell(.isWeak(reason)) }
+    }
+
     /// Gives a process back after a call that ended well, or with an error of the decoder's.
     ///
     /// - Parameter retires: whether it takes no more pictures, since one of them was not as it should be.
     func giveBack(_ process: DecoderProcess, retires: Bool = false) {
-        state.withLock { state in
+        let isReplaced = state.withLock { state in
             process.lending.isBusy = false
             process.lending.idleSince = .now
             if retires { process.lending.isRetiring = true }
             Self.tidy(process, &state)
+            return process.lending.isRetiring && state.opened > 1
         }
+        if isReplaced { replace(process.kind) }
     }
 
     enum Reason { case crashed, ended, failedStart }
@@ -229,7 +290,7 @@ package final class DecoderPool: Sendable {
     @discardableResult
     func end(_ process: DecoderProcess, _ reason: Reason, while what: String) -> Lost {
         let error = process.end(while: what)
-        return state.withLock { state in
+        let (lost, isReplaced) = state.withLock { state in
             process.lending.isDead = true
             state.processes.removeAll { $0 === process }
             switch reason {
@@ -239,18 +300,26 @@ package final class DecoderPool: Sendable {
                 state.failures.append(.now)
                 if state.failures.count > Self.failedStarts.count { state.failures.removeFirst() }
             }
-            return Lost(error: error, hasServedOthers: process.lending.opened > 1)
+            let lost = Lost(error: error, hasServedOthers: process.lending.opened > 1)
+            return (lost, reason != .failedStart && state.opened > 1)
         }
+        switch reason {
+        case .crashed, .failedStart: tell(.crashed(error))
+        case .ended: tell(.ended)
+        }
+        if isReplaced { replace(process.kind) }
+        return lost
     }
 
     // MARK: pictures
 
     /// A number for a picture in a leased process.
     func openSession(_ process: DecoderProcess) -> UInt32 {
-        state.withLock { _ in
+        state.withLock { state in
+            state.opened += 1
             process.lending.opened += 1
             process.lending.sessions.insert(process.lending.opened)
-            if process.lending.opened >= Self.mostPictures { process.lending.isRetiring = true }
+            if process.lending.opened >= isolation.picturesPerProcess { process.lending.isRetiring = true }
             return process.lending.opened
         }
     }
@@ -267,8 +336,9 @@ package final class DecoderPool: Sendable {
     /// Tells an idle process what it need not hold any more, and ends it when it has had its time.
     private static func tidy(_ process: DecoderProcess, _ state: inout State) {
         guard !process.lending.isDead else { return }
-        for session in process.lending.closing { try? process.send(.close, session) }
+        let listens = process.lending.closing.allSatisfy { process.sendClose(of: $0) }
         process.lending.closing = []
+        if !listens { return doom(process, &state) }
         if process.lending.isRetiring, process.lending.sessions.isEmpty { doom(process, &state) }
     }
 
@@ -285,8 +355,9 @@ package final class DecoderPool: Sendable {
     private func startKeeper() {
         let state = state
         let settings = settings
+        let tell = tell
         let hasStarted = startThread(named: "wi-decoders") {
-            while Self.keep(state, settings) {}
+            while Self.keep(state, settings, tell) {}
         }
         guard !hasStarted else { return }
         let starts = state.withLock { state in
@@ -296,7 +367,7 @@ package final class DecoderPool: Sendable {
             return state.starts
         }
         for start in starts {
-            start.answer.give(.failure(WebImageError(.decoderUnavailable, "there is no thread to start a decoder")))
+            start.answer?.give(.failure(WebImageError(.decoderUnavailable, "there is no thread to start a decoder")))
         }
     }
 
@@ -307,7 +378,9 @@ package final class DecoderPool: Sendable {
     }
 
     /// - Returns: false when there is nothing left to keep.
-    private static func keep(_ state: Monitor<State>, _ settings: WorkerSettings) -> Bool {
+    private static func keep(
+        _ state: Monitor<State>, _ settings: WorkerSettings, _ tell: (Event) -> Void
+    ) -> Bool {
         let chore = state.wait(atMost: .seconds(1)) { state -> Chore? in
             if state.isShutDown {
                 for process in state.processes where !process.lending.isBusy { doom(process, &state) }
@@ -334,12 +407,14 @@ package final class DecoderPool: Sendable {
                 state.starting -= 1
                 switch result {
                 case .success(let process):
+                    process.lending.isBusy = start.answer != nil
                     state.processes.append(process)
                     state.report.started += 1
                 case .failure: state.failures.append(.now)
                 }
             }
-            start.answer.give(result)
+            if case .success = result { tell(.started) }
+            start.answer?.give(result)
             return true
         }
     }

@@ -9,6 +9,8 @@ final class DecoderProcess: @unchecked Sendable {
     /// What the pool knows of it; only touched under the pool's lock.
     struct Lending {
         var isBusy = true
+        /// Whether its first word was heard.
+        var isGreeted = false
         /// It takes no new pictures, and goes when it has none left.
         var isRetiring = false
         var isDead = false
@@ -19,6 +21,9 @@ final class DecoderProcess: @unchecked Sendable {
         /// Pictures that were ever opened.
         var opened: UInt32 = 0
         var idleSince = ContinuousClock.now
+
+        /// Whether it waits for pictures.
+        var isFree: Bool { !isBusy && !isRetiring && !isDead }
     }
 
     /// Why a call of a worker did not end well.
@@ -40,6 +45,9 @@ final class DecoderProcess: @unchecked Sendable {
     let positions = RingPositions()
     let memory: SharedMemory
     var lending = Lending()
+    private var heard = 0
+    /// Which part of the shared input has room for the next piece.
+    var nextInput = 0
     private var worker: wi_worker
     private let socket: MessageSocket
 
@@ -102,11 +110,31 @@ final class DecoderProcess: @unchecked Sendable {
 
     // MARK: messages
 
-    func send(_ ask: WorkerAsk, _ session: UInt32, _ bytes: [UInt8] = []) throws(Failure) {
+    /// - Parameter checkpoint: asked while the worker takes nothing; what it throws ends the wait.
+    func send(
+        _ ask: WorkerAsk, _ session: UInt32, _ bytes: [UInt8] = [],
+        _ checkpoint: (@Sendable () throws(WebImageError) -> Void)?
+    ) throws(Failure) {
+        var reason: WebImageError?
         do throws(MessageSocket.Failure) {
-            try socket.send(ask.rawValue, session, bytes)
+            try socket.send(ask.rawValue, session, bytes, milliseconds: Self.patience) {
+                do throws(WebImageError) { try checkpoint?() } catch { reason = error }
+                return reason != nil
+            }
         } catch {
-            throw .gone
+            throw reason.map { .left($0) } ?? .gone
+        }
+    }
+
+    /// Tells it that nobody wants a picture any more, without waiting.
+    ///
+    /// - Returns: false when it does not listen.
+    func sendClose(of session: UInt32) -> Bool {
+        do throws(MessageSocket.Failure) {
+            try socket.send(WorkerAsk.close.rawValue, session, milliseconds: 0)
+            return true
+        } catch {
+            return false
         }
     }
 
@@ -126,6 +154,11 @@ final class DecoderProcess: @unchecked Sendable {
                 throw error == .closed ? .gone : .nonsense("it does not keep to the protocol")
             }
             if let message = received {
+                // One who never stops talking is no better than one who is silent.
+                heard += 1
+                if heard % 64 == 0 {
+                    do throws(WebImageError) { try checkpoint?() } catch { throw .left(error) }
+                }
                 guard message.session == session, let tell = WorkerTell(rawValue: message.kind) else {
                     throw .nonsense("it does not keep to the protocol")
                 }

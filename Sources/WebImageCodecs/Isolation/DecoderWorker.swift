@@ -1,6 +1,7 @@
 import CShimSandbox
 import Synchronization
 import WebImageCore
+import WebImageProcessing
 import WebImageSystem
 
 /// What a worker does from its first instruction to its last: it confines itself, then decodes what its host sends until the
@@ -19,6 +20,8 @@ final class DecoderWorker {
     private final class StillParts {
         var sink: RingSink?
         var toldHeader: ImageHeader?
+        /// What was told last.
+        var state = StillState()
     }
 
     private final class AnimationParts {
@@ -26,12 +29,17 @@ final class DecoderWorker {
         var toldDelays = 0
     }
 
+    /// Milliseconds without a message after which it gives memory back.
+    private static let restlessness: Int32 = 1000
+
     private let socket = MessageSocket(Int32(WI_WORKER_SOCKET))
     private let memory: SharedMemory
     private let coders: [any ImageCoder]
     private let positions = RingPositions()
     private var sessions: [UInt32: Session] = [:]
-    /// The call that goes on.
+    /// What came while something else was waited for.
+    private var early: [MessageSocket.Message] = []
+    /// The picture whose call goes on.
     private var current: UInt32 = 0
 
     private init(_ memory: SharedMemory, _ coders: [any ImageCoder]) {
@@ -61,10 +69,10 @@ final class DecoderWorker {
 
     private func run() -> Never {
         while true {
-            let message = receive()
+            let message = nextMessage()
+            // Only behind the last piece of the same picture there may be rows that the host has not taken.
+            if message.kind != WorkerAsk.push.rawValue || message.session != current { positions.taken = positions.end }
             current = message.session
-            // A call ends when the host has taken all rows.
-            positions.taken = positions.end
             guard let ask = WorkerAsk(rawValue: message.kind) else { wi_worker_leave(2) }
             answer(ask, message)
         }
@@ -78,9 +86,9 @@ final class DecoderWorker {
         case .taken: break
         case .plan: wi_worker_leave(2)
         case .push:
-            let count: Int = value(message)
-            guard 0...SharedMemory.inputCount ~= count else { wi_worker_leave(2) }
-            let bytes = UnsafeRawBufferPointer(start: memory.input, count: count)
+            let piece: InputPiece = value(message)
+            guard piece.isWithinInput else { wi_worker_leave(2) }
+            let bytes = UnsafeRawBufferPointer(start: memory.input + piece.offset, count: piece.count)
             call { (decoder) throws(WebImageError) in
                 try decoder.push(bytes)
             } animation: {
@@ -107,6 +115,9 @@ final class DecoderWorker {
             let index: Int = value(message)
             guard decoder.storedDelays.indices.contains(index) else { wi_worker_leave(2) }
             tell(.number, decoder.firstFrameNeeded(for: index).wireBytes)
+        case .colors:
+            let asked: ProfileAsked = value(message)
+            tell(.colors, ProfileRead(table: ProfileTable(iccProfile: asked.profile)).wireBytes)
         }
     }
 
@@ -160,7 +171,7 @@ final class DecoderWorker {
         RingSink(memory, positions, firstWord: firstWord, keepsWhole: keepsWhole) { [unowned self] in
             tell($0, $1)
         } waitForTaken: { [unowned self] in
-            value(receive(.taken))
+            _ = receive(.taken)
         }
     }
 
@@ -187,6 +198,10 @@ final class DecoderWorker {
         _ decoder: any ImageDecoder, _ parts: StillParts,
         _ body: (any ImageDecoder) throws(WebImageError) -> DecodeState?
     ) {
+        // More bytes of a picture that wants none may be on their way.
+        guard !parts.state.hasStoppedAtHeader, !parts.state.isComplete || parts.state.mayLearnMore else {
+            return tell(.still, parts.state.wireBytes)
+        }
         var failure: WebImageError?
         var result: DecodeState?
         do throws(WebImageError) { result = try body(decoder) } catch { failure = error }
@@ -205,6 +220,8 @@ final class DecoderWorker {
         } else {
             state.mayLearnMore = decoder.mayLearnMore
             tell(.still, state.wireBytes)
+            state.header = nil
+            parts.state = state
         }
     }
 
@@ -223,7 +240,8 @@ final class DecoderWorker {
     }
 
     private func tellRefusal() {
-        guard case .refused(let error, let isAnimation) = sessions[current] else { wi_worker_leave(2) }
+        // Behind a piece that failed another one may have come, which is not answered.
+        guard case .refused(let error, let isAnimation) = sessions[current] else { return }
         tell(.failed, error.wireBytes)
         if isAnimation { tell(.animation, AnimationState().wireBytes) } else { sessions[current] = nil }
     }
@@ -263,19 +281,37 @@ final class DecoderWorker {
 
     private func receive() -> MessageSocket.Message {
         do throws(MessageSocket.Failure) {
-            if let message = try socket.receive(longest: 1 << 20, milliseconds: -1) { return message }
+            if let message = try socket.receive(longest: .max, milliseconds: Self.restlessness) { return message }
+            // Nobody has wanted anything for a while.
+            wi_worker_trim()
+            if let message = try socket.receive(longest: .max, milliseconds: -1) { return message }
         } catch {}
         // The host is gone.
         wi_worker_leave(0)
     }
 
-    /// The next message, which must be this one. What the host took is told in between, and told again.
-    private func receive(_ ask: WorkerAsk) -> MessageSocket.Message {
+    /// The next message of the main loop.
+    private func nextMessage() -> MessageSocket.Message { early.isEmpty ? receive(nil) : early.removeFirst() }
+
+    /// The next message of a kind, or of any. What else comes before it is for the main loop; how far rows were taken is
+    /// noted.
+    @discardableResult
+    private func receive(_ ask: WorkerAsk?) -> MessageSocket.Message {
         while true {
             let message = receive()
-            if message.kind == ask.rawValue, message.session == current { return message }
-            guard message.kind == WorkerAsk.taken.rawValue else { wi_worker_leave(2) }
+            if message.kind == WorkerAsk.taken.rawValue { note(value(message), of: message.session) }
+            if message.kind == ask?.rawValue, message.session == current { return message }
+            if message.kind == WorkerAsk.taken.rawValue { continue }
+            if ask == nil { return message }
+            guard early.count < SharedMemory.inputPieces else { wi_worker_leave(2) }
+            early.append(message)
         }
+    }
+
+    private func note(_ taken: RowsTaken, of session: UInt32) {
+        guard session == current else { return }
+        positions.taken = max(positions.taken, min(taken.bytes, positions.end))
+        if case .still(_, let parts) = sessions[current], !taken.wantsMore { parts.sink?.wantsRows = false }
     }
 
     private func value<Value: WireValue>(_ message: MessageSocket.Message) -> Value {

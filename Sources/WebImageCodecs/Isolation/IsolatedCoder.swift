@@ -63,8 +63,11 @@ package struct IsolatedCoder: ImageCoder {
 extension DecoderPool {
     /// The coder as the policy wants it: only decoders that are built in can run elsewhere.
     package func isolating(_ coder: any ImageCoder) -> any ImageCoder {
-        guard isIsolated(coder), Self.isBuiltIn(coder) else { return coder }
-        return IsolatedCoder(coder: coder, pool: self)
+        if isIsolated(coder), Self.isBuiltIn(coder) { return IsolatedCoder(coder: coder, pool: self) }
+        guard var jpeg = coder as? JPEGCoder, isolation.formats != .none else { return coder }
+        // Its own library is trusted, the profiles in its files are not.
+        jpeg.makeInkConverter = { [self] (profile) throws(WebImageError) in try inkConverter(for: profile) }
+        return jpeg
     }
 
     private func isIsolated(_ coder: any ImageCoder) -> Bool {

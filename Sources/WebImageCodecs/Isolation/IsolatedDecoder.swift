@@ -101,6 +101,7 @@ final class IsolatedDecoder: CollectingDecoder {
             ) { [unowned self] (row, count, bytes) throws(WebImageError) in
                 try write(row, count, bytes, sink, rows.shape)
             }
+        case .waiting: try picture.tellTaken(process, wantsMore: plan?.sink?.wantsRows ?? false)
         case .still:
             state = try DecoderProcess.value(message)
             if let header = state.header { self.header = try checked(header) }

@@ -103,13 +103,13 @@ final class IsolatedPicture {
                     session = pool.openSession(found)
                     begins()
                     switch opening {
-                    case .still(let value): try found.send(.openStill, session, value.wireBytes)
-                    case .animation(let value): try found.send(.openAnimation, session, value.wireBytes)
+                    case .still(let value): try send(.openStill, value.wireBytes, to: found)
+                    case .animation(let value): try send(.openAnimation, value.wireBytes, to: found)
                     }
                 }
                 try bringUp(found, serve)
                 if let call {
-                    try found.send(call.ask, session, call.argument)
+                    try send(call.ask, call.argument, to: found)
                     try serve(found, true)
                 }
                 return pool.giveBack(found)
@@ -123,19 +123,36 @@ final class IsolatedPicture {
     }
 
     private func bringUp(_ process: DecoderProcess, _ serve: Serve) throws(DecoderProcess.Failure) {
-        while sent < kept.count {
-            let count = min(SharedMemory.inputCount, kept.count - sent)
-            kept.withUnsafeBytes { bytes in
-                if let base = bytes.baseAddress { process.memory.input.copyMemory(from: base + sent, byteCount: count) }
+        // While the rows of one piece are taken here, the next one is decoded there.
+        var unanswered = 0
+        while sent < kept.count || unanswered > 0 {
+            if sent < kept.count, unanswered < SharedMemory.inputPieces {
+                try sendPiece(process)
+                unanswered += 1
+            } else {
+                try serve(process, false)
+                unanswered -= 1
             }
-            try process.send(.push, session, count.wireBytes)
-            try serve(process, false)
-            sent += count
         }
         guard isFinished, !hasToldEnd else { return }
         hasToldEnd = true
-        try process.send(.finish, session)
+        try send(.finish, to: process)
         try serve(process, false)
+    }
+
+    /// Sends the next bytes, by the parts of the input in turn.
+    private func sendPiece(_ process: DecoderProcess) throws(DecoderProcess.Failure) {
+        let size = SharedMemory.inputCount / SharedMemory.inputPieces
+        let piece = InputPiece(
+            offset: process.nextInput * size, count: min(size, kept.count - sent))
+        process.nextInput = (process.nextInput + 1) % SharedMemory.inputPieces
+        kept.withUnsafeBytes { bytes in
+            if let base = bytes.baseAddress {
+                (process.memory.input + piece.offset).copyMemory(from: base + sent, byteCount: piece.count)
+            }
+        }
+        try send(.push, piece.wireBytes, to: process)
+        sent += piece.count
     }
 
     /// Gives the process back or ends it.
@@ -176,8 +193,10 @@ final class IsolatedPicture {
         try process.receive(session, longest: longestMessage, options.checkpoint)
     }
 
-    func send(_ ask: WorkerAsk, _ bytes: [UInt8], to process: DecoderProcess) throws(DecoderProcess.Failure) {
-        try process.send(ask, session, bytes)
+    func send(
+        _ ask: WorkerAsk, _ bytes: [UInt8] = [], to process: DecoderProcess
+    ) throws(DecoderProcess.Failure) {
+        try process.send(ask, session, bytes, options.checkpoint)
     }
 
     /// Takes a run of rows out of the ring.
@@ -209,8 +228,13 @@ final class IsolatedPicture {
         }
         positions.end = start + run.count * shape.bytesPerRow
         guard positions.end - positions.taken >= shape.capacity / 4 else { return }
-        positions.taken = positions.end
-        try send(.taken, RowsTaken(bytes: positions.end, wantsMore: wantsMore()).wireBytes, to: process)
+        try tellTaken(process, wantsMore: wantsMore())
+    }
+
+    /// Tells the worker how far its rows were taken: all that it has told of.
+    func tellTaken(_ process: DecoderProcess, wantsMore: Bool) throws(DecoderProcess.Failure) {
+        process.positions.taken = process.positions.end
+        try send(.taken, RowsTaken(bytes: process.positions.end, wantsMore: wantsMore).wireBytes, to: process)
     }
 
     /// Takes a picture that a worker has made: its format, its rows, its end.
@@ -235,6 +259,7 @@ final class IsolatedPicture {
                     buffer.row($0).copyMemory(from: $2, byteCount: $1 * shape.bytesPerRow)
                     rows = $0 + $1
                 }
+            case (.waiting, _?): try tellTaken(process, wantsMore: true)
             case (.nothing, _):
                 guard made.map({ rows == $0.format.size.height }) ?? true else { throw .nonsense("rows are missing") }
                 return made?.buffer

@@ -2,8 +2,8 @@ import WebImageCore
 
 /// Where a worker's decoders write: rows go to the host through the ring, a few at a time.
 final class RingSink: RowSink {
-    /// Waits for the host to take rows: how far it is, and whether it wants more.
-    typealias WaitForTaken = () -> RowsTaken
+    /// Waits for the host to say how far it has taken rows.
+    typealias WaitForTaken = () -> Void
     typealias Tell = (WorkerTell, [UInt8]) -> Void
 
     private let memory: SharedMemory
@@ -20,7 +20,8 @@ final class RingSink: RowSink {
     private var band: (position: Int, wraps: Bool)?
     /// Rows that the host was not told of.
     private var run: RowRun?
-    private(set) var wantsRows = true
+    /// False once the host wants no more.
+    var wantsRows = true
 
     /// - Parameters:
     ///   - positions: of all pictures of the worker.
@@ -106,9 +107,8 @@ final class RingSink: RowSink {
         let start = shape.start(behind: positions.end, wraps: wraps)
         while start + count * shape.bytesPerRow - positions.taken > shape.capacity {
             flush()
-            let answer = waitForTaken()
-            positions.taken = max(positions.taken, answer.bytes)
-            wantsRows = wantsRows && answer.wantsMore
+            tell(.waiting, [])
+            waitForTaken()
         }
         return (start, wraps)
     }

@@ -4,6 +4,8 @@ import WebImageCore
 /// where something lies; the host believes nothing that the worker says of it.
 struct SharedMemory {
     static let inputCount = 256 << 10
+    /// Bytes go there in pieces of half of it, so that one is on its way while the other is decoded.
+    static let inputPieces = 2
     /// Memory is taken for what is used of it: 1 MiB, but for pictures whose rows are longer than half of that.
     static let mostRingCount = 64 << 20
     static let byteCount = inputCount + mostRingCount

@@ -1,5 +1,6 @@
 import CShimSandbox
 import WebImageCore
+import WebImageProcessing
 
 /// What is asked of a worker. Each call of a decoder is one of these, and ends with one of ``WorkerTell``.
 enum WorkerAsk: UInt8 {
@@ -7,7 +8,8 @@ enum WorkerAsk: UInt8 {
     case openStill = 1
     /// With ``AnimationOpening``. Not answered.
     case openAnimation
-    /// With how many bytes lie in the shared input.
+    /// With ``InputPiece``. One more may be sent before the first is answered; it is not answered when the first one of a
+    /// still fails.
     case push
     case finish
     /// The answer to a header, with ``PlanAnswer``.
@@ -21,6 +23,8 @@ enum WorkerAsk: UInt8 {
     case firstFrameNeeded
     /// Not answered.
     case close
+    /// With ``ProfileAsked``. Concerns no picture.
+    case colors
 }
 
 /// What a worker tells.
@@ -47,11 +51,15 @@ enum WorkerTell: UInt8 {
     case failed
     /// Before ``failed``: what is known of a still that is broken or too large, with `ImageHeader`.
     case learned
+    /// The end of a call, with ``ProfileRead``.
+    case colors
+    /// There is no room for more rows: how far were they taken?
+    case waiting
 }
 
 struct WorkerHello: WireValue {
     /// Both ends are nearly always the same file; `webimage-decoder` beside a program may be older.
-    static let currentVersion = 1
+    static let currentVersion = 2
 
     var version = Self.currentVersion
     var hasSeccomp: Bool
@@ -148,6 +156,30 @@ struct PlanAnswer: WireValue {
     }
 }
 
+/// Bytes that lie in the shared input.
+struct InputPiece: WireValue {
+    var offset: Int
+    var count: Int
+
+    var isWithinInput: Bool {
+        (0...SharedMemory.inputCount).contains(offset) && (0...SharedMemory.inputCount - offset).contains(count)
+    }
+
+    func write(to writer: inout WireWriter) {
+        writer.put(offset)
+        writer.put(count)
+    }
+
+    init(offset: Int, count: Int) {
+        self.offset = offset
+        self.count = count
+    }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        self.init(offset: try reader.int(), count: try reader.int())
+    }
+}
+
 /// Rows that lie in the ring.
 struct RowRun: WireValue {
     var row: Int
@@ -216,6 +248,44 @@ struct StillState: WireValue {
         mayLearnMore = try reader.bool()
         isComplete = try reader.bool()
         hasStoppedAtHeader = try reader.bool()
+    }
+}
+
+/// A colour profile that is to be made into a table.
+struct ProfileAsked: WireValue {
+    var profile: [UInt8]
+
+    func write(to writer: inout WireWriter) { writer.put(profile) }
+
+    init(profile: [UInt8]) { self.profile = profile }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) { profile = try reader.bytes() }
+}
+
+struct ProfileRead: WireValue {
+    /// nil: the profile cannot be used.
+    var table: ProfileTable?
+
+    func write(to writer: inout WireWriter) {
+        writer.put(table) { writer, table in
+            writer.put(table.space.rawValue)
+            writer.put(table.levels.withUnsafeBytes { Array($0) })
+        }
+    }
+
+    init(table: ProfileTable?) { self.table = table }
+
+    init(from reader: inout WireReader) throws(WireReader.Fault) {
+        typealias Fault = WireReader.Fault
+        table = try reader.optional { (reader) throws(Fault) in
+            guard let space = ProfileTable.Space(rawValue: try reader.byte()) else { throw Fault() }
+            let bytes = try reader.bytes()
+            let levels = bytes.withUnsafeBytes { bytes in
+                (0..<bytes.count / 2).map { bytes.loadUnaligned(fromByteOffset: 2 * $0, as: UInt16.self) }
+            }
+            guard let table = ProfileTable(space, levels) else { throw Fault() }
+            return table
+        }
     }
 }
 
@@ -295,7 +365,14 @@ struct MessageSocket {
 
     func deallocate() { buffer.deallocate() }
 
-    func send(_ kind: UInt8, _ session: UInt32, _ bytes: [UInt8] = []) throws(Failure) {
+    /// - Parameters:
+    ///   - milliseconds: how long to wait at a time while the other end takes nothing; -1: for ever.
+    ///   - isGivenUp: asked after each such time.
+    /// - Throws: `closed`, also when it was given up.
+    func send(
+        _ kind: UInt8, _ session: UInt32, _ bytes: [UInt8] = [], milliseconds: Int32 = -1,
+        isGivenUp: () -> Bool = { true }
+    ) throws(Failure) {
         var sent = 0
         repeat {
             let count = min(bytes.count - sent, Self.longestPiece)
@@ -303,9 +380,11 @@ struct MessageSocket {
             let head = (kind, UInt8(hasMore ? 1 : 0), UInt16(0), session)
             let result = withUnsafeBytes(of: head) { head in
                 bytes.withUnsafeBytes { bytes in
-                    wi_message_send(file, head.baseAddress, head.count, bytes.baseAddress.map { $0 + sent }, count)
+                    wi_message_send(
+                        file, head.baseAddress, head.count, bytes.baseAddress.map { $0 + sent }, count, milliseconds)
                 }
             }
+            if result == WI_MESSAGE_NONE, !isGivenUp() { continue }
             guard result == 0 else { throw .closed }
             sent += count
         } while sent < bytes.count

@@ -12,6 +12,11 @@ package struct JPEGCoder: ImageCoder {
     /// What fits into 255 `APP2` markers (ICC.1:2010, annex B.4).
     private static let longestProfile = 255 * 65_519
 
+    /// What makes of the profile of a picture of inks what brings them to sRGB; nil for one that cannot be used.
+    var makeInkConverter: MakeInkConverter = { (profile) throws(WebImageError) in InkConverter(iccProfile: profile) }
+
+    typealias MakeInkConverter = @Sendable (_ iccProfile: [UInt8]) throws(WebImageError) -> InkConverter?
+
     package init() {}
 
     package var decodableFormats: Set<ImageFormat> { [.jpeg] }
@@ -22,7 +27,7 @@ package struct JPEGCoder: ImageCoder {
     package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {
-        try JPEGDecoder(options, plan: plan)
+        try JPEGDecoder(options, makeInkConverter, plan: plan)
     }
 
     /// A JPEG with optimised Huffman tables, unless options say otherwise 4:2:0 below quality 90 and 4:4:4 from there on.

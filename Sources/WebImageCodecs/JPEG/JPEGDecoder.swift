@@ -41,13 +41,19 @@ final class JPEGDecoder: ImageDecoder {
     /// nothing of any other.
     private(set) var inks: InkConverter?
 
-    init(_ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) {
+    private let makeInkConverter: JPEGCoder.MakeInkConverter
+
+    init(
+        _ options: DecodeOptions, _ makeInkConverter: @escaping JPEGCoder.MakeInkConverter,
+        plan: @escaping DecodePlanner
+    ) throws(WebImageError) {
         guard let handle = wi_jpeg_create(max(options.limits.metadata.bytes, 0)) else {
             throw WebImageError(.limitExceeded, "there is no memory for a JPEG decoder", format: .jpeg)
         }
         self.handle = handle
         self.options = options
         self.planner = plan
+        self.makeInkConverter = makeInkConverter
     }
 
     deinit { wi_jpeg_destroy(handle) }
@@ -114,7 +120,7 @@ final class JPEGDecoder: ImageDecoder {
         }
         planner = nil
         self.sink = sink
-        if info.has_inks != 0, let profile = header.iccProfile, let converter = InkConverter(iccProfile: profile) {
+        if info.has_inks != 0, let profile = header.iccProfile, let converter = try makeInkConverter(profile) {
             wi_jpeg_keep_inks(handle)
             inks = converter
         }

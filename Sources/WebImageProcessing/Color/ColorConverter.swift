@@ -27,16 +27,34 @@ package final class ColorConverter: Sendable {
     ///   - iccProfile: the bytes of the profile; nothing about them is trusted.
     ///   - layout: of the pixels to convert.
     /// - Returns: nil when the bytes are no profile of RGB or gray pictures that can be used.
-    package init?(iccProfile: [UInt8], layout: PixelLayout) {
+    package convenience init?(iccProfile: [UInt8], layout: PixelLayout) {
+        self.init(.profile(iccProfile), layout)
+    }
+
+    /// - Parameter table: of RGB or gray; nil is returned for other ones.
+    package convenience init?(_ table: ProfileTable, layout: PixelLayout) {
+        switch table.space {
+        case .rgb: self.init(.table(table), layout)
+        case .gray: self.init(grayLevels: Self.grayLevels(table, layout), layout)
+        case .inks: return nil
+        }
+    }
+
+    private init(grayLevels levels: [UInt16], _ layout: PixelLayout) {
         self.layout = layout
-        guard let probe = ColorTransform(iccProfile, .rgba16, isProbe: true) else { return nil }
+        work = Self.isNearly(levels, Self.allLevels(layout), layout.bitDepth) ? .nothing : .grayLevels(levels)
+    }
+
+    private init?(_ source: ColorTransform.Source, _ layout: PixelLayout) {
+        self.layout = layout
+        guard let probe = ColorTransform(source, .rgba16, isProbe: true) else { return nil }
         if probe.isGray {
             let levels = Self.grayLevels(probe, layout)
             work = Self.isNearly(levels, Self.allLevels(layout), layout.bitDepth) ? .nothing : .grayLevels(levels)
         } else if Self.changesNothing(probe) {
             work = .nothing
         } else {
-            guard let transform = ColorTransform(iccProfile, layout) else { return nil }
+            guard let transform = ColorTransform(source, layout) else { return nil }
             work = .transform(transform)
         }
     }
@@ -109,9 +127,17 @@ extension ColorConverter {
         pixels.withUnsafeMutableBytes { bytes in
             if let base = bytes.baseAddress { transform.apply(to: base, count: bytes.count / 8) }
         }
-        return stride(from: 1, to: pixels.count, by: 4).map { index in
-            layout == .rgba8 ? UInt16((Int(pixels[index]) + 128) / 257) : pixels[index]
-        }
+        return stride(from: 1, to: pixels.count, by: 4).map { shortened(pixels[$0], layout) }
+    }
+
+    /// The same of a table.
+    private static func grayLevels(_ table: ProfileTable, _ layout: PixelLayout) -> [UInt16] {
+        let step = layout == .rgba8 ? 257 : 1
+        return stride(from: 0, to: table.levels.count, by: step).map { shortened(table.levels[$0], layout) }
+    }
+
+    private static func shortened(_ level: UInt16, _ layout: PixelLayout) -> UInt16 {
+        layout == .rgba8 ? UInt16((Int(level) + 128) / 257) : level
     }
 
     private static func look(

@@ -8,8 +8,9 @@ import WebImageSystem
 /// Converters are made outside the lock: a stranger's profile that takes lcms2 long holds up its own picture only. Two threads
 /// that ask for the same profile at once may both make one; the first that is done is kept, and both get that.
 package final class ColorConverterCache: Sendable {
-    /// Makes a converter; nil for colours that cannot be used.
-    package typealias Make = @Sendable (PixelColors, PixelLayout) -> ColorConverter?
+    /// Makes a converter; nil for colours that cannot be used. What it throws tells that it could not find out: it is asked
+    /// again the next time.
+    package typealias Make = @Sendable (PixelColors, PixelLayout) throws(WebImageError) -> ColorConverter?
 
     fileprivate struct Entry: Sendable {
         var colors: PixelColors
@@ -41,7 +42,9 @@ package final class ColorConverterCache: Sendable {
     ///   - make: default ``ColorConverter/init(colors:layout:)``.
     package init(
         capacity: Int = 8, profileLimit: ByteCount = .mebibytes(16),
-        make: @escaping Make = { ColorConverter(colors: $0, layout: $1) }
+        make: @escaping Make = { (colors, layout) throws(WebImageError) in
+            ColorConverter(colors: colors, layout: layout)
+        }
     ) {
         self.capacity = max(capacity, 1)
         self.profileLimit = profileLimit.bytes
@@ -49,14 +52,18 @@ package final class ColorConverterCache: Sendable {
     }
 
     /// The converter for a profile, made when there is none yet; nil as ``ColorConverter/init(iccProfile:layout:)``.
-    package func converter(for iccProfile: [UInt8], layout: PixelLayout) -> ColorConverter? {
-        converter(for: .profile(iccProfile), layout: layout)
+    package func converter(
+        for iccProfile: [UInt8], layout: PixelLayout
+    ) throws(WebImageError) -> ColorConverter? {
+        try converter(for: .profile(iccProfile), layout: layout)
     }
 
     /// The same for colours that are said in any way; nil as ``ColorConverter/init(colors:layout:)``.
-    package func converter(for colors: PixelColors, layout: PixelLayout) -> ColorConverter? {
+    package func converter(
+        for colors: PixelColors, layout: PixelLayout
+    ) throws(WebImageError) -> ColorConverter? {
         if let known = state.withLock({ $0.use(colors, layout) }) { return known.converter }
-        let converter = make(colors, layout)
+        let converter = try make(colors, layout)
         let fresh = Entry(colors: colors, layout: layout, converter: converter)
         return state.withLock { state in
             if let other = state.use(colors, layout) { return other.converter }

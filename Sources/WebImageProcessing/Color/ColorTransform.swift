@@ -3,23 +3,41 @@ import WebImageCore
 
 /// Brings pixels from the colours of a profile to sRGB by Little CMS, in place. Unchanging; any thread may use it.
 struct ColorTransform: Sendable {
+    /// What says the colours.
+    enum Source {
+        /// Nothing of the bytes is trusted; but where they are no ``CurveProfile``, lcms2 reads them.
+        case profile([UInt8])
+        /// Of RGB.
+        case table(ProfileTable)
+    }
+
     /// True for a profile of gray pictures: the red channel is read, and the other two should equal it.
     let isGray: Bool
     private let transform: SRGBTransform
 
     /// - Parameter isProbe: for few colours, exactly.
-    init?(_ iccProfile: [UInt8], _ layout: PixelLayout, isProbe: Bool = false) {
-        let classes = [cmsSigInputClass, cmsSigDisplayClass, cmsSigOutputClass, cmsSigColorSpaceClass]
+    init?(_ source: Source, _ layout: PixelLayout, isProbe: Bool = false) {
         var isGray = false
+        let rgb = SRGBTransform.pixelType(UInt32(PT_RGB), channels: 3, extra: 1, layout)
+        let gray = SRGBTransform.pixelType(UInt32(PT_GRAY), channels: 1, extra: 3, layout)
         let transform = SRGBTransform(layout, intent: INTENT_PERCEPTUAL, isExact: isProbe) { context in
-            let profile = SRGBTransform.open(iccProfile, context) { profile in
-                isGray = cmsGetColorSpace(profile) == cmsSigGrayData
-                return (isGray || cmsGetColorSpace(profile) == cmsSigRgbData)
-                    && classes.contains(cmsGetDeviceClass(profile))
+            switch source {
+            case .table(let table):
+                guard table.space == .rgb else { return nil }
+                return table.open(context).map { .link($0, rgb) }
+            case .profile(let bytes):
+                if let simple = CurveProfile(bytes) {
+                    isGray = simple.isGray
+                    return simple.open(context).map { .profile($0, isGray ? gray : rgb) }
+                }
+                let classes = [cmsSigInputClass, cmsSigDisplayClass, cmsSigOutputClass, cmsSigColorSpaceClass]
+                let profile = SRGBTransform.open(bytes, context) { profile in
+                    isGray = cmsGetColorSpace(profile) == cmsSigGrayData
+                    return (isGray || cmsGetColorSpace(profile) == cmsSigRgbData)
+                        && classes.contains(cmsGetDeviceClass(profile))
+                }
+                return profile.map { .profile($0, isGray ? gray : rgb) }
             }
-            let rgb = SRGBTransform.pixelType(UInt32(PT_RGB), channels: 3, extra: 1, layout)
-            let gray = SRGBTransform.pixelType(UInt32(PT_GRAY), channels: 1, extra: 3, layout)
-            return profile.map { ($0, isGray ? gray : rgb) }
         }
         guard let transform else { return nil }
         self.transform = transform

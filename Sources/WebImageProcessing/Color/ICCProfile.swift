@@ -1,35 +1,39 @@
-import CSysLCMS2
-
 /// Questions to a colour profile.
 public enum ICCProfile {
-    /// What a profile calls itself (ICC.1, `profileDescriptionTag`); nil for bytes that are no profile, or that say
-    /// nothing.
+    /// What a profile calls itself (ICC.1, `profileDescriptionTag`), in English where it can; nil for bytes that are no
+    /// profile, or that say nothing.
     public static func name(of profile: [UInt8]) -> String? {
-        guard descriptionsFit(profile) else { return nil }
-        guard let length = UInt32(exactly: profile.count), let context = cmsCreateContext(nil, nil) else { return nil }
-        defer { cmsDeleteContext(context) }
-        cmsSetLogErrorHandlerTHR(context, { _, _, _ in })
-        guard let handle = cmsOpenProfileFromMemTHR(context, profile, length) else { return nil }
-        defer { cmsCloseProfile(handle) }
-        var text = [CChar](repeating: 0, count: 256)
-        let size = cmsGetProfileInfoASCII(handle, cmsInfoDescription, "en", "US", &text, UInt32(text.count))
-        guard size > 0 else { return nil }
-        let name = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return name.isEmpty ? nil : name
+        guard let tag = ICCTags(profile)?.tag("desc") else { return nil }
+        switch tag.kind {
+        case "desc": return oldName(tag)
+        case "mluc": return localizedName(tag)
+        default: return nil
+        }
     }
 
-    /// Whether the descriptions have room for as many texts as they say: lcms2 takes memory for that many, up to half a
-    /// gigabyte, before it looks (`multiLocalizedUnicodeType`, ICC.1:2010, 10.13).
-    static func descriptionsFit(_ profile: [UInt8]) -> Bool {
-        func number(_ place: Int) -> Int { profile[place..<place + 4].reduce(0) { $0 << 8 | Int($1) } }
-        guard profile.count >= 132 else { return false }
-        for tag in 0..<min(number(128), 100) {
-            let entry = 132 + tag * 12
-            guard entry + 12 <= profile.count else { return false }
-            let (start, length) = (number(entry + 4), number(entry + 8))
-            guard start + 16 <= profile.count, profile[start..<start + 4].elementsEqual("mluc".utf8) else { continue }
-            guard number(start + 8) <= max(length - 16, 0) / 12 else { return false }
-        }
-        return true
+    private static let longestName = 256
+
+    /// `textDescriptionType` (ICC.1:2001, 6.5.17): text that ends with a zero.
+    private static func oldName(_ tag: ArraySlice<UInt8>) -> String? {
+        guard let count = tag.number(at: 8, 4) else { return nil }
+        let text = tag.dropFirst(12).prefix(min(count, longestName)).prefix { $0 != 0 }
+        return named(String(decoding: text, as: UTF8.self))
     }
+
+    /// `multiLocalizedUnicodeType` (ICC.1:2010, 10.13): texts in several languages, of which English is taken, else the
+    /// first.
+    private static func localizedName(_ tag: ArraySlice<UInt8>) -> String? {
+        guard let count = tag.number(at: 8, 4), tag.number(at: 12, 4) == 12 else { return nil }
+        // It may say any number; there are no more than have room.
+        let places = (0..<min(count, max(tag.count - 16, 0) / 12)).map { 16 + 12 * $0 }
+        let english = Int(UInt8(ascii: "e")) << 8 | Int(UInt8(ascii: "n"))
+        guard let place = places.first(where: { tag.number(at: $0, 2) == english }) ?? places.first,
+            let length = tag.number(at: place + 4, 4), let start = tag.number(at: place + 8, 4),
+            start + length <= tag.count
+        else { return nil }
+        let units = (0..<min(length / 2, longestName)).compactMap { tag.number(at: start + 2 * $0, 2) }
+        return named(String(decoding: units.map { UInt16(truncatingIfNeeded: $0) }.prefix { $0 != 0 }, as: UTF16.self))
+    }
+
+    private static func named(_ text: String) -> String? { text.isEmpty ? nil : text }
 }

@@ -9,12 +9,30 @@ package struct InkConverter: Sendable {
     /// - Parameter iccProfile: nothing about its bytes is trusted.
     /// - Returns: nil when they are no profile of four inks that can be used.
     package init?(iccProfile: [UInt8]) {
+        guard let transform = Self.transform(iccProfile, .rgba8) else { return nil }
+        self.transform = transform
+    }
+
+    /// - Returns: nil for a table that is not of inks.
+    package init?(_ table: ProfileTable) {
+        guard table.space == .inks else { return nil }
         let transform = SRGBTransform(.rgba8, intent: INTENT_PERCEPTUAL) { context in
-            let profile = SRGBTransform.open(iccProfile, context) { cmsGetColorSpace($0) == cmsSigCmykData }
-            return profile.map { ($0, SRGBTransform.pixelType(UInt32(PT_CMYK), channels: 4, extra: 0, .rgba8)) }
+            table.open(context).map { .link($0, Self.pixels(.rgba8)) }
         }
         guard let transform else { return nil }
         self.transform = transform
+    }
+
+    /// From four inks to what has as many bytes a pixel.
+    static func transform(_ iccProfile: [UInt8], _ layout: PixelLayout, isExact: Bool = false) -> SRGBTransform? {
+        SRGBTransform(layout, intent: INTENT_PERCEPTUAL, isExact: isExact) { context in
+            let profile = SRGBTransform.open(iccProfile, context) { cmsGetColorSpace($0) == cmsSigCmykData }
+            return profile.map { .profile($0, pixels(layout)) }
+        }
+    }
+
+    private static func pixels(_ layout: PixelLayout) -> UInt32 {
+        SRGBTransform.pixelType(UInt32(PT_CMYK), channels: 4, extra: 0, layout)
     }
 
     /// Turns `count` pixels of cyan, magenta, yellow and black, 0 for no ink and 255 for all, into opaque RGBA in place.

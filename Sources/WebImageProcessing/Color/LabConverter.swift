@@ -10,7 +10,7 @@ package struct LabConverter: Sendable {
         // Not by a table, which would make white 65 220 of 65 535.
         let transform = SRGBTransform(layout, intent: INTENT_RELATIVE_COLORIMETRIC, isExact: true) { context in
             let pixels = SRGBTransform.pixelType(UInt32(PT_Lab), channels: 3, extra: 1, layout)
-            return cmsCreateLab4ProfileTHR(context, nil).map { ($0, pixels) }
+            return cmsCreateLab4ProfileTHR(context, nil).map { .profile($0, pixels) }
         }
         guard let transform else { return nil }
         self.transform = transform

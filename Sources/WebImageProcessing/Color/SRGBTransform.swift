@@ -4,8 +4,13 @@ import WebImageCore
 /// A transform of lcms2 to sRGB, over pixels in place. Unchanging; any thread may use it.
 final class SRGBTransform: @unchecked Sendable {
     // Sendable: lcms2 only reads a transform that was made without its one-pixel cache.
+
     /// A profile, which the transform closes, and how its pixels lie.
-    typealias Source = (profile: cmsHPROFILE, pixels: UInt32)
+    enum Source {
+        case profile(cmsHPROFILE, UInt32)
+        /// One that leads to sRGB by itself.
+        case link(cmsHPROFILE, UInt32)
+    }
 
     private let context: cmsContext
     private let transform: cmsHTRANSFORM
@@ -50,12 +55,18 @@ final class SRGBTransform: @unchecked Sendable {
         _ context: cmsContext, _ layout: PixelLayout, _ intent: Int32, _ flags: UInt32,
         _ source: (cmsContext) -> Source?
     ) -> cmsHTRANSFORM? {
-        guard let (profile, pixels) = source(context) else { return nil }
-        defer { cmsCloseProfile(profile) }
-        guard let sRGB = cmsCreate_sRGBProfileTHR(context) else { return nil }
-        defer { cmsCloseProfile(sRGB) }
         let rgba = pixelType(UInt32(PT_RGB), channels: 3, extra: 1, layout)
-        return cmsCreateTransformTHR(context, profile, pixels, sRGB, rgba, UInt32(intent), flags)
+        switch source(context) {
+        case .link(let profile, let pixels):
+            defer { cmsCloseProfile(profile) }
+            return cmsCreateTransformTHR(context, profile, pixels, nil, rgba, UInt32(intent), flags)
+        case .profile(let profile, let pixels):
+            defer { cmsCloseProfile(profile) }
+            guard let sRGB = cmsCreate_sRGBProfileTHR(context) else { return nil }
+            defer { cmsCloseProfile(sRGB) }
+            return cmsCreateTransformTHR(context, profile, pixels, sRGB, rgba, UInt32(intent), flags)
+        case nil: return nil
+        }
     }
 
     /// What lcms2's `TYPE_…` macros make of their parts (lcms2.h, "Pixel types"), which Swift does not see. Extra channels

@@ -1,0 +1,93 @@
+import Synchronization
+package import WebImageCore
+package import WebImageProcessing
+import WebImageSystem
+
+/// Colour profiles of strangers: those of curves and a matrix are read by our own Swift, those with tables by lcms2 in a process of
+/// its own, which gives their colours at the points of a grid.
+extension DecoderPool {
+    /// lcms2 takes some milliseconds; a profile that takes longer than this is taken for one that cannot be used.
+    private static let longest = Duration.seconds(5)
+
+    /// What brings colours to sRGB, as ``/WebImageProcessing/ColorConverter/init(colors:layout:)``.
+    ///
+    /// - Throws: `decoderUnavailable` when there is no process for it.
+    package func converter(for colors: PixelColors, _ layout: PixelLayout) throws(WebImageError) -> ColorConverter? {
+        guard case .profile(let profile) = colors, ProfileTable.isNeeded(for: profile), try isIsolated else {
+            return ColorConverter(colors: colors, layout: layout)
+        }
+        return try table(of: profile).flatMap { ColorConverter($0, layout: layout) }
+    }
+
+    /// What brings four inks to sRGB, as ``/WebImageProcessing/InkConverter/init(iccProfile:)``.
+    ///
+    /// - Throws: `decoderUnavailable` when there is no process for it.
+    func inkConverter(for profile: [UInt8]) throws(WebImageError) -> InkConverter? {
+        guard try isIsolated else { return InkConverter(iccProfile: profile) }
+        return try table(of: profile).flatMap { InkConverter($0) }
+    }
+
+    private var isIsolated: Bool {
+        get throws(WebImageError) {
+            guard isolation.formats != .none else { return false }
+            return isolation.withoutSandbox == .refuse ? true : try hasSandbox(.pictures, nil)
+        }
+    }
+
+    /// - Returns: nil for a profile that cannot be used, or that did not let the process live.
+    private func table(of profile: [UInt8]) throws(WebImageError) -> ProfileTable? {
+        if let known = tables.withLock({ $0.entry(of: profile) }) { return known.table }
+        let table = try newTable(of: profile)
+        tables.withLock { $0.add(KnownTables.Entry(profile: profile, table: table)) }
+        return table
+    }
+
+    private func newTable(of profile: [UInt8]) throws(WebImageError) -> ProfileTable? {
+        let limit = ContinuousClock.now + Self.longest
+        let checkpoint: Checkpoint = { () throws(WebImageError) in
+            guard ContinuousClock.now < limit else { throw WebImageError(.limitExceeded, "the profile takes too long") }
+        }
+        let process: DecoderProcess
+        do throws(WebImageError) {
+            process = try lease(.pictures, checkpoint)
+        } catch {
+            guard error.code == .limitExceeded else { throw error }
+            throw WebImageError(.decoderUnavailable, "all processes for decoding are busy", cause: error)
+        }
+        let session = openSession(process)
+        do throws(DecoderProcess.Failure) {
+            try process.send(.colors, session, ProfileAsked(profile: profile).wireBytes, checkpoint)
+            let (tell, message) = try process.receive(session, longest: 1 << 20, checkpoint)
+            guard tell == .colors else { throw .nonsense("it does not keep to the protocol") }
+            let table = try DecoderProcess.value(message, ProfileRead.self).table
+            closeSession(session, process, isKnown: true)
+            giveBack(process, retires: table == nil)
+            return table
+        } catch {
+            let reason: Reason = if case .left = error { .ended } else { .crashed }
+            end(process, reason, while: "it read a colour profile")
+            return nil
+        }
+    }
+}
+
+/// The tables that were made last, by the bytes of their profiles.
+struct KnownTables {
+    struct Entry {
+        let profile: [UInt8]
+        /// nil for a profile that cannot be used.
+        let table: ProfileTable?
+    }
+
+    private static let most = 4
+
+    private var entries: [Entry] = []
+
+    func entry(of profile: [UInt8]) -> Entry? { entries.first { $0.profile == profile } }
+
+    mutating func add(_ entry: Entry) {
+        entries.removeAll { $0.profile == entry.profile }
+        if entries.count >= Self.most { entries.removeFirst() }
+        entries.append(entry)
+    }
+}

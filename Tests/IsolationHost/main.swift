@@ -1,0 +1,88 @@
+import HostileCoder
+import WebImageCodecs
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+// A program whose decoders are isolated, under what programs are run as. Ends with 0 when all is as it should be, with the number
+// of the first thing that is not.
+
+HostileCoder.register()
+let arguments = CommandLine.arguments
+let mode = arguments.count > 1 ? arguments[1] : ""
+var isolation = DecoderIsolation.all
+if arguments.count > 2 { isolation.program = arguments[2] }
+
+func check(_ isTrue: Bool, _ number: Int32) {
+    if !isTrue { exit(number) }
+}
+
+/// Decodes a picture in a process of its own.
+func decode(_ coder: any ImageCoder, _ bytes: [UInt8], _ pool: DecoderPool) -> (PixelBuffer?, WebImageError?) {
+    let sink = PixelBufferSink()
+    do throws(WebImageError) {
+        let decoder = try pool.isolating(coder).makeDecoder(DecodeOptions()) { _ in DecodePlan(sink: sink) }
+        let pushed = bytes.withUnsafeBytes { bytes in Result { () throws(WebImageError) in try decoder.push(bytes) } }
+        _ = try pushed.get()
+        try decoder.finish()
+        return (sink.buffer, nil)
+    } catch {
+        return (nil, error)
+    }
+}
+
+let picture = try Image(size: PixelSize(width: 20, height: 20)) { $0[0] = 9 }
+let coder = try CoderRegistry.standard.encoder(for: .webp)
+let bytes = try coder.encode(picture, as: .webp, EncodeOptions(isLossless: true))
+
+func expectPicture(_ pool: DecoderPool, _ number: Int32) {
+    let (pixels, error) = decode(coder, bytes, pool)
+    check(error == nil && pixels?.size == picture.size, number)
+}
+
+/// Pages of 500 MB, which a fork would have to copy the tables of.
+func growLarge() {
+    let count = 500 << 20
+    guard let memory = malloc(count) else { exit(9) }
+    memset(memory, 1, count)
+}
+
+switch mode {
+case "closed":
+    for file: Int32 in 0...2 { close(file) }
+case "sigchld":
+    signal(SIGCHLD, SIG_IGN)
+case "large":
+    growLarge()
+case "nobody":
+    check(setgid(65_534) == 0 && setuid(65_534) == 0, 8)
+default: break
+}
+
+let pool = DecoderPool(isolation)
+expectPicture(pool, 1)
+check(pool.report.state == .full, 2)
+if mode == "hold" {
+    // Tells its workers, then stands still until it is killed.
+    print(pool.processNumbers.map { "\($0)" }.joined(separator: " "))
+    fflush(nil)
+    while true { pause() }
+}
+let (_, error) = decode(HostileCoder(), Array(Attack.crash.rawValue.utf8), pool)
+check(error?.code == .decoderCrashed, 3)
+expectPicture(pool, 4)
+// The worker had served another picture: what crashed it is tried once more in a fresh one.
+check(pool.report.crashed == 2, 5)
+pool.shutDown()
+let end = ContinuousClock.now + .seconds(20)
+while pool.report.running > 0, ContinuousClock.now < end { sched_yield() }
+check(pool.report.running == 0, 6)
+exit(0)

@@ -1,0 +1,92 @@
+import Foundation
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageCodecs
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Programs that isolate their decoders, under what programs are run as: `Tests/IsolationHost`, which lies beside the tests.
+@Suite(.enabled(if: Workers.areThere)) struct IsolationHostTests {
+    private func path(of program: String) throws -> String {
+        let tests = try #require(realpath("/proc/self/exe", nil))
+        defer { free(tests) }
+        return String(cString: tests).split(separator: "/").dropLast().map { "/" + $0 }.joined() + "/" + program
+    }
+
+    /// Runs it to its end.
+    ///
+    /// - Returns: its status; negative: a signal.
+    private func run(_ words: [String]) throws -> Int32 {
+        let process = try PeerProcess.spawn([try path(of: "isolation-host")] + words, input: 0, output: 1, errors: 2)
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) == -1 && errno == EINTR {}
+        return status & 0x7F == 0 ? status >> 8 & 0xFF : -(status & 0x7F)
+    }
+
+    /// With closed standard streams the files of a worker could get their numbers; a program that ignores SIGCHLD has no children to
+    /// wait for; 500 MB of memory must not be copied.
+    @Test(arguments: ["plain", "closed", "sigchld", "large"]) func aProgram(mode: String) throws {
+        #expect(try run([mode]) == 0)
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "takes the rights of root")) func aProgramOfNobody() throws {
+        #expect(try run(["nobody"]) == 0)
+    }
+
+    /// As a plug-in would, whose executable is somebody else's.
+    @Test func aProgramThatStartsWebImageDecoder() throws {
+        let decoder = try path(of: "webimage-decoder")
+        #expect(try run(["plain", decoder]) == 3, "it has no hostile decoder, and answers so")
+        #expect(try run(["plain", "/does/not/exist"]) == 1)
+    }
+
+    @Test func theDecoderSaysWhatItIs() throws {
+        let process = try PeerProcess.spawn([try path(of: "webimage-decoder")], input: 0, output: 1, errors: 2)
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) == -1 && errno == EINTR {}
+        #expect(status >> 8 & 0xFF == 2)
+    }
+
+    /// Who is killed takes its workers along.
+    @Test func noWorkerOutlivesItsProgram() throws {
+        var ends: [Int32] = [0, 0]
+        #expect(pipe(&ends) == 0)
+        let host = try PeerProcess.spawn(
+            [try path(of: "isolation-host"), "hold"], input: 0, output: ends[1], errors: 2)
+        close(ends[1])
+        var (text, bytes) = ("", [UInt8](repeating: 0, count: 256))
+        while !text.contains("\n") {
+            let count = read(ends[0], &bytes, bytes.count)
+            guard count > 0 else { break }
+            text += String(decoding: bytes.prefix(count), as: UTF8.self)
+        }
+        close(ends[0])
+        let workers = text.split(whereSeparator: \.isWhitespace).compactMap { Int32($0) }
+        #expect(!workers.isEmpty)
+        for worker in workers { #expect(Self.send(0, to: worker) == 0) }
+        #expect(Self.send(SIGKILL, to: host) == 0)
+        var status: Int32 = 0
+        while waitpid(host, &status, 0) == -1 && errno == EINTR {}
+        // They get their signal when it is gone.
+        let end = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < end, workers.contains(where: { Self.isAlive($0) }) { _ = sched_yield() }
+        for worker in workers { #expect(!Self.isAlive(worker)) }
+    }
+
+    private static func send(_ signal: Int32, to process: pid_t) -> Int32 { kill(process, signal) }
+
+    /// Where nobody reaps orphans, they stay as zombies.
+    private static func isAlive(_ process: pid_t) -> Bool {
+        guard let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else { return false }
+        return !state.contains(") Z ")
+    }
+}

@@ -1,0 +1,125 @@
+import Testing
+import WebImageCore
+import WebImageProcessing
+import WebImageTesting
+
+@testable import WebImageCodecs
+
+/// Values on their way between a host and its workers: complete, and read from bytes that may come from an attacker.
+@Suite struct WireTests {
+    /// How many stored properties a type has that `WireValues` writes one by one: whoever adds one has to write it, too.
+    @Test func everyPropertyIsWritten() throws {
+        func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
+        let size = PixelSize(width: 1, height: 2)
+        #expect(count(ImageHeader(format: .png, size: size)) == 17)
+        // Behind one optional reference.
+        let metadata = Mirror(reflecting: ImageMetadata(exif: [1])).children.map(\.value)
+        #expect(
+            metadata.count == 1 && metadata.flatMap { Mirror(reflecting: $0).children.map(\.value) }.map(count) == [3])
+        #expect(count(DrawingMemory()) == 2)
+        #expect(count(ColorDescription.sRGB) == 4)
+        #expect(count(ColorCalibration()) == 2)
+        #expect(count(RowFormat(size: size, layout: .rgba8, alpha: .opaque)) == 3)
+        #expect(count(DecodeLimits.default) == 7)
+        // The checkpoint stays here.
+        #expect(count(DecodeOptions()) == 4)
+        #expect(count(VectorRaster(part: PixelRect(x: 0, y: 0, width: 1, height: 1), size: size)) == 2)
+        // The sink stays here.
+        #expect(count(DecodePlan(sink: nil)) == 4)
+    }
+
+    private func expectWhole<Value: WireValue & Equatable>(_ value: Value) throws {
+        let bytes = value.wireBytes
+        #expect(try read(Value.self, bytes) == value)
+        // Not a byte less, not one more.
+        for count in 0..<min(bytes.count, 600) {
+            #expect(throws: WireReader.Fault.self) { try read(Value.self, Array(bytes.prefix(count))) }
+        }
+        #expect(throws: WireReader.Fault.self) { try read(Value.self, bytes + [0]) }
+    }
+
+    private func read<Value: WireValue>(_ type: Value.Type, _ bytes: [UInt8]) throws -> Value {
+        try bytes.withUnsafeBytes { bytes in Result { () throws(WireReader.Fault) in try Value(wireBytes: bytes) } }
+            .get()
+    }
+
+    private var header: ImageHeader {
+        var header = ImageHeader(format: .heic, size: PixelSize(width: 30, height: 20))
+        header.sizeBeforeCrop = PixelSize(width: 32, height: 24)
+        header.orientation = .left
+        header.hasAlpha = true
+        header.bitDepth = 10
+        header.isProgressive = true
+        header.iccProfile = [1, 2, 3]
+        header.colorDescription = ColorDescription(primaries: 9, transfer: 16, matrix: 9, isFullRange: false)
+        header.colorCalibration = ColorCalibration(decodingExponent: 1.8, chromaticities: [0.1, 0.2])
+        header.metadata = ImageMetadata(exif: [4], xmp: [5, 6], density: PixelDensity(horizontal: 72, vertical: 96))
+        header.frameCount = 3
+        header.loopCount = 0
+        header.otherSizes = [PixelSize(width: 16, height: 16)]
+        return header
+    }
+
+    @Test func headersComeWhole() throws {
+        try expectWhole(header)
+        try expectWhole(ImageHeader(format: .png, size: PixelSize(width: 1, height: 1)))
+    }
+
+    @Test func errorsComeWithTheirCauses() throws {
+        let cause = WebImageError(.truncatedData, "the end is missing", format: .webp)
+        let error = WebImageError(.corruptData, "it cannot be read", cause: cause, format: .heic)
+        let bytes = error.wireBytes
+        let back = try read(WebImageError.self, bytes)
+        #expect(back.code == .corruptData && back.message == error.message && back.format == .heic)
+        #expect((back.cause as? WebImageError)?.code == .truncatedData)
+    }
+
+    /// An error of the network, or one that says that the manager was shut down, is not a decoder's to tell.
+    @Test(arguments: [WebImageError.Code.deadlineExceeded, .shutDown, .cacheIO]) func aDecoderTellsOnlyErrorsOfPictures(
+        code: WebImageError.Code
+    ) {
+        #expect(throws: WireReader.Fault.self) {
+            _ = try read(WebImageError.self, WebImageError(code, "a lie").wireBytes)
+        }
+    }
+
+    @Test func aTableHasAsManyLevelsAsItsSpace() throws {
+        let levels = (0..<33 * 33 * 33 * 3).map { UInt16(truncatingIfNeeded: $0) }
+        let table = try #require(ProfileTable(.rgb, levels))
+        #expect(try read(ProfileRead.self, ProfileRead(table: table).wireBytes).table == table)
+        #expect(try read(ProfileRead.self, ProfileRead(table: nil).wireBytes).table == nil)
+        #expect(ProfileTable(.inks, levels) == nil && ProfileTable(.rgb, Array(levels.dropLast())) == nil)
+        var writer = WireWriter()
+        writer.put(true)
+        writer.put(ProfileTable.Space.rgb.rawValue)
+        writer.put([UInt8](repeating: 0, count: 12))
+        #expect(throws: WireReader.Fault.self) { _ = try read(ProfileRead.self, writer.bytes) }
+    }
+
+    /// Bytes of an attacker's: each value is read or refused, and never makes room for more than there is.
+    @Test func anyBytesAreReadOrRefused() {
+        var generator = SeededGenerator(seed: 11)
+        let samples = [
+            header.wireBytes, WebImageError(.corruptData, "broken").wireBytes,
+            RowRun(row: 1, count: 2, wraps: false).wireBytes,
+        ]
+        for round in 0..<20_000 {
+            var bytes = samples[round % samples.count]
+            for _ in 0..<Int.random(in: 1...6, using: &generator) {
+                let place = Int.random(in: 0..<bytes.count, using: &generator)
+                bytes[place] = UInt8.random(in: 0...255, using: &generator)
+            }
+            if Bool.random(using: &generator) {
+                bytes = Array(bytes.prefix(Int.random(in: 0..<bytes.count, using: &generator)))
+            }
+            _ = try? read(ImageHeader.self, bytes)
+            _ = try? read(WebImageError.self, bytes)
+            _ = try? read(RowFormat.self, bytes)
+            _ = try? read(RowRun.self, bytes)
+            _ = try? read(StillState.self, bytes)
+            _ = try? read(AnimationState.self, bytes)
+            _ = try? read(ProfileRead.self, bytes)
+            _ = try? read(WorkerHello.self, bytes)
+        }
+    }
+}
