@@ -31,14 +31,15 @@ const char *wi_signal_name(int number) {
     return "a signal";
 }
 
-int wi_message_send(
-    int socket, const void *first, size_t first_count, const void *second, size_t second_count, int milliseconds) {
-    (void)socket, (void)first, (void)first_count, (void)second, (void)second_count, (void)milliseconds;
+int wi_message_send(int socket, const void *bytes, size_t count, int milliseconds) {
+    (void)socket, (void)bytes, (void)count, (void)milliseconds;
     return ENOSYS;
 }
 
-long wi_message_receive(int socket, void *bytes, size_t capacity, int milliseconds) {
-    (void)socket, (void)bytes, (void)capacity, (void)milliseconds;
+void wi_message_set_patience(int socket, int milliseconds) { (void)socket, (void)milliseconds; }
+
+long wi_message_receive(int socket, void *bytes, size_t capacity) {
+    (void)socket, (void)bytes, (void)capacity;
     return WI_MESSAGE_CLOSED;
 }
 

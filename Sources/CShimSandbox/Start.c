@@ -220,10 +220,9 @@ const char *wi_signal_name(int number) {
 
 /* MARK: Messages */
 
-int wi_message_send(
-    int socket, const void *first, size_t first_count, const void *second, size_t second_count, int milliseconds) {
-    struct iovec parts[2] = {{(void *)first, first_count}, {(void *)second, second_count}};
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = second_count > 0 ? 2 : 1};
+int wi_message_send(int socket, const void *bytes, size_t count, int milliseconds) {
+    struct iovec part = {(void *)bytes, count};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     int flags = MSG_NOSIGNAL | (milliseconds >= 0 ? MSG_DONTWAIT : 0);
     for (int has_waited = 0; sendmsg(socket, &message, flags) < 0;) {
         if (errno == EINTR) continue;
@@ -236,20 +235,16 @@ int wi_message_send(
     return 0;
 }
 
-long wi_message_receive(int socket, void *bytes, size_t capacity, int milliseconds) {
-    if (milliseconds >= 0) {
-        struct pollfd wait = {.fd = socket, .events = POLLIN};
-        int ready = poll(&wait, 1, milliseconds);
-        if (ready == 0 || (ready < 0 && errno == EINTR)) return WI_MESSAGE_NONE;
-    }
-    while (1) {
-        /* Without room for descriptors: such as a worker might send are closed by the kernel. */
-        ssize_t count = recv(socket, bytes, capacity, milliseconds == 0 ? MSG_DONTWAIT : 0);
-        if (count > 0) return count;
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return WI_MESSAGE_NONE;
-        return WI_MESSAGE_CLOSED;
-    }
+void wi_message_set_patience(int socket, int milliseconds) {
+    struct timeval patience = {milliseconds / 1000, milliseconds % 1000 * 1000};
+    setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+}
+
+long wi_message_receive(int socket, void *bytes, size_t capacity) {
+    /* Without room for descriptors: such as a worker might send are closed by the kernel. */
+    ssize_t count = recv(socket, bytes, capacity, 0);
+    if (count > 0) return count;
+    return count < 0 && (errno == EAGAIN || errno == EINTR) ? WI_MESSAGE_NONE : WI_MESSAGE_CLOSED;
 }
 
 #endif

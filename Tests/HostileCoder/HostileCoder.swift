@@ -194,7 +194,7 @@ package enum Attack: String, CaseIterable, Sendable {
 
     private func send(_ messages: [UInt8]...) {
         for message in messages {
-            guard wi_message_send(3, message, message.count, nil, 0, -1) == 0 else { wi_worker_leave(0) }
+            guard wi_message_send(3, message, message.count, -1) == 0 else { wi_worker_leave(0) }
         }
     }
 }

@@ -354,7 +354,7 @@ private struct ComingFromKingfisherAndNuke {
 }
 
 // Security.md
-private func isolatedManager() async -> ImageManager {
+func isolatedManager() async -> ImageManager {
     var configuration = ImageManager.Configuration()
     configuration.isolation = .automatic
     let manager = ImageManager(configuration: configuration)

@@ -69,14 +69,16 @@ const char *wi_signal_name(int number);
 
 enum { WI_MESSAGE_NONE = -1, WI_MESSAGE_CLOSED = -2 };
 
-/* One message. Gives 0, or an errno, or WI_MESSAGE_NONE when the other end took nothing for so long.
+/* One packet. Gives 0, or an errno, or WI_MESSAGE_NONE when the other end took nothing for so long.
    milliseconds: how long to wait then; -1: for ever. */
-int wi_message_send(
-    int socket, const void *first, size_t first_count, const void *second, size_t second_count, int milliseconds);
+int wi_message_send(int socket, const void *bytes, size_t count, int milliseconds);
 
-/* The next message, cut at the capacity: its length, or one of the above.
-   milliseconds: how long to wait for one; -1: for ever. */
-long wi_message_receive(int socket, void *bytes, size_t capacity, int milliseconds);
+/* How long wi_message_receive waits. */
+void wi_message_set_patience(int socket, int milliseconds);
+
+/* The next packet, cut at the capacity: its length, or WI_MESSAGE_NONE when there was none for so long (or a signal came), or
+   WI_MESSAGE_CLOSED. */
+long wi_message_receive(int socket, void *bytes, size_t capacity);
 
 /* MARK: In a worker */
 

@@ -56,7 +56,7 @@ extension DecoderPool {
         }
         let session = openSession(process)
         do throws(DecoderProcess.Failure) {
-            try process.send(.colors, session, ProfileAsked(profile: profile).wireBytes, checkpoint)
+            try process.put(.colors, session, ProfileAsked(profile: profile).wireBytes, checkpoint)
             let (tell, message) = try process.receive(session, longest: 1 << 20, checkpoint)
             guard tell == .colors else { throw .nonsense("it does not keep to the protocol") }
             let table = try DecoderProcess.value(message, ProfileRead.self).table

@@ -69,14 +69,13 @@ final class DecoderProcess: @unchecked Sendable {
         self.kind = kind
         self.worker = worker
         memory = SharedMemory(base: base)
-        socket = MessageSocket(worker.socket)
+        socket = MessageSocket(worker.socket, patience: Self.patience)
     }
 
     deinit {
         wi_worker_kill(&worker)
         _ = wi_worker_wait(&worker)
         wi_worker_close(&worker)
-        socket.deallocate()
     }
 
     /// Its number in the system.
@@ -110,17 +109,32 @@ final class DecoderProcess: @unchecked Sendable {
 
     // MARK: messages
 
+    typealias Checkpoint = @Sendable () throws(WebImageError) -> Void
+
+    /// Has a message go with the next packet: when it is waited for an answer.
+    func put(
+        _ ask: WorkerAsk, _ session: UInt32, _ bytes: [UInt8] = [], _ checkpoint: Checkpoint?
+    ) throws(Failure) {
+        try sending(checkpoint) { (wait) throws(MessageSocket.Failure) in
+            try socket.put(ask.rawValue, session, bytes, wait)
+        }
+    }
+
+    /// Sends what was put.
+    func flush(_ checkpoint: Checkpoint?) throws(Failure) {
+        try sending(checkpoint) { (wait) throws(MessageSocket.Failure) in try socket.flush(wait) }
+    }
+
     /// - Parameter checkpoint: asked while the worker takes nothing; what it throws ends the wait.
-    func send(
-        _ ask: WorkerAsk, _ session: UInt32, _ bytes: [UInt8] = [],
-        _ checkpoint: (@Sendable () throws(WebImageError) -> Void)?
+    private func sending(
+        _ checkpoint: Checkpoint?, _ body: (MessageSocket.Wait) throws(MessageSocket.Failure) -> Void
     ) throws(Failure) {
         var reason: WebImageError?
         do throws(MessageSocket.Failure) {
-            try socket.send(ask.rawValue, session, bytes, milliseconds: Self.patience) {
+            try withoutActuallyEscaping({ () -> Bool in
                 do throws(WebImageError) { try checkpoint?() } catch { reason = error }
                 return reason != nil
-            }
+            }) { (isGivenUp) throws(MessageSocket.Failure) in try body(.until(isGivenUp)) }
         } catch {
             throw reason.map { .left($0) } ?? .gone
         }
@@ -131,7 +145,8 @@ final class DecoderProcess: @unchecked Sendable {
     /// - Returns: false when it does not listen.
     func sendClose(of session: UInt32) -> Bool {
         do throws(MessageSocket.Failure) {
-            try socket.send(WorkerAsk.close.rawValue, session, milliseconds: 0)
+            try socket.put(WorkerAsk.close.rawValue, session, [], .not)
+            try socket.flush(.not)
             return true
         } catch {
             return false
@@ -144,12 +159,13 @@ final class DecoderProcess: @unchecked Sendable {
     ///   - longest: bytes that it may have.
     ///   - checkpoint: asked while there is nothing; what it throws ends the wait.
     func receive(
-        _ session: UInt32, longest: Int, _ checkpoint: (@Sendable () throws(WebImageError) -> Void)?
+        _ session: UInt32, longest: Int, _ checkpoint: Checkpoint?
     ) throws(Failure) -> (WorkerTell, MessageSocket.Message) {
+        try flush(checkpoint)
         while true {
             var received: MessageSocket.Message?
             do throws(MessageSocket.Failure) {
-                received = try socket.receive(longest: longest, milliseconds: Self.patience)
+                received = try socket.receive(longest: longest)
             } catch {
                 throw error == .closed ? .gone : .nonsense("it does not keep to the protocol")
             }
@@ -178,9 +194,7 @@ final class DecoderProcess: @unchecked Sendable {
     }
 
     /// Waits for its first word.
-    func waitForHello(
-        _ checkpoint: (@Sendable () throws(WebImageError) -> Void)?
-    ) throws(Failure) -> WorkerHello {
+    func waitForHello(_ checkpoint: Checkpoint?) throws(Failure) -> WorkerHello {
         let limit = ContinuousClock.now + .seconds(20)
         let (tell, message) = try receive(0, longest: 1 << 10) { () throws(WebImageError) in
             try checkpoint?()

@@ -32,7 +32,7 @@ final class DecoderWorker {
     /// Milliseconds without a message after which it gives memory back.
     private static let restlessness: Int32 = 1000
 
-    private let socket = MessageSocket(Int32(WI_WORKER_SOCKET))
+    private let socket = MessageSocket(Int32(WI_WORKER_SOCKET), patience: DecoderWorker.restlessness)
     private let memory: SharedMemory
     private let coders: [any ImageCoder]
     private let positions = RingPositions()
@@ -63,6 +63,7 @@ final class DecoderWorker {
         let hello = WorkerHello(
             hasSeccomp: done.has_seccomp != 0, landlock: Int(done.landlock), fault: Int(fault))
         worker.tell(.hello, hello.wireBytes)
+        worker.flush()
         guard fault == 0 else { return 1 }
         worker.run()
     }
@@ -170,6 +171,8 @@ final class DecoderWorker {
     private func makeSink(firstWord: WorkerTell = .begin, keepsWhole: Bool) -> RingSink {
         RingSink(memory, positions, firstWord: firstWord, keepsWhole: keepsWhole) { [unowned self] in
             tell($0, $1)
+        } sendNow: { [unowned self] in
+            flush()
         } waitForTaken: { [unowned self] in
             _ = receive(.taken)
         }
@@ -271,20 +274,29 @@ final class DecoderWorker {
 
     // MARK: the wire
 
+    /// What is told goes out when the worker waits for something.
     private func tell(_ tell: WorkerTell, _ bytes: [UInt8] = []) {
         do throws(MessageSocket.Failure) {
-            try socket.send(tell.rawValue, current, bytes)
+            try socket.put(tell.rawValue, current, bytes)
         } catch {
             wi_worker_leave(0)
         }
     }
 
+    private func flush() {
+        do throws(MessageSocket.Failure) { try socket.flush() } catch { wi_worker_leave(0) }
+    }
+
     private func receive() -> MessageSocket.Message {
+        flush()
         do throws(MessageSocket.Failure) {
-            if let message = try socket.receive(longest: .max, milliseconds: Self.restlessness) { return message }
-            // Nobody has wanted anything for a while.
-            wi_worker_trim()
-            if let message = try socket.receive(longest: .max, milliseconds: -1) { return message }
+            var hasTrimmed = false
+            while true {
+                if let message = try socket.receive(longest: .max) { return message }
+                // Nobody has wanted anything for a while.
+                if !hasTrimmed { wi_worker_trim() }
+                hasTrimmed = true
+            }
         } catch {}
         // The host is gone.
         wi_worker_leave(0)

@@ -129,11 +129,11 @@ final class IsolatedDecoder: CollectingDecoder {
             }
         }
         guard refusal == nil, let plan else {
-            return try picture.send(.plan, PlanAnswer(nil).wireBytes, to: process)
+            return try picture.put(.plan, PlanAnswer(nil).wireBytes, to: process)
         }
         // A sink that keeps the picture has its memory from `begin` on; a worker keeps it too, for decoders that refine.
         let answer = PlanAnswer(plan, wantsRows: plan.sink != nil, keepsWhole: plan.sink != nil)
-        try picture.send(.plan, answer.wireBytes, to: process)
+        try picture.put(.plan, answer.wireBytes, to: process)
     }
 
     /// - Parameter isRefused: whether the picture may be over the limits, since it is not decoded.

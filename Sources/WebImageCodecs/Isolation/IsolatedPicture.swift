@@ -103,13 +103,13 @@ final class IsolatedPicture {
                     session = pool.openSession(found)
                     begins()
                     switch opening {
-                    case .still(let value): try send(.openStill, value.wireBytes, to: found)
-                    case .animation(let value): try send(.openAnimation, value.wireBytes, to: found)
+                    case .still(let value): try put(.openStill, value.wireBytes, to: found)
+                    case .animation(let value): try put(.openAnimation, value.wireBytes, to: found)
                     }
                 }
                 try bringUp(found, serve)
                 if let call {
-                    try send(call.ask, call.argument, to: found)
+                    try put(call.ask, call.argument, to: found)
                     try serve(found, true)
                 }
                 return pool.giveBack(found)
@@ -136,7 +136,7 @@ final class IsolatedPicture {
         }
         guard isFinished, !hasToldEnd else { return }
         hasToldEnd = true
-        try send(.finish, to: process)
+        try put(.finish, to: process)
         try serve(process, false)
     }
 
@@ -151,8 +151,10 @@ final class IsolatedPicture {
                 (process.memory.input + piece.offset).copyMemory(from: base + sent, byteCount: piece.count)
             }
         }
-        try send(.push, piece.wireBytes, to: process)
+        try put(.push, piece.wireBytes, to: process)
         sent += piece.count
+        // The next one takes a moment.
+        if sent < kept.count { try process.flush(options.checkpoint) }
     }
 
     /// Gives the process back or ends it.
@@ -193,10 +195,10 @@ final class IsolatedPicture {
         try process.receive(session, longest: longestMessage, options.checkpoint)
     }
 
-    func send(
+    func put(
         _ ask: WorkerAsk, _ bytes: [UInt8] = [], to process: DecoderProcess
     ) throws(DecoderProcess.Failure) {
-        try process.send(ask, session, bytes, options.checkpoint)
+        try process.put(ask, session, bytes, options.checkpoint)
     }
 
     /// Takes a run of rows out of the ring.
@@ -234,7 +236,7 @@ final class IsolatedPicture {
     /// Tells the worker how far its rows were taken: all that it has told of.
     func tellTaken(_ process: DecoderProcess, wantsMore: Bool) throws(DecoderProcess.Failure) {
         process.positions.taken = process.positions.end
-        try send(.taken, RowsTaken(bytes: process.positions.end, wantsMore: wantsMore).wireBytes, to: process)
+        try put(.taken, RowsTaken(bytes: process.positions.end, wantsMore: wantsMore).wireBytes, to: process)
     }
 
     /// Takes a picture that a worker has made: its format, its rows, its end.

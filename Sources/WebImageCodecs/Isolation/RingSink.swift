@@ -8,6 +8,7 @@ final class RingSink: RowSink {
 
     private let memory: SharedMemory
     private let tell: Tell
+    private let sendNow: () -> Void
     private let waitForTaken: WaitForTaken
     private let firstWord: WorkerTell
     private let keepsWhole: Bool
@@ -28,13 +29,14 @@ final class RingSink: RowSink {
     ///   - firstWord: tells the format.
     init(
         _ memory: SharedMemory, _ positions: RingPositions, firstWord: WorkerTell = .begin, keepsWhole: Bool,
-        tell: @escaping Tell, waitForTaken: @escaping WaitForTaken
+        tell: @escaping Tell, sendNow: @escaping () -> Void, waitForTaken: @escaping WaitForTaken
     ) {
         self.memory = memory
         self.positions = positions
         self.firstWord = firstWord
         self.keepsWhole = keepsWhole
         self.tell = tell
+        self.sendNow = sendNow
         self.waitForTaken = waitForTaken
     }
 
@@ -122,6 +124,9 @@ final class RingSink: RowSink {
             flush()
             run = RowRun(row: row, count: count, wraps: place.wraps)
         }
-        if let run, run.count * shape.bytesPerRow >= shape.capacity / 8 { flush() }
+        // Each waking of the host costs as much as some tens of thousands of bytes; it should not have nothing to do either.
+        guard let run, run.count * shape.bytesPerRow >= shape.capacity / 4 else { return }
+        flush()
+        sendNow()
     }
 }

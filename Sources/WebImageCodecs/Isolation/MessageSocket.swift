@@ -1,0 +1,149 @@
+import CShimSandbox
+import WebImageCore
+
+/// One end of the socket between host and worker: messages with a kind, whose they are, and a value. Several go in one packet, so
+/// that the other end wakes up once for them; long ones go in pieces.
+final class MessageSocket {
+    enum Failure: Error {
+        /// The other end is gone.
+        case closed
+        /// What came is no message.
+        case nonsense
+    }
+
+    struct Message {
+        var kind: UInt8
+        var session: UInt32
+        var bytes: [UInt8]
+
+        /// - Throws: `nonsense`.
+        func value<Value: WireValue>(_ type: Value.Type = Value.self) throws(Failure) -> Value {
+            // The closure of the array's own method throws no typed errors.
+            let result = bytes.withUnsafeBytes { bytes in
+                Result { () throws(WireReader.Fault) in try Value(wireBytes: bytes) }
+            }
+            switch result {
+            case .success(let value): return value
+            case .failure: throw .nonsense
+            }
+        }
+    }
+
+    /// Kind, whether more of it follows, how many bytes it has and one more (two bytes; 0: the rest of the packet), the
+    /// session.
+    private static let headCount = 8
+    private static let longestPacket = 32 << 10
+    /// Between two pieces of a message.
+    private static let longestPause = Duration.seconds(2)
+
+    private let file: Int32
+    private let patience: Duration
+    private let buffer: UnsafeMutableRawBufferPointer
+    /// What came and was not taken yet.
+    private var came = 0..<0
+    private var outgoing: [UInt8] = []
+
+    /// - Parameter patience: milliseconds after which a wait for a message ends without one.
+    init(_ file: Int32, patience: Int32) {
+        self.file = file
+        self.patience = .milliseconds(Int(patience))
+        buffer = .allocate(byteCount: Self.longestPacket, alignment: 16)
+        wi_message_set_patience(file, patience)
+    }
+
+    deinit { buffer.deallocate() }
+
+    /// Has a message go with the next packet.
+    func put(_ kind: UInt8, _ session: UInt32, _ bytes: [UInt8] = [], _ wait: Wait = .untilTaken) throws(Failure) {
+        let room = Self.longestPacket - Self.headCount
+        if outgoing.count + bytes.count > room { try flush(wait) }
+        var sent = 0
+        while bytes.count - sent > room {
+            putHead(kind, session, room, hasMore: true)
+            outgoing += bytes[sent..<sent + room]
+            try flush(wait)
+            sent += room
+        }
+        putHead(kind, session, bytes.count - sent, hasMore: false)
+        outgoing += bytes[sent...]
+    }
+
+    private func putHead(_ kind: UInt8, _ session: UInt32, _ count: Int, hasMore: Bool) {
+        let head = (kind, UInt8(hasMore ? 1 : 0), UInt16(count + 1), session)
+        withUnsafeBytes(of: head) { outgoing.append(contentsOf: $0) }
+    }
+
+    /// How long to wait while the other end takes nothing.
+    enum Wait {
+        case untilTaken
+        case not
+        /// Asked again and again, until it says so.
+        case until(() -> Bool)
+    }
+
+    /// Sends what was put.
+    ///
+    /// - Throws: `closed`, also when it was given up.
+    func flush(_ wait: Wait = .untilTaken) throws(Failure) {
+        guard !outgoing.isEmpty else { return }
+        let milliseconds: Int32 =
+            switch wait {
+            case .untilTaken: -1
+            case .not: 0
+            case .until: 50
+            }
+        while true {
+            let result = outgoing.withUnsafeBytes { wi_message_send(file, $0.baseAddress, $0.count, milliseconds) }
+            if result == WI_MESSAGE_NONE, case .until(let isGivenUp) = wait, !isGivenUp() { continue }
+            guard result == 0 else { throw .closed }
+            outgoing.removeAll(keepingCapacity: true)
+            return
+        }
+    }
+
+    /// The next message.
+    ///
+    /// - Parameter longest: bytes that it may have.
+    /// - Returns: nil when there was none for as long as the patience lasts.
+    func receive(longest: Int) throws(Failure) -> Message? {
+        var message: Message?
+        var pause = Duration.zero
+        while true {
+            if came.isEmpty {
+                let count = wi_message_receive(file, buffer.baseAddress, buffer.count)
+                if count == WI_MESSAGE_NONE {
+                    guard message != nil else { return nil }
+                    // Behind a first piece the next is on its way, unless the other end is up to something.
+                    pause += patience
+                    guard pause < Self.longestPause else { throw .nonsense }
+                    continue
+                }
+                guard count > 0 else { throw .closed }
+                came = 0..<count
+            }
+            let (piece, hasMore) = try takePiece()
+            var whole = message ?? Message(kind: piece.kind, session: piece.session, bytes: [])
+            guard whole.kind == piece.kind, whole.session == piece.session,
+                whole.bytes.count + piece.bytes.count <= longest
+            else { throw .nonsense }
+            whole.bytes.append(contentsOf: piece.bytes)
+            guard hasMore else { return whole }
+            message = whole
+        }
+    }
+
+    private func takePiece() throws(Failure) -> (
+        (kind: UInt8, session: UInt32, bytes: UnsafeRawBufferPointer), hasMore: Bool
+    ) {
+        guard came.count >= Self.headCount else { throw .nonsense }
+        let start = came.lowerBound
+        let stored = Int(buffer.loadUnaligned(fromByteOffset: start + 2, as: UInt16.self))
+        let body = start + Self.headCount
+        let count = stored == 0 ? came.upperBound - body : stored - 1
+        guard count <= came.upperBound - body else { throw .nonsense }
+        came = body + count..<came.upperBound
+        let bytes = UnsafeRawBufferPointer(rebasing: buffer[body..<body + count])
+        let session = buffer.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self)
+        return ((buffer[start], session, bytes), buffer[start + 1] == 1)
+    }
+}
