@@ -10,13 +10,14 @@ import WebImageTesting
     import Darwin
 #endif
 
-/// What is fuzzed: sniffing, metadata, placeholders, the rules of HTTP, or the decoder of a format.
+/// What is fuzzed: sniffing, metadata, placeholders, the rules of HTTP, what decoding processes say, or the decoder of a format.
 struct FuzzTarget {
     private enum Kind {
         case sniffing
         case metadata
         case placeholders
         case http
+        case wire
         case decoding(ImageFormat, any ImageCoder)
     }
 
@@ -25,7 +26,7 @@ struct FuzzTarget {
 
     /// Every target of this build. A coder that is registered becomes one by that.
     static var names: [String] {
-        ["sniffing", "metadata", "placeholders", "http"] + coders.keys.map(\.rawValue).sorted()
+        ["sniffing", "metadata", "placeholders", "http", "wire"] + coders.keys.map(\.rawValue).sorted()
     }
 
     private static var coders: [ImageFormat: any ImageCoder] {
@@ -45,6 +46,7 @@ struct FuzzTarget {
         case "metadata": kind = .metadata
         case "placeholders": kind = .placeholders
         case "http": kind = .http
+        case "wire": kind = .wire
         default:
             let format = ImageFormat(rawValue: name)
             guard let coder = Self.coders[format] else { return nil }
@@ -58,6 +60,7 @@ struct FuzzTarget {
         case .metadata: MetadataFuzz.run(bytes)
         case .placeholders: PlaceholderFuzz.run(bytes)
         case .http: HTTPFuzz.run(bytes)
+        case .wire: WireFuzz.run(bytes)
         case .decoding(let format, let coder): DecodingFuzz(format: format, coder: coder).run(bytes)
         }
     }
@@ -98,6 +101,7 @@ extension FuzzTarget {
         case .decoding: pictures
         case .sniffing: pictures.map { ($0.0, Array($0.1.prefix(600))) }
         case .http: HTTPFuzz.seeds
+        case .wire: WireFuzz.seeds
         case .placeholders: PlaceholderFuzz.seeds
         case .metadata:
             Orientation.allCases.map { ("orientation-\($0.rawValue)", EXIFOrientation.block($0)) }

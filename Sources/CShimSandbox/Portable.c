@@ -17,6 +17,15 @@ int wi_worker_start(const char *path, int options, uint64_t memory_limit, size_t
     return ENOSYS;
 }
 
+int wi_worker_imitate(size_t shared, wi_worker *worker) {
+    (void)shared, (void)worker;
+    return -1;
+}
+
+void wi_end_of_packets(int socket) { (void)socket; }
+
+void wi_close(int file) { (void)file; }
+
 void wi_worker_kill(const wi_worker *worker) { (void)worker; }
 
 wi_worker_end wi_worker_wait(const wi_worker *worker) {

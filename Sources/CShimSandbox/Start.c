@@ -162,6 +162,27 @@ int wi_worker_start(const char *path, int options, uint64_t memory_limit, size_t
     return 0;
 }
 
+int wi_worker_imitate(size_t shared, wi_worker *worker) {
+    memset(worker, 0, sizeof *worker);
+    worker->process = worker->process_file = worker->socket = -1;
+    int ends[2] = {-1, -1};
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return -1;
+    void *memory = mmap(NULL, shared, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        close(ends[0]);
+        close(ends[1]);
+        return -1;
+    }
+    worker->socket = ends[0];
+    worker->memory = memory;
+    worker->memory_size = shared;
+    return ends[1];
+}
+
+void wi_end_of_packets(int socket) { shutdown(socket, SHUT_WR); }
+
+void wi_close(int file) { close(file); }
+
 /* MARK: Ending */
 
 void wi_worker_kill(const wi_worker *worker) {

@@ -46,6 +46,15 @@ int wi_worker_find_program(char *path, size_t capacity);
    Gives 0 or an errno. */
 int wi_worker_start(const char *path, int options, uint64_t memory_limit, size_t shared, wi_worker *worker);
 
+/* For tests: memory and a socket without a process. Gives the other end of the socket, or -1. */
+int wi_worker_imitate(size_t shared, wi_worker *worker);
+
+/* For tests: nothing more will be sent from this end. */
+void wi_end_of_packets(int socket);
+
+/* For tests: close(). */
+void wi_close(int file);
+
 /* SIGKILL. Nothing happens to one that is gone. */
 void wi_worker_kill(const wi_worker *worker);
 

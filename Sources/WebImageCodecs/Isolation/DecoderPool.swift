@@ -115,8 +115,10 @@ package final class DecoderPool: Sendable {
         }
     }
 
-    /// The numbers of the processes that run.
-    package var processNumbers: [Int32] { state.withLock { $0.processes.map(\.processNumber) } }
+    /// The numbers of the processes that are ready.
+    package var processNumbers: [Int32] {
+        state.withLock { $0.processes.filter(\.lending.isGreeted).map(\.processNumber) }
+    }
 
     /// Where this program's executable cannot be a worker: the program that can.
     private static let program: String? = {
@@ -126,6 +128,9 @@ package final class DecoderPool: Sendable {
             return String(cString: start)
         }
     }()
+
+    /// For tests: has a process that was started elsewhere decode here.
+    func take(_ process: DecoderProcess) { state.withLock { $0.processes.append(process) } }
 
     // MARK: leases
 

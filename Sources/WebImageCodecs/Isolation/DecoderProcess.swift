@@ -46,6 +46,8 @@ final class DecoderProcess: @unchecked Sendable {
     let memory: SharedMemory
     var lending = Lending()
     private var heard = 0
+    /// Of the socket, where there is no process; else -1.
+    private var otherEnd: Int32 = -1
     /// Which part of the shared input has room for the next piece.
     var nextInput = 0
     private var worker: wi_worker
@@ -72,7 +74,28 @@ final class DecoderProcess: @unchecked Sendable {
         socket = MessageSocket(worker.socket, patience: Self.patience)
     }
 
+    /// Without a process: what a worker might say was written into the socket before.
+    ///
+    /// - Returns: nil where there are no workers.
+    init?(saying packets: [[UInt8]]) {
+        var worker = wi_worker()
+        let other = wi_worker_imitate(SharedMemory.byteCount, &worker)
+        guard other >= 0, let base = worker.memory else { return nil }
+        for packet in packets where !packet.isEmpty {
+            guard packet.withUnsafeBytes({ wi_message_send(other, $0.baseAddress, $0.count, 0) }) == 0 else { break }
+        }
+        wi_end_of_packets(other)
+        self.kind = .pictures
+        self.worker = worker
+        otherEnd = other
+        memory = SharedMemory(base: base)
+        socket = MessageSocket(worker.socket, patience: Self.patience)
+        lending.isBusy = false
+        lending.isGreeted = true
+    }
+
     deinit {
+        if otherEnd >= 0 { wi_close(otherEnd) }
         wi_worker_kill(&worker)
         _ = wi_worker_wait(&worker)
         wi_worker_close(&worker)

@@ -202,7 +202,7 @@ final class DecoderWorker {
         _ body: (any ImageDecoder) throws(WebImageError) -> DecodeState?
     ) {
         // More bytes of a picture that wants none may be on their way.
-        guard !parts.state.hasStoppedAtHeader, !parts.state.isComplete || parts.state.mayLearnMore else {
+        guard parts.state.mayLearnMore || !(parts.state.isComplete || parts.state.hasStoppedAtHeader) else {
             return tell(.still, parts.state.wireBytes)
         }
         var failure: WebImageError?

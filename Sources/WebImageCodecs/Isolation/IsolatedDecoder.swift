@@ -52,6 +52,10 @@ final class IsolatedDecoder: CollectingDecoder {
     func finish() throws(WebImageError) {
         guard !state.isComplete || state.mayLearnMore else { return }
         try run(finishes: true)
+        guard header != nil, isWhole else {
+            picture.close()
+            throw WebImageError(.decoderCrashed, "the decoder's process gave less of the picture than it said")
+        }
         // Most pictures have one decode: what the worker holds of it is given up with it.
         picture.close()
     }
@@ -69,6 +73,12 @@ final class IsolatedDecoder: CollectingDecoder {
             pixels = try picture.takePixels(process) { self.isAllowed($0, header) }
         }
         return pixels
+    }
+
+    /// Whether nothing is missing that was asked for: what is not written must never be seen.
+    private var isWhole: Bool {
+        guard let sink = plan?.sink, sink.wantsRows, !state.hasStoppedAtHeader else { return true }
+        return rows.map { $0.done == $0.format.size.height } ?? false
     }
 
     private func run(finishes: Bool = false) throws(WebImageError) {
@@ -105,6 +115,7 @@ final class IsolatedDecoder: CollectingDecoder {
         case .still:
             state = try DecoderProcess.value(message)
             if let header = state.header { self.header = try checked(header) }
+            guard !state.isComplete || (plannedHeader != nil && isWhole) else { throw .nonsense("it ends before its last row") }
             return false
         case .learned: header = try checked(try DecoderProcess.value(message), isRefused: true)
         case .failed: throw .told(try DecoderProcess.value(message))

@@ -84,6 +84,31 @@ import WebImageTesting
         #expect(error.code == .limitExceeded || error.code == .decoderCrashed, "\(error)")
     }
 
+    /// Two that never end hold up nobody else.
+    @Test func nobodyWaitsForThoseThatSpin() throws {
+        #expect(Self.isRegistered)
+        let pool = DecoderPool(.all)
+        let isOver = Guarded(false)
+        let spinning = (0..<2).map { _ in
+            let end = BlockingAnswer<WebImageError?>()
+            _ = startThread(named: "spins") {
+                let options = DecodeOptions { () throws(WebImageError) in
+                    if isOver.withLock({ $0 }) { throw WebImageError(.limitExceeded, "the time is up") }
+                }
+                let outcome = DecodeOutcome(
+                    IsolatedCoder(coder: HostileCoder(), pool: pool), Array(Attack.spin.rawValue.utf8), options)
+                end.give(outcome.error)
+            }
+            return end
+        }
+        for _ in 0..<5 { try expectNextPicture(pool) }
+        isOver.withLock { $0 = true }
+        for end in spinning { #expect(end.value()?.code == .limitExceeded) }
+        try expectNextPicture(pool)
+        #expect(pool.report.ended == 2 && pool.report.crashed == 0)
+        pool.shutDown()
+    }
+
     @Test(arguments: Attack.allCases.filter { $0.isOfTheProtocol && $0 != .silence && $0 != .halfMessage })
     func liesAreSeenThrough(attack: Attack) throws {
         let (failure, sink) = try outcome(of: attack)

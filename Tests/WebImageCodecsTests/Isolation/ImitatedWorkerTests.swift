@@ -1,0 +1,70 @@
+import Testing
+import WebImageCore
+import WebImageTesting
+
+@testable import WebImageCodecs
+
+/// The host's side alone, with a worker that says what is written here.
+@Suite(.enabled(if: Workers.areThere)) struct ImitatedWorkerTests {
+    private let header = ImageHeader(format: .png, size: PixelSize(width: 9, height: 7))
+
+    private func outcome(_ packets: [[UInt8]]) throws -> DecodeOutcome {
+        DecodeOutcome(try #require(ImitatedWorker.coder(PNGCoder(), saying: packets)), [1, 2, 3])
+    }
+
+    private var conversation: [[UInt8]] { ImitatedWorker.conversation(about: header) }
+
+    @Test func aWorkerThatKeepsToTheProtocolGivesAPicture() throws {
+        let outcome = try outcome(conversation)
+        #expect(outcome.error == nil && outcome.faults.isEmpty && outcome.rows == 7 && outcome.header == header)
+    }
+
+    @Test func framesCome() throws {
+        let header = ImageHeader(format: .webp, size: PixelSize(width: 9, height: 7))
+        let packets = ImitatedWorker.conversation(aboutAnimation: header, frames: 3)
+        let coder = try #require(ImitatedWorker.coder(WebPCoder(), saying: packets))
+        let decoder = try #require(try coder.makeAnimationDecoder(.webp, DecodeOptions()))
+        try [UInt8](repeating: 1, count: 3).withUnsafeBytes { try decoder.push($0) }
+        #expect(decoder.storedDelays.count == 3)
+        for index in 0..<3 { #expect(try decoder.frame(at: index).size == header.size) }
+    }
+
+    /// Memory that nobody has written must not become a picture.
+    @Test func aPictureWithoutAllItsRowsIsNone() throws {
+        for missing in [[2], [1, 2], [0, 1, 2], [1]] {
+            let packets = conversation.indices.filter { !missing.contains($0) }.map { conversation[$0] }
+            let outcome = try outcome(packets)
+            #expect(outcome.error?.code == .decoderCrashed, "without \(missing)")
+        }
+    }
+
+    @Test func whoFallsSilentIsGone() throws {
+        for count in 0..<conversation.count {
+            #expect(try outcome(Array(conversation.prefix(count))).error?.code == .decoderCrashed)
+        }
+    }
+
+    /// The same as `make fuzz TARGET=wire`, for a moment.
+    @Test func anyWordsEndInAPictureOrATypedError() throws {
+        var generator = SeededGenerator(seed: 4)
+        for _ in 0..<1500 {
+            var packets = conversation
+            for _ in 0..<Int.random(in: 1...4, using: &generator) {
+                let index = Int.random(in: 0..<packets.count, using: &generator)
+                switch Int.random(in: 0..<5, using: &generator) {
+                case 0: packets.remove(at: index)
+                case 1: packets.insert(packets[index], at: index)
+                case 2: packets[index] += [0, 0, 0]
+                default:
+                    guard !packets[index].isEmpty else { break }
+                    let place = Int.random(in: 0..<packets[index].count, using: &generator)
+                    packets[index][place] = UInt8.random(in: 0...255, using: &generator)
+                }
+                if packets.isEmpty { break }
+            }
+            let outcome = try outcome(packets)
+            let faults = outcome.faults.filter { !$0.contains("decoderCrashed") }
+            #expect(faults.isEmpty, "\(faults)")
+        }
+    }
+}

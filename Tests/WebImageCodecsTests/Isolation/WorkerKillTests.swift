@@ -1,0 +1,99 @@
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageCodecs
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Workers that are killed at any moment: each picture ends once, the others are good, and nothing is left of anything.
+@Suite(.serialized, .enabled(if: Workers.areThere)) struct WorkerKillTests {
+    private static var rounds: Int { getenv("WEBIMAGE_SOAK") == nil ? 30 : 1000 }
+
+    private struct Tally {
+        var whole = 0
+        var crashed = 0
+        var other: [WebImageError] = []
+        var wrong = 0
+        var isOver = false
+    }
+
+    @Test func everyPictureEndsOnceAndNothingIsLeft() throws {
+        let files = SmallPictures.all().filter { [.webp, .png, .jpeg].contains($0.format) }
+        let expected = try files.map { file in
+            let coder = try file.bytes.withUnsafeBytes { bytes in
+                try CoderRegistry.standard.coder(for: ImageFormat(sniffing: bytes), prefix: bytes)
+            }
+            return (bytes: file.bytes, coder: coder, outcome: DecodeOutcome(coder, file.bytes))
+        }
+        let pool = DecoderPool(.all)
+        let tally = Guarded(Tally())
+        let ends = (0..<3).map { lane in
+            let end = BlockingAnswer<Bool>()
+            _ = startThread(named: "decodes") {
+                var index = 0
+                while !tally.withLock({ $0.isOver }) {
+                    index += 1
+                    let (bytes, coder, good) = expected[(index + lane) % expected.count]
+                    var outcome = DecodeOutcome(IsolatedCoder(coder: coder, pool: pool), bytes, length: { 97 })
+                    outcome.faults = outcome.faults.filter { !$0.contains("decoderCrashed") }
+                    tally.withLock { tally in
+                        switch outcome.error?.code {
+                        case nil: tally.whole += 1
+                        case .decoderCrashed: tally.crashed += 1
+                        default: outcome.error.map { tally.other.append($0) }
+                        }
+                        if !outcome.faults.isEmpty || (outcome.error == nil && !outcome.hasSamePixels(as: good)) {
+                            tally.wrong += 1
+                        }
+                    }
+                }
+                end.give(true)
+            }
+            return end
+        }
+        let killer = BlockingAnswer<Int>()
+        _ = startThread(named: "kills") {
+            var (kills, generator) = (0, SeededGenerator(seed: 8))
+            while kills < Self.rounds {
+                let turns = Int.random(in: 0...400, using: &generator)
+                for _ in 0..<turns { sched_yield() }
+                if let worker = pool.processNumbers.randomElement(using: &generator) {
+                    Self.send(SIGKILL, to: worker)
+                    kills += 1
+                }
+            }
+            tally.withLock { $0.isOver = true }
+            killer.give(kills)
+        }
+        #expect(killer.value() == Self.rounds)
+        for end in ends { #expect(end.value()) }
+        let result = tally.withLock { $0 }
+        #expect(result.wrong == 0 && result.other.isEmpty, "\(result.other)")
+        #expect(result.whole > 0 && result.crashed <= Self.rounds)
+        // Whatever the last kills hit, the next picture is good.
+        for _ in 0..<3
+        where DecodeOutcome(IsolatedCoder(coder: expected[0].coder, pool: pool), expected[0].bytes).error != nil {}
+        #expect(DecodeOutcome(IsolatedCoder(coder: expected[0].coder, pool: pool), expected[0].bytes).error == nil)
+        let numbers = pool.processNumbers
+        pool.shutDown()
+        let end = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < end, pool.report.running > 0 || numbers.contains(where: { Self.isThere($0) }) {
+            sched_yield()
+        }
+        #expect(pool.report.running == 0)
+        for number in numbers { #expect(!Self.isThere(number), "neither running nor waiting to be reaped") }
+    }
+
+    private static func send(_ signal: Int32, to process: pid_t) { _ = kill(process, signal) }
+
+    private static func isThere(_ process: pid_t) -> Bool { kill(process, 0) == 0 }
+}
