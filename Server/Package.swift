@@ -54,7 +54,7 @@ let package = Package(
             name: "CServerCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         room("ServerGrammar", ["CServerCrypto", library]),
-        room("ServerConfiguration", ["ServerGrammar"]),
+        room("ServerConfiguration", ["ServerGrammar", library]),
         room("ServerImages", ["ServerGrammar", "ServerConfiguration", library, logging]),
         room(
             "ServerHTTP",

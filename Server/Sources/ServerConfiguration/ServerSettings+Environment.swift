@@ -1,4 +1,5 @@
 import ServerGrammar
+import WebImage
 
 extension ServerSettings {
     /// - Parameters:
@@ -53,6 +54,7 @@ extension ServerSettings {
         maxClients = reader.whole("IMGPROXY_MAX_CLIENTS", 2048, in: 1...1_000_000)
         overloadStatus = reader.whole("WEBIMAGE_OVERLOAD_STATUS", 429, in: 429...503)
         if ![429, 503].contains(overloadStatus) { reader.fail("WEBIMAGE_OVERLOAD_STATUS is 429 or 503") }
+        readClients(&reader)
         healthPath = reader.text("IMGPROXY_HEALTH_CHECK_PATH")
         logLevel = reader.text("IMGPROXY_LOG_LEVEL") ?? "info"
         if !["error", "warn", "info", "debug"].contains(logLevel) {
@@ -61,6 +63,22 @@ extension ServerSettings {
         let format = reader.text("IMGPROXY_LOG_FORMAT") ?? "json"
         if !["json", "pretty"].contains(format) { reader.fail("IMGPROXY_LOG_FORMAT is json or pretty, not \(format)") }
         logsJSON = format == "json"
+    }
+
+    private mutating func readClients(_ reader: inout EnvironmentReader) {
+        for text in reader.list("WEBIMAGE_TRUSTED_PROXIES") {
+            if let range = AddressRange(text) {
+                trustedProxies.append(range)
+            } else {
+                reader.fail("WEBIMAGE_TRUSTED_PROXIES holds addresses and blocks like 10.0.0.0/8, not \(text)")
+            }
+        }
+        guard let text = reader.text("WEBIMAGE_RATE_LIMIT") else { return }
+        rateLimit = RateLimit(text)
+        if rateLimit == nil {
+            reader.fail(
+                "WEBIMAGE_RATE_LIMIT is N/s or N/m, with ;burst=N and ;by=ip behind it where wanted, not \(text)")
+        }
     }
 
     static func tcp(_ text: String, _ name: String, _ reader: inout EnvironmentReader) -> Address? {
@@ -179,5 +197,28 @@ extension ServerSettings {
         reader.fail(
             "IMGPROXY_KEY and IMGPROXY_SALT are not set: anybody could have any picture made. Set them (openssl rand -hex 32), "
                 + "listen on this machine only (IMGPROXY_BIND=127.0.0.1:8080), or set WEBIMAGE_ALLOW_UNSIGNED=true")
+    }
+}
+
+extension ServerSettings.RateLimit {
+    /// `10/s`, `300/m`, `10/s;burst=50`, `10/s;burst=50;by=ip`. Without a burst that is as many as in a second.
+    init?(_ text: String) {
+        let parts = text.split(separator: ";", omittingEmptySubsequences: false)
+        let rate = parts[0].split(separator: "/", omittingEmptySubsequences: false)
+        guard rate.count == 2, let count = Double(rate[0]), count > 0, count <= 1_000_000,
+            let seconds = ["s": 1.0, "m": 60.0][rate[1]]
+        else { return nil }
+        self.init(perSecond: count / seconds, burst: max(1, Int((count / seconds).rounded(.up))))
+        for part in parts.dropFirst() {
+            let halves = part.split(separator: "=", omittingEmptySubsequences: false)
+            guard halves.count == 2 else { return nil }
+            switch halves[0] {
+            case "burst":
+                guard let burst = Int(halves[1]), (1...1_000_000).contains(burst) else { return nil }
+                self.burst = burst
+            case "by": guard halves[1] == "ip" else { return nil }
+            default: return nil
+            }
+        }
     }
 }

@@ -1,4 +1,5 @@
 public import ServerGrammar
+public import WebImage
 
 /// How a server works: the variables of its environment, read and checked.
 public struct ServerSettings: Sendable {
@@ -30,6 +31,18 @@ public struct ServerSettings: Sendable {
         public var resultDimension = 0
         /// Millions of pixels of a result. Default 40.
         public var resultResolution = 40.0
+    }
+
+    /// How often a client may ask for what is not kept.
+    public struct RateLimit: Hashable, Sendable {
+        public var perSecond: Double
+        /// Requests at once after a while without any.
+        public var burst: Int
+
+        public init(perSecond: Double, burst: Int) {
+            self.perSecond = perSecond
+            self.burst = burst
+        }
     }
 
     /// How results are written where a URL does not say it.
@@ -78,6 +91,10 @@ public struct ServerSettings: Sendable {
     public var queueSize: Int?
     public var maxClients = 2048
     public var overloadStatus = 429
+    /// How many misses a client may have; nil: no limit.
+    public var rateLimit: RateLimit?
+    /// Proxies that are believed when they say who the client is.
+    public var trustedProxies: [AddressRange] = []
     public var maxRedirects = 10
     /// Which decoders run in processes of their own, by the names of the library's `DecoderIsolation.Formats`.
     public var isolation = Isolation.all

@@ -69,8 +69,8 @@ extension ImageEndpoint {
         let (url, written) = try settings.grammar.parseSource(signed, separator)
         guard settings.grammar.allows(source: url) else { throw .invalidSource("the source is not allowed") }
         let options = try InfoOptions(written)
-        record.sourceHost = RequestRecord.host(of: url)
-        return json(try await describe(url, options))
+        record.sourceHost = SourceHost.name(of: url)
+        return json(try await describe(url, options, client: record.client?.key))
     }
 
     func json(_ members: [(String, JSONValue)]) -> Answer {
@@ -81,23 +81,26 @@ extension ImageEndpoint {
     }
 
     /// What is asked of a picture. It takes a place among the pictures that are made.
-    func describe(_ url: String, _ options: InfoOptions) async throws(RequestRefusal) -> [(String, JSONValue)] {
-        try service.gate.enter()
-        defer { service.gate.leave(work: nil) }
-        do throws(WebImageError) {
-            return try await members(of: url, options)
-        } catch {
-            throw RequestRefusal(error, source: url)
+    func describe(
+        _ url: String, _ options: InfoOptions, client: String?
+    ) async throws(RequestRefusal) -> [(String, JSONValue)] {
+        try service.admit(client)
+        return try await service.inTurn(url) { _, left throws(RequestRefusal) in
+            do throws(WebImageError) {
+                return (try await members(of: url, options, timeout: left), nil)
+            } catch {
+                throw RequestRefusal(error, source: url)
+            }
         }
     }
 
     private func members(
-        of url: String, _ options: InfoOptions
+        of url: String, _ options: InfoOptions, timeout: Duration
     ) async throws(WebImageError) -> [(String, JSONValue)] {
         let manager = service.maker.manager
         var request = ImageRequest(url)
         request.options.caching.policy = .protocol
-        request.options.timeout = settings.timeout
+        request.options.timeout = timeout
         request.options.decoding.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)
         let details = try await manager.details(for: request)
         let header = details.header

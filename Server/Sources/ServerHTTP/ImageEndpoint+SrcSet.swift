@@ -35,13 +35,13 @@ extension ImageEndpoint {
         guard settings.grammar.allows(source: unsigned.source) else {
             throw .invalidSource("the source is not allowed")
         }
-        record.sourceHost = RequestRecord.host(of: unsigned.source)
+        record.sourceHost = SourceHost.name(of: unsigned.source)
         var options = try InfoOptions([])
         (options.blurHash, options.average, options.size, options.format) = ((4, 3), true, false, false)
         let urlMembers: [(String, JSONValue)] = [
             ("src", .text(urls[urls.count - 1].url)),
             ("srcset", .text(urls.map { "\($0.url) \($0.width)w" }.joined(separator: ", "))),
         ]
-        return json(urlMembers + (try await describe(unsigned.source, options)))
+        return json(urlMembers + (try await describe(unsigned.source, options, client: record.client?.key)))
     }
 }

@@ -1,4 +1,4 @@
-public import HTTPTypes
+import HTTPTypes
 public import Logging
 public import ServerConfiguration
 import ServerGrammar
@@ -33,18 +33,20 @@ public struct ImageEndpoint: Sendable {
         self.logger = logger
     }
 
+    /// - Parameter peer: whom the connection is with; nil where it has no address.
     /// - Returns: the whole answer; nothing is thrown.
-    public func answer(_ request: HTTPRequest) async -> Answer {
+    func answer(_ request: HTTPRequest, from peer: ClientAddress? = nil) async -> Answer {
         let begin = ContinuousClock.now
         let id = Self.requestID(request.headerFields[.requestID])
         var record = RequestRecord(id: id)
+        record.client = client(of: request, peer)
         metrics.begin()
         let answer = await route(request, &record)
         return finish(answer, request, record, since: begin)
     }
 
     /// The answer where memory has the result, and the URL was seen a short while ago. Nothing is waited for.
-    func answerFromMemory(_ request: HTTPRequest) -> Answer? {
+    func answerFromMemory(_ request: HTTPRequest, from peer: ClientAddress? = nil) -> Answer? {
         let begin = ContinuousClock.now
         let fields = request.headerFields
         guard request.method == .get || request.method == .head, settings.secret == nil, !settings.clientHints,
@@ -53,11 +55,16 @@ public struct ImageEndpoint: Sendable {
             let found = service.cached(known.key)
         else { return nil }
         var record = RequestRecord(id: Self.requestID(fields[.requestID]))
+        record.client = client(of: request, peer)
         metrics.begin()
         record.take(found, known.url.source)
         let answer = ResultAnswer(settings: settings, options: known.url.options, source: known.url.source, now: now())
             .answer(found, fields)
         return finish(answer, request, record, since: begin)
+    }
+
+    private func client(of request: HTTPRequest, _ peer: ClientAddress?) -> ClientAddress? {
+        ClientAddress.behindProxies(peer, request.headerFields, trusted: settings.trustedProxies)
     }
 
     /// Adds what all answers have, and tells log and metrics.
@@ -119,7 +126,7 @@ public struct ImageEndpoint: Sendable {
             return try await picture(target, request, &record)
         } catch {
             var error = error
-            if error.status == 429 { error.status = settings.overloadStatus }
+            if error.status == 429, error.kind == .queue { error.status = settings.overloadStatus }
             record.refusal = error
             if let fallback, error.status != 403, error.kind == .download || error.kind == .processing {
                 return fallback.answer(for: error, settings)
@@ -160,7 +167,11 @@ public struct ImageEndpoint: Sendable {
             knownURLs.keep(.init(url: url, key: key), asked)
         }
         let found: ImageService.Found
-        if let hit = service.cached(key) { found = hit } else { found = try await service.find(url, choice) }
+        if let hit = service.cached(key) {
+            found = hit
+        } else {
+            found = try await service.find(url, choice, client: record.client?.key)
+        }
         record.take(found, url.source)
         return ResultAnswer(settings: settings, options: url.options, source: url.source, now: now())
             .answer(found, request.headerFields)
@@ -190,13 +201,14 @@ public struct ImageEndpoint: Sendable {
     private func raw(
         _ url: URLGrammar.ParsedURL, _ record: inout RequestRecord
     ) async throws(RequestRefusal) -> Answer {
+        try service.admit(record.client?.key)
         let bytes: ImageBytes
         do throws(WebImageError) {
             bytes = try await service.maker.manager.bytes(for: RawRequest.make(url, settings))
         } catch {
             throw RequestRefusal(error, source: url.source)
         }
-        record.sourceHost = RequestRecord.host(of: url.source)
+        record.sourceHost = SourceHost.name(of: url.source)
         let names = ResultAnswer(settings: settings, options: url.options, source: url.source, now: now())
         var fields: HTTPFields = [
             .contentDisposition: names.disposition(nil),

@@ -22,10 +22,11 @@ public struct ImageResponder: HTTPResponder {
 
     public func respond(to request: Request, context: ImageContext) async throws -> Response {
         let head = request.head
-        if let answer = endpoint.answerFromMemory(head) {
+        let peer = ClientAddress(context.channel.remoteAddress)
+        if let answer = endpoint.answerFromMemory(head, from: peer) {
             return Response(status: .init(code: answer.status), headers: answer.fields, body: Self.body(answer.body))
         }
-        let task = Task { [endpoint] in await endpoint.answer(head) }
+        let task = Task { [endpoint] in await endpoint.answer(head, from: peer) }
         let watch = ConnectionGuard.watch(task, on: context.channel)
         let answer = await task.value
         watch.end()

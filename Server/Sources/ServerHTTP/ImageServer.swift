@@ -111,7 +111,8 @@ extension ImageEndpoint {
         metrics.text(
             namespace: settings.metricsNamespace,
             gauges: [
-                ("webimage_queue_length", service.gate.running),
+                ("webimage_queue_length", service.gate.waiting),
+                ("webimage_pictures_in_progress", service.gate.count - service.gate.waiting),
                 ("webimage_cache_bytes_memory", service.cache.memoryCost),
                 ("webimage_cache_bytes_disk", service.cache.diskCost),
                 ("webimage_draining", state.current == .draining ? 1 : 0),

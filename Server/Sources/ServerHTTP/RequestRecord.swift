@@ -12,6 +12,7 @@ struct RequestRecord: Sendable {
     var cache: ImageService.Source?
     var cost: PictureMaker.Cost?
     var sourceHost: String?
+    var client: ClientAddress?
     var bytesOut = 0
     var bytesIn = 0
 
@@ -22,15 +23,7 @@ struct RequestRecord: Sendable {
         cost = found.cost
         bytesOut = found.result.bytes.count
         bytesIn = found.cost == nil ? 0 : found.result.sourceBytes
-        sourceHost = Self.host(of: source)
-    }
-
-    /// Without user, password and port.
-    static func host(of url: String) -> String? {
-        guard let start = url.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).dropFirst(2).first
-        else { return nil }
-        let authority = start.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        return String((authority.split(separator: "@").last ?? "").prefix { $0 != ":" })
+        sourceHost = SourceHost.name(of: source)
     }
 
     func write(to logger: Logger, _ request: HTTPRequest, pathPrefix: String) {
@@ -38,7 +31,8 @@ struct RequestRecord: Sendable {
         let all: [(String, String?)] = [
             ("request_id", id), ("method", request.method.rawValue),
             ("path", Self.logged(request.path ?? "", pathPrefix)), ("status", "\(status)"),
-            ("duration_ms", milliseconds(seconds)), ("fetch_ms", milliseconds(cost?.fetch)),
+            ("client_ip", client?.text), ("duration_ms", milliseconds(seconds)),
+            ("queue_ms", milliseconds(cost?.queue)), ("fetch_ms", milliseconds(cost?.fetch)),
             ("decode_ms", milliseconds(cost?.decode)), ("encode_ms", milliseconds(cost?.encode)),
             ("cache", cache?.rawValue), ("bytes_in", bytesIn > 0 ? "\(bytesIn)" : nil), ("bytes_out", "\(bytesOut)"),
             ("source_host", sourceHost), ("error", refusal?.detail),

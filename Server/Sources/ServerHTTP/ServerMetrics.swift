@@ -26,6 +26,7 @@ public final class ServerMetrics: Sendable {
         var sourceBytes = 0
         var refusedAddresses = 0
         var shed = 0
+        var overRate = 0
         var duration = Histogram()
         var spans: [String: Histogram] = [:]
     }
@@ -50,7 +51,9 @@ public final class ServerMetrics: Sendable {
             if let cache = record.cache { counts.caches[cache.rawValue, default: 0] += 1 }
             counts.bytes += record.bytesOut
             counts.sourceBytes += record.bytesIn
+            if record.refusal?.status == 429, record.refusal?.kind == .security { counts.overRate += 1 }
             let spans = [
+                ("queue", record.cost?.queue),
                 ("downloading_source_image", record.cost?.fetch),
                 ("processing_image", record.cost.map { ($0.decode ?? 0) + ($0.encode ?? 0) }),
             ]
@@ -100,6 +103,7 @@ public final class ServerMetrics: Sendable {
         add("webimage_source_bytes_total", "counter", [("", "\(counts.sourceBytes)")])
         add("webimage_address_refused_total", "counter", [("", "\(counts.refusedAddresses)")])
         add("webimage_shed_total", "counter", [("", "\(counts.shed)")])
+        add("webimage_rate_limited_total", "counter", [("", "\(counts.overRate)")])
         for gauge in gauges { add(gauge.name, "gauge", [("", "\(gauge.value)")]) }
         return lines.joined(separator: "\n") + "\n"
     }

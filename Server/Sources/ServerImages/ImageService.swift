@@ -25,6 +25,7 @@ public final class ImageService: Sendable {
     public let maker: PictureMaker
     public let cache: ResultCache
     public let gate: MissGate
+    private let limiter: RateLimiter?
     private let flights = Flights<Landing>()
     private let renewals = Flights<Bool>()
     private let now: @Sendable () -> Int
@@ -41,7 +42,8 @@ public final class ImageService: Sendable {
         self.logger = logger
         gate = MissGate(
             most: settings.queueSize.map { $0 + threads } ?? threads * 33, threads: threads,
-            patience: settings.timeout.inSeconds)
+            patience: settings.timeout)
+        limiter = settings.rateLimit.map { RateLimiter(perSecond: $0.perSecond, burst: $0.burst) }
     }
 
     /// Names the result of a URL for a client.
@@ -62,7 +64,18 @@ public final class ImageService: Sendable {
         return Found(result: result, source: .memory)
     }
 
-    public func find(_ url: URLGrammar.ParsedURL, _ choice: FormatChoice) async throws(RequestRefusal) -> Found {
+    /// Counts a request that is not answered from what is kept.
+    ///
+    /// - Parameter client: its address; nil: it is not known, and not limited.
+    /// - Throws: 429 where the client asked for more than `WEBIMAGE_RATE_LIMIT` allows.
+    public func admit(_ client: String?) throws(RequestRefusal) {
+        guard let limiter, let client, let seconds = limiter.take(client) else { return }
+        throw .overRate(client, retryAfter: max(1, Int(seconds.rounded(.up))))
+    }
+
+    public func find(
+        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, client: String? = nil
+    ) async throws(RequestRefusal) -> Found {
         let key = Self.key(url, choice)
         let known = await cache.result(key)
         if let (result, layer) = known {
@@ -73,6 +86,7 @@ public final class ImageService: Sendable {
                 return Found(result: result, source: .stale)
             }
         }
+        try admit(client)
         do throws(RequestRefusal) {
             return try await make(url, choice, key)
         } catch {
@@ -88,7 +102,7 @@ public final class ImageService: Sendable {
     ) async throws(RequestRefusal) -> Found {
         let (landing, joined) = await flights.value(key) { [self] in await fly(url, choice, key) }
         guard let landing else {
-            throw RequestRefusal(status: 499, text: "Cancelled", kind: .timeout, detail: "the client has gone")
+            throw .clientGone
         }
         let made = try landing.get()
         return Found(result: made.result, source: joined ? .collapsed : .miss, cost: joined ? nil : made.cost)
@@ -98,18 +112,34 @@ public final class ImageService: Sendable {
         // Another flight may have landed since the caller looked.
         if let known = cached(key) { return .success(PictureMaker.Made(result: known.result)) }
         do throws(RequestRefusal) {
-            try gate.enter()
+            return .success(
+                try await inTurn(url.source) { place, left throws(RequestRefusal) in
+                    var made = try await maker.make(
+                        url, choice, timeout: left, priority: gate.isLate(place) ? .low : .normal)
+                    made.cost.queue = place.waited.inSeconds
+                    if !made.result.freshness.forbidsStoring { cache.keep(made.result, key) }
+                    return (made, made.cost.work)
+                })
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Does work with a source when it is the turn of the source's host.
+    ///
+    /// - Parameter work: gets its place and the time that is left; returns how long a thread was busy with it, too.
+    public func inTurn<Value: Sendable>(
+        _ source: String,
+        _ work: (MissGate.Place, _ left: Duration) async throws(RequestRefusal) -> (Value, busy: Double?)
+    ) async throws(RequestRefusal) -> Value {
+        let place = try await gate.enter(SourceHost.name(of: source) ?? "")
         do throws(RequestRefusal) {
-            let made = try await maker.make(url, choice, timeout: settings.timeout)
-            gate.leave(work: made.cost.work)
-            if !made.result.freshness.forbidsStoring { cache.keep(made.result, key) }
-            return .success(made)
+            let (value, busy) = try await work(place, max(settings.timeout - place.waited, .milliseconds(1)))
+            gate.leave(place, work: busy)
+            return value
         } catch {
-            gate.leave(work: nil)
-            return .failure(error)
+            gate.leave(place, work: nil)
+            throw error
         }
     }
 

@@ -1,57 +1,165 @@
 public import ServerGrammar
 import Synchronization
 
-/// Lets so many pictures be made at a time, and refuses more at once: who would wait in vain is told so now.
+/// Lets pictures be made, so many at a time, the hosts of their sources taking turns. Refuses at once who would wait in vain. Any
+/// thread may use it.
 public final class MissGate: Sendable {
+    /// A place among the pictures that are made; give it back with ``leave(_:work:)``.
+    public struct Place: Hashable, Sendable {
+        let host: String
+        /// How many pictures of the same host were being made when it began.
+        let rank: Int
+        /// How long it was waited for.
+        public let waited: Duration
+    }
+
+    private enum Outcome: Sendable {
+        case begins(rank: Int)
+        case refused(RequestRefusal)
+    }
+
+    private struct Waiter {
+        var continuation: CheckedContinuation<Outcome, Never>
+        /// Ends the wait when it is too long.
+        var timer: Task<Void, Never>?
+
+        func resume(_ outcome: Outcome) {
+            timer?.cancel()
+            continuation.resume(returning: outcome)
+        }
+    }
+
     private struct State {
-        var running = 0
+        var queue: MissQueue
+        var waiters: [Int: Waiter] = [:]
+        var lastNumber = 0
         /// How long one picture keeps a thread, in seconds; a moving average.
         var cost = 0.02
     }
 
-    private let most: Int
+    /// Transfers that the downloader runs at a time, in all and of one host: as many pictures more are made as keep threads busy.
+    static let transfers = (all: 64, perHost: 16)
+
     private let threads: Int
-    private let patience: Double
-    private let state = Mutex(State())
+    private let patience: Duration
+    private let sleep: @Sendable (Duration) async throws -> Void
+    private let state: Mutex<State>
 
     /// - Parameters:
     ///   - most: pictures that are made or wait at a time.
     ///   - threads: that make them.
-    ///   - patience: seconds after which a caller gives up.
-    public init(most: Int, threads: Int, patience: Double) {
-        self.most = most
+    ///   - patience: after which a caller gives up.
+    ///   - sleep: returns after a time, or throws when its task is cancelled.
+    public init(
+        most: Int, threads: Int, patience: Duration,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
+    ) {
         self.threads = max(threads, 1)
         self.patience = patience
+        self.sleep = sleep
+        let limits = MissQueue.Limits(
+            most: max(most, 1), running: Self.transfers.all + 2 * self.threads,
+            runningPerHost: Self.transfers.perHost + 2 * self.threads)
+        state = Mutex(State(queue: MissQueue(limits)))
     }
 
     /// How many are being made or wait.
-    public var running: Int { state.withLock { $0.running } }
-    /// Whether the next one would be refused.
-    public var isFull: Bool { state.withLock { refusal($0) != nil } }
+    public var count: Int { state.withLock { $0.queue.count } }
+    /// How many wait for their turn.
+    public var waiting: Int { state.withLock { $0.queue.waiting } }
+    /// Whether the next one of a host without pictures here would take the place of another, or be refused.
+    public var isFull: Bool { state.withLock { $0.queue.isFull || refusal($0, host: "") != nil } }
 
-    /// - Throws: `Too many requests`, with the time after which to ask again.
-    public func enter() throws(RequestRefusal) {
-        let refused: RequestRefusal? = state.withLock { state in
-            if let refusal = refusal(state) { return refusal }
-            state.running += 1
-            return nil
+    /// Whether pictures of the same host that began earlier keep the threads busy already: others go before it then.
+    func isLate(_ place: Place) -> Bool { place.rank >= 2 * threads }
+
+    /// Returns when it is the turn of a picture from a host.
+    ///
+    /// - Throws: `Too many requests`, with the time after which to ask again; `Timeout`; `Cancelled` when the task is cancelled.
+    public func enter(_ host: String) async throws(RequestRefusal) -> Place {
+        let begin = ContinuousClock.now
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
         }
-        if let refused { throw refused }
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { waitForTurn(number, host, $0) }
+        } onCancel: {
+            give(up: number, host, RequestRefusal.clientGone)
+        }
+        switch outcome {
+        case .begins(let rank): return Place(host: host, rank: rank, waited: ContinuousClock.now - begin)
+        case .refused(let refusal): throw refusal
+        }
     }
 
     /// - Parameter work: how long a thread was busy with it, in seconds; nil when it came to nothing.
-    public func leave(work: Double?) {
-        state.withLock { state in
-            state.running -= 1
+    public func leave(_ place: Place, work: Double?) {
+        let begun = state.withLock { state in
             if let work { state.cost += (min(max(work, 0.0001), 30) - state.cost) * 0.1 }
+            return state.queue.leave(place.host).compactMap { turn in
+                state.waiters.removeValue(forKey: turn.number).map { ($0, turn.rank) }
+            }
         }
+        for (waiter, rank) in begun { waiter.resume(.begins(rank: rank)) }
     }
 
-    private func refusal(_ state: State) -> RequestRefusal? {
-        let wait = Double(state.running) * state.cost / Double(threads)
-        guard state.running >= most || wait > patience else { return nil }
+    private func waitForTurn(_ number: Int, _ host: String, _ continuation: CheckedContinuation<Outcome, Never>) {
+        var outcome: Outcome?
+        let dropped: Waiter? = state.withLock { state in
+            if Task.isCancelled {
+                outcome = .refused(.clientGone)
+                return nil
+            }
+            if let refusal = refusal(state, host: host) {
+                outcome = .refused(refusal)
+                return nil
+            }
+            switch state.queue.enter(number, host) {
+            case .begins(let turn, let dropped):
+                outcome = .begins(rank: turn.rank)
+                return dropped.flatMap { state.waiters.removeValue(forKey: $0) }
+            case .waits(let dropped):
+                state.waiters[number] = Waiter(continuation: continuation)
+                return dropped.flatMap { state.waiters.removeValue(forKey: $0) }
+            case .refused:
+                outcome = .refused(full(state))
+                return nil
+            }
+        }
+        dropped?.resume(.refused(.tooMany("its place went to a host of which fewer pictures wait", retryAfter: 1)))
+        if let outcome { continuation.resume(returning: outcome) } else { startTimer(number, host) }
+    }
+
+    private func startTimer(_ number: Int, _ host: String) {
+        let timer = Task { [weak self, patience, sleep] in
+            guard (try? await sleep(patience)) != nil else { return }
+            self?.give(up: number, host, .timedOut("it was not its turn within \(patience)"))
+        }
+        let isWaiting = state.withLock { state in
+            state.waiters[number]?.timer = timer
+            return state.waiters[number] != nil
+        }
+        if !isWaiting { timer.cancel() }
+    }
+
+    private func give(up number: Int, _ host: String, _ refusal: RequestRefusal) {
+        let waiter = state.withLock { state in
+            state.queue.remove(number, host) ? state.waiters.removeValue(forKey: number) : nil
+        }
+        waiter?.resume(.refused(refusal))
+    }
+
+    private func refusal(_ state: State, host: String) -> RequestRefusal? {
+        let wait = Double(state.queue.ahead(of: host)) * state.cost / Double(threads)
+        guard wait > patience.inSeconds else { return nil }
         return .tooMany(
-            "\(state.running) pictures are waiting, about \(Int(wait * 1000)) ms",
+            "\(state.queue.count) pictures are waiting, about \(Int(wait * 1000)) ms",
             retryAfter: max(1, Int(wait.rounded(.up))))
+    }
+
+    private func full(_ state: State) -> RequestRefusal {
+        let wait = Double(state.queue.count) * state.cost / Double(threads)
+        return .tooMany("\(state.queue.count) pictures are waiting", retryAfter: max(1, Int(wait.rounded(.up))))
     }
 }

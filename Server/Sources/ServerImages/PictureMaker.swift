@@ -12,6 +12,7 @@ public struct PictureMaker: Sendable {
 
     /// In seconds; nil for a stage that there was not.
     public struct Cost: Hashable, Sendable {
+        public var queue: Double?
         public var fetch: Double?
         public var decode: Double?
         public var encode: Double?
@@ -42,21 +43,22 @@ public struct PictureMaker: Sendable {
 
     /// - Throws: what the client is told.
     public func make(
-        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, timeout: Duration
+        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, timeout: Duration, priority: LoadPriority = .normal
     ) async throws(RequestRefusal) -> Made {
         let plan = PicturePlan(url, settings, watermark: watermark)
-        let request = try plan.request(isStill: choice.isStill, timeout: timeout)
+        var request = try plan.request(isStill: choice.isStill, timeout: timeout)
+        request.priority = priority
         do throws(WebImageError) {
             if let original = try await unprocessed(plan, request, choice) { return original }
             let response = try await manager.image(for: request)
-            return try await result(of: response, plan, choice)
+            return try await result(of: response, plan, choice, priority)
         } catch {
             throw RequestRefusal(error, source: url.source)
         }
     }
 
     private func result(
-        of response: ImageResponse, _ plan: PicturePlan, _ choice: FormatChoice
+        of response: ImageResponse, _ plan: PicturePlan, _ choice: FormatChoice, _ priority: LoadPriority
     ) async throws(WebImageError) -> Made {
         let image = response.image
         guard let pixels = image.displaySize.pixelCount,
@@ -74,7 +76,7 @@ public struct PictureMaker: Sendable {
             throw WebImageError(.cannotEncode, error.detail)
         }
         let begin = ContinuousClock.now
-        let bytes = try await encode(plan.withKeptMetadata(image), as: format, plan)
+        let bytes = try await encode(plan.withKeptMetadata(image), as: format, plan, priority)
         let encode = (ContinuousClock.now - begin).inSeconds
         let original = image.info.originalSize ?? image.size
         let result = StoredResult(
@@ -92,10 +94,10 @@ public struct PictureMaker: Sendable {
     }
 
     private func encode(
-        _ image: Image, as format: ResultFormat, _ plan: PicturePlan
+        _ image: Image, as format: ResultFormat, _ plan: PicturePlan, _ priority: LoadPriority
     ) async throws(WebImageError) -> [UInt8] {
         var options = plan.encodeOptions(format)
-        var bytes = try await manager.encode(image, as: format.imageFormat, options)
+        var bytes = try await manager.encode(image, as: format.imageFormat, options, priority: priority)
         let most = plan.options.maxBytes
         guard most > 0, format.hasQuality, var quality = options.quality else { return bytes }
         while bytes.count > most, quality > 10 {
@@ -103,7 +105,7 @@ public struct PictureMaker: Sendable {
             let factor = over > 3 ? 0.25 : over > 1.5 ? 0.5 : 0.75
             quality = min(quality - 1, Int((Double(quality) * factor).rounded()))
             options.quality = max(quality, 1)
-            bytes = try await manager.encode(image, as: format.imageFormat, options)
+            bytes = try await manager.encode(image, as: format.imageFormat, options, priority: priority)
         }
         return bytes
     }

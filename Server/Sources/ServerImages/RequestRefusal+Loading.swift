@@ -48,6 +48,16 @@ extension RequestRefusal {
         RequestRefusal(status: 503, text: "Timeout", kind: .timeout, detail: detail)
     }
 
+    public static let clientGone = RequestRefusal(
+        status: 499, text: "Cancelled", kind: .timeout, detail: "the client has gone")
+
+    /// A client that asks for more than its share. It is 429 also where overload is another status.
+    public static func overRate(_ client: String, retryAfter: Int) -> RequestRefusal {
+        RequestRefusal(
+            status: 429, text: "Too many requests", kind: .security,
+            detail: "\(client) asks for more than WEBIMAGE_RATE_LIMIT", retryAfter: retryAfter)
+    }
+
     /// The error that says most: that of the decoder below one that says that there is no picture.
     private static func deepest(_ error: WebImageError) -> WebImageError {
         guard [.badImageData, .transformFailed].contains(error.code), let cause = error.cause as? WebImageError else {

@@ -25,6 +25,10 @@ import Testing
         ("IMGPROXY_PNG_QUANTIZE", "true"), ("IMGPROXY_AVIF_SPEED", "11"), ("IMGPROXY_ENABLE_CLIENT_HINTS", "maybe"),
         ("IMGPROXY_LOCAL_FILESYSTEM_ROOT", "/srv"), ("IMGPROXY_SENTRY_DSN", "x"), ("IMGPROXY_SIGNATURE_SIZE", "33"),
         ("IMGPROXY_URL_REPLACEMENTS", "nothing"), ("WEBIMAGE_OVERLOAD_STATUS", "500"),
+        ("WEBIMAGE_RATE_LIMIT", "10"), ("WEBIMAGE_RATE_LIMIT", "0/s"), ("WEBIMAGE_RATE_LIMIT", "10/h"),
+        ("WEBIMAGE_RATE_LIMIT", "10/s;burst=0"), ("WEBIMAGE_RATE_LIMIT", "10/s;by=key"),
+        ("WEBIMAGE_RATE_LIMIT", "10/s;"),
+        ("WEBIMAGE_TRUSTED_PROXIES", "10.0.0.0/8,proxy"),
     ]) func whatIsWrongIsNamed(name: String, value: String) {
         var variables = ["WEBIMAGE_ALLOW_UNSIGNED": "true"]
         variables[name] = value
@@ -60,6 +64,16 @@ import Testing
         #expect(read.address == .tcp(host: "0.0.0.0", port: 9000))
         #expect(read.grammar.pathPrefix == "/img")
         #expect(read.limits.sourceResolution == 16.8)
+    }
+
+    @Test func ratesArrive() throws {
+        func limit(_ text: String) throws -> ServerSettings.RateLimit? {
+            try settings(["WEBIMAGE_ALLOW_UNSIGNED": "1", "WEBIMAGE_RATE_LIMIT": text]).rateLimit
+        }
+        #expect(try limit("10/s") == .init(perSecond: 10, burst: 10))
+        #expect(try limit("30/m") == .init(perSecond: 0.5, burst: 1))
+        #expect(try limit("2.5/s;burst=40;by=ip") == .init(perSecond: 2.5, burst: 40))
+        #expect(try limit("") == nil)
     }
 
     @Test func imgproxysDefaultsComeBackWhenTheyAreAskedFor() throws {

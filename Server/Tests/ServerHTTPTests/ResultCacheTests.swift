@@ -271,7 +271,7 @@ import WebImageTesting
         }
         // Two threads, and one that waits.
         let running = (0..<3).map { number in Task { await server.picture("w:10", "/\(number)") } }
-        while server.endpoint.service.gate.running < 3 { await Task.yield() }
+        while server.endpoint.service.gate.count < 3 { await Task.yield() }
         let refused = await server.picture("w:10", "/3")
         #expect(refused.status == 429)
         #expect(refused.text == "Too many requests")
@@ -290,9 +290,9 @@ import WebImageTesting
         let server = try TestServer()
         server.origin.serve("/a.png", OriginResponse(body: [1], behaviours: [.stall(at: .beforeHead)]))
         let task = Task { await server.picture("w:10") }
-        while server.endpoint.service.gate.running < 1 { await Task.yield() }
+        while server.endpoint.service.gate.count < 1 { await Task.yield() }
         task.cancel()
         #expect(await task.value.status == 499)
-        while server.endpoint.service.gate.running > 0 { await Task.yield() }
+        while server.endpoint.service.gate.count > 0 { await Task.yield() }
     }
 }

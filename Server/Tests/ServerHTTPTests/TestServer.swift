@@ -52,9 +52,12 @@ final class TestServer: Sendable {
 
     var now: Int { clock.now }
 
-    func get(_ path: String, _ fields: HTTPFields = [:], method: HTTPRequest.Method = .get) async -> Answer {
+    func get(
+        _ path: String, _ fields: HTTPFields = [:], method: HTTPRequest.Method = .get, from client: String? = nil
+    ) async -> Answer {
         await endpoint.answer(
-            HTTPRequest(method: method, scheme: "http", authority: "test", path: path, headerFields: fields))
+            HTTPRequest(method: method, scheme: "http", authority: "test", path: path, headerFields: fields),
+            from: client.flatMap { ClientAddress($0) })
     }
 
     /// The answer to options for a picture of the origin.

@@ -1,0 +1,80 @@
+import HTTPTypes
+import ServerGrammar
+import ServerImages
+import Testing
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+@Suite struct FairnessTests {
+    @Test func aSlowHostHoldsUpNoPictureOfAnother() async throws {
+        let server = try TestServer()
+        let gate = Gate()
+        let picture = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        server.origin.serve(under: "/slow") { _ in
+            OriginResponse(body: picture, behaviours: [.hold(gate, at: .beforeHead)])
+        }
+        let quick = try OriginServer()
+        quick.serve("/a.png", OriginResponse(body: picture))
+        // As many as there is place for.
+        let slow = (0..<66).map { number in Task { await server.picture("w:10", "/slow/\(number)") } }
+        while server.endpoint.service.gate.count < 66 { await Task.yield() }
+        #expect(server.endpoint.service.gate.waiting == 46)
+        #expect(await server.picture("w:10", "/slow/more").status == 429)
+        let other = "/_/w:10/plain/http://localhost:\(quick.port)/a.png"
+        #expect(await server.get(other).status == 200)
+        gate.open()
+        var statuses: [Int: Int] = [:]
+        for task in slow { statuses[await task.value.status, default: 0] += 1 }
+        // One gave its place to the other host.
+        #expect(statuses == [200: 65, 429: 1])
+        #expect(server.endpoint.service.gate.count == 0)
+    }
+
+    @Test func aClientThatAsksForTooMuchIsToldWhenToComeAgain() async throws {
+        let server = try TestServer(["WEBIMAGE_RATE_LIMIT": "1/m;burst=2", "WEBIMAGE_OVERLOAD_STATUS": "503"])
+        try server.serve(headers: [("Cache-Control", "max-age=1000")])
+        func get(_ options: String, from client: String?) async -> Answer {
+            await server.get("/_/\(options)/plain/\(server.origin.url("/a.png"))", from: client)
+        }
+        #expect(await get("w:10", from: "192.0.2.1").status == 200)
+        #expect(await get("w:11", from: "192.0.2.1").status == 200)
+        let refused = await get("w:12", from: "192.0.2.1")
+        #expect(refused.status == 429)
+        #expect(refused.text == "Too many requests")
+        let seconds = try #require(refused.fields[.retryAfter].flatMap { Int($0) })
+        #expect((1...60).contains(seconds))
+        #expect(await server.get("/info/_/plain/\(server.origin.url("/a.png"))", from: "192.0.2.1").status == 429)
+        #expect(await get("raw:1", from: "192.0.2.1").status == 429)
+        // What is kept costs nothing, and others are others.
+        #expect(await get("w:10", from: "192.0.2.1").status == 200)
+        #expect(await get("w:12", from: "192.0.2.2").status == 200)
+        #expect(await get("w:13", from: nil).status == 200)
+        #expect(server.endpoint.metricsText.contains("webimage_rate_limited_total 3"))
+    }
+
+    @Test(arguments: [
+        ("192.0.2.1", "", "192.0.2.1"), ("192.0.2.1", "198.51.100.7", "192.0.2.1"),
+        ("10.0.0.1", "198.51.100.7", "198.51.100.7"), ("10.0.0.1", "6.6.6.6, 198.51.100.7, 10.0.0.2", "198.51.100.7"),
+        ("10.0.0.1", "10.0.0.3, 10.0.0.2", "10.0.0.3"), ("10.0.0.1", "nonsense", "10.0.0.1"),
+        ("10.0.0.1", "6.6.6.6, nonsense", "10.0.0.1"), ("10.0.0.1", "198.51.100.7:1234", "198.51.100.7"),
+        ("10.0.0.1", "[2001:db8::1]:80", "2001:db8::1"), ("::ffff:10.0.0.1", "198.51.100.7", "198.51.100.7"),
+        ("", "198.51.100.7", "198.51.100.7"),
+    ]) func theClientIsTheLastAddressThatIsNoTrustedProxy(peer: String, forwarded: String, client: String) throws {
+        var fields = HTTPFields()
+        fields[.xForwardedFor] = forwarded.isEmpty ? nil : forwarded
+        let range = try #require(AddressRange("10.0.0.0/8"))
+        let found = ClientAddress.behindProxies(ClientAddress(peer), fields, trusted: [range])
+        #expect(found?.text == client)
+        let untrusted = ClientAddress.behindProxies(ClientAddress(peer), fields, trusted: [])
+        #expect(untrusted?.key == ClientAddress(peer)?.key)
+    }
+
+    @Test func customersOfIPv6HaveSixtyFourBits() {
+        #expect(ClientAddress("2001:db8:1:2:3::4")?.key == ClientAddress("2001:db8:1:2:ffff::1")?.key)
+        #expect(ClientAddress("2001:db8:1:3:3::4")?.key != ClientAddress("2001:db8:1:2:3::4")?.key)
+        #expect(ClientAddress("::ffff:192.0.2.1")?.key == "192.0.2.1")
+        #expect(ClientAddress("x") == nil)
+    }
+}

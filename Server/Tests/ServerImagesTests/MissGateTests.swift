@@ -1,0 +1,104 @@
+import ServerGrammar
+import Synchronization
+import Testing
+import WebImageTesting
+
+@testable import ServerImages
+
+@Suite struct MissGateTests {
+    @Test func whoWaitsTooLongIsToldSo() async throws {
+        // The clock of the gate stands still until the test lets it go on.
+        let clock = Gate()
+        let gate = MissGate(most: 100, threads: 1, patience: .seconds(10)) { _ in
+            await clock.opened()
+            try Task.checkCancellation()
+        }
+        var places: [MissGate.Place] = []
+        for _ in 0..<18 { places.append(try await gate.enter("slow")) }
+        let late = Task { () async -> RequestRefusal? in
+            do throws(RequestRefusal) {
+                _ = try await gate.enter("slow")
+                return nil
+            } catch {
+                return error
+            }
+        }
+        while gate.waiting == 0 { await Task.yield() }
+        clock.open()
+        let refusal = await late.value
+        #expect(refusal?.status == 503)
+        #expect(refusal?.text == "Timeout")
+        #expect(gate.waiting == 0)
+        for place in places { gate.leave(place, work: 0.01) }
+        #expect(gate.count == 0)
+    }
+
+    @Test func whoGoesLeavesTheQueue() async throws {
+        let gate = MissGate(most: 100, threads: 1, patience: .seconds(1000))
+        var places: [MissGate.Place] = []
+        for _ in 0..<18 { places.append(try await gate.enter("a")) }
+        let waiting = Task { try await gate.enter("a") }
+        let next = Task { try await gate.enter("a") }
+        while gate.waiting < 2 { await Task.yield() }
+        waiting.cancel()
+        #expect(await waiting.failure == .clientGone)
+        gate.leave(places.removeLast(), work: nil)
+        places.append(try await next.value)
+        // Pictures that begin when the threads have enough of their host's go behind those of others.
+        #expect(gate.isLate(places[17]))
+        #expect(!gate.isLate(try await gate.enter("b")))
+    }
+
+    @Test func whatCannotBeInTimeIsRefusedAtOnce() async throws {
+        let gate = MissGate(most: 1000, threads: 1, patience: .seconds(10))
+        // What a picture costs is learned: 4 s each.
+        for _ in 0..<100 { gate.leave(try await gate.enter("a"), work: 4) }
+        for _ in 0..<3 { _ = try await gate.enter("a") }
+        let refused = await Task { try await gate.enter("a") }.failure
+        #expect(refused?.status == 429)
+        #expect(refused?.retryAfter == 12)
+        // Behind one picture of the other host there is time.
+        _ = try await gate.enter("b")
+    }
+}
+
+extension Task where Success: Sendable, Failure == any Error {
+    fileprivate var failure: RequestRefusal? {
+        get async {
+            guard case .failure(let error) = await result else { return nil }
+            return error as? RequestRefusal
+        }
+    }
+}
+
+@Suite struct RateLimiterTests {
+    /// Seconds that a test moves.
+    private final class Clock: Sendable {
+        let seconds = Mutex(0.0)
+    }
+
+    @Test func aBurstThenTheRate() {
+        let clock = Clock()
+        let limiter = RateLimiter(perSecond: 2, burst: 3) { clock.seconds.withLock { $0 } }
+        #expect((0..<3).allSatisfy { _ in limiter.take("a") == nil })
+        #expect(limiter.take("a") == 0.5)
+        #expect(limiter.take("b") == nil)
+        clock.seconds.withLock { $0 = 0.5 }
+        #expect(limiter.take("a") == nil)
+        #expect(limiter.take("a") == 0.5)
+        // What was refused counts for nothing.
+        clock.seconds.withLock { $0 = 100 }
+        #expect((0..<3).allSatisfy { _ in limiter.take("a") == nil })
+        #expect(limiter.take("a") != nil)
+    }
+
+    @Test func onlySoManyClientsAreRemembered() {
+        let limiter = RateLimiter(perSecond: 1, burst: 1, mostClients: 2) { 0 }
+        #expect(limiter.take("a") == nil)
+        #expect(limiter.take("a") == 1)
+        for name in ["b", "c"] { #expect(limiter.take(name) == nil) }
+        #expect(limiter.take("a") == 1)
+        for name in ["d", "e", "f", "g"] { #expect(limiter.take(name) == nil) }
+        #expect(limiter.take("a") == nil)
+    }
+}
