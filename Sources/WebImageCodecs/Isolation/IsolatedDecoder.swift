@@ -115,7 +115,9 @@ final class IsolatedDecoder: CollectingDecoder {
         case .still:
             state = try DecoderProcess.value(message)
             if let header = state.header { self.header = try checked(header) }
-            guard !state.isComplete || (plannedHeader != nil && isWhole) else { throw .nonsense("it ends before its last row") }
+            guard !state.isComplete || (plannedHeader != nil && isWhole) else {
+                throw .nonsense("it ends before its last row")
+            }
             return false
         case .learned: header = try checked(try DecoderProcess.value(message), isRefused: true)
         case .failed: throw .told(try DecoderProcess.value(message))
