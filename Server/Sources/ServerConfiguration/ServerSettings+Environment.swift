@@ -154,8 +154,8 @@ extension ServerSettings {
     private mutating func readSources(_ reader: inout EnvironmentReader, _ isCompatible: Bool) {
         maxRedirects = reader.whole("IMGPROXY_MAX_REDIRECTS", 10, in: 0...100)
         let isolation = reader.text("WEBIMAGE_ISOLATION") ?? "all"
-        self.isolation = Isolation(rawValue: isolation) ?? .all
-        if Isolation(rawValue: isolation) == nil {
+        self.isolation = DecoderIsolation.Formats(rawValue: isolation) ?? .all
+        if DecoderIsolation.Formats(rawValue: isolation) == nil {
             reader.fail("WEBIMAGE_ISOLATION is none, automatic or all, not \(isolation)")
         }
         let without = reader.text("WEBIMAGE_WITHOUT_SANDBOX") ?? "refuse"

@@ -96,12 +96,10 @@ public struct ServerSettings: Sendable {
     /// Proxies that are believed when they say who the client is.
     public var trustedProxies: [AddressRange] = []
     public var maxRedirects = 10
-    /// Which decoders run in processes of their own, by the names of the library's `DecoderIsolation.Formats`.
-    public var isolation = Isolation.all
+    /// Which decoders run in processes of their own.
+    public var isolation = DecoderIsolation.Formats.all
     /// Whether pictures are decoded in the server's own process where the system has no sandbox.
     public var decodesWithoutSandbox = false
-
-    public enum Isolation: String, Sendable, CaseIterable { case none, automatic, all }
     public var userAgent: String?
     public var allowsLoopback = false
     public var allowsLinkLocal = false

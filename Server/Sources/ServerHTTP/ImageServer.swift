@@ -108,7 +108,8 @@ private struct MetricsResponder: HTTPResponder {
 
 extension ImageEndpoint {
     var metricsText: String {
-        metrics.text(
+        let isolation = service.maker.isolationReport
+        return metrics.text(
             namespace: settings.metricsNamespace,
             gauges: [
                 ("webimage_queue_length", service.gate.waiting),
@@ -116,6 +117,12 @@ extension ImageEndpoint {
                 ("webimage_cache_bytes_memory", service.cache.memoryCost),
                 ("webimage_cache_bytes_disk", service.cache.diskCost),
                 ("webimage_draining", state.current == .draining ? 1 : 0),
+                ("webimage_decoders_running", isolation.running),
+            ],
+            counters: [
+                ("webimage_decoders_started_total", isolation.started),
+                ("webimage_decoders_crashed_total", isolation.crashed),
+                ("webimage_decoders_ended_total", isolation.ended),
             ])
     }
 }

@@ -35,8 +35,7 @@ struct ManagerMaking {
         }
         configuration.decodeThreads = threads
         configuration.isolation = DecoderIsolation(
-            DecoderIsolation.Formats(rawValue: settings.isolation.rawValue) ?? .all,
-            withoutSandbox: settings.decodesWithoutSandbox ? .decodeHere : .refuse)
+            settings.isolation, withoutSandbox: settings.decodesWithoutSandbox ? .decodeHere : .refuse)
         configuration.logger = logger
         configuration.timeout = settings.timeout
         configuration.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)

@@ -66,7 +66,10 @@ public final class ServerMetrics: Sendable {
     /// - Parameters:
     ///   - namespace: stands before imgproxy's names, with an underscore.
     ///   - gauges: further values by name.
-    func text(namespace: String, gauges: [(name: String, value: Int)]) -> String {
+    ///   - counters: further ones that only grow.
+    func text(
+        namespace: String, gauges: [(name: String, value: Int)], counters: [(name: String, value: Int)] = []
+    ) -> String {
         let counts = counts.withLock { $0 }
         let prefix = namespace.isEmpty ? "" : namespace + "_"
         var lines: [String] = []
@@ -104,6 +107,7 @@ public final class ServerMetrics: Sendable {
         add("webimage_address_refused_total", "counter", [("", "\(counts.refusedAddresses)")])
         add("webimage_shed_total", "counter", [("", "\(counts.shed)")])
         add("webimage_rate_limited_total", "counter", [("", "\(counts.overRate)")])
+        for counter in counters { add(counter.name, "counter", [("", "\(counter.value)")]) }
         for gauge in gauges { add(gauge.name, "gauge", [("", "\(gauge.value)")]) }
         return lines.joined(separator: "\n") + "\n"
     }

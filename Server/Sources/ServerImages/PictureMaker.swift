@@ -41,6 +41,9 @@ public struct PictureMaker: Sendable {
         FormatChoice(options, settings.output, accepted, writable: writable)
     }
 
+    /// How decoders are kept apart.
+    public var isolationReport: IsolationReport { manager.isolationReport }
+
     /// - Throws: what the client is told.
     public func make(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, timeout: Duration, priority: LoadPriority = .normal
