@@ -29,6 +29,7 @@ import Testing
         ("WEBIMAGE_RATE_LIMIT", "10/s;burst=0"), ("WEBIMAGE_RATE_LIMIT", "10/s;by=key"),
         ("WEBIMAGE_RATE_LIMIT", "10/s;"),
         ("WEBIMAGE_TRUSTED_PROXIES", "10.0.0.0/8,proxy"),
+        ("WEBIMAGE_ISOLATION", "some"), ("WEBIMAGE_WITHOUT_SANDBOX", "maybe"),
     ]) func whatIsWrongIsNamed(name: String, value: String) {
         var variables = ["WEBIMAGE_ALLOW_UNSIGNED": "true"]
         variables[name] = value
@@ -64,6 +65,16 @@ import Testing
         #expect(read.address == .tcp(host: "0.0.0.0", port: 9000))
         #expect(read.grammar.pathPrefix == "/img")
         #expect(read.limits.sourceResolution == 16.8)
+    }
+
+    @Test func isolationArrives() throws {
+        func read(_ more: [String: String]) throws -> ServerSettings {
+            try settings(more.merging(["WEBIMAGE_ALLOW_UNSIGNED": "1"]) { first, _ in first })
+        }
+        let plain = try read([:])
+        #expect(plain.isolation == .all && !plain.decodesWithoutSandbox)
+        let other = try read(["WEBIMAGE_ISOLATION": "automatic", "WEBIMAGE_WITHOUT_SANDBOX": "decode"])
+        #expect(other.isolation == .automatic && other.decodesWithoutSandbox)
     }
 
     @Test func ratesArrive() throws {

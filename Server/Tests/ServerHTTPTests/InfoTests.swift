@@ -94,7 +94,8 @@ import WebImageTesting
             "requests_total 3", "status_codes_total{status=\"200\"} 2", "status_codes_total{status=\"404\"} 1",
             "errors_total{type=\"path_parsing\"} 1", "webimage_cache_requests_total{result=\"memory\"} 1",
             "webimage_cache_requests_total{result=\"miss\"} 1", "request_duration_seconds_count 3",
-            "requests_in_progress 0",
+            "requests_in_progress 0", "webimage_decoders_crashed_total 0",
         ] { #expect(text.split(separator: "\n").contains(line[...]), "\(line)") }
+        #expect(!text.contains("webimage_decoders_started_total 0\n"), "the server's pictures are decoded apart")
     }
 }
