@@ -65,4 +65,6 @@ enum WireFuzz {
     private static func written(_ packets: [[UInt8]]) -> [UInt8] {
         packets.flatMap { [UInt8($0.count & 255), UInt8($0.count >> 8)] + $0 }
     }
+
+    private static func check(_ isTrue: Bool, _ message: String) { if !isTrue { fatalError(message) } }
 }

@@ -108,7 +108,8 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
     private func learn(_ next: AnimationState) throws(DecoderProcess.Failure) {
         let limits = picture.options.limits
         let delays = Array(storedDelays.prefix(toldDelays)) + next.newDelays
-        guard next.workingByteCount >= 0, delays.count <= max(limits.frames, 0),
+        guard next.workingByteCount >= 0, next.newDelays.allSatisfy({ $0 >= .zero }),
+            delays.count <= max(limits.frames, 0),
             delays.starts(with: storedDelays.prefix(delays.count))
         else { throw .nonsense("it tells frames that cannot be") }
         toldDelays = delays.count

@@ -160,6 +160,7 @@ final class IsolatedDecoder: CollectingDecoder {
         guard coder.decodableFormats.contains(header.format), 1...64 ~= header.bitDepth,
             header.frameCount ?? 1 >= 0, header.loopCount ?? 0 >= 0,
             lengths.allSatisfy({ $0 ?? 0 <= max(limit.metadata.bytes, 0) }),
+            sizes.allSatisfy({ $0.width >= 0 && $0.height >= 0 }),
             isRefused || sizes.allSatisfy({ !$0.isEmpty && $0.pixelCount != nil }),
             header.isVector || isRefused || (try? limit.check(header.size)) != nil
         else { throw .nonsense("its header cannot be") }

@@ -124,8 +124,7 @@ final class RingSink: RowSink {
             flush()
             run = RowRun(row: row, count: count, wraps: place.wraps)
         }
-        // Each waking of the host costs as much as some tens of thousands of bytes; it should not have nothing to do either.
-        guard let run, run.count * shape.bytesPerRow >= shape.capacity / 4 else { return }
+        guard let run, run.count * shape.bytesPerRow >= shape.worthTelling else { return }
         flush()
         sendNow()
     }

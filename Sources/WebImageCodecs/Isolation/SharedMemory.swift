@@ -6,7 +6,7 @@ struct SharedMemory {
     static let inputCount = 256 << 10
     /// Bytes go there in pieces of half of it, so that one is on its way while the other is decoded.
     static let inputPieces = 2
-    /// Memory is taken for what is used of it: 1 MiB, but for pictures whose rows are longer than half of that.
+    /// Memory is taken for what is used of it: 4 MiB, but for pictures whose rows are longer than half of that.
     static let mostRingCount = 64 << 20
     static let byteCount = inputCount + mostRingCount
 
@@ -37,8 +37,12 @@ struct RingShape {
                 .limitExceeded, "rows of \(format.size.width) pixels are longer than an isolated decoder can give")
         }
         bytesPerRow = bytes
-        capacity = max(1 << 20, 2 * bytes)
+        // Rows that come of a piece of the input have room, so that the worker goes on while they are taken.
+        capacity = max(4 << 20, 2 * bytes)
     }
+
+    /// So many bytes are worth waking the host for: with fewer it would wake too often, with more it would have nothing to do.
+    var worthTelling: Int { min(256 << 10, capacity / 4) }
 
     /// How many rows may lie in the ring in one piece.
     var mostRows: Int { capacity / 2 / bytesPerRow }

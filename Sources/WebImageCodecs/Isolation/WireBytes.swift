@@ -77,7 +77,8 @@ struct WireReader {
     mutating func duration() throws(Fault) -> Duration {
         let seconds = try int()
         let attoseconds = try int()
-        guard abs(seconds) < 1 << 50, abs(attoseconds) < 1_000_000_000_000_000_000 else { throw Fault() }
+        // `abs` would trap at the least number there is.
+        guard seconds.magnitude < 1 << 50, attoseconds.magnitude < 1_000_000_000_000_000_000 else { throw Fault() }
         return Duration(secondsComponent: Int64(seconds), attosecondsComponent: Int64(attoseconds))
     }
 

@@ -96,6 +96,18 @@ import WebImageTesting
         #expect(throws: WireReader.Fault.self) { _ = try read(ProfileRead.self, writer.bytes) }
     }
 
+    /// Found by `make fuzz TARGET=wire`: the magnitude of the least number is none.
+    @Test(arguments: [Int.min, Int.max, 1 << 50]) func noNumberIsTooSmallForADuration(number: Int) {
+        var writer = WireWriter()
+        writer.put(false)
+        writer.put(1)
+        writer.put(number)
+        writer.put(0)
+        writer.put(true)
+        writer.put(0)
+        #expect(throws: WireReader.Fault.self) { _ = try read(AnimationState.self, writer.bytes) }
+    }
+
     /// Bytes of an attacker's: each value is read or refused, and never makes room for more than there is.
     @Test func anyBytesAreReadOrRefused() {
         var generator = SeededGenerator(seed: 11)
