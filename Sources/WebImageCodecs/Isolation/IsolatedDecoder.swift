@@ -107,7 +107,7 @@ final class IsolatedDecoder: CollectingDecoder {
         case .rows:
             guard hasBegun, let rows, let sink = plan?.sink else { throw .nonsense("it gives rows without a picture") }
             try picture.takeRows(
-                message, rows.format, rows.shape, next: 0, from: process, wantsMore: { sink.wantsRows }
+                message, rows.format, rows.shape, next: 0...rows.done, from: process, wantsMore: { sink.wantsRows }
             ) { [unowned self] (row, count, bytes) throws(WebImageError) in
                 try write(row, count, bytes, sink, rows.shape)
             }

@@ -204,16 +204,16 @@ final class IsolatedPicture {
     /// Takes a run of rows out of the ring.
     ///
     /// - Parameters:
-    ///   - next: the first row that may come.
+    ///   - next: where the run may begin: a row that was left out would be memory that nobody has written.
     ///   - take: some rows, as they lie in the ring.
     func takeRows(
-        _ message: MessageSocket.Message, _ format: RowFormat, _ shape: RingShape, next: Int,
+        _ message: MessageSocket.Message, _ format: RowFormat, _ shape: RingShape, next: ClosedRange<Int>,
         from process: DecoderProcess, wantsMore: () -> Bool,
         take: (_ row: Int, _ count: Int, UnsafeRawPointer) throws(WebImageError) -> Void
     ) throws(DecoderProcess.Failure) {
         let run = try DecoderProcess.value(message, RowRun.self)
         let positions = process.positions
-        guard run.count > 0, run.row >= next, run.row <= format.size.height - run.count else {
+        guard run.count > 0, next.contains(run.row), run.row <= format.size.height - run.count else {
             throw .nonsense("it gives rows that the picture does not have")
         }
         let start = shape.start(behind: positions.end, wraps: run.wraps)
@@ -257,7 +257,7 @@ final class IsolatedPicture {
                     made = (try PixelBuffer(size: format.size, layout: format.layout), format, try RingShape(format))
                 } catch { throw .left(error) }
             case (.rows, let (buffer, format, shape)?):
-                try takeRows(message, format, shape, next: rows, from: process, wantsMore: { true }) {
+                try takeRows(message, format, shape, next: rows...rows, from: process, wantsMore: { true }) {
                     buffer.row($0).copyMemory(from: $2, byteCount: $1 * shape.bytesPerRow)
                     rows = $0 + $1
                 }

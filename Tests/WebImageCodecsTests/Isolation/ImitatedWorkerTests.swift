@@ -38,6 +38,15 @@ import WebImageTesting
         }
     }
 
+    /// Found by `make fuzz TARGET=wire`: rows that begin further down, and end where they should.
+    @Test func noRowsAreLeftOut() throws {
+        var packets = conversation
+        // Row 2, five of them.
+        packets[2].replaceSubrange(8..<24, with: [2, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])
+        let outcome = try outcome(packets)
+        #expect(outcome.error?.code == .decoderCrashed && outcome.rows == 0)
+    }
+
     @Test func whoFallsSilentIsGone() throws {
         for count in 0..<conversation.count {
             #expect(try outcome(Array(conversation.prefix(count))).error?.code == .decoderCrashed)
