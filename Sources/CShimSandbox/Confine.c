@@ -29,6 +29,8 @@
 #define IS_SANITIZED 0
 #endif
 
+int wi_worker_is_confined(void) { return !IS_SANITIZED; }
+
 /* MARK: Limits */
 
 static int set_limit(int which, rlim_t value) {

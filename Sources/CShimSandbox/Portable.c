@@ -62,6 +62,8 @@ int wi_worker_confine(int options, uint64_t memory_limit, wi_confinement *done) 
     return ENOSYS;
 }
 
+int wi_worker_is_confined(void) { return 0; }
+
 void wi_worker_add_hostile(void) {}
 
 void wi_worker_trim(void) {}

@@ -105,6 +105,9 @@ void *wi_worker_map(size_t *size);
    Gives 0, or an errno when something failed that the kernel has. */
 int wi_worker_confine(int options, uint64_t memory_limit, wi_confinement *done);
 
+/* For tests: false in builds with a sanitizer, which makes calls of its own and reserves terabytes. */
+int wi_worker_is_confined(void);
+
 /* What a worker does until its host has gone; in WebImageCodecs. */
 int wi_worker_serve(int options, uint64_t memory_limit);
 

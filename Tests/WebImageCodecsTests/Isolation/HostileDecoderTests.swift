@@ -50,29 +50,39 @@ import WebImageTesting
         #expect(outcome.error == nil && outcome.rows == 20)
     }
 
-    @Test(arguments: [
-        Attack.readPasswords, .readEnvironment, .createFile, .changeLimits, .makeMemoryFile, .removeFile,
-        .executableMemory, .ownPriority,
-    ]) func whatTheSystemRefuses(attack: Attack) throws {
+    @Test(
+        .enabled(if: Workers.areConfined),
+        arguments: [
+            Attack.readPasswords, .readEnvironment, .createFile, .changeLimits, .makeMemoryFile, .removeFile,
+            .executableMemory, .ownPriority,
+        ]) func whatTheSystemRefuses(attack: Attack) throws
+    {
         let error = try #require(try outcome(of: attack).0)
         #expect(error.message == "done: errno 13" || error.message == "done: errno 38", "\(error)")
     }
 
-    @Test(arguments: [
-        Attack.socket, .fork, .execute, .kill, .trace, .readOthersMemory, .ioUring, .unshare, .oldCalls,
-    ]) func whatEndsTheProcess(attack: Attack) throws {
+    @Test(
+        .enabled(if: Workers.areConfined),
+        arguments: [
+            Attack.socket, .fork, .execute, .kill, .trace, .readOthersMemory, .ioUring, .unshare, .oldCalls,
+        ]) func whatEndsTheProcess(attack: Attack) throws
+    {
         let error = try #require(try outcome(of: attack).0)
         #expect(error.code == .decoderCrashed && error.message.contains("sandbox forbids"), "\(error)")
     }
 
-    @Test(arguments: [
-        (Attack.crash, "SIGSEGV"), (.abort, "SIGABRT"), (.illegal, "SIG"), (.deepStack, "SIGSEGV"), (.exit, "status 0"),
-    ]) func aCrashIsAnErrorOfThePicture(attack: Attack, word: String) throws {
+    @Test(
+        .enabled(if: Workers.areConfined),
+        arguments: [
+            (Attack.crash, "SIGSEGV"), (.abort, "SIGABRT"), (.illegal, "SIG"), (.deepStack, "SIGSEGV"),
+            (.exit, "status 0"),
+        ]) func aCrashIsAnErrorOfThePicture(attack: Attack, word: String) throws
+    {
         let error = try #require(try outcome(of: attack).0)
         #expect(error.code == .decoderCrashed && error.message.contains(word), "\(error)")
     }
 
-    @Test func memoryHasALimit() throws {
+    @Test(.enabled(if: Workers.areConfined)) func memoryHasALimit() throws {
         let error = try #require(try outcome(of: .tooMuchMemory, limit: .seconds(60)).0)
         #expect(error.message == "done: limited", "\(error)")
     }
