@@ -43,7 +43,7 @@ package enum ImitatedWorker {
         return packets
     }
 
-    private static func message(_ tell: WorkerTell, _ bytes: [UInt8], _ session: UInt32) -> [UInt8] {
+    static func message(_ tell: WorkerTell, _ bytes: [UInt8], _ session: UInt32) -> [UInt8] {
         [tell.rawValue, 0, 0, 0] + withUnsafeBytes(of: session) { Array($0) } + bytes
     }
 }

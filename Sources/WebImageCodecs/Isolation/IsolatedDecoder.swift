@@ -52,7 +52,7 @@ final class IsolatedDecoder: CollectingDecoder {
     func finish() throws(WebImageError) {
         guard !state.isComplete || state.mayLearnMore else { return }
         try run(finishes: true)
-        guard header != nil, isWhole else {
+        guard header != nil, plannedHeader != nil, isWhole else {
             picture.close()
             throw WebImageError(.decoderCrashed, "the decoder's process gave less of the picture than it said")
         }
@@ -77,7 +77,7 @@ final class IsolatedDecoder: CollectingDecoder {
 
     /// Whether nothing is missing that was asked for: what is not written must never be seen.
     private var isWhole: Bool {
-        guard let sink = plan?.sink, sink.wantsRows, !state.hasStoppedAtHeader else { return true }
+        guard let sink = plan?.sink, sink.wantsRows else { return true }
         return rows.map { $0.done == $0.format.size.height } ?? false
     }
 
@@ -115,7 +115,9 @@ final class IsolatedDecoder: CollectingDecoder {
         case .still:
             state = try DecoderProcess.value(message)
             if let header = state.header { self.header = try checked(header) }
-            guard !state.isComplete || (plannedHeader != nil && isWhole) else {
+            // It stops at the header only for who wants no rows.
+            let ends = state.isComplete || (state.hasStoppedAtHeader && plan?.sink != nil)
+            guard !ends || (plannedHeader != nil && isWhole) else {
                 throw .nonsense("it ends before its last row")
             }
             return false

@@ -47,6 +47,19 @@ import WebImageTesting
         #expect(outcome.error?.code == .decoderCrashed && outcome.rows == 0)
     }
 
+    /// Found by `make fuzz TARGET=wire`: a picture that is said to be wanted for its header only, or to need no plan.
+    @Test func noPictureEndsAtItsHeader() throws {
+        var stopped = StillState()
+        stopped.hasStoppedAtHeader = true
+        var unplanned = StillState()
+        unplanned.header = header
+        for (packets, state) in [([conversation[0]], stopped), ([], unplanned)] {
+            let end = ImitatedWorker.message(.still, state.wireBytes, 1)
+            let outcome = try outcome(packets + [end, end])
+            #expect(outcome.error?.code == .decoderCrashed)
+        }
+    }
+
     @Test func whoFallsSilentIsGone() throws {
         for count in 0..<conversation.count {
             #expect(try outcome(Array(conversation.prefix(count))).error?.code == .decoderCrashed)
