@@ -57,7 +57,8 @@ deb: libraries    ## a Debian package of the command and the server
 	@scripts/build-deb
 
 soak: libraries   ## the long versions: kill -9 rounds, random walks, all damage to all files, two minutes a fuzzer
-	WEBIMAGE_SOAK=1 $(SWIFT_TEST) --filter Soak --filter KillNine --filter DiskCacheWalk
+	WEBIMAGE_SOAK=1 $(SWIFT_TEST) --filter Soak --filter KillNine --filter DiskCacheWalk \
+	    --filter WorkerKill --filter IsolationHost
 	scripts/fuzz --all $(SOAK_SECONDS)
 
 fuzz: libraries   ## make fuzz TARGET=gif SECONDS=600; without a target: which there are

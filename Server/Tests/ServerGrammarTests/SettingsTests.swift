@@ -1,6 +1,7 @@
 import ServerConfiguration
 import ServerGrammar
 import Testing
+import WebImage
 
 @Suite struct SettingsTests {
     private func settings(_ variables: [String: String]) throws(SettingsError) -> ServerSettings {

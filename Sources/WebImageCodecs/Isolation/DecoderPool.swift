@@ -179,7 +179,11 @@ package final class DecoderPool: Sendable {
             let idle = state.processes.filter {
                 $0.kind == kind && $0.lending.isFree && (!isFresh || $0.lending.opened == 0)
             }
-            if let process = idle.min(by: { $0.lending.sessions.count < $1.lending.sessions.count }) {
+            // One that holds few pictures, and of those one that is ready.
+            func burden(_ process: DecoderProcess) -> (Int, Int) {
+                (process.lending.sessions.count, process.lending.isGreeted ? 0 : 1)
+            }
+            if let process = idle.min(by: { burden($0) < burden($1) }) {
                 process.lending.isBusy = true
                 return .process(process)
             }

@@ -58,6 +58,10 @@ import WebImageTesting
 
     /// Who is killed takes its workers along.
     @Test func noWorkerOutlivesItsProgram() throws {
+        for _ in 0..<(getenv("WEBIMAGE_SOAK") == nil ? 2 : 1000) { try killAProgram() }
+    }
+
+    private func killAProgram() throws {
         var ends: [Int32] = [0, 0]
         #expect(pipe(&ends) == 0)
         let host = try PeerProcess.spawn(
