@@ -49,6 +49,11 @@ package final class DecoderPool: Sendable {
         /// Pictures that were ever opened.
         var opened = 0
 
+        /// As many are kept as are asked for.
+        mutating func noteFailedStart() {
+            failures = failures.suffix(DecoderPool.failedStarts.count - 1) + [.now]
+        }
+
         /// - Returns: whether there is nobody to start it yet.
         mutating func ask(for start: Start) -> Bool {
             starting += 1
@@ -306,8 +311,7 @@ package final class DecoderPool: Sendable {
             case .crashed: state.report.crashed += 1
             case .ended: state.report.ended += 1
             case .failedStart:
-                state.failures.append(.now)
-                if state.failures.count > Self.failedStarts.count { state.failures.removeFirst() }
+                state.noteFailedStart()
             }
             let lost = Lost(error: error, hasServedOthers: process.lending.opened > 1)
             return (lost, reason != .failedStart && state.opened > 1)
@@ -419,7 +423,7 @@ package final class DecoderPool: Sendable {
                     process.lending.isBusy = start.answer != nil
                     state.processes.append(process)
                     state.report.started += 1
-                case .failure: state.failures.append(.now)
+                case .failure: state.noteFailedStart()
                 }
             }
             if case .success = result { tell(.started) }
