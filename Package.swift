@@ -88,13 +88,8 @@ let package = Package(
         system("CSysHEIF", nil, onMac: "libheif libde265", apt: "libheif-dev", brew: "libheif"),
         system("CSysJXL", nil, onMac: "libjxl", apt: "libjxl-dev", brew: "jpeg-xl"),
         system("CSysTIFF", "libtiff-4", apt: "libtiff-dev", brew: "libtiff"),
-        // librsvg's and gdk-pixbuf's own .pc files hold such flags, too: CShimSVG does without their headers.
-        system(
-            "CSysCairo", "cairo gobject-2.0", onMac: "cairo gobject-2.0 librsvg-2.0 gdk-pixbuf-2.0",
-            apt: "librsvg2-dev", brew: "librsvg"),
         // SwiftPM warns of flags in the .pc files below this one (-pthread, -msse), and leaves them out.
         system("CSysGTK", "gtk4", apt: "libgtk-4-dev", brew: "gtk4"),
-        system("CSysPoppler", "poppler-glib", apt: "libpoppler-glib-dev", brew: "poppler"),
 
         shim("CPixels"),
         shim("CShimSystem"),
@@ -104,8 +99,10 @@ let package = Package(
         shim("CShimTIFF", ["CSysTIFF", "CPixels"]),
         shim("CShimHEIF", ["CSysHEIF"], libraries: ["de265"]),
         shim("CShimGuard"),
-        shim("CShimSVG", ["CSysCairo", "CShimGuard"], libraries: ["rsvg-2", "gdk_pixbuf-2.0", "gio-2.0"]),
-        shim("CShimPDF", ["CSysPoppler", "CShimGuard"]),
+        // librsvg and poppler are opened when they are first needed; see CShimDrawing.
+        shim("CShimDrawing", libraries: ["dl"]),
+        shim("CShimSVG", ["CShimDrawing", "CShimGuard"], libraries: ["z"]),
+        shim("CShimPDF", ["CShimDrawing", "CShimGuard"], libraries: ["z"]),
         shim("CShimGTK", ["CSysGTK"]),
         shim("CShimCurl", ["CSysCurl", "CShimSystem"]),
 

@@ -1,19 +1,21 @@
 #include "CShimPDF.h"
-#include <gio/gio.h>
+#include <zlib.h>
+
+static uInt part(size_t count) { return count < 1 << 30 ? (uInt)count : 1 << 30; }
 
 size_t wi_pdf_inflate(const uint8_t *bytes, size_t count, uint8_t *output, size_t most) {
-    GConverter *converter = G_CONVERTER(g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_ZLIB));
+    z_stream stream = {.next_in = (Bytef *)bytes};
     size_t done = 0;
-    while (done < most) {
-        gsize read = 0, written = 0;
-        GConverterResult result = g_converter_convert(
-            converter, bytes, count, output + done, most - done, G_CONVERTER_INPUT_AT_END, &read, &written, NULL);
-        if (result == G_CONVERTER_ERROR) break;
-        bytes += read;
-        count -= read;
-        done += written;
-        if (result == G_CONVERTER_FINISHED || (read == 0 && written == 0)) break;
+    int result = inflateInit(&stream);
+    while (result == Z_OK && done < most) {
+        uInt given = part(count), free = part(most - done);
+        stream.avail_in = given;
+        stream.next_out = output + done;
+        stream.avail_out = free;
+        result = inflate(&stream, Z_NO_FLUSH);
+        count -= given - stream.avail_in;
+        done += free - stream.avail_out;
     }
-    g_object_unref(converter);
+    inflateEnd(&stream);
     return done;
 }

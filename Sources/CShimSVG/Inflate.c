@@ -1,6 +1,6 @@
 #include "Internal.h"
 #include <stdlib.h>
-#include <string.h>
+#include <zlib.h>
 
 /* librsvg unpacks SVGZ itself, but without a limit. */
 
@@ -22,34 +22,38 @@ static int grow(growing *output, size_t most) {
     return WI_SVG_OK;
 }
 
-static int inflate_all(wi_svg *svg, GConverter *converter, const uint8_t *bytes, size_t count, growing *output, size_t most) {
+static uInt part(size_t count) { return count < 1 << 30 ? (uInt)count : 1 << 30; }
+
+static int inflate_all(wi_svg *svg, z_stream *stream, size_t count, growing *output, size_t most) {
     for (;;) {
         int room = grow(output, most);
         if (room != WI_SVG_OK) return room;
-        gsize read = 0, written = 0;
-        GError *error = NULL;
-        GConverterResult result = g_converter_convert(
-            converter, bytes, count, output->bytes + output->count, output->capacity - output->count,
-            G_CONVERTER_INPUT_AT_END, &read, &written, &error);
-        if (result == G_CONVERTER_ERROR) {
-            int is_cut = g_error_matches(error, G_IO_ERROR, G_IO_ERROR_PARTIAL_INPUT);
-            return wi_svg_fail(svg, is_cut ? WI_SVG_TRUNCATED : WI_SVG_CORRUPT, error);
+        uInt given = part(count), free = part(output->capacity - output->count);
+        stream->avail_in = given;
+        stream->next_out = output->bytes + output->count;
+        stream->avail_out = free;
+        int result = inflate(stream, Z_NO_FLUSH);
+        count -= given - stream->avail_in;
+        output->count += free - stream->avail_out;
+        if (result == Z_STREAM_END) return WI_SVG_OK;
+        if (result == Z_MEM_ERROR) return WI_SVG_NO_MEMORY;
+        if (result == Z_BUF_ERROR && count == 0) return WI_SVG_TRUNCATED;
+        if (result != Z_OK) {
+            wi_message_copy(svg->message, sizeof svg->message, stream->msg != NULL ? stream->msg : "damaged gzip data");
+            return WI_SVG_CORRUPT;
         }
-        bytes += read;
-        count -= read;
-        output->count += written;
-        if (result == G_CONVERTER_FINISHED) return WI_SVG_OK;
-        if (read == 0 && written == 0) return WI_SVG_CORRUPT;
     }
 }
 
 int wi_svg_inflate(
     wi_svg *svg, const uint8_t *bytes, size_t count, size_t most, const uint8_t **output, size_t *output_count) {
     growing text = {NULL, 0, 0};
+    z_stream stream = {.next_in = (Bytef *)bytes};
     if (svg->inflated != NULL) return WI_SVG_CORRUPT;
-    GConverter *converter = G_CONVERTER(g_zlib_decompressor_new(G_ZLIB_COMPRESSOR_FORMAT_GZIP));
-    int result = inflate_all(svg, converter, bytes, count, &text, most);
-    g_object_unref(converter);
+    /* 16 and the largest window: gzip only. */
+    if (inflateInit2(&stream, 16 + MAX_WBITS) != Z_OK) return WI_SVG_NO_MEMORY;
+    int result = inflate_all(svg, &stream, count, &text, most);
+    inflateEnd(&stream);
     svg->inflated = text.bytes;
     *output = text.bytes;
     *output_count = text.count;

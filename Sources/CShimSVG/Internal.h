@@ -1,6 +1,7 @@
 #pragma once
+#include "CShimDrawing.h"
 #include "CShimSVG.h"
-#include "Librsvg.h"
+#include "Functions.h"
 
 struct wi_svg {
     RsvgHandle *handle;

@@ -14,7 +14,10 @@ typedef struct {
     uint32_t canvas_width, canvas_height;
 } wi_pdf_drawing;
 
-/// NULL when there is no memory.
+/// Why poppler cannot be opened; NULL when it is open, which it is after the first call. Valid for ever.
+const char *_Nullable wi_pdf_library_fault(void);
+
+/// NULL when there is no memory, or no poppler.
 wi_pdf *_Nullable wi_pdf_create(void);
 void wi_pdf_destroy(wi_pdf *_Nonnull pdf);
 

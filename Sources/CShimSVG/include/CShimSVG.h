@@ -25,7 +25,10 @@ typedef struct {
     uint64_t bitmap_pixels;
 } wi_svg_drawing;
 
-/// NULL when there is no memory.
+/// Why librsvg cannot be opened; NULL when it is open, which it is after the first call. Valid for ever.
+const char *_Nullable wi_svg_library_fault(void);
+
+/// NULL when there is no memory, or no librsvg.
 wi_svg *_Nullable wi_svg_create(void);
 void wi_svg_destroy(wi_svg *_Nonnull svg);
 

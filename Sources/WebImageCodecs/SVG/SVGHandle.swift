@@ -8,7 +8,11 @@
         private let svg: OpaquePointer
         private let format: ImageFormat
 
+        /// - Throws: `decoderUnavailable` where there is no librsvg, which is opened here.
         init(_ format: ImageFormat) throws(WebImageError) {
+            if let fault = wi_svg_library_fault() {
+                throw WebImageError(.decoderUnavailable, "no librsvg: \(String(cString: fault))", format: format)
+            }
             guard let svg = wi_svg_create() else { throw Self.noMemory(format) }
             self.svg = svg
             self.format = format

@@ -1,0 +1,48 @@
+#include "CShimDrawing.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where Homebrew keeps libraries, which is not where dyld looks. */
+#ifdef __APPLE__
+static const char *const folders[] = {"", "/opt/homebrew/lib/", "/usr/local/lib/"};
+#else
+static const char *const folders[] = {""};
+#endif
+
+static void *open_library(const char *name) {
+    for (size_t index = 0; index < sizeof folders / sizeof *folders; index += 1) {
+        char path[256];
+        snprintf(path, sizeof path, "%s%s", folders[index], name);
+        void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+        if (library != NULL) return library;
+    }
+    return NULL;
+}
+
+int wi_library_open(
+    const char *name, const wi_function *functions, size_t count, void *table, char *message, size_t message_size) {
+    void *library = open_library(name);
+    if (library == NULL) {
+        const char *reason = dlerror();
+        wi_message_copy(message, message_size, reason != NULL ? reason : name);
+        return -1;
+    }
+    for (size_t index = 0; index < count; index += 1) {
+        void *address = dlsym(library, functions[index].name);
+        if (address == NULL && !functions[index].may_be_missing) {
+            snprintf(message, message_size, "%s has no function %s", name, functions[index].name);
+            return -1;
+        }
+        memcpy((char *)table + functions[index].offset, &address, sizeof address);
+    }
+    return 0;
+}
+
+void wi_message_copy(char *output, size_t size, const char *message) {
+    snprintf(output, size, "%s", message != NULL ? message : "no message");
+    for (char *letter = output; *letter != 0; letter += 1) {
+        if (*letter == '\r' || *letter == '\n') *letter = ' ';
+    }
+    for (size_t length = strlen(output); length > 0 && output[length - 1] == ' '; length -= 1) output[length - 1] = 0;
+}

@@ -1,3 +1,0 @@
-#pragma once
-#include <cairo.h>
-#include <gio/gio.h>
