@@ -83,7 +83,8 @@ let package = Package(
         system("CSysXXHash", "libxxhash", apt: "libxxhash-dev", brew: "xxhash"),
         system("CSysCrypto", "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
         system("CSysWebP", "libwebp libwebpmux", apt: "libwebp-dev", brew: "webp"),
-        // Without pkg-config: their .pc files hold flags that SwiftPM warns of and that nobody needs.
+        // Without pkg-config: their .pc files hold flags that SwiftPM warns of and that nobody needs, and on Linux nothing is linked with
+        // them.
         system("CSysAVIF", nil, onMac: "libavif", apt: "libavif-dev", brew: "libavif"),
         system("CSysHEIF", nil, onMac: "libheif libde265", apt: "libheif-dev", brew: "libheif"),
         system("CSysJXL", nil, onMac: "libjxl", apt: "libjxl-dev", brew: "jpeg-xl"),
@@ -93,16 +94,18 @@ let package = Package(
 
         shim("CPixels"),
         shim("CShimSystem"),
+        // Opens the libraries of AVIF, HEIF, JXL, SVG and PDF when they are first needed.
+        shim("CShimLibrary", libraries: ["dl"]),
         shim("CShimSandbox"),
         shim("CShimJPEG", ["CSysJPEG"]),
         shim("CShimPNG", ["CSysPNG", "CSysISAL", "CSysDeflate", "CPixels"], libraries: ["z"]),
         shim("CShimTIFF", ["CSysTIFF", "CPixels"]),
-        shim("CShimHEIF", ["CSysHEIF"], libraries: ["de265"]),
+        shim("CShimAVIF", ["CSysAVIF", "CShimLibrary"]),
+        shim("CShimHEIF", ["CSysHEIF", "CShimLibrary"]),
+        shim("CShimJXL", ["CSysJXL", "CShimLibrary"]),
         shim("CShimGuard"),
-        // librsvg and poppler are opened when they are first needed; see CShimDrawing.
-        shim("CShimDrawing", libraries: ["dl"]),
-        shim("CShimSVG", ["CShimDrawing", "CShimGuard"], libraries: ["z"]),
-        shim("CShimPDF", ["CShimDrawing", "CShimGuard"], libraries: ["z"]),
+        shim("CShimSVG", ["CShimLibrary", "CShimGuard"], libraries: ["z"]),
+        shim("CShimPDF", ["CShimLibrary", "CShimGuard"], libraries: ["z"]),
         shim("CShimGTK", ["CSysGTK"]),
         shim("CShimCurl", ["CSysCurl", "CShimSystem"]),
 
@@ -115,9 +118,11 @@ let package = Package(
                 "WebImageCore", "WebImageSystem", "WebImageProcessing", "CShimJPEG", "CShimPNG", "CShimSandbox",
                 "CSysWebP",
                 .target(name: "CSysAVIF", condition: .when(traits: ["AVIF"])),
+                .target(name: "CShimAVIF", condition: .when(traits: ["AVIF"])),
                 .target(name: "CSysHEIF", condition: .when(traits: ["HEIF"])),
                 .target(name: "CShimHEIF", condition: .when(traits: ["HEIF"])),
                 .target(name: "CSysJXL", condition: .when(traits: ["JXL"])),
+                .target(name: "CShimJXL", condition: .when(traits: ["JXL"])),
                 .target(name: "CShimTIFF", condition: .when(traits: ["TIFF"])),
                 .target(name: "CShimSVG", condition: .when(traits: ["SVG"])),
                 .target(name: "CShimPDF", condition: .when(traits: ["PDF"])),
@@ -187,8 +192,11 @@ let package = Package(
                 "WebImage", "WebImageCore", "WebImageSystem", "WebImageProcessing", "WebImageCodecs", "WebImageCache",
                 "WebImageDownload", "WebImageTesting", "CBench", "CSysWebP",
                 .target(name: "CSysAVIF", condition: .when(traits: ["AVIF"])),
+                .target(name: "CShimAVIF", condition: .when(traits: ["AVIF"])),
                 .target(name: "CSysHEIF", condition: .when(traits: ["HEIF"])),
+                .target(name: "CShimHEIF", condition: .when(traits: ["HEIF"])),
                 .target(name: "CSysJXL", condition: .when(traits: ["JXL"])),
+                .target(name: "CShimJXL", condition: .when(traits: ["JXL"])),
                 .target(name: "CSysTIFF", condition: .when(traits: ["TIFF"])),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],

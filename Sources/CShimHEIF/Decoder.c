@@ -3,6 +3,7 @@
 #if __has_include(<libheif/heif_plugin.h>) && __has_include(<libde265/de265.h>)
 
 #include "CShimHEIF.h"
+#include "Functions.h"
 #include <libde265/de265.h>
 #include <libheif/heif.h>
 #include <libheif/heif_plugin.h>

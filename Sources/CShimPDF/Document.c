@@ -1,4 +1,4 @@
-#include "CShimDrawing.h"
+#include "CShimLibrary.h"
 #include "CShimGuard.h"
 #include "CShimPDF.h"
 #include "Functions.h"

@@ -1,11 +1,11 @@
 #include "Functions.h"
-#include "CShimDrawing.h"
+#include "CShimLibrary.h"
 #include "CShimPDF.h"
 #include <pthread.h>
 
 wi_poppler_functions wi_poppler;
 
-#define WI_TABLE wi_poppler_functions
+#define WI_TABLE wi_poppler
 static const wi_function functions[] = {WI_POPPLER_FUNCTIONS(WI_LOOKUP, WI_OPTIONAL_LOOKUP)};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -13,9 +13,8 @@ static char message[256];
 static int result;
 
 static void open_library(void) {
-    result = wi_library_open(
-        WI_LIBRARY("poppler-glib", "8"), functions, sizeof functions / sizeof *functions, &wi_poppler, message,
-        sizeof message);
+    static const char *const names[] = {WI_LIBRARY("poppler-glib", "8"), NULL};
+    result = wi_library_open(names, functions, sizeof functions / sizeof *functions, message, sizeof message);
 }
 
 const char *wi_pdf_library_fault(void) {

@@ -1,11 +1,11 @@
 #include "Functions.h"
-#include "CShimDrawing.h"
+#include "CShimLibrary.h"
 #include "CShimSVG.h"
 #include <pthread.h>
 
 wi_rsvg_functions wi_rsvg;
 
-#define WI_TABLE wi_rsvg_functions
+#define WI_TABLE wi_rsvg
 static const wi_function functions[] = {WI_RSVG_FUNCTIONS(WI_LOOKUP, WI_OPTIONAL_LOOKUP)};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -13,8 +13,8 @@ static char message[256];
 static int result;
 
 static void open_library(void) {
-    result = wi_library_open(
-        WI_LIBRARY("rsvg-2", "2"), functions, sizeof functions / sizeof *functions, &wi_rsvg, message, sizeof message);
+    static const char *const names[] = {WI_LIBRARY("rsvg-2", "2"), NULL};
+    result = wi_library_open(names, functions, sizeof functions / sizeof *functions, message, sizeof message);
 }
 
 const char *wi_svg_library_fault(void) {

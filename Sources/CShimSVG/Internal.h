@@ -1,5 +1,5 @@
 #pragma once
-#include "CShimDrawing.h"
+#include "CShimLibrary.h"
 #include "CShimSVG.h"
 #include "Functions.h"
 

@@ -1,2 +1,3 @@
 #pragma once
+#include "Functions.h"
 #include <avif/avif.h>

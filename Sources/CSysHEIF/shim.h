@@ -1,2 +1,3 @@
 #pragma once
+#include "Functions.h"
 #include <libheif/heif.h>

@@ -1,4 +1,5 @@
 #pragma once
+#include "Functions.h"
 #include <jxl/decode.h>
 #include <jxl/encode.h>
 #include <jxl/version.h>

@@ -18,11 +18,16 @@ struct PictureOptions: ParsableArguments {
     @Flag(help: "Scale by the light of the pixels, not by their stored values: truer for fine detail, and slower.")
     var linearLight = false
 
+    /// Those that can be written, by their names alone: for the real answer the coders open libraries, which every start would pay for.
+    static let writableFormats = [
+        "apng", "avif", "bigtiff", "bmp", "gif", "heic", "jpeg", "jxl", "png", "pnm", "qoi", "tiff", "webp",
+    ].filter { CoderRegistry.standard.decodableFormats.map(\.rawValue).contains($0) }
+
     @Option(
         help: ArgumentHelp(
             "Format of the output: jpeg, png, apng, gif, webp, bmp, qoi, pnm; avif, heic, jxl and tiff where they are built in.",
             valueName: "FORMAT"),
-        completion: .list(CoderRegistry.standard.encodableFormats.map(\.rawValue)))
+        completion: .list(Self.writableFormats))
     var format: String?
 
     @Option(

@@ -1,4 +1,5 @@
 import Testing
+import WebImage
 import WebImageTesting
 
 #if canImport(Glibc)
@@ -47,6 +48,17 @@ struct CompletionTests {
         try bench.write([1], to: "sample.png")
         try PosixFolder.make(bench.path("folder"))
         #expect(try await offers(bench, words) == offered)
+    }
+
+    /// The list is written out in the command: asking the coders at each start would open their libraries.
+    @Test(.enabled(if: hasBash, "needs bash"))
+    func theFormatsThatAreOfferedAreThoseThatCanBeWritten() async throws {
+        let offered = try await offers(try CommandBench(), ["fetch", "--format", ""])
+        let (writable, readable) = (CoderRegistry.standard.encodableFormats, CoderRegistry.standard.decodableFormats)
+        #expect(offered.filter { writable.map(\.rawValue).contains($0) } == writable.map(\.rawValue))
+        // libavif and libheif may be there without an encoder.
+        #expect(Set(offered).subtracting(writable.map(\.rawValue)).isSubset(of: ["avif", "heic"]))
+        #expect(Set(offered).isSubset(of: readable.map(\.rawValue)))
     }
 
     @Test(arguments: ["bash", "zsh", "fish"])

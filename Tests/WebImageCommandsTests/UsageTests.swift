@@ -93,4 +93,14 @@ struct UsageTests {
         let run = try await bench.run(arguments)
         #expect(run.code == 0 && !run.text.isEmpty && run.errors == "")
     }
+
+    #if canImport(Glibc)
+        /// glibc's loader lists what a program is linked with in place of starting it.
+        @Test(arguments: ["libavif", "libheif", "libde265", "libjxl", "librsvg", "libpoppler", "libglib"])
+        func noLibraryThatTakesLongToLoadIsLoadedAtTheStart(library: String) async throws {
+            let bench = try CommandBench()
+            let listed = try await bench.run(["--version"], environment: ["LD_TRACE_LOADED_OBJECTS=1"]).text
+            #expect(listed.contains("libjpeg.so") && !listed.contains(library))
+        }
+    #endif
 }

@@ -1,9 +1,11 @@
 #if AVIF
+    import CShimAVIF
     import CSysAVIF
     import WebImageCore
 
     extension BareLibrary {
         static func decodeAVIF(_ bytes: [UInt8]) throws -> Int {
+            try check(wi_avif_library_fault() == nil)
             guard let decoder = avifDecoderCreate(), let picture = avifImageCreateEmpty() else { throw Failure() }
             defer {
                 avifImageDestroy(picture)
@@ -22,6 +24,7 @@
 
         /// Quality 60 as a quantizer, speed 6, 4:2:0.
         static func encodeAVIF(_ image: Image) throws -> Int {
+            try check(wi_avif_library_fault() == nil)
             let (width, height) = (UInt32(image.size.width), UInt32(image.size.height))
             guard let encoder = avifEncoderCreate(),
                 let picture = avifImageCreate(width, height, 8, AVIF_PIXEL_FORMAT_YUV420)

@@ -1,9 +1,11 @@
 #if HEIF
+    import CShimHEIF
     import CSysHEIF
     import WebImageCore
 
     extension BareLibrary {
         static func decodeHEIC(_ bytes: [UInt8]) throws -> Int {
+            try check(wi_heif_library_fault() == nil)
             guard let context = heif_context_alloc() else { throw Failure() }
             defer { heif_context_free(context) }
             return try bytes.withUnsafeBytes { bytes in
@@ -21,6 +23,7 @@
 
         /// Quality 60.
         static func encodeHEIC(_ image: Image) throws -> Int {
+            try check(wi_heif_library_fault() == nil)
             let (width, height) = (Int32(image.size.width), Int32(image.size.height))
             var (encoder, picture) = (OpaquePointer?.none, OpaquePointer?.none)
             guard let context = heif_context_alloc() else { throw Failure() }

@@ -1,9 +1,11 @@
 #if JXL
+    import CShimJXL
     import CSysJXL
     import WebImageCore
 
     extension BareLibrary {
         static func decodeJXL(_ bytes: [UInt8]) throws -> Int {
+            try check(wi_jxl_library_fault() == nil)
             guard let decoder = JxlDecoderCreate(nil) else { throw Failure() }
             defer { JxlDecoderDestroy(decoder) }
             let events = Int32(bitPattern: JXL_DEC_FULL_IMAGE.rawValue)
@@ -32,6 +34,7 @@
 
         /// Quality 80 as a distance, effort 4.
         static func encodeJXL(_ image: Image) throws -> Int {
+            try check(wi_jxl_library_fault() == nil)
             guard let encoder = JxlEncoderCreate(nil), let settings = JxlEncoderFrameSettingsCreate(encoder, nil) else {
                 throw Failure()
             }

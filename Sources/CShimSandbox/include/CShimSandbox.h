@@ -20,6 +20,8 @@ enum {
     /* For tests: as on kernels that have not the one or the other. */
     WI_WORKER_WITHOUT_SECCOMP = 2,
     WI_WORKER_WITHOUT_LANDLOCK = 4,
+    /* Which coders it has: those whose libraries take long to load. */
+    WI_WORKER_HAS_PHOTO_CODECS = 8,
 };
 
 /* A worker as its host sees it. */

@@ -16,10 +16,12 @@
         private let quality: Int
 
         static var isThere: Bool {
-            avifCodecName(AVIF_CODEC_CHOICE_AUTO, AVIF_CODEC_FLAG_CAN_ENCODE.rawValue) != nil
+            OpenedLibrary.libavif.isThere
+                && avifCodecName(AVIF_CODEC_CHOICE_AUTO, AVIF_CODEC_FLAG_CAN_ENCODE.rawValue) != nil
         }
 
         init(_ options: EncodeOptions) throws(WebImageError) {
+            try OpenedLibrary.libavif.check(.avif, .cannotEncode)
             guard Self.isThere else { throw Self.failure("this libavif has no encoder") }
             guard let handle = avifEncoderCreate() else { throw Self.noMemory() }
             self.handle = handle

@@ -14,6 +14,7 @@
         private let limits: DecodeLimits
 
         init(_ limits: DecodeLimits) throws(WebImageError) {
+            try OpenedLibrary.libavif.check(.avif)
             guard let handle = avifDecoderCreate() else {
                 throw WebImageError(.limitExceeded, "there is no memory for an AVIF decoder", format: .avif)
             }

@@ -12,7 +12,9 @@
         }
 
         static func read(_ bytes: CollectedBytes, _ limits: DecodeLimits) -> Answer {
-            guard let handle = avifDecoderCreate() else { return .found(ImageMetadata()) }
+            guard OpenedLibrary.libavif.isThere, let handle = avifDecoderCreate() else {
+                return .found(ImageMetadata())
+            }
             let io = bytes.makeIO(limit: limits.bytes)
             defer {
                 avifDecoderDestroy(handle)

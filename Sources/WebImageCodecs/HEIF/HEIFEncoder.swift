@@ -7,9 +7,12 @@
         private static let longestSide = 16_384
         private static let defaultQuality = 60
 
-        static var isThere: Bool { heif_have_encoder_for_format(heif_compression_HEVC) != 0 }
+        static var isThere: Bool {
+            OpenedLibrary.libheif.isThere && heif_have_encoder_for_format(heif_compression_HEVC) != 0
+        }
 
         static func encode(_ image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
+            try OpenedLibrary.libheif.check(.heic, .cannotEncode)
             guard isThere else {
                 throw failure(
                     "this libheif has no HEVC encoder; install its x265 plugin (libheif-plugin-x265 where plugins are packages of their own)"

@@ -62,6 +62,7 @@
         init(
             decoding file: UnsafeRawBufferPointer, of parameters: HEVCParameters, as kind: Kind
         ) throws(WebImageError) {
+            try OpenedLibrary.libheif.check(.heic)
             guard let context = heif_context_alloc() else { throw Self.noMemory }
             defer { heif_context_free(context) }
             heif_context_set_max_decoding_threads(context, 0)

@@ -52,7 +52,7 @@ final class DecoderWorker {
     /// - Returns: the process's status.
     static func serve(options: Int32, memoryLimit: UInt64) -> Int32 {
         wi_worker_add_hostile()
-        let kind: WorkerKind = Int(options) & WI_WORKER_READS_FONTS != 0 ? .drawings : .pictures
+        let kind = WorkerKind(options: Int(options))
         let coders = CoderRegistry.builtIn.filter { WorkerKind(of: $0) == kind } + hostileCoders.withLock { $0 }
         kind.warmUp(coders)
         var size = 0

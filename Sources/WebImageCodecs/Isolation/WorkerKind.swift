@@ -1,16 +1,36 @@
 import CShimSandbox
 import WebImageCore
 
-/// Workers differ by what they need of the system: who draws text reads fonts.
+/// Workers differ by what they need of the system: who draws text reads fonts. And by what they load at their start: the libraries of
+/// AVIF, HEIF and JPEG XL take as long as all the rest of a worker, which a JPEG does not wait for.
 enum WorkerKind: Hashable, CaseIterable {
-    case pictures, drawings
+    case pictures, photos, drawings
 
-    init(of coder: any ImageCoder) { self = coder.decodableFormats.contains(where: \.isVector) ? .drawings : .pictures }
+    init(of coder: any ImageCoder) {
+        let formats = coder.decodableFormats
+        if formats.contains(where: \.isVector) {
+            self = .drawings
+        } else {
+            self = formats.isDisjoint(with: Self.ofPhotos) ? .pictures : .photos
+        }
+    }
 
-    var options: Int { self == .drawings ? WI_WORKER_READS_FONTS : 0 }
+    private static let ofPhotos: Set<ImageFormat> = [.avif, .heic, .heif, .jxl]
+
+    /// What a worker is told, in its `WI_WORKER_` options.
+    var options: Int {
+        switch self {
+        case .pictures: 0
+        case .photos: WI_WORKER_HAS_PHOTO_CODECS
+        case .drawings: WI_WORKER_READS_FONTS
+        }
+    }
+
+    init(options: Int) { self = Self.allCases.first { $0 != .pictures && options & $0.options != 0 } ?? .pictures }
 
     /// Has libraries load what they load at their first use: files, fonts, tables. Afterwards they cannot.
     func warmUp(_ coders: [any ImageCoder]) {
+        if self == .photos { OpenedLibrary.openThoseOfPhotos() }
         for coder in coders {
             for sample in Self.samples where coder.decodableFormats.contains(sample.format) {
                 guard

@@ -15,7 +15,9 @@
         /// - Parameter box: the name of the inner box and its compressed contents.
         /// - Returns: nil when it is damaged, longer than `limit`, or libjxl has no Brotli.
         static func contents(of box: [UInt8], limit: Int) -> [UInt8]? {
-            guard let handle = JxlDecoderCreate(nil), let length = UInt32(exactly: box.count + 8) else { return nil }
+            guard OpenedLibrary.libjxl.isThere, let handle = JxlDecoderCreate(nil),
+                let length = UInt32(exactly: box.count + 8)
+            else { return nil }
             defer { JxlDecoderDestroy(handle) }
             guard JxlDecoderSubscribeEvents(handle, Int32(JXL_DEC_BOX.rawValue)) == JXL_DEC_SUCCESS,
                 JxlDecoderSetDecompressBoxes(handle, JXL_TRUE) == JXL_DEC_SUCCESS

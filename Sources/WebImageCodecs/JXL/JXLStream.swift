@@ -13,6 +13,7 @@
         ///   - events: which of libjxl's there are to be.
         ///   - joinsLayers: false: each layer of a frame is told of by itself.
         init(_ events: [JxlDecoderStatus], joinsLayers: Bool = true) throws(WebImageError) {
+            try OpenedLibrary.libjxl.check(.jxl)
             guard let handle = JxlDecoderCreate(nil) else {
                 throw WebImageError(.limitExceeded, "there is no memory for a JPEG XL decoder", format: .jxl)
             }

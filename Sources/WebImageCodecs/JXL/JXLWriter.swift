@@ -29,6 +29,7 @@
         private var bytes: [UInt8] = []
 
         init(_ description: Description, _ options: EncodeOptions) throws(WebImageError) {
+            try OpenedLibrary.libjxl.check(.jxl, .cannotEncode)
             guard let handle = JxlEncoderCreate(nil) else { throw Self.noMemory() }
             self.handle = handle
             guard let settings = JxlEncoderFrameSettingsCreate(handle, nil) else {

@@ -22,9 +22,7 @@
 
         /// - Throws: `decoderUnavailable` where there is no poppler, which is opened here.
         init(_ file: CollectedBytes) throws(WebImageError) {
-            if let fault = wi_pdf_library_fault() {
-                throw WebImageError(.decoderUnavailable, "no poppler: \(String(cString: fault))", format: .pdf)
-            }
+            try OpenedLibrary.poppler.check(.pdf)
             guard let pdf = wi_pdf_create() else { throw Self.noMemory }
             self.pdf = pdf
             self.file = file

@@ -10,9 +10,7 @@
 
         /// - Throws: `decoderUnavailable` where there is no librsvg, which is opened here.
         init(_ format: ImageFormat) throws(WebImageError) {
-            if let fault = wi_svg_library_fault() {
-                throw WebImageError(.decoderUnavailable, "no librsvg: \(String(cString: fault))", format: format)
-            }
+            try OpenedLibrary.librsvg.check(format)
             guard let svg = wi_svg_create() else { throw Self.noMemory(format) }
             self.svg = svg
             self.format = format

@@ -68,9 +68,8 @@ typedef enum { CAIRO_FORMAT_ARGB32, CAIRO_FORMAT_RGB24 } cairo_format_t;
     F(void, cairo_surface_destroy, (cairo_surface_t * surface))
 
 #define WI_POINTER(result, name, parameters) result(*name) parameters;
-#define WI_LOOKUP(result, name, parameters) {#name, offsetof(WI_TABLE, name), 0},
-#define WI_OPTIONAL_LOOKUP(result, name, parameters) {#name, offsetof(WI_TABLE, name), 1},
-#define WI_NOTHING(result, name, parameters)
+#define WI_LOOKUP(result, name, parameters) {#name, (void **)&WI_TABLE.name, 0},
+#define WI_OPTIONAL_LOOKUP(result, name, parameters) {#name, (void **)&WI_TABLE.name, 1},
 /// Fails to compile where the header has another type.
 #define WI_SAME_TYPE(result, name, parameters) \
     _Static_assert(__builtin_types_compatible_p(__typeof__(name), result parameters), #name " has another type");

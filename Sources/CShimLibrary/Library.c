@@ -1,6 +1,7 @@
-#include "CShimDrawing.h"
+#include "CShimLibrary.h"
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Where Homebrew keeps libraries, which is not where dyld looks. */
@@ -21,22 +22,29 @@ static void *open_library(const char *name) {
 }
 
 int wi_library_open(
-    const char *name, const wi_function *functions, size_t count, void *table, char *message, size_t message_size) {
-    void *library = open_library(name);
-    if (library == NULL) {
-        const char *reason = dlerror();
-        wi_message_copy(message, message_size, reason != NULL ? reason : name);
-        return -1;
+    const char *const *names, const wi_function *functions, size_t count, char *message, size_t message_size) {
+    void *library = NULL;
+    for (const char *const *name = names; library == NULL && *name != NULL; name += 1) {
+        library = open_library(*name);
+        const char *reason = library == NULL ? dlerror() : NULL;
+        /* The first name is the one that should be there. */
+        if (reason != NULL && name == names) wi_message_copy(message, message_size, reason);
     }
+    if (library == NULL) return -1;
     for (size_t index = 0; index < count; index += 1) {
         void *address = dlsym(library, functions[index].name);
         if (address == NULL && !functions[index].may_be_missing) {
-            snprintf(message, message_size, "%s has no function %s", name, functions[index].name);
+            snprintf(message, message_size, "%s has no function %s", names[0], functions[index].name);
             return -1;
         }
-        memcpy((char *)table + functions[index].offset, &address, sizeof address);
+        *functions[index].address = address;
     }
     return 0;
+}
+
+void wi_library_is_not_open(void) {
+    fputs("a function of a library is called that was not opened\n", stderr);
+    abort();
 }
 
 void wi_message_copy(char *output, size_t size, const char *message) {

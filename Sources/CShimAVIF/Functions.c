@@ -1,0 +1,42 @@
+/* SwiftPM compiles this folder in every build of the package itself, also of one without the trait AVIF, for which
+   libavif need not be installed. */
+#if __has_include(<avif/avif.h>)
+
+#include "CShimAVIF.h"
+#include "Trampolines.h"
+#include "../CSysAVIF/Functions.h"
+#include <avif/avif.h>
+#include <pthread.h>
+
+#ifdef __linux__
+
+/* A library's version in its file's name goes up when its functions change. The name without one is there where headers are. */
+#if AVIF_VERSION_MAJOR == 0
+#define WI_FILE_VERSION "15"
+#else
+#define WI_FILE_VERSION "16"
+#endif
+
+WI_AVIF_FUNCTIONS(WI_TRAMPOLINE)
+static const wi_function functions[] = {WI_AVIF_FUNCTIONS(WI_SLOT)};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char message[256];
+static int result;
+
+static void open_library(void) {
+    static const char *const names[] = {WI_LIBRARY("avif", WI_FILE_VERSION), "libavif.so", NULL};
+    result = wi_library_open(names, functions, sizeof functions / sizeof *functions, message, sizeof message);
+}
+
+const char *wi_avif_library_fault(void) {
+    pthread_once(&once, open_library);
+    return result == 0 ? NULL : message;
+}
+
+#else
+
+const char *wi_avif_library_fault(void) { return NULL; }
+
+#endif
+#endif
