@@ -27,12 +27,14 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let shutdown = Target.Dependency.product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
 let hummingbird: [Target.Dependency] = [
     .product(name: "Hummingbird", package: "hummingbird"), .product(name: "HummingbirdCore", package: "hummingbird"),
 ]
 let nio: [Target.Dependency] = [
-    .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-    .product(name: "NIOPosix", package: "swift-nio"),
+    .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+    .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+    .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
 ]
 
 let package = Package(
@@ -73,7 +75,7 @@ let package = Package(
         tests("ServerImagesTests", ["ServerImages", "ServerGrammar", "ServerConfiguration", library, testing]),
         tests(
             "ServerHTTPTests",
-            ["ServerHTTP", "ServerImages", "ServerGrammar", "ServerConfiguration", library, testing]),
+            ["ServerHTTP", "ServerImages", "ServerGrammar", "ServerConfiguration", library, testing, shutdown] + nio),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -45,6 +45,8 @@ extension ServerSettings {
         metricsNamespace = reader.text("IMGPROXY_PROMETHEUS_NAMESPACE") ?? ""
         timeout = reader.seconds("IMGPROXY_TIMEOUT", 10, from: 1)
         downloadTimeout = reader.seconds("IMGPROXY_DOWNLOAD_TIMEOUT", 5, from: 1)
+        readRequestTimeout = reader.seconds("IMGPROXY_READ_REQUEST_TIMEOUT", 10, from: 1)
+        writeResponseTimeout = reader.seconds("IMGPROXY_WRITE_RESPONSE_TIMEOUT", 10, from: 1)
         keepAliveTimeout = reader.seconds("IMGPROXY_KEEP_ALIVE_TIMEOUT", 10, from: 1)
         gracefulTimeout = reader.seconds("IMGPROXY_GRACEFUL_STOP_TIMEOUT", 20, from: 1)
         drainDelay = reader.seconds("WEBIMAGE_DRAIN_DELAY", 5)

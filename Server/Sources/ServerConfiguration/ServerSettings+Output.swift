@@ -112,9 +112,6 @@ extension EnvironmentReader {
         fixed("IMGPROXY_WEBP_PRESET", ["default"], why: "the preset of the encoder is fixed")
         fixed("IMGPROXY_JXL_EFFORT", ["4"], why: "the effort of encoders is fixed")
         fixed("IMGPROXY_SANITIZE_SVG", ["1", "t", "true"], why: "SVG is served drawn, never as it is")
-        for name in ["IMGPROXY_READ_REQUEST_TIMEOUT", "IMGPROXY_WRITE_RESPONSE_TIMEOUT"] {
-            fixed(name, ["10"], why: "the time for a head and for a slow reader is 10 s")
-        }
         for name in unread(["IMGPROXY_"]) {
             guard let absent = Self.absent.first(where: { name.hasPrefix($0.prefix) }) else { continue }
             guard let value = text(name), !["0", "f", "false"].contains(value.lowercased()) else { continue }

@@ -82,6 +82,10 @@ public struct ServerSettings: Sendable {
     /// For a request, from its head to the last byte of the answer's body.
     public var timeout = Duration.seconds(10)
     public var downloadTimeout = Duration.seconds(5)
+    /// For a whole request to come, its head and whatever is behind it.
+    public var readRequestTimeout = Duration.seconds(10)
+    /// For how long a client may read nothing of an answer that waits for it.
+    public var writeResponseTimeout = Duration.seconds(10)
     public var keepAliveTimeout = Duration.seconds(10)
     public var gracefulTimeout = Duration.seconds(20)
     public var drainDelay = Duration.seconds(5)

@@ -1,109 +1,148 @@
 import NIOCore
-import NIOHTTPTypes
 import Synchronization
 
-/// Ends connections whose client takes too long: to send a head, or to read an answer. Tells a running request when its client
-/// has gone.
-final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
-    typealias InboundIn = HTTPRequestPart
-    typealias OutboundIn = HTTPResponsePart
+/// Ends connections whose client takes too long: to send a request, to read an answer, to ask again. Tells a running request when its
+/// client has gone.
+///
+/// It stands before the parser, where it sees the first byte of a request.
+final class ConnectionGuard: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
 
-    struct Limits: Sendable {
-        var head = TimeAmount.seconds(10)
-        /// How long an answer may take for each 160 KiB, 16 KiB a second.
-        var reading = TimeAmount.seconds(10)
-    }
-
-    private let limits: Limits
-    private var headTimer: Scheduled<Void>?
-    private var readTimer: Scheduled<Void>?
-    private var pending = 0
-    private var doneSinceCheck = 0
+    private var deadlines: ConnectionDeadlines
+    private let onSlowReader: @Sendable () -> Void
+    private var context: ChannelHandlerContext?
+    private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
+    /// Bytes of all answers.
+    private var written: UInt64 = 0
+    private var isClosing = false
     private var running: Watch?
 
-    init(_ limits: Limits = Limits()) {
-        self.limits = limits
+    /// - Parameter onSlowReader: called when a connection is closed because its client does not read.
+    init(_ limits: ConnectionDeadlines.Limits, onSlowReader: @escaping @Sendable () -> Void) {
+        deadlines = ConnectionDeadlines(limits, now: .now())
+        self.onSlowReader = onSlowReader
     }
 
-    func channelActive(context: ChannelHandlerContext) {
-        expectHead(context)
-        context.fireChannelActive()
+    /// How many requests have come whose answers are not all written.
+    var requestsInProgress: Int { deadlines.requestsInProgress }
+
+    func requestBegan() { deadlines.requestBegan() }
+
+    func requestEnded() { deadlines.requestEnded() }
+
+    func answered() {
+        deadlines.answered(now: .now())
+        scheduleCheck()
     }
+
+    // MARK: - What happens on the connection
 
     func handlerAdded(context: ChannelHandlerContext) {
-        if context.channel.isActive { expectHead(context) }
+        self.context = context
+        scheduleCheck()
     }
+
+    func handlerRemoved(context: ChannelHandlerContext) { end() }
 
     func channelInactive(context: ChannelHandlerContext) {
         end()
         context.fireChannelInactive()
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { end() }
-
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case ChannelEvent.inputClosed? = event as? ChannelEvent { running?.cancel() }
         context.fireUserInboundEventTriggered(event)
     }
 
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isClosing else { return }
+        deadlines.receivedBytes(now: .now())
+        context.fireChannelRead(data)
+        scheduleCheck()
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if deadlines.isReaderAwaited, unsent(context) == 0 { deadlines.readerCaughtUp() }
+        written += UInt64(unwrapOutboundIn(data).readableBytes)
+        context.write(data, promise: promise)
+    }
+
+    func flush(context: ChannelHandlerContext) {
+        context.flush()
+        guard !deadlines.isReaderAwaited, unsent(context) > 0 else { return }
+        withProgress(context) { own, progress in
+            own.deadlines.readerIsAwaited(progress: progress, now: .now())
+            own.scheduleCheck()
+        }
+    }
+
+    /// Closes behind the last byte that was written: by itself NIO throws away what the client has not read yet.
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        guard mode == .all, !isClosing, unsent(context) > 0 else { return context.close(mode: mode, promise: promise) }
+        isClosing = true
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        let sent = context.eventLoop.makePromise(of: Void.self)
+        sent.futureResult.whenComplete { _ in bound.value.close(promise: promise) }
+        context.writeAndFlush(wrapOutboundOut(.byteBuffer(ByteBuffer())), promise: sent)
+    }
+
     private func end() {
-        headTimer?.cancel()
-        readTimer?.cancel()
+        context = nil
+        timer?.task.cancel()
+        timer = nil
         running?.cancel()
         running = nil
     }
 
-    private func expectHead(_ context: ChannelHandlerContext) {
-        guard headTimer == nil else { return }
-        let channel = context.channel
-        headTimer = context.eventLoop.scheduleTask(in: limits.head) { channel.close(promise: nil) }
+    // MARK: - Time
+
+    /// Sees to it that the client is checked when its time may be over. A check that comes too early costs less than one that is moved
+    /// with every request.
+    private func scheduleCheck() {
+        guard let context, let next = deadlines.nextCheck else { return }
+        if let timer {
+            guard next < timer.deadline else { return }
+            timer.task.cancel()
+        }
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        timer = (next, context.eventLoop.scheduleTask(deadline: next) { bound.value.check() })
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if case .head = unwrapInboundIn(data) {
-            headTimer?.cancel()
-            headTimer = nil
+    private func check() {
+        timer = nil
+        guard let context else { return }
+        if deadlines.isReaderAwaited, unsent(context) == 0 { deadlines.readerCaughtUp() }
+        guard deadlines.isReaderAwaited else { return apply(deadlines.verdict(progress: 0, now: .now())) }
+        withProgress(context) { own, progress in
+            own.apply(own.deadlines.verdict(progress: progress, now: .now()))
         }
-        context.fireChannelRead(data)
     }
 
-    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        let count: Int
-        let isEnd: Bool
-        switch unwrapOutboundIn(data) {
-        case .head: (count, isEnd) = (1, false)
-        case .body(let buffer): (count, isEnd) = (buffer.readableBytes, false)
-        case .end: (count, isEnd) = (1, true)
-        }
-        let promise = promise ?? context.eventLoop.makePromise()
-        pending += count
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        promise.futureResult.whenComplete { _ in
-            let (own, context) = bound.value
-            own.pending -= count
-            own.doneSinceCheck += count
-            if isEnd {
-                own.readTimer?.cancel()
-                own.readTimer = nil
-                own.running = nil
-                own.expectHead(context)
-            }
-        }
-        if readTimer == nil { watchReader(context) }
-        context.write(data, promise: promise)
+    private func apply(_ verdict: ConnectionDeadlines.Verdict) {
+        if verdict == .open { return scheduleCheck() }
+        if verdict == .slowReader { onSlowReader() }
+        // Not by ``close(context:mode:promise:)``, which would wait for the client.
+        context?.close(promise: nil)
     }
 
-    /// Looks every while whether the client has read its share.
-    private func watchReader(_ context: ChannelHandlerContext) {
-        doneSinceCheck = 0
-        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        readTimer = context.eventLoop.scheduleTask(in: limits.reading) {
-            let (own, context) = bound.value
-            own.readTimer = nil
-            guard own.pending > 0 else { return }
-            guard own.doneSinceCheck > 0 else { return context.close(promise: nil) }
-            own.watchReader(context)
+    /// Bytes that the system has not taken yet.
+    private func unsent(_ context: ChannelHandlerContext) -> Int {
+        (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
+
+    /// Calls back with the number of bytes that the client's system has acknowledged, or where that is not known, that were sent to it.
+    private func withProgress(
+        _ context: ChannelHandlerContext, _ body: @escaping @Sendable (ConnectionGuard, UInt64) -> Void
+    ) {
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        let sent = written - UInt64(unsent(context))
+        guard let socket = context.channel as? any SocketOptionProvider, let option = TransportState.option else {
+            return body(self, sent)
         }
+        let state: EventLoopFuture<TransportState> = socket.unsafeGetSocketOption(level: .tcp, name: option)
+        state.whenComplete { state in body(bound.value, (try? state.get().acknowledged) ?? sent) }
     }
 
     // MARK: - Clients that go
@@ -125,8 +164,24 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         channel.eventLoop.execute {
             guard channel.isActive else { return watch.cancel() }
             let own = try? channel.pipeline.syncOperations.handler(type: ConnectionGuard.self)
+            // It stays until the next request's: the end of an answer says nothing of the request that is running then.
             own?.running = watch
         }
         return watch
+    }
+}
+
+/// What Linux tells of a TCP connection (`struct tcp_info`), as far as its count of acknowledged bytes, which older C libraries lack.
+private struct TransportState: Sendable {
+    private var head: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0, 0)
+    private var rest: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
+    let acknowledged: UInt64
+
+    static var option: NIOBSDSocket.Option? {
+        #if os(Linux)
+            NIOBSDSocket.Option(rawValue: 11)
+        #else
+            nil
+        #endif
     }
 }

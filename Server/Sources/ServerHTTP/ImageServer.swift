@@ -12,7 +12,7 @@ public import WebImage
 /// The whole server: made of its settings, run until it is told to stop.
 public struct ImageServer: Sendable {
     private let settings: ServerSettings
-    private let endpoint: ImageEndpoint
+    let endpoint: ImageEndpoint
     private let manager: ImageManager
     private let cache: ResultCache
     private let state: ServerState
@@ -77,14 +77,13 @@ public struct ImageServer: Sendable {
             case .tcp(let host, let port): .hostname(host, port: port)
             case .unix(let path): .unixDomainSocket(path: path)
             }
-        let idle = TimeAmount.milliseconds(settings.keepAliveTimeout.milliseconds)
+        let limits = ConnectionDeadlines.Limits(settings)
+        let metrics = endpoint.metrics
         return Application(
             responder: responder,
-            server: .http1(
-                configuration: HTTP1Channel.Configuration(
-                    additionalChannelHandlers: [ConnectionGuard()], idleTimeout: idle,
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: 16_384, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100))),
+            server: HTTPServerBuilder {
+                ImageChannel(responder: $0, limits: limits, onSlowReader: { metrics.countSlowReader() })
+            },
             configuration: ApplicationConfiguration(
                 address: bind, serverName: "webimage", backlog: 1024,
                 availableConnectionsDelegate: MaximumAvailableConnections(settings.maxClients)),

@@ -27,6 +27,7 @@ public final class ServerMetrics: Sendable {
         var refusedAddresses = 0
         var shed = 0
         var overRate = 0
+        var slowReaders = 0
         var duration = Histogram()
         var spans: [String: Histogram] = [:]
     }
@@ -36,6 +37,8 @@ public final class ServerMetrics: Sendable {
     public init() {}
 
     func begin() { counts.withLock { $0.inProgress += 1 } }
+
+    func countSlowReader() { counts.withLock { $0.slowReaders += 1 } }
 
     func end(_ record: RequestRecord) {
         counts.withLock { counts in
@@ -107,6 +110,7 @@ public final class ServerMetrics: Sendable {
         add("webimage_address_refused_total", "counter", [("", "\(counts.refusedAddresses)")])
         add("webimage_shed_total", "counter", [("", "\(counts.shed)")])
         add("webimage_rate_limited_total", "counter", [("", "\(counts.overRate)")])
+        add("webimage_slow_readers_total", "counter", [("", "\(counts.slowReaders)")])
         for counter in counters { add(counter.name, "counter", [("", "\(counter.value)")]) }
         for gauge in gauges { add(gauge.name, "gauge", [("", "\(gauge.value)")]) }
         return lines.joined(separator: "\n") + "\n"

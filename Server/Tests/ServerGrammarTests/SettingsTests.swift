@@ -18,7 +18,8 @@ import WebImage
     }
 
     @Test(arguments: [
-        ("IMGPROXY_TIMEOUT", "x"), ("IMGPROXY_TIMEOUT", "0"), ("IMGPROXY_QUALITY", "101"), ("IMGPROXY_KEY", "xyz"),
+        ("IMGPROXY_TIMEOUT", "x"), ("IMGPROXY_TIMEOUT", "0"), ("IMGPROXY_READ_REQUEST_TIMEOUT", "0"),
+        ("IMGPROXY_WRITE_RESPONSE_TIMEOUT", "soon"), ("IMGPROXY_QUALITY", "101"), ("IMGPROXY_KEY", "xyz"),
         ("IMGPROXY_KEY", "0a"), ("IMGPROXY_PRESETS", "a=nope:1"), ("IMGPROXY_PRESETS_PATH", "/nowhere"),
         ("IMGPROXY_BIND", "nowhere"), ("IMGPROXY_FORMAT_QUALITY", "webp:1"),
         ("IMGPROXY_PREFERRED_FORMATS", "jpeg,nope"),
@@ -57,6 +58,7 @@ import WebImage
             "IMGPROXY_FORMAT_QUALITY": "jpeg=70, avif=50", "IMGPROXY_AUTO_WEBP": "t", "PORT": "9000",
             "IMGPROXY_PATH_PREFIX": "img/",
             "IMGPROXY_MAX_SRC_RESOLUTION": "16.8", "IMGPROXY_OPEN_TELEMETRY_ENABLE": "false",
+            "IMGPROXY_READ_REQUEST_TIMEOUT": "3", "IMGPROXY_WRITE_RESPONSE_TIMEOUT": "7",
         ])
         #expect(read.grammar.signatures.keys.count == 2)
         #expect(read.grammar.presets["x"] != nil)
@@ -66,6 +68,8 @@ import WebImage
         #expect(read.address == .tcp(host: "0.0.0.0", port: 9000))
         #expect(read.grammar.pathPrefix == "/img")
         #expect(read.limits.sourceResolution == 16.8)
+        #expect(read.readRequestTimeout == .seconds(3))
+        #expect(read.writeResponseTimeout == .seconds(7))
     }
 
     @Test func isolationArrives() throws {

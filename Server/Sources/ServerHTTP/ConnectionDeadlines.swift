@@ -1,0 +1,102 @@
+import NIOCore
+import ServerConfiguration
+
+/// Decides when a client has taken too long. It is told what happens on a connection, and says when it must be asked again.
+struct ConnectionDeadlines {
+    struct Limits: Sendable {
+        /// For a whole request, from its first byte; of a new connection from its start.
+        var request = TimeAmount.seconds(10)
+        /// Between an answer and the first byte of the next request.
+        var idle = TimeAmount.seconds(10)
+        /// For how long a client may read nothing while an answer waits for it.
+        var reading = TimeAmount.seconds(10)
+        /// Bytes a second that a client must read in the long run.
+        var readingRate = 16 << 10
+    }
+
+    enum Verdict: Equatable {
+        case open, slowRequest, idle, slowReader
+    }
+
+    private let limits: Limits
+    /// Since when the client is expected to send a request, or the rest of one.
+    private var turnBegan: NIODeadline
+    private var isRequestPartial = true
+    private(set) var requestsInProgress = 0
+    private var reader: Reader?
+
+    init(_ limits: Limits, now: NIODeadline) {
+        self.limits = limits
+        turnBegan = now
+    }
+
+    /// Bytes of a request have come.
+    mutating func receivedBytes(now: NIODeadline) {
+        guard !isRequestPartial else { return }
+        isRequestPartial = true
+        if requestsInProgress == 0 { turnBegan = now }
+    }
+
+    mutating func requestBegan() { requestsInProgress += 1 }
+
+    mutating func requestEnded() { isRequestPartial = false }
+
+    /// The end of an answer has been written. One answer, to what is no request at all, has no beginning.
+    mutating func answered(now: NIODeadline) {
+        requestsInProgress = max(requestsInProgress - 1, 0)
+        if requestsInProgress == 0 { turnBegan = now }
+    }
+
+    /// Whether the client is known to keep bytes of an answer waiting.
+    var isReaderAwaited: Bool { reader != nil }
+
+    /// Bytes of an answer wait until the client has read others.
+    ///
+    /// - Parameter progress: how many bytes the client has ever taken.
+    mutating func readerIsAwaited(progress: UInt64, now: NIODeadline) {
+        reader = Reader(deadline: now + limits.reading, progress: progress)
+    }
+
+    mutating func readerCaughtUp() { reader = nil }
+
+    /// When a verdict is wanted; nil: not before something else happens.
+    var nextCheck: NIODeadline? {
+        if let reader { return reader.deadline }
+        return requestsInProgress == 0 ? turnBegan + (isRequestPartial ? limits.request : limits.idle) : nil
+    }
+
+    /// - Parameter progress: how many bytes the client has ever taken. It counts only while a reader is awaited.
+    mutating func verdict(progress: UInt64, now: NIODeadline) -> Verdict {
+        if let reader {
+            self.reader = reader.after(progress, now: now, limits)
+            return self.reader == nil ? .slowReader : .open
+        }
+        guard let nextCheck, nextCheck <= now else { return .open }
+        return isRequestPartial ? .slowRequest : .idle
+    }
+
+    /// A client that an answer waits for. What it reads earns it time, so that reading in spurts is not taken for reading slowly.
+    private struct Reader {
+        var deadline: NIODeadline
+        var progress: UInt64
+
+        /// - Returns: nil when its time is over.
+        func after(_ newProgress: UInt64, now: NIODeadline, _ limits: Limits) -> Reader? {
+            guard deadline <= now else { return self }
+            guard newProgress > progress else { return nil }
+            let seconds = Double(newProgress - progress) / Double(limits.readingRate)
+            // An hour is longer than any limit.
+            let earned = TimeAmount.nanoseconds(Int64(min(seconds, 3600) * 1_000_000_000))
+            let extended = min(deadline + earned, now + limits.reading)
+            return extended > now ? Reader(deadline: extended, progress: newProgress) : nil
+        }
+    }
+}
+
+extension ConnectionDeadlines.Limits {
+    init(_ settings: ServerSettings) {
+        request = TimeAmount(settings.readRequestTimeout)
+        idle = TimeAmount(settings.keepAliveTimeout)
+        reading = TimeAmount(settings.writeResponseTimeout)
+    }
+}

@@ -1,0 +1,165 @@
+import NIOCore
+import ServerConfiguration
+import ServerImages
+import Testing
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+/// What a server does with clients that are slow, hostile or gone, over real sockets.
+@Suite struct ConnectionTests {
+    /// An origin with a picture of so many bytes, which `skp:png` hands on as one buffer.
+    private func bigPicture(_ count: Int = 12_000_000) throws -> OriginServer {
+        let origin = try OriginServer()
+        var bytes = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        bytes += [UInt8](repeating: 7, count: count)
+        origin.serve("/a.png", OriginResponse(body: bytes))
+        return origin
+    }
+
+    private func get(_ path: String, _ fields: String = "") -> String {
+        "GET \(path) HTTP/1.1\r\nHost: test\r\n\(fields)\r\n"
+    }
+
+    private func statuses(_ text: String) -> [String] {
+        text.ranges(of: "HTTP/1.1 ").map { String(text[$0.upperBound...].prefix(3)) }
+    }
+
+    @Test func whoNeverReadsIsClosed() async throws {
+        let origin = try bigPicture()
+        try await RunningServer.run([:], { $0.writeResponseTimeout = .milliseconds(200) }) { server in
+            let client = try await RawConnection(port: server.port, reads: false)
+            try await client.send(get(RunningServer.path("skp:png", origin)))
+            try await server.wait { $0.metric("webimage_slow_readers_total") == 1 }
+            try await client.readOn()
+            try? await client.closed()
+            #expect(client.received.count < 12_000_000)
+            // Others are answered.
+            let other = try await RawConnection.answer(get("/health", "Connection: close\r\n"), port: server.port)
+            #expect(statuses(other) == ["200"])
+        }
+    }
+
+    /// 64 KiB at a time is far from the whole body, which is how progress was counted once: this client was closed at the first check.
+    @Test func whoReadsSlowlyButEnoughGetsItAll() async throws {
+        let origin = try bigPicture()
+        try await RunningServer.run([:], { $0.writeResponseTimeout = .milliseconds(500) }) { server in
+            let client = try await RawConnection(port: server.port, reads: false)
+            try await client.send(get(RunningServer.path("skp:png", origin), "Connection: close\r\n"))
+            client.read(every: .milliseconds(8))
+            try await client.closed()
+            #expect(client.received.count > 12_000_000)
+            #expect(server.metric("webimage_slow_readers_total") == 0)
+        }
+    }
+
+    @Test func aHeadThatComesByteByByteIsCutOff() async throws {
+        try await RunningServer.run([:], { $0.readRequestTimeout = .milliseconds(200) }) { server in
+            let client = try await RawConnection(port: server.port)
+            try await client.send("GET / HTTP/1.1\r\nX-A: ")
+            while client.isOpen { try? await client.send("a") }
+            #expect(client.received.isEmpty)
+        }
+    }
+
+    @Test func aBodyThatComesByteByByteIsCutOffToo() async throws {
+        try await RunningServer.run([:], { $0.readRequestTimeout = .milliseconds(200) }) { server in
+            let client = try await RawConnection(port: server.port)
+            try await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
+            while client.isOpen { try? await client.send("a") }
+            #expect(statuses(client.text) == ["405"])
+        }
+    }
+
+    @Test func aConnectionThatRestsIsClosed() async throws {
+        try await RunningServer.run([:], { $0.keepAliveTimeout = .milliseconds(200) }) { server in
+            let client = try await RawConnection(port: server.port)
+            try await client.send(get("/health"))
+            try await client.closed()
+            #expect(statuses(client.text) == ["200"])
+            #expect(server.metric("webimage_slow_readers_total") == 0)
+        }
+    }
+
+    @Test func pipelinedRequestsAreAnsweredInTheirOrder() async throws {
+        let origin = try OriginServer()
+        let gate = Gate()
+        origin.serve(
+            "/a.png",
+            OriginResponse(
+                body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png),
+                behaviours: [.hold(gate, at: .beforeHead)]))
+        try await RunningServer.run { server in
+            let client = try await RawConnection(port: server.port)
+            let path = RunningServer.path("w:10", origin)
+            try await client.send(
+                get("/health") + get(path) + get("/favicon.ico") + get("/ready", "Connection: close\r\n"))
+            try await server.wait { $0.endpoint.service.waitingCount == 1 }
+            try await client.wait { $0.hasSuffix("webimage is running") }
+            #expect(statuses(client.text) == ["200"])
+            gate.open()
+            try await client.closed()
+            #expect(statuses(client.text) == ["200", "200", "404", "200"])
+            #expect(client.text.hasSuffix("\r\n\r\nready"))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func theWorkForAClientThatGoesIsCancelled(pipelined: Bool) async throws {
+        let origin = try OriginServer()
+        let gate = Gate()
+        origin.serve(
+            "/a.png",
+            OriginResponse(
+                body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png),
+                behaviours: [.hold(gate, at: .beforeHead)]))
+        try await RunningServer.run { server in
+            let client = try await RawConnection(port: server.port)
+            // The end of the first answer says nothing of the second request.
+            let first = pipelined ? get("/health") : ""
+            try await client.send(first + get(RunningServer.path("w:10", origin)))
+            try await server.wait { $0.endpoint.service.waitingCount == 1 }
+            if pipelined { try await client.wait { $0.hasSuffix("webimage is running") } }
+            try await client.close()
+            try await server.wait { $0.endpoint.service.waitingCount == 0 && $0.metric("requests_in_progress") == 0 }
+            #expect(server.endpoint.metricsText.contains(#"status_codes_total{status="499"} 1"#))
+            gate.open()
+        }
+    }
+
+    @Test(arguments: ["HTTP/1.0", "HTTP/1.1"], ["Connection: close", "connection: Close", "Connection: TE, close"])
+    func theConnectionEndsBehindTheLastAnswer(version: String, field: String) async throws {
+        try await RunningServer.run { server in
+            let text = try await RawConnection.answer(
+                "GET /health \(version)\r\n\(field)\r\n\r\nGET /ready HTTP/1.1\r\n\r\n", port: server.port)
+            #expect(statuses(text) == ["200"])
+            #expect(text.contains("\r\nConnection: close\r\n"))
+        }
+    }
+
+    @Test func theConnectionOfHTTP10EndsByItself() async throws {
+        try await RunningServer.run { server in
+            for fields in ["", "Connection: keep-alive\r\n"] {
+                let text = try await RawConnection.answer("GET /health HTTP/1.0\r\n\(fields)\r\n", port: server.port)
+                #expect(text.hasSuffix("webimage is running"))
+            }
+        }
+    }
+
+    /// By itself NIO closes at once, and what the client has not read yet is lost.
+    @Test func aServerThatStopsSendsWhatItHasBegun() async throws {
+        let origin = try bigPicture()
+        var client: RawConnection?
+        try await RunningServer.run { server in
+            let own = try await RawConnection(port: server.port, reads: false)
+            try await own.send(get(RunningServer.path("skp:png", origin)))
+            own.read()
+            try await own.wait { !$0.isEmpty }
+            own.read(every: .milliseconds(1))
+            client = own
+        }
+        try await client?.closed()
+        #expect((client?.received.count ?? 0) > 12_000_000)
+    }
+}

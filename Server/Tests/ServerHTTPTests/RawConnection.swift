@@ -1,0 +1,77 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A client's end of a connection on which a test says each byte, and when it reads.
+final class RawConnection: Sendable {
+    private final class Inbox: ChannelInboundHandler, Sendable {
+        typealias InboundIn = ByteBuffer
+        let bytes = Mutex<[UInt8]>([])
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            let buffer = unwrapInboundIn(data)
+            bytes.withLock { $0.append(contentsOf: buffer.readableBytesView) }
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+
+    private let inbox: Inbox
+    private let channel: any Channel
+
+    /// - Parameter reads: whether it reads by itself; else it reads up to 64 KiB at each ``read()``.
+    init(port: Int, reads: Bool = true) async throws {
+        let inbox = Inbox()
+        var bootstrap = ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .channelOption(.autoRead, value: reads)
+            .channelOption(.maxMessagesPerRead, value: 1)
+            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 64 << 10))
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(inbox) }
+            }
+        // The system shall hold little of what is not read.
+        if !reads { bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: 32 << 10) }
+        channel = try await bootstrap.connect(host: "127.0.0.1", port: port).get()
+        self.inbox = inbox
+    }
+
+    var received: [UInt8] { inbox.bytes.withLock { $0 } }
+    var text: String { String(decoding: received, as: UTF8.self) }
+    var isOpen: Bool { channel.isActive }
+
+    func send(_ text: String) async throws {
+        try await channel.writeAndFlush(ByteBuffer(string: text)).get()
+    }
+
+    func read() { channel.read() }
+
+    /// Reads a piece now and then.
+    func read(every interval: TimeAmount) {
+        channel.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [channel] task in
+            channel.isActive ? channel.read() : task.cancel()
+        }
+    }
+
+    /// Reads from now on whatever comes.
+    func readOn() async throws { try await channel.setOption(.autoRead, value: true).get() }
+
+    func close() async throws { try await channel.close().get() }
+
+    /// Returns when the other end has closed the connection.
+    func closed() async throws { try await channel.closeFuture.get() }
+
+    /// Returns when what has been received is as wanted, or the connection has ended.
+    func wait(until isDone: (String) -> Bool) async throws {
+        while !isDone(text), isOpen {
+            try await channel.eventLoop.scheduleTask(in: .milliseconds(1)) {}.futureResult.get()
+        }
+    }
+
+    /// Asks for a path and returns the whole answer when the server has closed the connection behind it.
+    static func answer(_ head: String, port: Int) async throws -> String {
+        let connection = try await RawConnection(port: port)
+        try await connection.send(head)
+        try await connection.closed()
+        return connection.text
+    }
+}
