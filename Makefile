@@ -47,6 +47,7 @@ test: test-programs  ## every check that CI runs
 	scripts/check
 	$(SWIFT_TEST)
 	scripts/run-server-tests
+	scripts/run-fleet-tests
 	scripts/check-builds
 
 install: libraries  ## the command into PREFIX/bin, /usr/local at first; it needs none of Swift's libraries

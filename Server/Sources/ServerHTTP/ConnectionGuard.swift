@@ -17,6 +17,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// Bytes of all answers.
     private var written: UInt64 = 0
     private var isClosing = false
+    /// Whether the client has sent its last byte. Who does that while an answer is made is taken for gone.
+    private var isInputClosed = false
     private var running: Watch?
 
     /// - Parameter onSlowReader: called when a connection is closed because its client does not read.
@@ -52,7 +54,10 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case ChannelEvent.inputClosed? = event as? ChannelEvent { running?.cancel() }
+        if case ChannelEvent.inputClosed? = event as? ChannelEvent {
+            isInputClosed = true
+            running?.cancel()
+        }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -166,6 +171,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
             let own = try? channel.pipeline.syncOperations.handler(type: ConnectionGuard.self)
             // It stays until the next request's: the end of an answer says nothing of the request that is running then.
             own?.running = watch
+            // The client may have gone before the request was watched.
+            if own?.isInputClosed == true { watch.cancel() }
         }
         return watch
     }

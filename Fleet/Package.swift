@@ -1,0 +1,50 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// What several servers share. A package of its own, so that who uses the library never builds NIO.
+let swiftSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioTLS = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLS"]))
+
+let package = Package(
+    name: "webimage-fleet",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "RedisClient", targets: ["RESP", "RedisClient"]),
+        .library(name: "FleetTesting", targets: ["FleetTesting"]),
+    ],
+    traits: [
+        // Without it `rediss://` is refused, and BoringSSL is not built.
+        .trait(name: "TLS", description: "Connections to Redis by TLS"),
+        .default(enabledTraits: ["TLS"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.34.0"),
+    ],
+    targets: [
+        room("RESP", [nioCore]),
+        room("RedisClient", ["RESP", nioCore, nioPosix, nioTLS]),
+        // What tests talk to: a redis-server of their own.
+        room("FleetTesting", []),
+        tests("RESPTests", ["RESP", "FleetTesting", nioCore]),
+        tests("RedisClientTests", ["RESP", "RedisClient", "FleetTesting", nioCore, nioPosix]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,149 @@
+import Foundation
+import Synchronization
+
+/// A redis-server of a test's own, on a unix socket and, where it is asked for, on a port. It ends with the test, and with the
+/// process that runs the test, however that ends.
+public final class RedisServer: Sendable {
+    public struct CannotStart: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    private struct State {
+        var pid: Int32 = 0
+        /// Closed, it ends the server.
+        var input: FileHandle?
+        var ended: EventLog<Bool>?
+    }
+
+    /// Starts the program of its arguments and ends it when the pipe that it reads from is closed.
+    ///
+    /// It does not wait for that end: a shell that inherits blocked signals would wait for ever.
+    private static let keeper = #"redis-server "$@" & echo "pid $!"; read -r line; kill -9 $!"#
+
+    public let folder: String
+    private let arguments: [String]
+    private let state = Mutex(State())
+
+    /// Whether there is a redis-server to run.
+    public static let isInstalled = find("redis-server") != nil
+
+    /// - Parameter arguments: of its command line, besides the socket.
+    public init(_ arguments: [String] = []) async throws {
+        // The path of a unix socket has 107 bytes at most.
+        folder = FileManager.default.temporaryDirectory.path + "/redis-\(UInt32.random(in: 0 ... .max))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        self.arguments =
+            [
+                "--unixsocket", folder + "/socket", "--dir", folder, "--save", "",
+                "--appendonly", "no",
+            ] + (arguments.contains("--port") ? [] : ["--port", "0"]) + arguments
+        try await start()
+    }
+
+    deinit {
+        try? state.withLock { $0.input }?.close()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// How a client finds it.
+    public var url: String { "unix://\(folder)/socket" }
+
+    /// A port that was free a moment ago.
+    public static func freePort() -> Int {
+        let listener = socket(AF_INET, streamSocket, 0)
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        return withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                guard bind(listener, address, length) == 0, getsockname(listener, address, &length) == 0 else {
+                    return 0
+                }
+                return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    Int(UInt16(bigEndian: $0.pointee.sin_port))
+                }
+            }
+        }
+    }
+
+    /// Starts it again after ``kill()``. It returns once connections are taken.
+    public func start() async throws {
+        let ended = EventLog<Bool>()
+        // A thread of its own reads what the server writes, until it is gone: nothing else is held up.
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            Thread.detachNewThread { [weak self, arguments] in
+                do {
+                    let (output, running) = try Self.launch(arguments)
+                    self?.state.withLock { $0 = State(pid: running.pid, input: running.input, ended: ended) }
+                    continuation.resume()
+                    while !output.availableData.isEmpty {}
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+                ended.append(true)
+            }
+        }
+    }
+
+    private static func launch(_ arguments: [String]) throws -> (FileHandle, State) {
+        guard let shell = find("sh") else { throw CannotStart(description: "there is no sh") }
+        let (process, input, output) = (Process(), Pipe(), Pipe())
+        process.executableURL = URL(fileURLWithPath: shell)
+        process.arguments = ["-c", keeper, "keeper"] + arguments
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        try output.fileHandleForWriting.close()
+        try input.fileHandleForReading.close()
+        let (reader, writer) = (output.fileHandleForReading, input.fileHandleForWriting)
+        // No other server that is started holds this one's input open.
+        _ = fcntl(writer.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        var (text, pid) = ("", Int32(0))
+        while !text.contains("eady to accept connections at") {
+            let piece = reader.availableData
+            guard !piece.isEmpty else { throw CannotStart(description: text) }
+            text += String(decoding: piece, as: UTF8.self)
+        }
+        for line in text.split(separator: "\n") where line.hasPrefix("pid ") { pid = Int32(line.dropFirst(4)) ?? 0 }
+        return (reader, State(pid: pid, input: writer))
+    }
+
+    /// Ends it at once, and returns when it has ended. What it held is lost.
+    public func kill() async {
+        let state = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        if state.pid > 1 { _ = Foundation.kill(state.pid, SIGKILL) }
+        try? state.input?.close()
+        await state.ended?.wait { !$0.isEmpty }
+    }
+
+    /// It takes connections and answers nothing until ``resume()``.
+    public func pause() { signal(SIGSTOP) }
+
+    public func resume() { signal(SIGCONT) }
+
+    private func signal(_ signal: Int32) {
+        state.withLock { state in
+            // No process group of another: 0 would be this one.
+            if state.pid > 1 { _ = Foundation.kill(state.pid, signal) }
+        }
+    }
+
+    /// Where a program is.
+    public static func find(_ program: String) -> String? {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"]
+        return folders.map { "\($0)/\(program)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+}
+
+#if os(Linux)
+    private let streamSocket = Int32(SOCK_STREAM.rawValue)
+#else
+    private let streamSocket = SOCK_STREAM
+#endif

@@ -1,0 +1,63 @@
+public import NIOCore
+
+/// A value of RESP3, the protocol that Redis and Valkey speak.
+public indirect enum RESPValue: Hashable, Sendable {
+    case simpleString(String)
+    case bulkString(ByteBuffer)
+    case verbatimString(format: String, ByteBuffer)
+    /// What the server refused, as it says it: `ERR unknown command`.
+    case error(String)
+    case number(Int64)
+    case double(Double)
+    /// Digits, with a sign where it is negative.
+    case bigNumber(String)
+    case boolean(Bool)
+    case null
+    case array([RESPValue])
+    case set([RESPValue])
+    case map([RESPPair])
+    /// What the server says without being asked, such as a message of a channel.
+    case push([RESPValue])
+}
+
+/// A key of a map with its value. Maps keep their order.
+public struct RESPPair: Hashable, Sendable {
+    public var key: RESPValue
+    public var value: RESPValue
+
+    public init(_ key: RESPValue, _ value: RESPValue) {
+        self.key = key
+        self.value = value
+    }
+}
+
+extension RESPValue {
+    /// The bytes of a string of any kind.
+    public var bytes: ByteBuffer? {
+        switch self {
+        case .bulkString(let bytes), .verbatimString(_, let bytes): bytes
+        case .simpleString(let text): ByteBuffer(string: text)
+        default: nil
+        }
+    }
+
+    /// The text of a string of any kind. What is not UTF-8 is replaced.
+    public var text: String? {
+        if case .simpleString(let text) = self { return text }
+        return bytes.map { String(buffer: $0) }
+    }
+
+    /// The members of an array, a set or a push.
+    public var members: [RESPValue]? {
+        switch self {
+        case .array(let members), .set(let members), .push(let members): members
+        default: nil
+        }
+    }
+
+    /// A whole number, also where it came as text.
+    public var integer: Int? {
+        if case .number(let number) = self { return Int(exactly: number) }
+        return text.flatMap { Int($0) }
+    }
+}

@@ -1,0 +1,90 @@
+import NIOCore
+import RESP
+
+/// The connection of an event loop that carries commands, many at a time. It belongs to its event loop, on which every method is
+/// called.
+final class CommandConnection: @unchecked Sendable {  // Its state is touched on its event loop only.
+    typealias Reply = (Result<RESPValue, RedisError>) -> Void
+
+    private let link: RedisLink
+    private let configuration: RedisConfiguration
+    private var pending: PendingCommands<Reply>
+    private var timer: (task: Scheduled<Void>, deadline: NIODeadline)?
+
+    init(_ configuration: RedisConfiguration, _ link: RedisLink) {
+        self.configuration = configuration
+        self.link = link
+        pending = PendingCommands(most: configuration.mostInFlight)
+        link.observe(
+            RedisLink.Observer(
+                ready: { [weak self] in self?.writeWaiting() },
+                received: { [weak self] in self?.takeAnswer($0) },
+                lost: { [weak self] in self?.lose($0) }))
+    }
+
+    /// Commands that wait for answers, and answers that came too late.
+    var counts: (waiting: Int, late: Int) { (pending.count, pending.lateCount) }
+
+    /// - Parameters:
+    ///   - isProbe: the command is tried also where the connection was lost a moment ago.
+    ///   - reply: called once, on the event loop.
+    func send(_ command: [RESPArgument], isProbe: Bool = false, _ reply: @escaping Reply) {
+        guard !pending.isFull else { return reply(.failure(.overloaded)) }
+        if isProbe { link.connectNow() } else { link.connect() }
+        guard link.isPromising else { return reply(.failure(.connectionLost)) }
+        var bytes = ByteBuffer()
+        bytes.reserveCapacity(command.reduce(16) { $0 + $1.length })
+        RESPEncoder.write(command: command, to: &bytes)
+        let deadline = link.loop.now + configuration.deadline
+        if link.isReady {
+            pending.addWritten(reply, until: deadline)
+            link.write(bytes)
+        } else {
+            pending.addUnwritten(reply, bytes, until: deadline)
+        }
+        startTimer(at: deadline)
+    }
+
+    func close() {
+        timer?.task.cancel()
+        link.close()
+    }
+
+    private func writeWaiting() {
+        for bytes in pending.writeWaiting() { link.write(bytes) }
+    }
+
+    private func takeAnswer(_ value: RESPValue) {
+        // Nothing that a command connection does makes a server push anything that matters here.
+        if case .push = value { return }
+        switch pending.takeAnswer() {
+        case .late: break
+        case .nobody: link.drop(.connectionLost)
+        case .command(let reply):
+            if case .error(let text) = value { reply(.failure(.refused(text))) } else { reply(.success(value)) }
+        }
+    }
+
+    private func lose(_ error: RedisError) {
+        // Commands that were never written are lost too where a new connection has to wait.
+        for reply in pending.loseAll() { reply(.failure(error)) }
+    }
+
+    /// One timer for all: it ends when the first deadline does.
+    private func startTimer(at deadline: NIODeadline) {
+        if let timer {
+            if timer.deadline <= deadline { return }
+            timer.task.cancel()
+        }
+        timer = (link.loop.scheduleTask(deadline: deadline) { [weak self] in self?.expire() }, deadline)
+    }
+
+    private func expire() {
+        timer = nil
+        let now = link.loop.now
+        let expired = pending.expire(at: now)
+        if let since = pending.lateSince, now - since >= configuration.stallLimit { link.drop(.timedOut) }
+        for reply in expired { reply(.failure(.timedOut)) }
+        if pending.count > 0 { startTimer(at: pending.nextDeadline ?? now + configuration.stallLimit) }
+    }
+}

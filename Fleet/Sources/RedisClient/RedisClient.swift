@@ -1,0 +1,187 @@
+public import NIOCore
+public import RESP
+import Synchronization
+
+/// Asks a Redis or Valkey server, and listens to its channels. Any thread may use it.
+///
+/// Each event loop has one connection for commands and one for subscriptions, made when they are first needed and again after
+/// they were lost. Every command ends within its deadline, with an answer or an error.
+public final class RedisClient: Sendable {
+    /// Counts since the client was made.
+    public struct Statistics: Hashable, Sendable {
+        public var commands = 0
+        public var failures = 0
+        /// Commands that were not tried because the server was left alone.
+        public var spared = 0
+        /// How often the server was left alone.
+        public var openings = 0
+
+        public init() {}
+    }
+
+    private struct State {
+        var circuit = Circuit()
+        var statistics = Statistics()
+        var lastListener = 0
+        var next = 0
+        var isClosed = false
+    }
+
+    private struct Connections {
+        let loop: any EventLoop
+        let commands: CommandConnection
+        let subscriber: SubscriberConnection
+
+        func close() {
+            commands.close()
+            subscriber.close()
+        }
+    }
+
+    private let connections: [Connections]
+    private let state = Mutex(State())
+    private let onAvailability: @Sendable (Bool) -> Void
+
+    /// - Parameters:
+    ///   - group: its loops carry the connections.
+    ///   - onAvailability: told false when the server is left alone because it failed, and true when it is asked again.
+    /// - Throws: `configuration`.
+    public init(
+        _ configuration: RedisConfiguration, group: any EventLoopGroup,
+        onAvailability: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) throws(RedisError) {
+        let secure = try SecureConnections(configuration)
+        self.onAvailability = onAvailability
+        connections = group.makeIterator().map { loop in
+            Connections(
+                loop: loop, commands: CommandConnection(configuration, RedisLink(configuration, secure, on: loop)),
+                subscriber: SubscriberConnection(configuration, RedisLink(configuration, secure, on: loop)))
+        }
+    }
+
+    deinit {
+        for connection in connections {
+            connection.loop.execute { connection.close() }
+        }
+    }
+
+    public var statistics: Statistics { state.withLock { $0.statistics } }
+
+    /// Whether commands are tried at all: the server did not fail several times in a row.
+    public var isAvailable: Bool { state.withLock { !$0.circuit.isOpen && !$0.isClosed } }
+
+    /// Sends a command.
+    ///
+    /// - Returns: what the server answers; never `.error`.
+    /// - Throws: within the deadline, or at once where nothing can be sent.
+    public func send(_ command: [RESPArgument]) async throws(RedisError) -> RESPValue {
+        let connection = try takeConnection()
+        let result = await withCheckedContinuation { continuation in
+            connection.loop.execute {
+                connection.commands.send(command) { [self] result in
+                    note(result, connection)
+                    continuation.resume(returning: result)
+                }
+            }
+        }
+        return try result.get()
+    }
+
+    /// Listens to a channel until the subscription is ended.
+    ///
+    /// - Parameter handler: told what happens, in order, on an event loop: it must not wait.
+    public func subscribe(
+        to channel: String, _ handler: @escaping @Sendable (SubscriptionEvent) -> Void
+    ) -> RedisSubscription {
+        let listener = state.withLock { state in
+            state.lastListener += 1
+            return state.lastListener
+        }
+        // All who listen to a channel share its connection.
+        let connection = connections[Int(UInt(bitPattern: channel.hashValue) % UInt(connections.count))]
+        connection.loop.execute { connection.subscriber.subscribe(listener, to: channel, handler) }
+        return RedisSubscription {
+            connection.loop.execute { connection.subscriber.unsubscribe(listener, from: channel) }
+        }
+    }
+
+    /// Ends all connections. Commands that wait end with `closed`.
+    public func close() async {
+        state.withLock { $0.isClosed = true }
+        for connection in connections {
+            try? await connection.loop.submit { connection.close() }.get()
+        }
+    }
+
+    private func takeConnection() throws(RedisError) -> Connections {
+        try state.withLock { (state) throws(RedisError) -> Connections in
+            if state.isClosed { throw .closed }
+            if state.circuit.isOpen {
+                state.statistics.spared += 1
+                throw .circuitOpen
+            }
+            state.statistics.commands += 1
+            state.next = (state.next + 1) % connections.count
+            return connections[state.next]
+        }
+    }
+
+    // MARK: - The circuit
+
+    private func note(_ result: Result<RESPValue, RedisError>, _ connection: Connections) {
+        let action = state.withLock { state -> Circuit.Action in
+            switch result {
+            case .failure(let error) where error.isFailure:
+                state.statistics.failures += 1
+                let action = state.circuit.fail()
+                if action != .nothing { state.statistics.openings += 1 }
+                return action
+            case .success, .failure(.refused):
+                state.circuit.succeed()
+                return .nothing
+            case .failure: return .nothing
+            }
+        }
+        guard case .probe(let pause) = action else { return }
+        onAvailability(false)
+        probe(after: pause, connection)
+    }
+
+    private func probe(after pause: TimeAmount, _ connection: Connections) {
+        connection.loop.scheduleTask(in: pause) { [weak self] in
+            guard let self, !state.withLock({ $0.isClosed }) else { return }
+            connection.commands.send(["PING"], isProbe: true) { [weak self] result in
+                self?.endProbe(result, connection)
+            }
+        }
+    }
+
+    private func endProbe(_ result: Result<RESPValue, RedisError>, _ connection: Connections) {
+        let action = state.withLock { state -> Circuit.Action in
+            guard case .success = result else { return state.circuit.endProbe(succeeded: false) }
+            return state.circuit.endProbe(succeeded: true)
+        }
+        switch action {
+        case .probe(let pause): probe(after: pause, connection)
+        case .nothing: onAvailability(true)
+        }
+    }
+}
+
+/// Ends a subscription when ``end()`` is called, or when it is released.
+public final class RedisSubscription: Sendable {
+    private let onEnd: Mutex<(@Sendable () -> Void)?>
+
+    init(_ onEnd: @escaping @Sendable () -> Void) { self.onEnd = Mutex(onEnd) }
+
+    deinit { end() }
+
+    /// Nothing more comes once this was called and what was on its way is through.
+    public func end() {
+        let onEnd = onEnd.withLock { onEnd in
+            defer { onEnd = nil }
+            return onEnd
+        }
+        onEnd?()
+    }
+}

@@ -1,0 +1,117 @@
+public import NIOCore
+public import RESP
+
+/// Where a server is, who asks it, and how long it may take.
+public struct RedisConfiguration: Hashable, Sendable {
+    public enum Address: Hashable, Sendable {
+        case tcp(host: String, port: Int)
+        case unix(path: String)
+    }
+
+    public var address: Address
+    public var user: String?
+    public var password: String?
+    /// The number of a database. Default 0.
+    public var database = 0
+    public var usesTLS = false
+    /// A file of certificates, PEM, of the authorities that are trusted. Default: those of the system.
+    public var certificateAuthorities: String?
+    /// For a command, from its start to the answer. Default 50 ms.
+    public var deadline = TimeAmount.milliseconds(50)
+    /// For a connection until it may be used. Default 1 s.
+    public var connectTimeout = TimeAmount.seconds(1)
+    /// A connection without an answer for as long is made anew. Default 5 s.
+    public var stallLimit = TimeAmount.seconds(5)
+    /// Commands of one event loop that may wait for answers. Default 1024.
+    public var mostInFlight = 1024
+    /// How long to wait before a lost connection is made anew: the first time, and at most. Doubled each time between, and
+    /// shortened at random by up to a half. Default 100 ms and 5 s.
+    public var backoff = (first: TimeAmount.milliseconds(100), most: TimeAmount.seconds(5))
+    public var limits = RESPLimits()
+
+    public init(address: Address) { self.address = address }
+
+    /// - Parameter url: `redis://`, `rediss://` (TLS) with `[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`, or `unix:///PATH`.
+    /// - Throws: `configuration`, which does not repeat the URL: it may hold a password.
+    public init(url: String) throws(RedisError) {
+        guard let schemeEnd = url.firstRange(of: "://") else { throw .configuration("the URL of Redis has no scheme") }
+        var rest = url[schemeEnd.upperBound...]
+        switch url[..<schemeEnd.lowerBound].lowercased() {
+        case "redis": self.init(address: .tcp(host: "", port: 6379))
+        case "rediss":
+            self.init(address: .tcp(host: "", port: 6379))
+            usesTLS = true
+        case "unix":
+            guard rest.hasPrefix("/") else { throw .configuration("the URL of Redis names no path") }
+            self.init(address: .unix(path: String(rest)))
+            return
+        default: throw .configuration("the URL of Redis begins with none of redis://, rediss:// and unix://")
+        }
+        if let path = rest.firstIndex(of: "/") {
+            let number = rest[path...].dropFirst()
+            guard number.isEmpty || number.allSatisfy(\.isNumber), let database = Int(number.isEmpty ? "0" : number)
+            else {
+                throw .configuration("the URL of Redis ends with no number of a database")
+            }
+            self.database = database
+            rest = rest[..<path]
+        }
+        if let end = rest.lastIndex(of: "@") {
+            try takeCredentials(rest[..<end])
+            rest = rest[rest.index(after: end)...]
+        }
+        address = try Self.address(rest)
+    }
+
+    private mutating func takeCredentials(_ text: Substring) throws(RedisError) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        let decoded = parts.map { Self.percentDecoded($0) }
+        guard decoded.allSatisfy({ $0 != nil }) else {
+            throw .configuration("the URL of Redis has a user or a password that is not percent-encoded")
+        }
+        // A single word is a password: so it was before there were users.
+        password = decoded.last ?? nil
+        if decoded.count == 2, let name = decoded[0], !name.isEmpty { user = name }
+    }
+
+    private static func address(_ text: Substring) throws(RedisError) -> Address {
+        var (host, port) = (text, 6379)
+        // The colons of an IPv6 address stand in brackets.
+        if let colon = text.lastIndex(of: ":"), text[colon...].firstIndex(of: "]") == nil {
+            guard let number = Int(text[text.index(after: colon)...]), (1...65535).contains(number) else {
+                throw .configuration("the URL of Redis has no port behind its colon")
+            }
+            (host, port) = (text[..<colon], number)
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty else { throw .configuration("the URL of Redis names no host") }
+        return .tcp(host: String(host), port: port)
+    }
+
+    private static func percentDecoded(_ text: Substring) -> String? {
+        var (bytes, rest) = ([UInt8](), Array(text.utf8)[...])
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    public static func == (left: Self, right: Self) -> Bool {
+        left.address == right.address && left.user == right.user && left.password == right.password
+            && left.database == right.database && left.usesTLS == right.usesTLS
+            && left.certificateAuthorities == right.certificateAuthorities
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(address)
+        hasher.combine(database)
+    }
+}

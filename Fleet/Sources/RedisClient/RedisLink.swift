@@ -1,0 +1,231 @@
+import NIOCore
+import NIOPosix
+import RESP
+
+/// A connection to a server: made, introduced to the server, and made again after it was lost. It belongs to its event loop, on
+/// which every method is called.
+final class RedisLink: @unchecked Sendable {  // Its state is touched on its event loop only.
+    private enum Phase {
+        case idle
+        case connecting
+        case introducing(any Channel, answersLeft: Int)
+        case ready(any Channel)
+        /// Lost; it may be made anew when the time is over.
+        case waiting
+        case closed
+    }
+
+    /// Told what becomes of the connection, on its event loop.
+    struct Observer {
+        var ready: () -> Void
+        /// A value came from the server.
+        var received: (RESPValue) -> Void
+        /// It is lost, or could not be made.
+        var lost: (RedisError) -> Void
+    }
+
+    let loop: any EventLoop
+    private let configuration: RedisConfiguration
+    private let secure: SecureConnections?
+    private var phase = Phase.idle
+    private var observer: Observer?
+    private var backoff: TimeAmount
+    private var timer: Scheduled<Void>?
+    private var flushIsScheduled = false
+
+    init(_ configuration: RedisConfiguration, _ secure: SecureConnections?, on loop: any EventLoop) {
+        self.configuration = configuration
+        self.secure = secure
+        self.loop = loop
+        backoff = configuration.backoff.first
+    }
+
+    var isReady: Bool { if case .ready = phase { true } else { false } }
+
+    /// Whether commands given now have a chance: there is a connection, or one is being made.
+    var isPromising: Bool {
+        switch phase {
+        case .idle, .connecting, .introducing, .ready: true
+        case .waiting, .closed: false
+        }
+    }
+
+    func observe(_ observer: Observer) { self.observer = observer }
+
+    /// Makes the connection where there is none. While it waits after a failure this does nothing.
+    func connect() {
+        guard case .idle = phase else { return }
+        phase = .connecting
+        let secure = secure
+        let limits = configuration.limits
+        let bootstrap = ClientBootstrap(group: loop).connectTimeout(configuration.connectTimeout)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if let secure { try channel.pipeline.syncOperations.addHandler(secure.handler()) }
+                    try channel.pipeline.syncOperations.addHandler(RedisChannelHandler(self, limits))
+                }
+            }
+        let connection =
+            switch configuration.address {
+            case .tcp(let host, let port): bootstrap.connect(host: host, port: port)
+            case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
+            }
+        connection.whenFailure { [weak self] _ in self?.lose(.connectionLost) }
+    }
+
+    /// Makes the connection, also while it waits after a failure.
+    func connectNow() {
+        if case .waiting = phase { endWait() }
+        connect()
+    }
+
+    /// Writes a command. The connection must be ready.
+    func write(_ bytes: ByteBuffer) {
+        guard case .ready(let channel) = phase else { return }
+        channel.write(bytes, promise: nil)
+        // What else is written in this turn of the loop goes out with it.
+        guard !flushIsScheduled else { return }
+        flushIsScheduled = true
+        loop.execute { [weak self] in
+            guard let self else { return }
+            flushIsScheduled = false
+            if case .ready(let channel) = phase { channel.flush() }
+        }
+    }
+
+    /// Gives the connection up, to make it anew.
+    func drop(_ error: RedisError) {
+        let channel = channel
+        // First, so that closing the channel does not give another reason.
+        lose(error)
+        channel?.close(promise: nil)
+    }
+
+    private var channel: (any Channel)? {
+        switch phase {
+        case .ready(let channel), .introducing(let channel, _): channel
+        case .idle, .connecting, .waiting, .closed: nil
+        }
+    }
+
+    /// For good.
+    func close() {
+        timer?.cancel()
+        let channel = channel
+        phase = .closed
+        observer?.lost(.closed)
+        observer = nil
+        channel?.close(promise: nil)
+    }
+
+    // MARK: - Of the channel
+
+    /// The connection stands; TLS, where it is used, may still be at work.
+    func connected(_ channel: any Channel) {
+        guard case .connecting = phase else { return channel.close(promise: nil) }
+        var bytes = ByteBuffer()
+        let commands = introduction
+        for command in commands { RESPEncoder.write(command: command, to: &bytes) }
+        phase = .introducing(channel, answersLeft: commands.count)
+        channel.writeAndFlush(bytes, promise: nil)
+        timer = loop.scheduleTask(in: configuration.connectTimeout) { [weak self] in self?.drop(.timedOut) }
+    }
+
+    func received(_ value: RESPValue, on channel: any Channel) {
+        switch phase {
+        case .introducing(let current, let left) where current === channel:
+            if case .error(let text) = value { return drop(.refused(text)) }
+            guard left == 1 else {
+                phase = .introducing(channel, answersLeft: left - 1)
+                return
+            }
+            timer?.cancel()
+            backoff = configuration.backoff.first
+            phase = .ready(channel)
+            observer?.ready()
+        case .ready(let current) where current === channel: observer?.received(value)
+        default: break
+        }
+    }
+
+    func failed(_ error: RedisError, on channel: any Channel) {
+        switch phase {
+        case .introducing(let current, _) where current === channel: drop(error)
+        case .ready(let current) where current === channel: drop(error)
+        case .connecting: lose(error)
+        default: break
+        }
+    }
+
+    private var introduction: [[RESPArgument]] {
+        var hello: [RESPArgument] = ["HELLO", "3"]
+        if let password = configuration.password {
+            hello += ["AUTH", RESPArgument(configuration.user ?? "default"), RESPArgument(password)]
+        }
+        let greeting = hello + ["SETNAME", "webimage"]
+        if configuration.database == 0 { return [greeting] }
+        return [greeting, ["SELECT", RESPArgument(configuration.database)]]
+    }
+
+    private func lose(_ error: RedisError) {
+        switch phase {
+        case .waiting, .closed, .idle: return
+        case .connecting, .introducing, .ready: break
+        }
+        timer?.cancel()
+        phase = .waiting
+        let pause = backoff.nanoseconds - Int64.random(in: 0...max(backoff.nanoseconds / 2, 0))
+        backoff = min(backoff * 2, configuration.backoff.most)
+        timer = loop.scheduleTask(in: .nanoseconds(pause)) { [weak self] in self?.endWait(andTell: true) }
+        observer?.lost(error)
+    }
+
+    /// Told when a lost connection may be made anew.
+    var mayConnect: () -> Void = {}
+
+    private func endWait(andTell tells: Bool = false) {
+        guard case .waiting = phase else { return }
+        timer?.cancel()
+        phase = .idle
+        if tells { mayConnect() }
+    }
+}
+
+/// Turns bytes into values for a link.
+private final class RedisChannelHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let link: RedisLink
+    private var parser: RESPParser
+
+    init(_ link: RedisLink, _ limits: RESPLimits) {
+        self.link = link
+        parser = RESPParser(limits)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        link.connected(context.channel)
+        context.fireChannelActive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        parser.append(unwrapInboundIn(data))
+        do throws(RESPError) {
+            while let value = try parser.next() { link.received(value, on: context.channel) }
+        } catch {
+            link.failed(.malformed(error), on: context.channel)
+            context.close(promise: nil)
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        link.failed(.connectionLost, on: context.channel)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        link.failed(.connectionLost, on: context.channel)
+        context.close(promise: nil)
+    }
+}

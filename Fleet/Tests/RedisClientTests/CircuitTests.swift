@@ -1,0 +1,125 @@
+import NIOCore
+import Testing
+
+@testable import RedisClient
+
+@Suite struct CircuitTests {
+    @Test func fiveFailuresInARowOpenIt() {
+        var circuit = Circuit()
+        for _ in 0..<4 { #expect(circuit.fail() == .nothing) }
+        circuit.succeed()
+        for _ in 0..<4 { #expect(circuit.fail() == .nothing) }
+        #expect(!circuit.isOpen)
+        #expect(circuit.fail() == .probe(after: .seconds(1)))
+        #expect(circuit.isOpen)
+        // What was on its way fails too, and asks for no second probe.
+        #expect(circuit.fail() == .nothing)
+    }
+
+    @Test func eachProbeThatFailsDoublesThePauseUpToHalfAMinute() {
+        var circuit = Circuit()
+        for _ in 0..<5 { _ = circuit.fail() }
+        for seconds in [2, 4, 8, 16, 30, 30] as [Int64] {
+            #expect(circuit.endProbe(succeeded: false) == .probe(after: .seconds(seconds)))
+        }
+        circuit.succeed()
+        #expect(circuit.isOpen)
+        #expect(circuit.endProbe(succeeded: true) == .nothing)
+        #expect(!circuit.isOpen)
+        // It begins anew: five failures, and a pause of a second.
+        for _ in 0..<4 { #expect(circuit.fail() == .nothing) }
+        #expect(circuit.fail() == .probe(after: .seconds(1)))
+    }
+}
+
+@Suite struct PendingCommandTests {
+    private static func time(_ milliseconds: UInt64) -> NIODeadline { .uptimeNanoseconds(milliseconds * 1_000_000) }
+
+    /// To whom the next answers belong.
+    private func owners(_ count: Int, of pending: inout PendingCommands<String>) -> [String] {
+        var owners: [String] = []
+        for _ in 0..<count {
+            switch pending.takeAnswer() {
+            case .command(let name): owners.append(name)
+            case .late: owners.append("late")
+            case .nobody: owners.append("nobody")
+            }
+        }
+        return owners
+    }
+
+    /// An answer belongs to the command that is first in order, also when that command's time is over.
+    @Test func aLateAnswerIsGivenToNobody() {
+        var pending = PendingCommands<String>(most: 10)
+        pending.addWritten("a", until: Self.time(50))
+        pending.addWritten("b", until: Self.time(60))
+        #expect(pending.expire(at: Self.time(49)) == [])
+        #expect(pending.expire(at: Self.time(50)) == ["a"])
+        #expect(pending.expire(at: Self.time(55)) == [])
+        #expect(pending.lateSince == Self.time(50))
+        #expect(owners(3, of: &pending) == ["late", "b", "nobody"])
+        #expect(pending.lateCount == 1)
+        #expect(pending.count == 0)
+    }
+
+    @Test func whatIsLateKeepsItsPlaceAmongThoseThatMayWait() {
+        var pending = PendingCommands<Int>(most: 2)
+        pending.addWritten(1, until: Self.time(1))
+        pending.addWritten(2, until: Self.time(1))
+        _ = pending.expire(at: Self.time(2))
+        #expect(pending.isFull)
+        _ = pending.takeAnswer()
+        #expect(!pending.isFull)
+    }
+
+    /// A command that could not be written in time must not be carried out later.
+    @Test func whatWasNotWrittenInTimeNeverIs() {
+        var pending = PendingCommands<String>(most: 10)
+        pending.addUnwritten("a", ByteBuffer(string: "A"), until: Self.time(50))
+        pending.addUnwritten("b", ByteBuffer(string: "B"), until: Self.time(60))
+        #expect(pending.nextDeadline == Self.time(50))
+        #expect(pending.expire(at: Self.time(50)) == ["a"])
+        #expect(pending.writeWaiting() == [ByteBuffer(string: "B")])
+        #expect(pending.loseAll() == ["b"])
+    }
+}
+
+@Suite struct SubscriptionTests {
+    @Test func listenersOfAChannelShareOneSubscription() {
+        var subscriptions = Subscriptions()
+        #expect(subscriptions.connect() == [])
+        #expect(subscriptions.add(1, to: "a").writes)
+        #expect(!subscriptions.add(2, to: "a").writes)
+        #expect(subscriptions.confirm("a") == [1, 2])
+        let third = subscriptions.add(3, to: "a")
+        #expect(third.isActive && !third.writes)
+        #expect(subscriptions.remove(1, from: "a") == false)
+        #expect(subscriptions.remove(2, from: "a") == false)
+        #expect(subscriptions.remove(3, from: "a") == true)
+        #expect(subscriptions.remove(3, from: "a") == false)
+        #expect(subscriptions.isEmpty)
+    }
+
+    /// The first confirmation belongs to the first SUBSCRIBE, after which the channel was left once more.
+    @Test func whoComesRightAfterTheLastHasGoneWaitsForItsOwnConfirmation() {
+        var subscriptions = Subscriptions()
+        _ = subscriptions.connect()
+        _ = subscriptions.add(1, to: "a")
+        #expect(subscriptions.remove(1, from: "a") == true)
+        #expect(subscriptions.add(2, to: "a").writes)
+        #expect(subscriptions.confirm("a") == [])
+        #expect(subscriptions.confirm("a") == [2])
+    }
+
+    @Test func aNewConnectionSubscribesToAllThatIsWanted() {
+        var subscriptions = Subscriptions()
+        #expect(!subscriptions.add(1, to: "b").writes)
+        _ = subscriptions.add(2, to: "a")
+        #expect(subscriptions.connect() == ["a", "b"])
+        #expect(subscriptions.confirm("a") == [2])
+        // Only who heard messages is told that they are missed.
+        #expect(subscriptions.disconnect() == [2])
+        #expect(subscriptions.remove(2, from: "a") == false)
+        #expect(subscriptions.connect() == ["b"])
+    }
+}
