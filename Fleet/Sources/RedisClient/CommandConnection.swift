@@ -22,9 +22,6 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
                 lost: { [weak self] in self?.lose($0) }))
     }
 
-    /// Commands that wait for answers, and answers that came too late.
-    var counts: (waiting: Int, late: Int) { (pending.count, pending.lateCount) }
-
     /// - Parameters:
     ///   - isProbe: the command is tried also where the connection was lost a moment ago.
     ///   - reply: called once, on the event loop.
@@ -66,7 +63,6 @@ final class CommandConnection: @unchecked Sendable {  // Its state is touched on
     }
 
     private func lose(_ error: RedisError) {
-        // Commands that were never written are lost too where a new connection has to wait.
         for reply in pending.loseAll() { reply(.failure(error)) }
     }
 

@@ -89,15 +89,12 @@ struct PendingCommands<Reply> {
         return first.deadline
     }
 
-    /// The connection is lost: no answer comes to what was written.
-    mutating func loseWritten() -> [Reply] {
-        defer { written.removeAll() }
-        return written.compactMap(\.reply)
-    }
-
+    /// The connection is lost: no answer comes to what was written, and what was not is not tried again.
     mutating func loseAll() -> [Reply] {
-        let lost = loseWritten() + unwritten.compactMap(\.entry.reply)
-        unwritten.removeAll()
-        return lost
+        defer {
+            written.removeAll()
+            unwritten.removeAll()
+        }
+        return written.compactMap(\.reply) + unwritten.compactMap(\.entry.reply)
     }
 }

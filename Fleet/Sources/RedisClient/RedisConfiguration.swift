@@ -2,7 +2,7 @@ public import NIOCore
 public import RESP
 
 /// Where a server is, who asks it, and how long it may take.
-public struct RedisConfiguration: Hashable, Sendable {
+public struct RedisConfiguration: Sendable {
     public enum Address: Hashable, Sendable {
         case tcp(host: String, port: Int)
         case unix(path: String)
@@ -102,16 +102,5 @@ public struct RedisConfiguration: Hashable, Sendable {
             rest = rest.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
-    }
-
-    public static func == (left: Self, right: Self) -> Bool {
-        left.address == right.address && left.user == right.user && left.password == right.password
-            && left.database == right.database && left.usesTLS == right.usesTLS
-            && left.certificateAuthorities == right.certificateAuthorities
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(address)
-        hasher.combine(database)
     }
 }

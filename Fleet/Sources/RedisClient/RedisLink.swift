@@ -22,6 +22,8 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         var received: (RESPValue) -> Void
         /// It is lost, or could not be made.
         var lost: (RedisError) -> Void
+        /// A lost connection may be made anew.
+        var mayConnect: () -> Void = {}
     }
 
     let loop: any EventLoop
@@ -181,14 +183,11 @@ final class RedisLink: @unchecked Sendable {  // Its state is touched on its eve
         observer?.lost(error)
     }
 
-    /// Told when a lost connection may be made anew.
-    var mayConnect: () -> Void = {}
-
     private func endWait(andTell tells: Bool = false) {
         guard case .waiting = phase else { return }
         timer?.cancel()
         phase = .idle
-        if tells { mayConnect() }
+        if tells { observer?.mayConnect() }
     }
 }
 

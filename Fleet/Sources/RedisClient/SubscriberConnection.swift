@@ -26,8 +26,8 @@ final class SubscriberConnection: @unchecked Sendable {  // Its state is touched
             RedisLink.Observer(
                 ready: { [weak self] in self?.resubscribe() },
                 received: { [weak self] in self?.take($0) },
-                lost: { [weak self] _ in self?.lose() }))
-        link.mayConnect = { [weak self] in self?.reconnect() }
+                lost: { [weak self] _ in self?.lose() },
+                mayConnect: { [weak self] in self?.reconnect() }))
     }
 
     func subscribe(_ listener: Int, to channel: String, _ handler: @escaping (SubscriptionEvent) -> Void) {

@@ -18,6 +18,17 @@ import WebImageTesting
         return origin
     }
 
+    /// An origin that says nothing of its picture before the gate is opened.
+    private func heldPicture(_ gate: Gate) throws -> OriginServer {
+        let origin = try OriginServer()
+        origin.serve(
+            "/a.png",
+            OriginResponse(
+                body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png),
+                behaviours: [.hold(gate, at: .beforeHead)]))
+        return origin
+    }
+
     private func get(_ path: String, _ fields: String = "") -> String {
         "GET \(path) HTTP/1.1\r\nHost: test\r\n\(fields)\r\n"
     }
@@ -58,7 +69,8 @@ import WebImageTesting
         try await RunningServer.run([:], { $0.readRequestTimeout = .milliseconds(200) }) { server in
             let client = try await RawConnection(port: server.port)
             try await client.send("GET / HTTP/1.1\r\nX-A: ")
-            while client.isOpen { try? await client.send("a") }
+            client.send("a", every: .milliseconds(2))
+            try await client.closed()
             #expect(client.received.isEmpty)
         }
     }
@@ -67,7 +79,8 @@ import WebImageTesting
         try await RunningServer.run([:], { $0.readRequestTimeout = .milliseconds(200) }) { server in
             let client = try await RawConnection(port: server.port)
             try await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
-            while client.isOpen { try? await client.send("a") }
+            client.send("a", every: .milliseconds(2))
+            try await client.closed()
             #expect(statuses(client.text) == ["405"])
         }
     }
@@ -83,13 +96,8 @@ import WebImageTesting
     }
 
     @Test func pipelinedRequestsAreAnsweredInTheirOrder() async throws {
-        let origin = try OriginServer()
         let gate = Gate()
-        origin.serve(
-            "/a.png",
-            OriginResponse(
-                body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png),
-                behaviours: [.hold(gate, at: .beforeHead)]))
+        let origin = try heldPicture(gate)
         try await RunningServer.run { server in
             let client = try await RawConnection(port: server.port)
             let path = RunningServer.path("w:10", origin)
@@ -107,13 +115,8 @@ import WebImageTesting
 
     @Test(arguments: [false, true])
     func theWorkForAClientThatGoesIsCancelled(pipelined: Bool) async throws {
-        let origin = try OriginServer()
         let gate = Gate()
-        origin.serve(
-            "/a.png",
-            OriginResponse(
-                body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png),
-                behaviours: [.hold(gate, at: .beforeHead)]))
+        let origin = try heldPicture(gate)
         try await RunningServer.run { server in
             let client = try await RawConnection(port: server.port)
             // The end of the first answer says nothing of the second request.

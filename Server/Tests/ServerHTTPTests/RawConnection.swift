@@ -43,6 +43,14 @@ final class RawConnection: Sendable {
         try await channel.writeAndFlush(ByteBuffer(string: text)).get()
     }
 
+    /// Sends the same again and again.
+    func send(_ text: String, every interval: TimeAmount) {
+        channel.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [channel] task in
+            guard channel.isActive else { return task.cancel() }
+            channel.writeAndFlush(ByteBuffer(string: text), promise: nil)
+        }
+    }
+
     func read() { channel.read() }
 
     /// Reads a piece now and then.
