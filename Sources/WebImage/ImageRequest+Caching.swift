@@ -61,6 +61,10 @@ extension ImageRequest {
     }
 }
 
+extension ImageRequest.Caching: HasDefault {
+    @usableFromInline package static let standard = MostlyDefaultBox(Self())
+}
+
 /// Two uses are the same when they mean the very same cache.
 private struct CacheIdentity: Hashable, Sendable {
     let cache: ImageCache

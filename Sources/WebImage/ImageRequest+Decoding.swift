@@ -61,6 +61,10 @@ extension ImageRequest {
     }
 }
 
+extension ImageRequest.Decoding: HasDefault {
+    @usableFromInline package static let standard = MostlyDefaultBox(Self())
+}
+
 /// Two coders with the same key make the same pixels.
 private struct KeyedCoder: Hashable, Sendable {
     let coder: any ImageCoder

@@ -80,7 +80,7 @@ public struct ImageRequest: Sendable {
 
     /// All that the request says besides its URL.
     public var options: Options {
-        get { storage.options }
+        _read { yield storage.options }
         set { storage = storage.with(newValue) }
     }
 
@@ -113,17 +113,47 @@ extension ImageRequest {
         /// Whether ``ImageResponse/data`` is wanted. Default false. With true the bytes are looked for even where memory has
         /// the picture; they are not decoded again when it was made of them.
         public var includesData = false
-        /// What the bytes are made into, beside size and transformers.
-        public var decoding = Decoding()
-        /// What the caches do for the load.
-        public var caching = Caching()
-        /// How the bytes are downloaded.
-        public var http = DownloadOptions()
+        private var making = MostlyDefault<Decoding>()
+        private var keeping = MostlyDefault<Caching>()
+        /// ``http``, to be shared with what is asked of the downloader.
+        var downloading = MostlyDefault<DownloadOptions>()
         private var chain = TransformerChain()
         private var stand = FallbackIdentity()
 
         /// - Parameter size: the size to decode to; nil: the size that the picture has.
         public init(size: TargetSize? = nil) { self.size = size }
+
+        /// What the bytes are made into, beside size and transformers.
+        public var decoding: Decoding {
+            _read { yield making.value }
+            _modify { yield &making.value }
+        }
+
+        /// What the caches do for the load.
+        public var caching: Caching {
+            _read { yield keeping.value }
+            _modify { yield &keeping.value }
+        }
+
+        /// How the bytes are downloaded.
+        public var http: DownloadOptions {
+            _read { yield downloading.value }
+            _modify { yield &downloading.value }
+        }
+
+        /// Whether size, transformers and decoding are as they are by default.
+        var makesNothing: Bool {
+            guard size == nil, transformers.isEmpty else { return false }
+            if making.isUntouched { return true }
+            var keyed = decoding
+            keyed.ownLimits = nil
+            keyed.preloadsFrames = false
+            keyed.allowsPartial = false
+            return keyed == Decoding()
+        }
+
+        /// Whether it is the URL alone that names the original and says how it is downloaded.
+        var namesNothing: Bool { downloading.isUntouched && (keeping.isUntouched || caching.key == nil) }
 
         /// Applied in order after decoding, to each frame of an animation too. Default none.
         public var transformers: [any ImageTransformer] {
@@ -139,7 +169,7 @@ extension ImageRequest {
         }
 
         /// What is to be made of the bytes.
-        var recipe: PictureRecipe { PictureRecipe(size: size, transformers: transformers, decoding: decoding) }
+        var recipe: PictureRecipe { PictureRecipe(size: size, transformers: transformers, decoding: making) }
     }
 }
 

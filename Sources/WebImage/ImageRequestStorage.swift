@@ -13,53 +13,69 @@ final class ImageRequestStorage: Sendable {
 
     let place: Place
     let options: ImageRequest.Options
-    /// What is asked of the downloader; an error for what is no URL.
-    let download: Result<ResolvedRequest, WebImageError>
-    let originalKey: CacheKey
     let variantKey: CacheKey
     /// Whether it wants the picture as its original has it.
     let isPlain: Bool
-    /// Whether it says nothing of its own of which answers it takes.
-    let takesUsualAnswers: Bool
     /// Whether its keys and the downloader's settings say all of who asks.
     let isSteady: Bool
+    /// Whether it says nothing of its own of which answers it takes.
+    let takesUsualAnswers: Bool
+    /// Made at once where the keys need it, else at first use: who has the picture in memory needs no more than its key.
+    private let lazyOrigin: LazyReference<RequestOrigin>
 
-    convenience init(_ place: Place, _ options: ImageRequest.Options) {
-        self.init(place, options, Self.download(place, options))
-    }
-
-    private init(_ place: Place, _ options: ImageRequest.Options, _ download: DownloadRequest) {
+    init(_ place: Place, _ options: ImageRequest.Options) {
         self.place = place
         self.options = options
-        takesUsualAnswers =
-            options.http.acceptableStatuses == nil && options.http.acceptableContentTypes == nil
-        do throws(WebImageError) {
-            let resolved = try ResolvedRequest(download)
-            self.download = .success(resolved)
-            isSteady = !resolved.dependsOnMore
-            originalKey = RequestIdentity.originalKey(of: resolved, named: options.caching.key)
-        } catch {
-            self.download = .failure(error)
-            isSteady = true
-            originalKey = CacheKey(options.caching.key ?? download.url)
-        }
         isPlain = options.makesNothing
-        variantKey = originalKey.variant(isPlain ? PictureKey.plain : PictureKey(options.recipe).text)
+        takesUsualAnswers = options.takesUsualAnswers
+        if case .url(let url) = place, options.namesNothing, DownloadRequest.isPlain(url) {
+            variantKey = Self.variantKey(url, options, isPlain)
+            isSteady = true
+            lazyOrigin = LazyReference()
+        } else {
+            let origin = RequestOrigin(place, options)
+            variantKey = Self.variantKey(origin.key.text, options, isPlain)
+            isSteady = origin.isSteady
+            lazyOrigin = LazyReference(origin)
+        }
     }
 
     /// - Parameter other: has the same place and is downloaded in the same way under the same name.
     private init(_ options: ImageRequest.Options, from other: ImageRequestStorage, changesKeys: Bool) {
         place = other.place
         self.options = options
-        download = other.download
-        originalKey = other.originalKey
         isPlain = changesKeys ? options.makesNothing : other.isPlain
-        variantKey =
-            changesKeys
-            ? originalKey.variant(isPlain ? PictureKey.plain : PictureKey(options.recipe).text) : other.variantKey
-        takesUsualAnswers = other.takesUsualAnswers
+        takesUsualAnswers = options.takesUsualAnswers
         isSteady = other.isSteady
+        variantKey = changesKeys ? Self.variantKey(other.origin.key.text, options, isPlain) : other.variantKey
+        lazyOrigin = LazyReference(other.origin)
     }
+
+    /// - Parameter download: of this place.
+    private init(_ place: Place, _ options: ImageRequest.Options, _ download: DownloadRequest) {
+        self.place = place
+        self.options = options
+        isPlain = options.makesNothing
+        takesUsualAnswers = options.takesUsualAnswers
+        let origin = RequestOrigin(download, named: options.caching.key)
+        variantKey = Self.variantKey(origin.key.text, options, isPlain)
+        isSteady = origin.isSteady
+        lazyOrigin = LazyReference(origin)
+    }
+
+    private static func variantKey(_ original: String, _ options: ImageRequest.Options, _ isPlain: Bool) -> CacheKey {
+        let recipe = options.recipe
+        if isPlain || recipe.isOfSizeOnly {
+            return CacheKey(original: original, variant: PictureKey.bytes(ofSizeOnly: recipe.size))
+        }
+        return CacheKey(original: original, variant: Array(PictureKey(recipe).text.utf8))
+    }
+
+    private var origin: RequestOrigin { lazyOrigin.value { RequestOrigin(place, options) } }
+
+    /// What is asked of the downloader; an error for what is no URL.
+    var download: Result<ResolvedRequest, WebImageError> { origin.download }
+    var originalKey: CacheKey { origin.key }
 
     var url: String {
         switch place {
@@ -72,7 +88,7 @@ final class ImageRequestStorage: Sendable {
     ///
     /// - Parameter changesKeys: false for options that no key depends on.
     func with(_ options: ImageRequest.Options, changesKeys: Bool = true) -> ImageRequestStorage {
-        let isDownloadedAlike = options.http == self.options.http && !options.http.hasHooks
+        let isDownloadedAlike = options.downloading == self.options.downloading && !options.http.hasHooks
         if !changesKeys || isDownloadedAlike && options.caching.key == self.options.caching.key {
             return ImageRequestStorage(options, from: self, changesKeys: changesKeys)
         }
@@ -82,34 +98,51 @@ final class ImageRequestStorage: Sendable {
     /// The same, asked of the downloader in another way.
     func with(_ change: (inout DownloadRequest) -> Void) -> ImageRequestStorage {
         // What the downloader cannot load may be something for a loader.
-        var download = (try? download.get())?.request ?? Self.download(place, options)
+        var download = (try? download.get())?.request ?? DownloadRequest(place, options)
         change(&download)
         var options = options
-        options.http = download.options
+        options.downloading = download.settings
         return ImageRequestStorage(place, options, download)
     }
+}
 
-    /// What is asked of the downloader.
-    private static func download(_ place: Place, _ options: ImageRequest.Options) -> DownloadRequest {
-        var download =
-            switch place {
-            case .url(let url): DownloadRequest(url: url)
-            case .path(let path): DownloadRequest(path: path)
-            case .bytes(_, _, let number): DownloadRequest(url: "data:,\(number)")
-            }
-        download.options = options.http
-        return download
+/// What of a request is the same for all pictures that are made of one original.
+private final class RequestOrigin: Sendable {
+    let download: Result<ResolvedRequest, WebImageError>
+    let key: CacheKey
+    let isSteady: Bool
+
+    convenience init(_ place: ImageRequestStorage.Place, _ options: ImageRequest.Options) {
+        self.init(DownloadRequest(place, options), named: options.caching.key)
+    }
+
+    init(_ download: DownloadRequest, named name: String?) {
+        do throws(WebImageError) {
+            let resolved = try ResolvedRequest(download)
+            self.download = .success(resolved)
+            isSteady = !resolved.dependsOnMore
+            key = RequestIdentity.originalKey(of: resolved, named: name)
+        } catch {
+            self.download = .failure(error)
+            isSteady = true
+            key = CacheKey(name ?? download.url)
+        }
     }
 }
 
 extension ImageRequest.Options {
-    /// Whether nothing is made of the picture that a key tells.
-    fileprivate var makesNothing: Bool {
-        guard size == nil, transformers.isEmpty else { return false }
-        var keyed = decoding
-        keyed.ownLimits = nil
-        keyed.preloadsFrames = false
-        keyed.allowsPartial = false
-        return keyed == ImageRequest.Decoding()
+    fileprivate var takesUsualAnswers: Bool {
+        downloading.isUntouched || http.acceptableStatuses == nil && http.acceptableContentTypes == nil
+    }
+}
+
+extension DownloadRequest {
+    fileprivate init(_ place: ImageRequestStorage.Place, _ options: ImageRequest.Options) {
+        switch place {
+        case .url(let url): self.init(url: url)
+        case .path(let path): self.init(path: path)
+        case .bytes(_, _, let number): self.init(url: "data:,\(number)")
+        }
+        settings = options.downloading
     }
 }

@@ -33,6 +33,7 @@ enum RequestIdentity {
         if let modifier = request.request.options.responseModifier { add("answer", modifier.name) }
         if let decryptor = request.request.options.decryptor { add("decrypt", decryptor.name) }
         if let loader = request.request.options.loader, !request.request.hasUsualLoader { add("load", loader.name) }
-        return CacheKey(text)
+        // The name is hashed already.
+        return name == nil && text.utf8.count == request.originalURL.utf8.count ? request.originalName : CacheKey(text)
     }
 }

@@ -31,11 +31,25 @@ extension CacheKey: CustomStringConvertible {
 
 extension CacheKey {
     /// Stands between original key and variant description; a URL cannot hold it (RFC 3986 has no control characters).
-    package static let variantSeparator: Character = "\u{1F}"
+    package static let variantSeparator: Unicode.Scalar = "\u{1F}"
+
+    /// An original's picture in another form.
+    ///
+    /// - Parameter description: UTF-8.
+    package init(original: String, variant description: [UInt8]) {
+        let length = original.utf8.count
+        let text = String(unsafeUninitializedCapacity: length + 1 + description.count) { bytes in
+            _ = bytes.initialize(fromContentsOf: original.utf8)
+            bytes[length] = UInt8(ascii: Self.variantSeparator)
+            _ = bytes[(length + 1)...].initialize(fromContentsOf: description)
+            return bytes.count
+        }
+        self.init(text)
+    }
 
     /// This key's picture in another form.
     package func variant(_ description: String) -> CacheKey {
-        CacheKey("\(text)\(Self.variantSeparator)\(description)")
+        CacheKey(original: text, variant: Array(description.utf8))
     }
 
     /// Stands before each part that is added to the key of an original: who asks, and with which header fields.
@@ -51,6 +65,6 @@ extension CacheKey {
     package func isMade(of original: CacheKey) -> Bool {
         guard text.utf8.starts(with: original.text.utf8) else { return false }
         let rest = text.utf8.dropFirst(original.text.utf8.count)
-        return rest.isEmpty || rest.first == Self.variantSeparator.utf8.first
+        return rest.isEmpty || rest.first == UInt8(ascii: Self.variantSeparator)
     }
 }

@@ -27,6 +27,12 @@ import WebImageTesting
         #expect((try? base.resolving(reference))?.text == expected)
     }
 
+    /// RFC 3986 sections 3.3 and 3.4: pchar, `/` and `?`; all else is encoded.
+    @Test func theBytesThatStandForThemselvesAreThoseOfTheStandard() {
+        let literals = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?".utf8)
+        #expect((0...UInt8.max).filter(PercentEncoding.isLiteral) == literals.sorted())
+    }
+
     @Test(arguments: [
         ("HTTP://Example.COM", "http://example.com/"), ("http://h:80/a", "http://h/a"), ("https://h:443", "https://h/"),
         ("https://h:80/", "https://h:80/"), ("http://h:/a", "http://h/a"), ("http://h/a#b?c", "http://h/a"),

@@ -19,6 +19,30 @@ import WebImageDownload
         #expect(second.variantKey != plain && second.originalKey.text == "other")
     }
 
+    /// The short way to the keys of what has a plain URL and nothing said of it, and the long one.
+    @Test(arguments: [
+        "https://example.com/a.png?x=1", "http://example.com:8080/%C3%A4", "https://EXAMPLE.com/a#b", "no URL",
+    ])
+    func optionsThatWereChangedBackAreNoOthers(_ url: String) {
+        for size in [nil, TargetSize(width: 320, height: 7, fit: .cover, upscale: true), TargetSize(height: 1_000_000)]
+        {
+            let plain = ImageRequest(url, size: size)
+            let touched = ImageRequest(url) {
+                $0.size = size
+                $0.http.headers[.accept] = "image/webp"
+                $0.http.headers[.accept] = nil
+                $0.decoding.page = 3
+                $0.decoding.page = 0
+                $0.caching.policy = .noStore
+                $0.caching.policy = .cacheFirst
+            }
+            #expect(touched.variantKey == plain.variantKey)
+            #expect(touched.originalKey == plain.originalKey)
+            #expect(touched == plain)
+            #expect(plain.variantKey.text.hasPrefix(plain.originalKey.text + "\u{1F}g1:2;"))
+        }
+    }
+
     @Test func keysFollowEveryChange() {
         var request = ImageRequest(url)
         var seen: Set<String> = []

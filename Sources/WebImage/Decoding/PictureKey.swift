@@ -20,27 +20,13 @@ struct PictureKey: Hashable, Sendable {
 
     /// - Parameter tellsSize: false for what all sizes of a picture have in common.
     init(_ recipe: PictureRecipe, tellsSize: Bool = true) {
-        var text = Self.field("g", "\(Self.coderGeneration)")
-        if tellsSize, let size = recipe.size {
-            text += Self.field("s", "\(size.width ?? 0)x\(size.height ?? 0)")
-            if size.fit != .contain { text += Self.field("f", size.fit.rawValue) }
-            if size.upscale { text += Self.field("u", "1") }
-        }
-        if !recipe.decoding.appliesOrientation { text += Self.field("o", "keep") }
-        if recipe.decoding.keepsBitDepth { text += Self.field("d", "16") }
-        if !recipe.decoding.convertsToSRGB { text += Self.field("c", "keep") }
-        if recipe.decoding.scalesInLinearLight { text += Self.field("l", "1") }
-        if let limit = recipe.decoding.bitmapLimit { text += Self.field("b", "\(limit.bytes)") }
-        if recipe.decoding.firstFrameOnly { text += Self.field("1", "1") }
-        if !recipe.decoding.transformsAnimations { text += Self.field("n", "0") }
-        if !recipe.decoding.transformsVectors { text += Self.field("v", "0") }
-        if recipe.decoding.requiresAnimation { text += Self.field("a", "1") }
-        if recipe.decoding.page != 0 { text += Self.field("p", "\(recipe.decoding.page)") }
-        if let coder = recipe.decoding.coder { text += Self.field("k", coder.key) }
-        if let format = recipe.decoding.formatHint { text += Self.field("h", format.rawValue) }
+        var text = KeyText()
+        text.add("g", number: Self.coderGeneration)
+        if tellsSize, let size = recipe.size { text.add(size) }
+        if !recipe.isOfSizeOnly { text.add(recipe.decoding) }
         let decodedSteps = recipe.decodedSteps
-        for transformer in recipe.transformers[..<decodedSteps] { text += Self.field("m", transformer.key) }
-        decode = text
+        for transformer in recipe.transformers[..<decodedSteps] { text.add("m", transformer.key) }
+        decode = text.string
         steps = recipe.transformers[decodedSteps...].map(\.key)
     }
 
@@ -53,9 +39,92 @@ struct PictureKey: Hashable, Sendable {
     }
 
     /// The whole of it as a text, for keys of caches.
-    var text: String { steps.reduce(decode) { $0 + Self.field("t", $1) } }
-
-    private static func field(_ name: Character, _ value: String) -> String {
-        "\(name)\(value.utf8.count):\(value);"
+    var text: String {
+        if steps.isEmpty { return decode }
+        var text = KeyText(decode)
+        for step in steps { text.add("t", step) }
+        return text.string
     }
+
+    /// ``text`` of a picture that is only given a size, without its parts.
+    static func bytes(ofSizeOnly size: TargetSize?) -> [UInt8] {
+        var text = KeyText()
+        text.add("g", number: coderGeneration)
+        if let size { text.add(size) }
+        return text.bytes
+    }
+}
+
+/// The fields of a picture's key, one after the other.
+private struct KeyText {
+    private(set) var bytes: [UInt8]
+
+    init(_ text: String = "") {
+        bytes = []
+        bytes.reserveCapacity(text.utf8.count + 64)
+        bytes += text.utf8
+    }
+
+    var string: String { String(decoding: bytes, as: UTF8.self) }
+
+    mutating func add(_ name: Unicode.Scalar, _ value: String) {
+        begin(name, value.utf8.count)
+        bytes += value.utf8
+        end()
+    }
+
+    mutating func add(_ name: Unicode.Scalar, number: Int) {
+        begin(name, Self.digits(number))
+        append(number)
+        end()
+    }
+
+    mutating func add(_ size: TargetSize) {
+        let (width, height) = (size.width ?? 0, size.height ?? 0)
+        begin("s", Self.digits(width) + 1 + Self.digits(height))
+        append(width)
+        bytes.append(UInt8(ascii: "x"))
+        append(height)
+        end()
+        if size.fit != .contain { add("f", size.fit.rawValue) }
+        if size.upscale { add("u", number: 1) }
+    }
+
+    mutating func add(_ decoding: ImageRequest.Decoding) {
+        if !decoding.appliesOrientation { add("o", "keep") }
+        if decoding.keepsBitDepth { add("d", number: 16) }
+        if !decoding.convertsToSRGB { add("c", "keep") }
+        if decoding.scalesInLinearLight { add("l", number: 1) }
+        if let limit = decoding.bitmapLimit { add("b", number: limit.bytes) }
+        if decoding.firstFrameOnly { add("1", number: 1) }
+        if !decoding.transformsAnimations { add("n", number: 0) }
+        if !decoding.transformsVectors { add("v", number: 0) }
+        if decoding.requiresAnimation { add("a", number: 1) }
+        if decoding.page != 0 { add("p", number: decoding.page) }
+        if let coder = decoding.coder { add("k", coder.key) }
+        if let format = decoding.formatHint { add("h", format.rawValue) }
+    }
+
+    private mutating func begin(_ name: Unicode.Scalar, _ length: Int) {
+        bytes.append(UInt8(ascii: name))
+        append(length)
+        bytes.append(UInt8(ascii: ":"))
+    }
+
+    private mutating func end() { bytes.append(UInt8(ascii: ";")) }
+
+    private mutating func append(_ number: Int) {
+        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        append(number.magnitude)
+    }
+
+    private mutating func append(_ number: UInt) {
+        if number > 9 { append(number / 10) }
+        bytes.append(UInt8(ascii: "0") + UInt8(number % 10))
+    }
+
+    /// How many bytes a number takes.
+    private static func digits(_ number: Int) -> Int { digits(number.magnitude) + (number < 0 ? 1 : 0) }
+
+    private static func digits(_ number: UInt) -> Int { number > 9 ? 1 + digits(number / 10) : 1 }
 }

@@ -8,7 +8,21 @@ struct PictureRecipe: Sendable {
     var size: TargetSize?
     var transformers: [any ImageTransformer] = []
     /// Everything else.
-    var decoding = ImageRequest.Decoding()
+    var decoding: ImageRequest.Decoding {
+        _read { yield making.value }
+        _modify { yield &making.value }
+    }
+    private var making = MostlyDefault<ImageRequest.Decoding>()
+
+    init(
+        size: TargetSize? = nil, transformers: [any ImageTransformer] = [],
+        decoding making: MostlyDefault<ImageRequest.Decoding> = .init()
+    ) {
+        (self.size, self.transformers, self.making) = (size, transformers, making)
+    }
+
+    /// Whether all but the size is as it is by default.
+    var isOfSizeOnly: Bool { transformers.isEmpty && making.isUntouched }
 
     /// What of the chain is a part of decoding. Nothing where the picture is to stay as it is stored, which chains do not know,
     /// or where its bytes decide about its size.

@@ -94,6 +94,10 @@ public struct DownloadOptions: Hashable, Sendable {
     }
 }
 
+extension DownloadOptions: HasDefault {
+    @usableFromInline package static let standard = MostlyDefaultBox(DownloadOptions())
+}
+
 /// Two loaders of one name are taken to do the same.
 private struct NamedLoader: Hashable, Sendable {
     let loader: any ImageLoader

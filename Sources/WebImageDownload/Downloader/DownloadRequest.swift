@@ -1,4 +1,5 @@
 public import HTTPTypes
+package import WebImageCore
 
 /// What to download: an `http`, `https`, `file` or `data` URL, or a file by its path, and how.
 ///
@@ -11,7 +12,12 @@ public struct DownloadRequest: Sendable {
     /// Sent with the request and with redirects that keep its method. Default nil.
     public var body: [UInt8]?
     /// How it is downloaded.
-    public var options = DownloadOptions()
+    public var options: DownloadOptions {
+        _read { yield settings.value }
+        _modify { yield &settings.value }
+    }
+    /// ``options``, to be shared with what holds them too.
+    package var settings = MostlyDefault<DownloadOptions>()
     /// What was found out before the caches were asked; nil: nothing, or not yet.
     package var prepared: PreparedRequest?
     /// Whether the loader is the configuration's for such URLs, which is no part of the identity.
@@ -22,6 +28,11 @@ public struct DownloadRequest: Sendable {
 
     /// - Parameter url: with its scheme.
     public init(url: String) { self.url = url }
+
+    /// Whether a text is an `http` or `https` URL in normal form, without fragment, user and password, as nearly all are.
+    package static func isPlain(_ url: String) -> Bool {
+        url.utf8.withContiguousStorageIfAvailable { PlainURL($0) != nil } ?? false
+    }
 
     /// A file by its path; one that is not absolute begins at the process's working directory.
     public init(path: String) {

@@ -104,7 +104,9 @@ extension ResolvedRequest.Rest {
 
 extension ResolvedRequest {
     /// The URL in normal form without fragment, user and password, which the key of the original is made of.
-    package var originalURL: String { key.fingerprint.name.text }
+    package var originalURL: String { originalName.text }
+    /// ``originalURL``, hashed.
+    package var originalName: CacheKey { key.fingerprint.name }
     /// The same with more fields, which are added to what the caller says there.
     package func adding(_ fields: HTTPFields) -> ResolvedRequest {
         if fields.isEmpty { return self }

@@ -5,12 +5,9 @@ enum PercentEncoding {
     /// The bytes that stand for themselves in a path or query (RFC 3986 sections 3.3 and 3.4). Those that browsers send
     /// as they are against the rule (`|`, `^`, brackets) are encoded here, which says the same.
     static func isLiteral(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "@")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "&")...UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "?"): true
-        case UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "_"), UInt8(ascii: "~"): true
-        default: false
-        }
+        // A bit for each byte: `!$&'()*+,-./0123456789:;=?`, then `@A-Z_a-z~`.
+        let bits: UInt64 = byte < 64 ? 0xAFFF_FFD2_0000_0000 : byte < 128 ? 0x47FF_FFFE_87FF_FFFF : 0
+        return bits >> UInt64(byte & 63) & 1 == 1
     }
 
     /// Encodes what may not stand in a URL and leaves all else as it is, so that encoding twice changes nothing.
