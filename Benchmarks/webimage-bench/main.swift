@@ -3,7 +3,7 @@ import CBench
 
 let known = [
     "formats", "warm", "memory", "eviction", "cold", "overlap", "cache", "share", "download", "crowd", "documents",
-    "play", "isolation",
+    "play", "isolation", "disk",
 ]
 let arguments = Array(CommandLine.arguments.dropFirst())
 
@@ -35,6 +35,7 @@ default:
         case "play": try await PlayBench.run()
         case "share": try ShareBench.run()
         case "isolation": try IsolationBench.run()
+        case "disk": try await DiskBench.run()
         case "download": try await DownloadBench.run()
         default: print("there are \(known.joined(separator: ", "))")
         }

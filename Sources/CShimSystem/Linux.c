@@ -3,6 +3,7 @@
 #include "CShimSystem.h"
 
 #if WI_IS_LINUX
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
@@ -14,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 #include "Internal.h"
 
@@ -39,6 +41,35 @@ int wi_open_nameless(const char *directory) { return open(directory, O_TMPFILE |
 /* RENAME_EXCHANGE; musl has neither the name nor the function. */
 int wi_exchange_names(int one_directory, const char *one, int other_directory, const char *other) {
     return (int)syscall(SYS_renameat2, one_directory, one, other_directory, other, 2u);
+}
+
+int wi_open_at_once(int directory, const char *name) {
+#if defined(SYS_openat2)
+    /* struct open_how; older headers do not have it, nor RESOLVE_CACHED. */
+    struct { uint64_t flags, mode, resolve; } how = {
+        .flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, .resolve = 0x20};
+    return (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
+#else
+    (void)directory;
+    (void)name;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+long wi_read_at_once(int file, void *bytes, size_t count, int64_t offset) {
+#if defined(SYS_preadv2) && defined(__LP64__)
+    struct iovec part = {.iov_base = bytes, .iov_len = count};
+    /* RWF_NOWAIT. The offset in two halves, of which the first takes all on these machines. */
+    return syscall(SYS_preadv2, file, &part, 1ul, (unsigned long)offset, 0ul, 8);
+#else
+    (void)file;
+    (void)bytes;
+    (void)count;
+    (void)offset;
+    errno = ENOSYS;
+    return -1;
+#endif
 }
 
 int wi_sync(int file) { return fdatasync(file); }

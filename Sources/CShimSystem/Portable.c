@@ -45,6 +45,18 @@ int wi_exchange_names(int one_directory, const char *one, int other_directory, c
 #endif
 }
 
+int wi_open_at_once(int directory, const char *name) {
+    (void)directory, (void)name;
+    errno = ENOSYS;
+    return -1;
+}
+
+long wi_read_at_once(int file, void *bytes, size_t count, int64_t offset) {
+    (void)file, (void)bytes, (void)count, (void)offset;
+    errno = ENOSYS;
+    return -1;
+}
+
 int wi_sync(int file) { return fsync(file); }
 
 int wi_memory_file(char *name, size_t capacity) {

@@ -362,10 +362,15 @@ extension Loader {
         }
     }
 
-    nonisolated(nonsending) func image(for request: ImageRequest) async throws(WebImageError) -> ImageResponse {
+    /// - Parameter caller: where it begins and ends. Without it the closures run elsewhere: two hops, which cost more than
+    ///   all that is done here.
+    func image(
+        for request: ImageRequest, on caller: isolated (any Actor)? = #isolation
+    ) async throws(WebImageError) -> ImageResponse {
         let token = LoadToken(loader: self, request: request, isWatching: false)
         let result = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
+            _ = caller
+            return await withCheckedContinuation { continuation in
                 // Memory was asked just before.
                 begin(token, request, .once(continuation), asksMemory: false)
             }

@@ -26,14 +26,33 @@ extension DiskCache {
         return DiskEntry(key: key, body: body, trailer: trailer, path: path)
     }
 
+    /// The entry of that key where no disk must be waited for: it is known and young, its file is in the system's memory.
+    /// Takes some microseconds, and blocks nobody. Nil wherever that is not so: ``read(_:)`` then says what there is.
+    ///
+    /// - Parameter mayTake: asked for the bytes that the entry takes, before they are read.
+    package func readAtOnce(_ key: CacheKey, _ mayTake: (_ count: Int) -> Bool) -> DiskEntry? {
+        let id = EntryID(key)
+        guard unwritten.newest(id) == nil, let path = folder.knownPath(of: id),
+            let length = books.withLock({ $0.index.record(of: id)?.length }), mayTake(Int(clamping: length))
+        else { return nil }
+        return readKnown(key, id, mayWait: false) { EntryFile.openAtOnce(path, folder.files) }
+    }
+
     /// The short way to an entry that is known and young: an open, a read and a close. Nil wherever something is not as
     /// it should be: then the long way finds out what it is.
     private func readKnown(_ key: CacheKey, _ id: EntryID) -> DiskEntry? {
+        readKnown(key, id, mayWait: true) { () throws(FileFault) in
+            try EntryFile.open(folder.path(of: id), folder.files)
+        }
+    }
+
+    private func readKnown(
+        _ key: CacheKey, _ id: EntryID, mayWait: Bool, _ open: () throws(FileFault) -> EntryFile?
+    ) -> DiskEntry? {
         let now = folder.clock.wallTime
         guard let use = books.withLock({ $0.useKnown(id, at: now) }) else { return nil }
         index.scheduleFlush(after: use.flushDelay)
-        guard let path = try? folder.path(of: id), let (trailer, body) = readWhole(path, use.length),
-            trailer.isOf(key, id),
+        guard let file = try? open(), let (trailer, body) = readWhole(file, use.length), trailer.isOf(key, id),
             trailer.isAlive(at: now)
         else {
             books.withLock { $0.missAfterAll() }
@@ -41,16 +60,22 @@ extension DiskCache {
         }
         let expires = trailer.endOfLifetime
         if expires != use.expires { books.withLock { $0.learn(id, expires: expires) } }
-        // A failure only makes the entry look older after the next start.
-        if use.isBehind { try? folder.files.touch(path.text, at: now) }
-        return DiskEntry(key: key, body: body, trailer: trailer, path: path)
+        if use.isBehind {
+            let (files, path) = (folder.files, file.path.text)
+            // A failure only makes the entry look older after the next start.
+            if mayWait {
+                try? files.touch(path, at: now)
+            } else {
+                executor.run(.low) { try? files.touch(path, at: now) }
+            }
+        }
+        return DiskEntry(key: key, body: body, trailer: trailer, path: file.path)
     }
 
     var longestEntry: Int64 { books.withLock { $0.ledger.longestEntry } }
 
-    /// An entry's file, if it has that length and is sound.
-    private func readWhole(_ path: FilePath, _ length: Int64) -> Found<[UInt8]>? {
-        guard let file = try? EntryFile.open(path, folder.files) else { return nil }
+    /// An entry's file, if it has that length and is sound. Closes it.
+    private func readWhole(_ file: EntryFile, _ length: Int64) -> Found<[UInt8]>? {
         defer { file.close() }
         guard case .passed(let content)? = try? file.readAll(length: length, most: .max) else { return nil }
         return content

@@ -103,7 +103,7 @@ package final class OpenDirectory: Sendable {
 
 /// The calls to the file system that rooms make, so that tests can make each of them fail, tear or wait.
 ///
-/// Every call blocks and belongs on the I/O executor. All throw ``FileFault``.
+/// Every call blocks and belongs on the I/O executor, but for those that are named `AtOnce`. All others throw ``FileFault``.
 package protocol FileSystem: Sendable {
     func open(_ path: FilePath, _ access: FileAccess) throws(FileFault) -> Int32
     /// Opens a directory, to start paths from. A symbolic link is refused.
@@ -113,6 +113,11 @@ package protocol FileSystem: Sendable {
     func close(_ file: Int32)
     /// Reads up to `buffer.count` bytes from `offset` on; 0 at the end.
     func read(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) throws(FileFault) -> Int
+    /// Opens a file for reading where that needs no wait for a disk; nil where it does, where that is not known, and for
+    /// whatever is wrong. A symbolic link is refused.
+    func openAtOnce(_ path: FilePath) -> Int32?
+    /// Reads from `offset` on what memory has of a file; nil as for ``openAtOnce(_:)``. It may be less than there is.
+    func readAtOnce(_ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int?
     /// Writes some of `bytes` at `offset`, returns how many.
     func write(_ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(FileFault) -> Int
     /// Writes all of two pieces, one after the other, from `offset` on; in one call where that goes.
@@ -191,6 +196,12 @@ extension FileSystem {
         try writeAll(file, head, at: offset)
         try writeAll(file, tail, at: offset + Int64(head.count))
     }
+
+    package func openAtOnce(_ path: FilePath) -> Int32? { nil }
+
+    package func readAtOnce(
+        _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) -> Int? { nil }
 
     /// Fills `buffer` from `offset` on, returns fewer bytes than it holds only at the end of the file.
     package func readAll(

@@ -44,6 +44,18 @@ package struct PosixFileSystem: FileSystem {
         try check("read", "") { pread(file, buffer.baseAddress, buffer.count, off_t(offset)) }
     }
 
+    package func openAtOnce(_ path: FilePath) -> Int32? {
+        let file = wi_open_at_once(path.start, path.name)
+        return file < 0 ? nil : file
+    }
+
+    package func readAtOnce(
+        _ file: Int32, into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+    ) -> Int? {
+        let count = wi_read_at_once(file, buffer.baseAddress, buffer.count, offset)
+        return count < 0 ? nil : count
+    }
+
     package func write(
         _ file: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64
     ) throws(FileFault) -> Int {

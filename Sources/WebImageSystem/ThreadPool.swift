@@ -86,8 +86,9 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
             queues.woken += 1
         }
         if start { queues.threads += 1 }
-        if wake { workArrived.signal() }
         pthread_mutex_unlock(mutex)
+        // Not before: the thread would wake only to wait for the mutex.
+        if wake { workArrived.signal() }
         if start, !startThread(name, { self.serve() }) { workWithoutThread() }
     }
 

@@ -43,6 +43,44 @@ struct DiskCacheTests {
         #expect(other.cache.usage.count == 0 && other.cache.usage.bytes == .zero)
     }
 
+    /// Where the system has no such calls, the long way serves them all.
+    @Test func whatTheSystemHasInMemoryIsReadAtOnce() throws {
+        let (scratch, files) = (try Scratch(), PosixFileSystem())
+        let cache = DiskCache(
+            DiskCacheConfiguration(directory: scratch.path), executor: HeldExecutor(), clock: ManualClock())
+        var asked: [Int] = []
+        func atOnce(mayTake: Bool = true) -> [UInt8]? {
+            cache.readAtOnce(key) { count in
+                asked.append(count)
+                return mayTake
+            }?.body
+        }
+        #expect(atOnce() == nil)
+        let body = [UInt8](repeating: 7, count: 20_000)
+        try cache.store(key, body, metadata(7))
+        // Looks at the directory, which a reading that may not wait does not.
+        #expect(try cache.read(key)?.body == body)
+        let path = cache.defaultPath(for: key)
+        var first: Int?
+        if let file = files.openAtOnce(FilePath(path)) {
+            var byte: UInt8 = 0
+            first = withUnsafeMutableBytes(of: &byte) { files.readAtOnce(file, into: $0, at: 0) }
+            files.close(file)
+        }
+        #expect(atOnce() == (first == 1 ? body : nil))
+        #expect(asked.count == 1 && asked[0] > body.count)
+        #expect(cache.statistics.hits == (first == 1 ? 2 : 1) && cache.statistics.misses == 0)
+        #expect(atOnce(mayTake: false) == nil)
+
+        // A damaged one is the long way's concern, which drops it.
+        var damaged = try readFile(path)
+        damaged[100] ^= 1
+        try writeFile(path, damaged)
+        #expect(atOnce() == nil && cache.statistics.corruptEntries == 0)
+        #expect(try cache.read(key) == nil && cache.statistics.corruptEntries == 1)
+        #expect(atOnce() == nil)
+    }
+
     @Test func namespacesShareNothing() throws {
         let scratch = try Scratch()
         let caches = ["one", "two"].map { name in

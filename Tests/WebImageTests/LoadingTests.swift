@@ -1,6 +1,9 @@
+import Foundation
 import HTTPTypes
+import Synchronization
 import Testing
 import WebImage
+import WebImageSystem
 import WebImageTesting
 
 @Suite struct LoadingTests {
@@ -18,6 +21,22 @@ import WebImageTesting
         #expect(second.source == .memory && second.image.size == first.image.size)
         #expect(bench.manager.cachedImage(for: request) != nil)
         #expect(bench.transport.hits(url) == 1)
+    }
+
+    /// Each hop to another thread costs more than all that is done before bytes are asked for.
+    @MainActor @Test func aLoadBeginsOnTheThreadOfItsCaller() async throws {
+        let bench = TestBench()
+        let picture = try Fixture.jpeg(16, 12)
+        // Which thread serves the main actor may change at each suspension, but not before.
+        @Sendable func here() -> ObjectIdentifier { ObjectIdentifier(Thread.current) }
+        let begins = Guarded<[ObjectIdentifier]>([])
+        bench.transport.answerAll { _ in
+            begins.withLock { $0.append(here()) }
+            return .bytes(picture, contentType: "image/jpeg")
+        }
+        let caller = here()
+        _ = try await bench.manager.image(for: ImageRequest(url))
+        #expect(begins.withLock { $0 } == [caller])
     }
 
     @Test func twoHundredCallersOfThreeSizesShareOneTransferAndThreeDecodes() async throws {

@@ -27,6 +27,13 @@ long wi_write_both(
     int file, const void *_Nullable head, size_t head_count, const void *_Nullable tail, size_t tail_count,
     int64_t offset);
 
+/// Opens a file for reading if its path can be walked without waiting for a disk. Returns -1 and sets errno, also where
+/// there is no such call; a symbolic link at its end is refused.
+int wi_open_at_once(int directory, const char *_Nonnull name);
+
+/// Reads what memory has of a file. Returns how many bytes; -1 and sets errno: EAGAIN where a disk must be waited for.
+long wi_read_at_once(int file, void *_Nullable bytes, size_t count, int64_t offset);
+
 /// Removes a file. Returns -1 and sets errno: EISDIR for a directory.
 int wi_remove(int directory, const char *_Nonnull name);
 

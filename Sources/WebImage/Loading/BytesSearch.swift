@@ -62,14 +62,20 @@ struct BytesSearch: Sendable {
     private func find(_ part: OriginalPart, from place: Int = 0, best: Entry? = nil) {
         guard place < tiers.count else { return decide(best?.found.storedResponse, best) }
         note(.looks(in: tiers[place].source))
-        tiers[place].find(key.originalKey, part, for: seeker) { found in
-            note(.looked(found: found != nil))
-            guard let found else { return find(part, from: place + 1, best: best) }
-            let entry = Entry(found: found, place: place)
-            let isTheOnlyOne = best == nil && place + 1 == tiers.count
-            if isTheOnlyOne || part == .metadata || mayServe(found) { return decide(found.storedResponse, entry) }
-            find(part, from: place + 1, best: best ?? entry)
+        if part == .all, let found = tiers[place].findAtOnce(key.originalKey, for: seeker) {
+            return take(found, part, from: place, best: best)
         }
+        tiers[place].find(key.originalKey, part, for: seeker) { take($0, part, from: place, best: best) }
+    }
+
+    /// Goes on with what a tier has.
+    private func take(_ found: FoundOriginal?, _ part: OriginalPart, from place: Int, best: Entry?) {
+        note(.looked(found: found != nil))
+        guard let found else { return find(part, from: place + 1, best: best) }
+        let entry = Entry(found: found, place: place)
+        let isTheOnlyOne = best == nil && place + 1 == tiers.count
+        if isTheOnlyOne || part == .metadata || mayServe(found) { return decide(found.storedResponse, entry) }
+        find(part, from: place + 1, best: best ?? entry)
     }
 
     private func note(_ mark: TraceBook.Mark) { seeker.trace?.note(mark, at: loader.clock.now) }

@@ -15,6 +15,19 @@ struct DiskTier: OriginalTier {
 
     var source: ImageSource { .disk }
 
+    /// Reading and checking so much takes some 20 us.
+    private static let longestAtOnce = 128 << 10
+
+    func findAtOnce(_ key: CacheKey, for reader: any TierReader) -> FoundOriginal? {
+        var lease: AdmissionLease?
+        let entry = disk.readAtOnce(key) { count in
+            guard count <= Self.longestAtOnce, inputMemory.take(count, reader.priority) else { return false }
+            lease = AdmissionLease(inputMemory, count)
+            return true
+        }
+        return entry.map { FoundOriginal(log: ByteLog(bytes: $0.body, lease: lease), metadata: $0.metadata) }
+    }
+
     func find(
         _ key: CacheKey, _ part: OriginalPart, for reader: any TierReader,
         _ then: @escaping @Sendable (FoundOriginal?) -> Void

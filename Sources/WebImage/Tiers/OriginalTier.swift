@@ -10,6 +10,10 @@ protocol OriginalTier: Sendable {
     /// How pictures are told to have come that were made of this tier's bytes.
     var source: ImageSource { get }
 
+    /// The entry, where it can be had on the calling thread within some microseconds and without waiting for anything. Nil
+    /// says nothing: ``find(_:_:for:_:)`` knows.
+    func findAtOnce(_ key: CacheKey, for reader: any TierReader) -> FoundOriginal?
+
     /// Finds an entry. A failure costs speed, not pictures: the tier logs it and has nothing. A reader that has left may
     /// get no answer.
     func find(
@@ -30,6 +34,10 @@ protocol OriginalTier: Sendable {
         _ then: @escaping @Sendable () -> Void)
 
     func remove(_ key: CacheKey, _ then: @escaping @Sendable () -> Void)
+}
+
+extension OriginalTier {
+    func findAtOnce(_ key: CacheKey, for reader: any TierReader) -> FoundOriginal? { nil }
 }
 
 /// Which part of an entry is wanted.

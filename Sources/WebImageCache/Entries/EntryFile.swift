@@ -25,6 +25,8 @@ struct EntryFile {
     let files: any FileSystem
     let file: Int32
     let path: FilePath
+    /// False: what a disk must be waited for is not read, but a failure.
+    var mayWait = true
 
     /// Nil when there is none.
     static func open(
@@ -41,6 +43,11 @@ struct EntryFile {
         } catch  where error.isMissing {
             return nil
         }
+    }
+
+    /// Nil also where a disk would have to be waited for.
+    static func openAtOnce(_ path: FilePath, _ files: any FileSystem) -> EntryFile? {
+        files.openAtOnce(path).map { EntryFile(files: files, file: $0, path: path, mayWait: false) }
     }
 
     func close() { files.close(file) }
@@ -70,8 +77,8 @@ struct EntryFile {
             do throws(FileFault) {
                 let bytes = UnsafeMutableRawBufferPointer(start: buffer.baseAddress, count: Int(length) + 1)
                 // The end of the file shows in a read that is short: no second one is needed to see it.
-                var done = try files.read(file, into: bytes, at: 0)
-                if done < Int(length), done > 0 {
+                var done = mayWait ? try files.read(file, into: bytes, at: 0) : readAtOnce(bytes)
+                if done < Int(length), done > 0, mayWait {
                     let rest = UnsafeMutableRawBufferPointer(rebasing: bytes[done...])
                     done += try files.readAll(file, into: rest, at: Int64(done))
                 }
@@ -92,6 +99,11 @@ struct EntryFile {
         if let fault { throw fault }
         guard let trailer else { return .failed(why) }
         return .passed((trailer, body))
+    }
+
+    /// - Returns: 0 where a disk must be waited for.
+    private func readAtOnce(_ bytes: UnsafeMutableRawBufferPointer) -> Int {
+        files.readAtOnce(file, into: bytes, at: 0) ?? 0
     }
 
     /// Reads a file that is nothing but a body.

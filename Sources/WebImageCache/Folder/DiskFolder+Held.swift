@@ -49,6 +49,12 @@ extension DiskFolder {
         }
     }
 
+    /// An entry's file in the directory that is held open; nil where that must be looked at anew first.
+    func knownPath(of id: EntryID) -> FilePath? {
+        let now = clock.now
+        return held.withLock { $0.isFresh(now) ? $0.directory : nil }.map { FilePath(CacheLayout.name(of: id), in: $0) }
+    }
+
     /// The directory that is in its place now: the one that is held open already, or another.
     private func openDirectory() throws(FileFault) -> OpenDirectory {
         if let known = held.withLock({ $0.directory }),
