@@ -47,8 +47,8 @@ int wi_message_send(int socket, const void *bytes, size_t count, int millisecond
 
 void wi_message_set_patience(int socket, int milliseconds) { (void)socket, (void)milliseconds; }
 
-long wi_message_receive(int socket, void *bytes, size_t capacity) {
-    (void)socket, (void)bytes, (void)capacity;
+long wi_message_receive(int socket, void *bytes, size_t capacity, int microseconds) {
+    (void)socket, (void)bytes, (void)capacity, (void)microseconds;
     return WI_MESSAGE_CLOSED;
 }
 

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* MARK: Is this code the program's own? */
@@ -261,9 +262,22 @@ void wi_message_set_patience(int socket, int milliseconds) {
     setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
 }
 
-long wi_message_receive(int socket, void *bytes, size_t capacity) {
+static int64_t nanoseconds_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000ll + time.tv_nsec;
+}
+
+long wi_message_receive(int socket, void *bytes, size_t capacity, int microseconds) {
     /* Without room for descriptors: such as a worker might send are closed by the kernel. */
-    ssize_t count = recv(socket, bytes, capacity, 0);
+    ssize_t count = -1;
+    if (microseconds > 0) {
+        int64_t end = nanoseconds_now() + microseconds * 1000ll;
+        do {
+            count = recv(socket, bytes, capacity, MSG_DONTWAIT);
+        } while (count < 0 && errno == EAGAIN && nanoseconds_now() < end);
+    }
+    if (count < 0) count = recv(socket, bytes, capacity, 0);
     if (count > 0) return count;
     return count < 0 && (errno == EAGAIN || errno == EINTR) ? WI_MESSAGE_NONE : WI_MESSAGE_CLOSED;
 }

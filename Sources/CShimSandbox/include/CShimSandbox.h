@@ -88,8 +88,9 @@ int wi_message_send(int socket, const void *bytes, size_t count, int millisecond
 void wi_message_set_patience(int socket, int milliseconds);
 
 /* The next packet, cut at the capacity: its length, or WI_MESSAGE_NONE when there was none for so long (or a signal came), or
-   WI_MESSAGE_CLOSED. */
-long wi_message_receive(int socket, void *bytes, size_t capacity);
+   WI_MESSAGE_CLOSED.
+   microseconds: for so long it is looked for again and again before the thread sleeps. */
+long wi_message_receive(int socket, void *bytes, size_t capacity, int microseconds);
 
 /* MARK: In a worker */
 

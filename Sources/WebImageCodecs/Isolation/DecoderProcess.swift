@@ -180,15 +180,16 @@ final class DecoderProcess: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - longest: bytes that it may have.
+    ///   - isSoon: whether it has next to nothing to do before it tells it.
     ///   - checkpoint: asked while there is nothing; what it throws ends the wait.
     func receive(
-        _ session: UInt32, longest: Int, _ checkpoint: Checkpoint?
+        _ session: UInt32, longest: Int, isSoon: Bool = false, _ checkpoint: Checkpoint?
     ) throws(Failure) -> (WorkerTell, MessageSocket.Message) {
         try flush(checkpoint)
         while true {
             var received: MessageSocket.Message?
             do throws(MessageSocket.Failure) {
-                received = try socket.receive(longest: longest)
+                received = try socket.receive(longest: longest, isSoon: isSoon)
             } catch {
                 throw error == .closed ? .gone : .nonsense("it does not keep to the protocol")
             }

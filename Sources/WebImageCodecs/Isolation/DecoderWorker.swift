@@ -55,6 +55,8 @@ final class DecoderWorker {
         let kind = WorkerKind(options: Int(options))
         let coders = CoderRegistry.builtIn.filter { WorkerKind(of: $0) == kind } + hostileCoders.withLock { $0 }
         kind.warmUp(coders)
+        // Asked while it may ask the system.
+        _ = MessageSocket.eagerness
         var size = 0
         guard let base = wi_worker_map(&size), size == SharedMemory.byteCount else { return 1 }
         let worker = DecoderWorker(SharedMemory(base: base), coders)
@@ -287,12 +289,12 @@ final class DecoderWorker {
         do throws(MessageSocket.Failure) { try socket.flush() } catch { wi_worker_leave(0) }
     }
 
-    private func receive() -> MessageSocket.Message {
+    private func receive(isSoon: Bool = false) -> MessageSocket.Message {
         flush()
         do throws(MessageSocket.Failure) {
             var hasTrimmed = false
             while true {
-                if let message = try socket.receive(longest: .max) { return message }
+                if let message = try socket.receive(longest: .max, isSoon: isSoon) { return message }
                 // Nobody has wanted anything for a while.
                 if !hasTrimmed { wi_worker_trim() }
                 hasTrimmed = true
@@ -310,7 +312,8 @@ final class DecoderWorker {
     @discardableResult
     private func receive(_ ask: WorkerAsk?) -> MessageSocket.Message {
         while true {
-            let message = receive()
+            // A plan is made in no time; and behind a picture or a piece another one may be waiting to be sent.
+            let message = receive(isSoon: ask != .taken)
             if message.kind == WorkerAsk.taken.rawValue { note(value(message), of: message.session) }
             if message.kind == ask?.rawValue, message.session == current { return message }
             if message.kind == WorkerAsk.taken.rawValue { continue }

@@ -100,7 +100,7 @@ final class IsolatedDecoder: CollectingDecoder {
     private func take(
         _ process: DecoderProcess, _ refusal: inout WebImageError?
     ) throws(DecoderProcess.Failure) -> Bool {
-        let (tell, message) = try picture.receive(process)
+        let (tell, message) = try picture.receive(process, isSoon: plannedHeader == nil)
         switch tell {
         case .header: try answer(try DecoderProcess.value(message), process, &refusal)
         case .begin: try begin(try DecoderProcess.value(message))

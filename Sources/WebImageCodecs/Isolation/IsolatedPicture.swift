@@ -190,9 +190,9 @@ final class IsolatedPicture {
 
     /// The next that the worker tells.
     func receive(
-        _ process: DecoderProcess
+        _ process: DecoderProcess, isSoon: Bool = false
     ) throws(DecoderProcess.Failure) -> (WorkerTell, MessageSocket.Message) {
-        try process.receive(session, longest: longestMessage, options.checkpoint)
+        try process.receive(session, longest: longestMessage, isSoon: isSoon, options.checkpoint)
     }
 
     func put(

@@ -1,5 +1,6 @@
 import CShimSandbox
 import WebImageCore
+import WebImageSystem
 
 /// One end of the socket between host and worker: messages with a kind, whose they are, and a value. Several go in one packet, so
 /// that the other end wakes up once for them; long ones go in pieces.
@@ -35,6 +36,10 @@ final class MessageSocket {
     private static let longestPacket = 32 << 10
     /// Between two pieces of a message.
     private static let longestPause = Duration.seconds(2)
+
+    /// Microseconds for which what comes soon is looked for again and again: waking up takes as long. Nothing where there is
+    /// one processor, which the other end needs.
+    static let eagerness: Int32 = Processors.count > 1 ? 60 : 0
 
     private let file: Int32
     private let patience: Duration
@@ -103,14 +108,17 @@ final class MessageSocket {
 
     /// The next message.
     ///
-    /// - Parameter longest: bytes that it may have.
+    /// - Parameters:
+    ///   - longest: bytes that it may have.
+    ///   - isSoon: whether the other end has next to nothing to do before it sends it.
     /// - Returns: nil when there was none for as long as the patience lasts.
-    func receive(longest: Int) throws(Failure) -> Message? {
+    func receive(longest: Int, isSoon: Bool = false) throws(Failure) -> Message? {
         var message: Message?
         var pause = Duration.zero
         while true {
             if came.isEmpty {
-                let count = wi_message_receive(file, buffer.baseAddress, buffer.count)
+                let count = wi_message_receive(
+                    file, buffer.baseAddress, buffer.count, isSoon ? Self.eagerness : 0)
                 if count == WI_MESSAGE_NONE {
                     guard message != nil else { return nil }
                     // Behind a first piece the next is on its way, unless the other end is up to something.
