@@ -13,7 +13,6 @@ package final class DecoderPool: Sendable {
 
     /// How long a picture waits for the process that knows it, before another one begins it anew.
     private static let loyalty = Duration.milliseconds(20)
-    private static let idleTime = Duration.seconds(30)
     /// How many failed starts, in which time, end all starts for how long.
     private static let failedStarts = (count: 5, within: Duration.seconds(10), pause: Duration.seconds(30))
 
@@ -28,13 +27,13 @@ package final class DecoderPool: Sendable {
         case isWeak(String)
     }
 
-    private struct Start: Sendable {
+    struct Start: Sendable {
         let kind: WorkerKind
         /// nil: nobody waits for it.
         let answer: BlockingAnswer<Result<DecoderProcess, WebImageError>>?
     }
 
-    private struct State {
+    struct State {
         var processes: [DecoderProcess] = []
         /// Asked for, and not there yet.
         var starting = 0
@@ -65,11 +64,11 @@ package final class DecoderPool: Sendable {
 
     let isolation: DecoderIsolation
     let tables = Guarded(KnownTables())
-    private let settings: WorkerSettings
+    let settings: WorkerSettings
     /// Processes at once.
     private let most: Int
-    private let state = Monitor(State())
-    private let tell: @Sendable (Event) -> Void
+    let state = Monitor(State())
+    let tell: @Sendable (Event) -> Void
 
     /// - Parameters:
     ///   - width: threads that decode pictures; drawings have nearly as many of their own.
@@ -355,95 +354,9 @@ package final class DecoderPool: Sendable {
         if process.lending.isRetiring, process.lending.sessions.isEmpty { doom(process, &state) }
     }
 
-    private static func doom(_ process: DecoderProcess, _ state: inout State) {
+    static func doom(_ process: DecoderProcess, _ state: inout State) {
         process.lending.isDead = true
         state.processes.removeAll { $0 === process }
         state.doomed.append(process)
-    }
-
-    // MARK: the keeper
-
-    /// A thread that starts processes, ends them and outlives them: the system ends a process with the thread that started it,
-    /// which is how none is left when this program dies.
-    private func startKeeper() {
-        let state = state
-        let settings = settings
-        let tell = tell
-        let hasStarted = startThread(named: "wi-decoders") {
-            while Self.keep(state, settings, tell) {}
-        }
-        guard !hasStarted else { return }
-        let starts = state.withLock { state in
-            state.hasKeeper = false
-            state.starting = 0
-            defer { state.starts = [] }
-            return state.starts
-        }
-        for start in starts {
-            start.answer?.give(.failure(WebImageError(.decoderUnavailable, "there is no thread to start a decoder")))
-        }
-    }
-
-    private enum Chore {
-        case start(Start)
-        case end([DecoderProcess])
-        case leave
-    }
-
-    /// - Returns: false when there is nothing left to keep.
-    private static func keep(
-        _ state: Monitor<State>, _ settings: WorkerSettings, _ tell: (Event) -> Void
-    ) -> Bool {
-        let chore = state.wait(atMost: .seconds(1)) { state -> Chore? in
-            if state.isShutDown {
-                for process in state.processes where !process.lending.isBusy { doom(process, &state) }
-                for process in state.processes { process.kill() }
-            }
-            if !state.doomed.isEmpty {
-                defer { state.doomed = [] }
-                return .end(state.doomed)
-            }
-            if let start = state.starts.first {
-                state.starts.removeFirst()
-                return .start(start)
-            }
-            if state.isShutDown, state.processes.isEmpty, state.starting == 0 { return .leave }
-            return nil
-        }
-        switch chore {
-        // The last one who holds a process ends it.
-        case .end, nil: return !hasNothingLeft(state)
-        case .leave: return false
-        case .start(let start):
-            let result = Result { () throws(WebImageError) in try DecoderProcess(start.kind, settings) }
-            state.withLock { state in
-                state.starting -= 1
-                switch result {
-                case .success(let process):
-                    process.lending.isBusy = start.answer != nil
-                    state.processes.append(process)
-                    state.report.started += 1
-                case .failure: state.noteFailedStart()
-                }
-            }
-            if case .success = result { tell(.started) }
-            start.answer?.give(result)
-            return true
-        }
-    }
-
-    /// Ends what was idle for long.
-    ///
-    /// - Returns: whether nothing is left, so that the keeper may go.
-    private static func hasNothingLeft(_ state: Monitor<State>) -> Bool {
-        state.withLock { state in
-            let limit = ContinuousClock.now - idleTime
-            for process in state.processes where !process.lending.isBusy && process.lending.idleSince < limit {
-                doom(process, &state)
-            }
-            guard state.processes.isEmpty, state.starting == 0, state.doomed.isEmpty else { return false }
-            state.hasKeeper = false
-            return true
-        }
     }
 }
