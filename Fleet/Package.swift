@@ -27,6 +27,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "RedisClient", targets: ["RESP", "RedisClient"]),
+        .library(name: "FleetCoordination", targets: ["FleetCoordination"]),
         .library(name: "FleetTesting", targets: ["FleetTesting"]),
     ],
     traits: [
@@ -41,9 +42,12 @@ let package = Package(
     targets: [
         room("RESP", [nioCore]),
         room("RedisClient", ["RESP", nioCore, nioPosix, nioTLS]),
+        // What servers do together: each piece of work once, purges that reach all.
+        room("FleetCoordination", ["RESP", "RedisClient", nioCore]),
         // What tests talk to: a redis-server of their own.
         room("FleetTesting", []),
         tests("RESPTests", ["RESP", "FleetTesting", nioCore]),
+        tests("FleetCoordinationTests", ["FleetCoordination", "RESP", "RedisClient", "FleetTesting", nioCore, nioPosix]),
         tests("RedisClientTests", ["RESP", "RedisClient", "FleetTesting", nioCore, nioPosix]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,306 @@
+public import RedisClient
+import Synchronization
+
+/// What several servers do together through Redis: work that is done once, purges that reach all, limits that hold for all.
+///
+/// Nothing here is needed for an answer to be right. Where Redis is slow or gone, each server works for itself, at most one
+/// time limit of a command later; what Redis holds can be lost at any time. Any thread may use it.
+public final class Fleet: Sendable {
+    /// How often something happened since the start.
+    public struct Statistics: Hashable, Sendable {
+        /// Work that this server did for all.
+        public var led = 0
+        /// The same after another server had given up.
+        public var tookOver = 0
+        /// Answers that another server made.
+        public var followed = 0
+        /// Work that this server did for itself: Redis was not there, or the result is not shared.
+        public var alone = 0
+        /// Purges that this server was told to make.
+        public var purges = 0
+
+        public init() {}
+    }
+
+    private struct State {
+        var reader: PurgeReader
+        var statistics = Statistics()
+        var waits = 0
+        /// The last number of servers that Redis told.
+        var servers = 1
+        var lastRead: ContinuousClock.Instant?
+    }
+
+    public let purges: PurgeBook
+    private let configuration: FleetConfiguration
+    let commands: FleetCommands
+    private let clock: FleetClock
+    private let state: Mutex<State>
+    private let news = Nudge()
+
+    /// - Parameter wall: milliseconds since 1970.
+    public init(_ configuration: FleetConfiguration, _ client: RedisClient, wall: @escaping @Sendable () -> Int) {
+        self.configuration = configuration
+        commands = FleetCommands(client, configuration.keys)
+        clock = FleetClock(wall: wall)
+        let reader = PurgeReader(start: wall())
+        purges = PurgeBook(reader.table)
+        state = Mutex(State(reader: reader))
+    }
+
+    public var statistics: Statistics { state.withLock { $0.statistics } }
+
+    /// Of Redis: see `RedisClient.Statistics`.
+    public var redis: RedisClient.Statistics { commands.client.statistics }
+
+    /// Whether Redis is asked at all at the moment.
+    public var isAvailable: Bool { commands.client.isAvailable }
+
+    /// How many servers there are, this one among them, when Redis was asked last.
+    public var servers: Int { state.withLock { $0.servers } }
+
+    /// The beginning of work that starts now, for the verdict of purges. It is never later than the truth.
+    public var stamp: Int { max(clock.now, purges.latest + 1) }
+
+    // MARK: - Work that is done once
+
+    /// What is shared of work, and with whom.
+    public struct Shared: Sendable {
+        public var kind: FleetOutcome.Kind
+        public var content: [UInt8]
+        /// For how long, in milliseconds.
+        public var life: Int
+        /// Whether it holds for every result of the source.
+        public var ofSource: Bool
+        /// Hashes of the tags of the source.
+        public var tags: [UInt64]
+
+        public init(
+            _ kind: FleetOutcome.Kind, _ content: [UInt8] = [], life: Int, ofSource: Bool = false, tags: [UInt64] = []
+        ) {
+            (self.kind, self.content, self.life, self.ofSource, self.tags) = (kind, content, life, ofSource, tags)
+        }
+    }
+
+    /// Names a piece of work: the result, its source, and the digest of that source.
+    public struct Job: Sendable {
+        public var result: String
+        public var source: String
+        public var sourceDigest: String
+
+        public init(result: String, source: String, sourceDigest: String) {
+            (self.result, self.source, self.sourceDigest) = (result, source, sourceDigest)
+        }
+    }
+
+    /// The value that this server or another makes, once in the fleet as far as that can be.
+    ///
+    /// - Parameters:
+    ///   - accept: makes a value of what another server shared, where the tags in it were not purged since it was begun; nil when
+    ///     it cannot be used, after which it is made anew.
+    ///   - work: makes the value, and says what of it is shared. It gets the time of its beginning. It is called once at most.
+    ///     When its task is cancelled, another server takes over at once.
+    public func once<Value: Sendable>(
+        _ job: Job, accept: @Sendable (FleetOutcome) -> Value?,
+        work: @Sendable (_ begun: Int) async -> (value: Value, shared: Shared?)
+    ) async -> Value {
+        let token = Self.token()
+        let nudge = Nudge()
+        var part = FlightPart(notBefore: purges.lastPurge(source: job.source))
+        var subscription: RedisSubscription?
+        var waits = false
+        defer {
+            subscription?.end()
+            if waits { state.withLock { $0.waits -= 1 } }
+        }
+        var step = part.first
+        while true {
+            switch step {
+            case .ask(let notBefore): step = await ask(job, token, notBefore, &part)
+            case .listen:
+                guard beginWait() else {
+                    step = part.unavailable()
+                    continue
+                }
+                waits = true
+                subscription = commands.client.subscribe(to: commands.keys.channel(job.result)) { _ in nudge.give() }
+                await nudge.wait(atMost: FlightPart.firstWait)
+                step = part.woken()
+            case .wait(let milliseconds):
+                await nudge.wait(atMost: milliseconds)
+                step = part.woken()
+            case .take(let outcome):
+                let isCurrent =
+                    purges.verdict(source: job.source, begun: outcome.begun) == .current
+                if isCurrent, let value = accept(outcome) {
+                    state.withLock { $0.statistics.followed += 1 }
+                    return value
+                }
+                step = part.refused(begun: outcome.begun)
+            case .work(let begun):
+                state.withLock { state in
+                    if begun == nil {
+                        state.statistics.alone += 1
+                    } else if waits {
+                        state.statistics.tookOver += 1
+                    } else {
+                        state.statistics.led += 1
+                    }
+                }
+                return await lead(job, token, begun: begun, work)
+            }
+            if Task.isCancelled { step = part.unavailable() }
+        }
+    }
+
+    private func beginWait() -> Bool {
+        state.withLock { state in
+            guard state.waits < configuration.mostWaits else { return false }
+            state.waits += 1
+            return true
+        }
+    }
+
+    private func ask(_ job: Job, _ token: String, _ notBefore: Int, _ part: inout FlightPart) async -> FlightPart.Step {
+        do throws(RedisError) {
+            let begin = try await commands.begin(
+                job.result, source: job.sourceDigest, token: token, lease: configuration.lease, notBefore: notBefore)
+            clock.take(begin.now)
+            // What was purged before this answer is known before anything is taken from it.
+            if case .known = begin.answer, begin.latestPurge > state.withLock({ $0.reader.last }) { await read() }
+            return part.answered(begin.answer)
+        } catch {
+            return part.unavailable()
+        }
+    }
+
+    private func lead<Value: Sendable>(
+        _ job: Job, _ token: String, begun: Int?,
+        _ work: @Sendable (_ begun: Int) async -> (value: Value, shared: Shared?)
+    ) async -> Value {
+        let renewal = begun == nil ? nil : Task { [self] in await renew(job.result, token) }
+        let start = begun ?? stamp
+        let (value, shared) = await work(start)
+        renewal?.cancel()
+        // The lock may be ours also where the answer to the question for it was lost.
+        let isCancelled = Task.isCancelled
+        Task { [self] in await finish(job, token, start, isCancelled ? nil : shared) }
+        return value
+    }
+
+    private func renew(_ result: String, _ token: String) async {
+        while (try? await Task.sleep(for: .milliseconds(configuration.lease / 3))) != nil {
+            // An answer that does not come may come next time.
+            let isOurs = try? await commands.renew(result, token: token, lease: configuration.lease)
+            if isOurs == false { return }
+        }
+    }
+
+    private func finish(_ job: Job, _ token: String, _ begun: Int, _ shared: Shared?) async {
+        var outcome: FleetOutcome?
+        if let shared, purges.verdict(source: job.source, tags: shared.tags, begun: begun) == .current {
+            outcome = FleetOutcome(shared.kind, begun: begun, content: shared.content)
+        }
+        // A lock that is not given back ends with its lease.
+        _ = try? await commands.finish(
+            job.result, source: job.sourceDigest, token: token, outcome, ofSource: shared?.ofSource ?? false,
+            life: shared?.life ?? 1)
+    }
+
+    private static func token() -> String {
+        let digits = [UInt64.random(in: .min ... .max), .random(in: .min ... .max)].map { String($0, radix: 16) }
+        return digits.joined(separator: "-")
+    }
+
+    // MARK: - Purges
+
+    /// Tells all servers of purges.
+    ///
+    /// - Throws: when Redis cannot be told; nothing was purged then.
+    public func purge(_ purges: [Purge]) async throws(RedisError) {
+        guard !purges.isEmpty else { return }
+        let members = purges.map(PurgeMember.init)
+        let last = try await commands.purge(
+            members, newList: Self.token(), life: configuration.purgeLife, most: configuration.mostPurges)
+        state.withLock { state in
+            for (index, member) in members.enumerated() {
+                state.reader.add(member, at: last - members.count + 1 + index)
+            }
+            state.statistics.purges += purges.count
+            self.purges.replace(state.reader.table)
+        }
+    }
+
+    /// Purges on this server. The others are told once Redis is there.
+    public func purgeHere(_ purges: [Purge]) {
+        state.withLock { state in
+            for purge in purges { state.reader.addUntold(PurgeMember(purge), at: clock.nowAtMost) }
+            state.statistics.purges += purges.count
+            self.purges.replace(state.reader.table)
+        }
+    }
+
+    /// Keeps in step with what is purged, until the task is cancelled.
+    public func run() async {
+        let subscription = commands.client.subscribe(to: commands.keys.purgeChannel) { [news] event in
+            if event != .lost { news.give() }
+        }
+        defer { subscription.end() }
+        while !Task.isCancelled {
+            await read()
+            noteSilence()
+            await news.wait(atMost: configuration.readInterval)
+        }
+    }
+
+    /// Reads what was purged since it was read last.
+    private func read() async {
+        do throws(RedisError) {
+            var readsOn = true
+            while readsOn {
+                let last = state.withLock { $0.reader.last }
+                let news = try await commands.read(
+                    after: last, most: 5000, server: configuration.server, newList: Self.token(),
+                    gone: configuration.gone)
+                clock.take(news.now)
+                let untold: [(PurgeMember, Int)]
+                (readsOn, untold) = state.withLock { state in
+                    let readsOn = state.reader.take(news, after: last)
+                    state.servers = max(news.servers, 1)
+                    if !readsOn { state.lastRead = .now }
+                    purges.replace(state.reader.table)
+                    return (readsOn, state.reader.untold.map { ($0.key, $0.value) })
+                }
+                for part in stride(from: 0, to: untold.count, by: 1000) {
+                    let members = untold[part..<min(part + 1000, untold.count)]
+                    try await commands.restore(Array(members), newList: Self.token())
+                    state.withLock { $0.reader.told(members) }
+                }
+            }
+        } catch {
+            // It is tried again in a while.
+        }
+    }
+
+    private func noteSilence() {
+        let limit = configuration.silenceLimit
+        let isSilent = state.withLock { state in
+            guard let lastRead = state.lastRead else { return false }
+            return ContinuousClock.now - lastRead > .milliseconds(limit)
+        }
+        purges.setSilence(isSilent ? clock.now - limit : 0)
+    }
+
+    // MARK: - Limits
+
+    /// Counts a request of a client against a limit that holds for all servers together.
+    ///
+    /// - Parameters:
+    ///   - interval: seconds between two requests.
+    ///   - tolerance: seconds by which requests may come too early.
+    /// - Returns: nil when the request is within the limit, else the seconds after which the next one is.
+    /// - Throws: when Redis does not answer.
+    public func count(_ client: String, interval: Double, tolerance: Double) async throws(RedisError) -> Double? {
+        try await commands.rate(client, interval: interval, tolerance: tolerance)
+    }
+}

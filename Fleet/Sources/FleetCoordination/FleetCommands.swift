@@ -1,0 +1,160 @@
+import NIOCore
+import RESP
+import RedisClient
+
+/// The scripts of a fleet as calls. Any thread may use it.
+struct FleetCommands: Sendable {
+    let client: RedisClient
+    let keys: FleetKeys
+    private let digests: ScriptDigests
+
+    init(_ client: RedisClient, _ keys: FleetKeys) {
+        self.client = client
+        self.keys = keys
+        digests = ScriptDigests()
+    }
+
+    /// What an answer of `begin` says besides.
+    struct Begin: Hashable {
+        var answer: FleetAnswer
+        var latestPurge: Int
+        /// Milliseconds by the clock of Redis.
+        var now: Int
+    }
+
+    func begin(
+        _ result: String, source: String, token: String, lease: Int, notBefore: Int
+    ) async throws(RedisError) -> Begin {
+        let value = try await run(
+            .begin, [keys.lock(result), keys.result(result), keys.failure(source), keys.purges],
+            [RESPArgument(token), RESPArgument(lease), RESPArgument(notBefore)])
+        guard let parts = value.members, parts.count == 4, let latest = parts[1].integer, let now = parts[2].integer
+        else { throw .unexpected }
+        let answer: FleetAnswer
+        switch (parts[0].text, parts[3].integer) {
+        case ("lead", let begun?): answer = .lead(begun: begun)
+        case ("taken", let left?): answer = .taken(left: left)
+        case ("known", _):
+            guard let bytes = parts[3].bytes, let outcome = FleetOutcome(bytes.readableBytesView) else {
+                throw .unexpected
+            }
+            answer = .known(outcome)
+        default: throw .unexpected
+        }
+        return Begin(answer: answer, latestPurge: latest, now: now)
+    }
+
+    /// - Returns: whether the lock is still this token's.
+    func renew(_ result: String, token: String, lease: Int) async throws(RedisError) -> Bool {
+        try await run(.renew, [keys.lock(result)], [RESPArgument(token), RESPArgument(lease)]).integer == 1
+    }
+
+    /// - Parameters:
+    ///   - outcome: nil: the lock is given back, and nobody is told what became of the work.
+    ///   - ofSource: whether the outcome is one of every result of the source.
+    /// - Returns: whether the lock was this token's; else nothing was changed.
+    @discardableResult func finish(
+        _ result: String, source: String, token: String, _ outcome: FleetOutcome?, ofSource: Bool, life: Int
+    ) async throws(RedisError) -> Bool {
+        let bytes = outcome.map { RESPArgument(ByteBuffer(bytes: $0.bytes)) } ?? ""
+        return try await run(
+            .finish, [keys.lock(result), ofSource ? keys.failure(source) : keys.result(result)],
+            [RESPArgument(token), bytes, RESPArgument(max(life, 1)), RESPArgument(keys.channel(result))]
+        ).integer == 1
+    }
+
+    /// - Returns: the time of the last one.
+    func purge(
+        _ members: [PurgeMember], newList: String, life: Int, most: Int
+    ) async throws(RedisError) -> Int {
+        let value = try await run(
+            .purge, [keys.purges],
+            [RESPArgument(newList), RESPArgument(life), RESPArgument(most), RESPArgument(keys.purgeChannel)]
+                + members.map { RESPArgument($0.text) })
+        guard let time = value.integer else { throw .unexpected }
+        return time
+    }
+
+    func restore(_ members: [(PurgeMember, Int)], newList: String) async throws(RedisError) {
+        _ = try await run(
+            .restore, [keys.purges],
+            [RESPArgument(newList), RESPArgument(keys.purgeChannel)]
+                + members.flatMap { [RESPArgument($0.1), RESPArgument($0.0.text)] })
+    }
+
+    /// What was purged, and who is there.
+    struct News: Hashable {
+        /// Milliseconds by the clock of Redis.
+        var now: Int
+        /// Names the list of purges. Another name: the list was lost.
+        var list: String
+        /// Purges at this time or before it are not in the list any more.
+        var dropped: Int
+        /// Names the run of the Redis server.
+        var run: String
+        var servers: Int
+        var latestPurge: Int
+        /// As text with their times, the oldest first.
+        var purges: [Purged]
+
+        struct Purged: Hashable {
+            var text: String
+            var time: Int
+        }
+    }
+
+    func read(
+        after last: Int, most: Int, server: String, newList: String, gone: Int
+    ) async throws(RedisError) -> News {
+        let value = try await run(
+            .read, [keys.purges, keys.servers],
+            [
+                RESPArgument(newList), RESPArgument(last), RESPArgument(most), RESPArgument(server),
+                RESPArgument(gone),
+            ])
+        guard let parts = value.members, parts.count == 7, let now = parts[0].integer, let list = parts[1].text,
+            let dropped = parts[2].integer, let run = parts[3].text, let servers = parts[4].integer,
+            let latest = parts[5].integer, let purges = parts[6].members, purges.count % 2 == 0
+        else { throw .unexpected }
+        var news = News(
+            now: now, list: list, dropped: dropped, run: run, servers: servers, latestPurge: latest, purges: [])
+        for index in stride(from: 0, to: purges.count, by: 2) {
+            guard let text = purges[index].text, let time = purges[index + 1].integer else { throw .unexpected }
+            news.purges.append(.init(text: text, time: time))
+        }
+        return news
+    }
+
+    /// - Returns: nil when the request is within the limit, else the seconds after which the next one is.
+    func rate(_ client: String, interval: Double, tolerance: Double) async throws(RedisError) -> Double? {
+        let value = try await run(
+            .rate, [keys.rate(client)],
+            [RESPArgument(Int(interval * 1_000_000)), RESPArgument(Int(tolerance * 1_000_000))])
+        guard let wait = value.integer else { throw .unexpected }
+        return wait > 0 ? Double(wait) / 1_000_000 : nil
+    }
+
+    /// Runs a script by its digest, and tells its text where Redis does not know it.
+    private func run(
+        _ script: FleetScript, _ names: [String], _ arguments: [RESPArgument]
+    ) async throws(RedisError) -> RESPValue {
+        let rest = [RESPArgument(names.count)] + names.map { RESPArgument($0) } + arguments
+        if let digest = digests.digest(script) {
+            do throws(RedisError) {
+                return try await client.send(["EVALSHA", RESPArgument(digest)] + rest)
+            } catch .refused(let text) where text.hasPrefix("NOSCRIPT") {
+                digests.forget(script)
+            }
+        }
+        // Redis tells the digest of a script that it is given: nothing here has to be able to compute it.
+        let loaded = try await client.send(["SCRIPT", "LOAD", RESPArgument(script.text)])
+        guard let digest = loaded.text else { throw .unexpected }
+        digests.keep(digest, script)
+        return try await client.send(["EVALSHA", RESPArgument(digest)] + rest)
+    }
+}
+
+extension RedisError {
+    /// An answer of Redis that is not what was asked for.
+    static let unexpected = RedisError.refused("an answer that no script gives")
+}

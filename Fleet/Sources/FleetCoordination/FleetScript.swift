@@ -1,0 +1,155 @@
+/// What is done in Redis in one step. Every script takes its time from Redis, so that no clock of a server matters.
+///
+/// They run on Redis 6.2 and newer, and on Valkey.
+struct FleetScript: Hashable, Sendable {
+    let text: String
+    /// By which Redis knows a script that it has seen: see ``FleetCommands``.
+    let name: String
+
+    private init(_ name: String, _ text: String) { (self.name, self.text) = (name, Self.common + text) }
+
+    private static let common = """
+        local function now()
+            local time = redis.call('TIME')
+            return time[1] * 1000 + math.floor(time[2] / 1000)
+        end
+        local function latest(purges)
+            local last = redis.call('ZREVRANGE', purges, 0, 0, 'WITHSCORES')
+            return tonumber(last[2] or '0')
+        end
+
+        """
+
+    /// Asks for a result or for the lock.
+    ///
+    /// Keys: lock, result, failure of the source, purges. Arguments: token, lease in ms, time before which nothing counts.
+    /// Answer: word, latest purge, now, and the outcome, or when the work begins, or for how long the lock is held.
+    /// Work begins after the latest purge also where that is in the future of this clock: another server's, before a failover.
+    /// Asking again with the same token, after an answer that was lost, gives the same answer.
+    static let begin = FleetScript(
+        "begin",
+        """
+        local last, time = latest(KEYS[4]), now()
+        for index = 3, 2, -1 do
+            local outcome = redis.call('GET', KEYS[index])
+            if outcome and tonumber(string.match(outcome, '^%a(%d+) ')) > tonumber(ARGV[3]) then
+                return {'known', last, time, outcome}
+            end
+        end
+        if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) or redis.call('GET', KEYS[1]) == ARGV[1] then
+            return {'lead', last, time, math.max(time, last + 1)}
+        end
+        return {'taken', last, time, redis.call('PTTL', KEYS[1])}
+        """)
+
+    /// Keys: lock. Arguments: token, lease in ms. Answer: whether the lock is still this token's.
+    static let renew = FleetScript(
+        "renew",
+        """
+        if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+        redis.call('PEXPIRE', KEYS[1], ARGV[2])
+        return 1
+        """)
+
+    /// Gives the lock back, with what became of the work where that is to be shared. What was purged meanwhile may be among it:
+    /// who takes an outcome looks when the work on it began.
+    ///
+    /// Keys: lock, where the outcome goes. Arguments: token, outcome or nothing, its life in ms, channel. Answer: 1; 0: the lock
+    /// was another's or nobody's, and nothing was changed.
+    static let finish = FleetScript(
+        "finish",
+        """
+        if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+        if ARGV[2] ~= '' then redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]) end
+        redis.call('DEL', KEYS[1])
+        redis.call('PUBLISH', ARGV[4], '1')
+        return 1
+        """)
+
+    /// Adds purges, each later than all before it, so that a server reads on from the last one that it has.
+    ///
+    /// The list has one more member, `list:NAME`, whose name is new when the list is, and whose score is that of the latest
+    /// purge that was dropped. Keys: purges. Arguments: name for a new list, life in ms, most purges, channel, members.
+    /// Answer: the time of the last one.
+    static let purge = FleetScript(
+        "purge",
+        """
+        local time = math.max(now(), latest(KEYS[1]) + 1)
+        if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZADD', KEYS[1], 0, 'list:' .. ARGV[1]) end
+        for index = 5, #ARGV do
+            redis.call('ZADD', KEYS[1], time, ARGV[index])
+            time = time + 1
+        end
+        local name = redis.call('ZRANGE', KEYS[1], 0, 0)[1]
+        local dropped = redis.call('ZREVRANGEBYSCORE', KEYS[1], now() - ARGV[2], 1, 'WITHSCORES', 'LIMIT', 0, 1)[2]
+        local over = redis.call('ZCARD', KEYS[1]) - 1 - ARGV[3]
+        if over > 0 then
+            local last = redis.call('ZRANGE', KEYS[1], over, over, 'WITHSCORES')[2]
+            if not dropped or tonumber(last) > tonumber(dropped) then dropped = last end
+        end
+        if dropped then
+            redis.call('ZREMRANGEBYSCORE', KEYS[1], 1, dropped)
+            redis.call('ZADD', KEYS[1], dropped, name)
+        end
+        redis.call('PUBLISH', ARGV[4], '1')
+        return time - 1
+        """)
+
+    /// Adds purges that Redis has lost. They count as of now, so that who has read on meanwhile reads them, too; those that are
+    /// there already stay as they are, so that many servers may do this at once.
+    ///
+    /// Keys: purges. Arguments: name for a new list, channel, then time and member of each.
+    static let restore = FleetScript(
+        "restore",
+        """
+        if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZADD', KEYS[1], 0, 'list:' .. ARGV[1]) end
+        local first = math.max(now(), latest(KEYS[1]) + 1)
+        local time = first
+        local dropped = tonumber(redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2])
+        for index = 3, #ARGV, 2 do
+            local was, is = tonumber(ARGV[index]), redis.call('ZSCORE', KEYS[1], ARGV[index + 1])
+            if was > dropped and (not is or tonumber(is) < was) then
+                redis.call('ZADD', KEYS[1], time, ARGV[index + 1])
+                time = time + 1
+            end
+        end
+        if time > first then redis.call('PUBLISH', ARGV[2], '1') end
+        return 'OK'
+        """)
+
+    /// Tells a server what was purged since it looked last, and counts it as alive.
+    ///
+    /// Keys: purges, servers. Arguments: name for a new list, time of the last purge that the server has, most at a time,
+    /// name of the server, ms after which a server is gone. Answer: now, name of the list, time up to which purges were
+    /// dropped, which run of Redis this is, servers, latest purge, members with their times.
+    static let read = FleetScript(
+        "read",
+        """
+        local time = now()
+        if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('ZADD', KEYS[1], 0, 'list:' .. ARGV[1]) end
+        redis.call('ZADD', KEYS[2], time, ARGV[4])
+        redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', time - ARGV[5])
+        local list = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+        local from = '(' .. string.format('%.0f', math.max(tonumber(ARGV[2]), tonumber(list[2])))
+        return {
+            time, list[1], tonumber(list[2]), string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') or '',
+            redis.call('ZCARD', KEYS[2]), latest(KEYS[1]),
+            redis.call('ZRANGEBYSCORE', KEYS[1], from, '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[3]),
+        }
+        """)
+
+    /// Counts a request of a client (the generic cell rate algorithm). Keys: rate. Arguments: interval between two requests and
+    /// tolerance, both in us. Answer: 0, or how many us are to be waited. The key lives as long as it says something.
+    static let rate = FleetScript(
+        "rate",
+        """
+        local time = redis.call('TIME')
+        local now = time[1] * 1000000 + time[2]
+        local due = math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now)
+        local wait = due - now - ARGV[2]
+        if wait > 0 then return wait end
+        due = due + ARGV[1]
+        redis.call('SET', KEYS[1], string.format('%.0f', due), 'PX', math.ceil((due - now) / 1000) + 1)
+        return 0
+        """)
+}

@@ -1,0 +1,44 @@
+import Synchronization
+
+/// Wakes one task that waits. What comes while it does not wait wakes it when it does.
+final class Nudge: Sendable {
+    private struct State {
+        var isPending = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    func give() {
+        let waiter = state.withLock { state in
+            defer { state.waiter = nil }
+            if state.waiter == nil { state.isPending = true }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Returns when it is given, after so many milliseconds, or when the task is cancelled.
+    func wait(atMost milliseconds: Int) async {
+        let timer = Task { [weak self] in
+            guard (try? await Task.sleep(for: .milliseconds(milliseconds))) != nil else { return }
+            self?.give()
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if state.isPending || Task.isCancelled {
+                        state.isPending = false
+                        return true
+                    }
+                    state.waiter = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            give()
+        }
+        timer.cancel()
+    }
+}

@@ -1,0 +1,110 @@
+/// What was purged and when, by the clock of Redis in milliseconds since 1970. A pure value.
+///
+/// A result is named by its source, its tags, and the time at which the work on it began. What began at the time of a purge or
+/// before it is purged.
+public struct PurgeTable: Sendable {
+    public enum Verdict: Hashable, Sendable {
+        case current
+        /// It may have been purged: it is served only once its origin has said that it is unchanged.
+        case unsure
+        case purged
+    }
+
+    private var all = 0
+    private var urls: [UInt64: Int] = [:]
+    private var tags: [UInt64: Int] = [:]
+    /// By how many bytes the prefix has.
+    private var prefixes: [Int: [UInt64: Int]] = [:]
+    /// When the newest purge was.
+    public private(set) var latest = 0
+    /// Purges at this time or before it are not all known.
+    public private(set) var floor: Int
+
+    /// - Parameter floor: see ``floor``.
+    public init(floor: Int = 0) { self.floor = floor }
+
+    /// How many purges are remembered.
+    public var count: Int {
+        urls.count + tags.count + prefixes.values.reduce(0) { $0 + $1.count } + (all > 0 ? 1 : 0)
+    }
+
+    /// Adds a purge. One that is known already, or is older than one that is, changes nothing.
+    mutating func add(_ member: PurgeMember, at time: Int) {
+        latest = max(latest, time)
+        switch member.kind {
+        case .all: all = max(all, time)
+        case .url: urls[member.hash] = max(urls[member.hash] ?? 0, time)
+        case .tag: tags[member.hash] = max(tags[member.hash] ?? 0, time)
+        case .prefix(let length):
+            prefixes[length, default: [:]][member.hash] = max(prefixes[length]?[member.hash] ?? 0, time)
+        }
+    }
+
+    /// Adds a purge by this machine's clock, for who has no Redis.
+    ///
+    /// - Returns: its time: later than all before it.
+    @discardableResult public mutating func add(_ purge: Purge, now: Int) -> Int {
+        let time = max(now, latest + 1)
+        add(PurgeMember(purge), at: time)
+        return time
+    }
+
+    /// From now on it is not known what was purged until then.
+    public mutating func raiseFloor(to time: Int) { floor = max(floor, time) }
+
+    /// The floor is said anew, where all purges after it are known.
+    mutating func setFloor(_ time: Int) { floor = time }
+
+    /// Forgets purges of the time and before it, and raises the floor instead.
+    mutating func forget(until time: Int) {
+        raiseFloor(to: time)
+        if all <= time { all = 0 }
+        urls = urls.filter { $0.value > time }
+        tags = tags.filter { $0.value > time }
+        prefixes = prefixes.mapValues { $0.filter { $0.value > time } }.filter { !$0.value.isEmpty }
+    }
+
+    /// All purges that are remembered, with their times.
+    var members: [(PurgeMember, Int)] {
+        func members(_ kind: PurgeMember.Kind, _ times: [UInt64: Int]) -> [(PurgeMember, Int)] {
+            times.map { hash, time in
+                var member = PurgeMember(.all)
+                (member.kind, member.hash) = (kind, hash)
+                return (member, time)
+            }
+        }
+        return (all > 0 ? [(PurgeMember(.all), all)] : []) + members(.url, urls) + members(.tag, tags)
+            + prefixes.flatMap { length, times in members(.prefix(length), times) }
+    }
+
+    /// When something of this source was purged last; 0: never.
+    ///
+    /// - Parameters:
+    ///   - source: the URL of the source.
+    ///   - tags: hashes of the tags that its origin gave it (``StableHash``).
+    public func lastPurge(source: String, tags: [UInt64] = []) -> Int {
+        var last = all
+        for tag in tags { last = max(last, self.tags[tag] ?? 0) }
+        guard !urls.isEmpty || !prefixes.isEmpty else { return last }
+        var (hash, length) = (StableHash(), 0)
+        func look() {
+            if let time = prefixes[length]?[hash.value] { last = max(last, time) }
+        }
+        if prefixes.isEmpty { return max(last, urls[StableHash.of(source)] ?? 0) }
+        look()
+        for byte in source.utf8 {
+            hash.add(byte)
+            length += 1
+            look()
+        }
+        return max(last, urls[hash.value] ?? 0)
+    }
+
+    /// - Parameter begun: when the work on the result began.
+    public func verdict(source: String, tags: [UInt64] = [], begun: Int) -> Verdict {
+        if begun > latest, begun > floor { return .current }
+        let last = lastPurge(source: source, tags: tags)
+        if last > 0, begun <= last { return .purged }
+        return begun <= floor ? .unsure : .current
+    }
+}

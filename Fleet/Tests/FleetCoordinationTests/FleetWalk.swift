@@ -1,0 +1,293 @@
+import FleetTesting
+
+@testable import FleetCoordination
+
+/// A fleet in which things happen in an order that a seed chooses: servers that ask, work, are slow, fall silent or die; answers
+/// and messages that are late or lost; purges; a Redis that loses everything. It uses the states that ``Fleet`` uses, and
+/// does between them what ``Fleet`` does.
+struct FleetWalk {
+    /// What goes wrong.
+    struct Trouble: Sendable {
+        /// Of a hundred commands, how many are lost on their way, or their answers are.
+        var lostCommands = 0
+        /// Of a hundred messages of channels, how many are lost.
+        var lostMessages = 0
+        var slowCommands = 0
+        var deaths = 0
+        var wipes = 0
+        var purges = 0
+        /// Workers that stop renewing and go on working.
+        var silentWorkers = 0
+    }
+
+    /// What a fleet could do wrong: a walk that does it must be found out.
+    enum Flaw: CaseIterable, Sendable {
+        /// A result is named by the time of its end.
+        case stampsTheEnd
+        /// A result is taken before the list of purges is read.
+        case takesUnread
+        /// Who waits does so until a message comes.
+        case trustsMessages
+        /// A lease counts from when its answer came.
+        case countsLate
+    }
+
+    private struct Request {
+        var server: Int
+        var part: FlightPart
+        var token: String
+        /// The newest version of the source that was purged for when the request came.
+        var wanted: Int
+        /// Numbers the steps, so that what comes late is recognised.
+        var step = 0
+        var listens = false
+        var ended: Int?
+        /// Until when it believes to hold the lock.
+        var leads = 0
+        var isWorking = false
+        var isSilent = false
+        var worked = 0
+    }
+
+    private struct Server {
+        var reader: PurgeReader
+        var isAlive = true
+    }
+
+    private enum Event {
+        case ask(Int, step: Int, notBefore: Int)
+        case answer(Int, step: Int, FleetCommands.Begin, sent: Int)
+        case timeOut(Int, step: Int)
+        case wake(Int, step: Int)
+        case message(Int)
+        case worked(Int, begun: Int, version: Int)
+        case renew(Int)
+        case renewed(Int, until: Int)
+        case finish(Int, begun: Int, version: Int)
+        case purge
+        case die(Int)
+        case wipe
+    }
+
+    static let (lease, deadline, life) = (500, 50, 5000)
+
+    private var numbers: SeededNumbers
+    private let trouble: Trouble
+    private let flaw: Flaw?
+    private var redis: ModelRedis
+    private var servers: [Server]
+    private var requests: [Request] = []
+    private var events: [(time: Int, order: Int, Event)] = []
+    private var order = 0
+    private var version = 1
+    /// The version that the last purge was for that Redis has acknowledged.
+    private var purgedVersion = 0
+    /// What was found to be wrong.
+    private(set) var problems: [String] = []
+    private(set) var works = 0
+    private(set) var shared = 0
+
+    init(seed: UInt64, servers count: Int, requests requestCount: Int, _ trouble: Trouble, _ flaw: Flaw? = nil) {
+        numbers = SeededNumbers(seed: seed)
+        self.trouble = trouble
+        self.flaw = flaw
+        redis = ModelRedis(now: 1_000_000)
+        servers = (0..<count).map { _ in Server(reader: PurgeReader(start: 999_000)) }
+        for index in servers.indices { read(index) }
+        for number in 0..<requestCount {
+            let server = random(count)
+            requests.append(
+                Request(server: server, part: FlightPart(notBefore: 0), token: "\(number)", wanted: 0))
+            schedule(.wake(number, step: -1), in: random(2) == 0 ? random(30) : random(1500))
+        }
+        for _ in 0..<trouble.purges { schedule(.purge, in: random(2500)) }
+        for _ in 0..<trouble.deaths { schedule(.die(random(count)), in: random(2500)) }
+        for _ in 0..<trouble.wipes { schedule(.wipe, in: random(2500)) }
+    }
+
+    private mutating func random(_ limit: Int) -> Int { Int.random(in: 0..<max(limit, 1), using: &numbers) }
+    private mutating func happens(_ percent: Int) -> Bool { percent > 0 && random(100) < percent }
+
+    private mutating func schedule(_ event: Event, in time: Int) {
+        order += 1
+        events.append((redis.now + time, order, event))
+    }
+
+    private mutating func latency() -> Int {
+        happens(trouble.slowCommands) ? Self.deadline + random(400) : 1 + random(8)
+    }
+
+    /// Lets everything happen, up to an hour.
+    mutating func run() {
+        while let next = events.indices.min(by: {
+            (events[$0].time, events[$0].order) < (events[$1].time, events[$1].order)
+        }) {
+            let (time, _, event) = events.remove(at: next)
+            redis.now = max(redis.now, time)
+            guard redis.now < 1_000_000 + 3_600_000 else {
+                problems.append("it does not end")
+                return
+            }
+            take(event)
+        }
+        for (number, request) in requests.enumerated() where servers[request.server].isAlive && request.ended == nil {
+            problems.append("request \(number) has no answer")
+        }
+    }
+
+    private mutating func take(_ event: Event) {
+        switch event {
+        case .wake(let number, step: -1):
+            // The request comes now.
+            requests[number].wanted = purgedVersion
+            let last = servers[requests[number].server].reader.table.lastPurge(source: "source")
+            requests[number].part = FlightPart(notBefore: last)
+            perform(requests[number].part.first, number)
+        case .wake(let number, let step):
+            guard isCurrent(number, step) else { return }
+            perform(requests[number].part.woken(), number)
+        case .message(let number):
+            guard requests[number].listens, isWaiting(number), !happens(trouble.lostMessages) else { return }
+            perform(requests[number].part.woken(), number)
+        case .timeOut(let number, let step):
+            guard isCurrent(number, step) else { return }
+            perform(requests[number].part.unavailable(), number)
+        case .ask(let number, let step, let notBefore):
+            let begin = redis.begin(
+                "result", source: "source", token: requests[number].token, lease: Self.lease, notBefore: notBefore)
+            if case .known(let outcome) = begin.answer, outcome.begun <= notBefore { problems.append("an old answer") }
+            let sent = requests[number].leads
+            if !happens(trouble.lostCommands) {
+                schedule(.answer(number, step: step, begin, sent: sent), in: latency())
+            }
+        case .answer(let number, let step, let begin, let sent): answer(number, step, begin, sent)
+        case .worked(let number, let begun, let version): worked(number, begun, version)
+        case .renew(let number):
+            guard isAlive(number), requests[number].isWorking, !requests[number].isSilent else { return }
+            schedule(.renew(number), in: Self.lease / 3)
+            let sent = redis.now
+            guard !happens(trouble.lostCommands) else { return }
+            if redis.renew("result", token: requests[number].token, lease: Self.lease) {
+                schedule(.renewed(number, until: sent + Self.lease), in: latency())
+            }
+        case .renewed(let number, let until):
+            guard requests[number].isWorking else { return }
+            requests[number].leads = until
+        case .finish(let number, let begun, let version): finish(number, begun, version)
+        case .purge:
+            version += 1
+            guard let server = servers.indices.first(where: { servers[$0].isAlive }) else { return }
+            let member = PurgeMember([Purge.url("source"), .prefix("sou"), .all, .tag("tag")][random(4)])
+            let last = redis.purge([member], newList: "\(redis.now)", life: 10_000_000, most: 100)
+            servers[server].reader.add(member, at: last)
+            purgedVersion = version
+        case .die(let server): servers[server].isAlive = false
+        case .wipe:
+            redis.wipe()
+            redis.run = "\(redis.now)"
+        }
+    }
+
+    private func isAlive(_ number: Int) -> Bool { servers[requests[number].server].isAlive }
+    private func isWaiting(_ number: Int) -> Bool {
+        isAlive(number) && requests[number].ended == nil && !requests[number].isWorking
+    }
+    private func isCurrent(_ number: Int, _ step: Int) -> Bool { isWaiting(number) && requests[number].step == step }
+
+    private mutating func perform(_ step: FlightPart.Step, _ number: Int) {
+        requests[number].step += 1
+        let current = requests[number].step
+        switch step {
+        case .ask(let notBefore):
+            requests[number].leads = redis.now
+            schedule(.timeOut(number, step: current), in: Self.deadline)
+            if !happens(trouble.lostCommands) {
+                schedule(.ask(number, step: current, notBefore: notBefore), in: latency())
+            }
+        case .listen:
+            requests[number].listens = true
+            schedule(.wake(number, step: current), in: latency())
+        case .wait(let milliseconds):
+            if flaw != .trustsMessages { schedule(.wake(number, step: current), in: milliseconds) }
+        case .take(let outcome):
+            let verdict = servers[requests[number].server].reader.table.verdict(source: "source", begun: outcome.begun)
+            let tags = servers[requests[number].server].reader.table.verdict(
+                source: "source", tags: [StableHash.of("tag")], begun: outcome.begun)
+            guard verdict == .current, tags == .current else {
+                return perform(requests[number].part.refused(begun: outcome.begun), number)
+            }
+            shared += 1
+            end(number, Int(outcome.content.first ?? 0))
+        case .work(let begun):
+            let reader = servers[requests[number].server].reader
+            let start = begun ?? max(redis.now, reader.table.latest + 1)
+            requests[number].isWorking = true
+            requests[number].worked += 1
+            requests[number].isSilent = happens(trouble.silentWorkers)
+            if begun != nil {
+                requests[number].leads = (flaw == .countsLate ? redis.now : requests[number].leads) + Self.lease
+                let rivals = requests.indices.filter {
+                    $0 != number && isAlive($0) && requests[$0].isWorking && requests[$0].leads > redis.now
+                }
+                if trouble.wipes == 0, requests[number].leads > redis.now, !rivals.isEmpty {
+                    problems.append("two lead")
+                }
+                schedule(.renew(number), in: Self.lease / 3)
+            } else {
+                requests[number].leads = 0
+            }
+            works += 1
+            schedule(.worked(number, begun: start, version: version), in: 20 + random(900))
+        }
+    }
+
+    private mutating func answer(_ number: Int, _ step: Int, _ begin: FleetCommands.Begin, _ sent: Int) {
+        guard isCurrent(number, step) else { return }
+        let server = requests[number].server
+        if case .known = begin.answer, begin.latestPurge > servers[server].reader.last, flaw != .takesUnread {
+            read(server)
+        }
+        perform(requests[number].part.answered(begin.answer), number)
+    }
+
+    private mutating func worked(_ number: Int, _ begun: Int, _ version: Int) {
+        guard isAlive(number) else { return }
+        requests[number].isWorking = false
+        end(number, version)
+        let stamp = flaw == .stampsTheEnd ? redis.now : begun
+        schedule(.finish(number, begun: stamp, version: version), in: latency())
+    }
+
+    private mutating func finish(_ number: Int, _ begun: Int, _ version: Int) {
+        // What was sent arrives also where the server has died since.
+        let table = servers[requests[number].server].reader.table
+        let isCurrent = table.verdict(source: "source", tags: [StableHash.of("tag")], begun: begun) == .current
+        guard !happens(trouble.lostCommands) else { return }
+        let outcome = FleetOutcome(.result, begun: begun, content: [UInt8(version)])
+        let isDone = redis.finish(
+            "result", source: "source", token: requests[number].token, isCurrent ? outcome : nil, ofSource: false,
+            life: Self.life)
+        guard isDone else { return }
+        for listener in requests.indices { schedule(.message(listener), in: latency()) }
+    }
+
+    private mutating func end(_ number: Int, _ version: Int) {
+        requests[number].ended = version
+        if version < requests[number].wanted {
+            problems.append("request \(number) got version \(version), and \(requests[number].wanted) was purged for")
+        }
+    }
+
+    private mutating func read(_ server: Int) {
+        var readsOn = true
+        while readsOn {
+            let last = servers[server].reader.last
+            readsOn = servers[server].reader.take(
+                redis.read(after: last, most: 3, server: "\(server)", newList: "\(redis.now)", gone: 10_000),
+                after: last)
+            let untold = servers[server].reader.untold.map { ($0.key, $0.value) }
+            redis.restore(untold, newList: "\(redis.now)")
+            servers[server].reader.told(untold)
+        }
+    }
+}

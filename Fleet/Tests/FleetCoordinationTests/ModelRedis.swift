@@ -1,0 +1,119 @@
+@testable import FleetCoordination
+
+/// What the scripts do in Redis, as a value: for walks through many orders of events. `ScriptTests` compares it with the real one.
+struct ModelRedis {
+    private struct Lock {
+        var token: String
+        var until: Int
+    }
+
+    private struct Kept {
+        var outcome: FleetOutcome
+        var until: Int
+    }
+
+    /// Milliseconds.
+    var now: Int
+    private var locks: [String: Lock] = [:]
+    private var results: [String: Kept] = [:]
+    private var failures: [String: Kept] = [:]
+    private(set) var purges: [String: Int] = [:]
+    private var list: (name: String, dropped: Int)?
+    var run = "run"
+    private var servers: [String: Int] = [:]
+
+    init(now: Int) { self.now = now }
+
+    private var latest: Int { max(purges.values.max() ?? 0, list?.dropped ?? 0) }
+
+    /// What everything is lost by.
+    mutating func wipe() { (locks, results, failures, purges, list, servers) = ([:], [:], [:], [:], nil, [:]) }
+
+    mutating func expire() {
+        locks = locks.filter { $0.value.until > now }
+        results = results.filter { $0.value.until > now }
+        failures = failures.filter { $0.value.until > now }
+    }
+
+    mutating func begin(
+        _ result: String, source: String, token: String, lease: Int, notBefore: Int
+    ) -> FleetCommands.Begin {
+        expire()
+        func answer(_ answer: FleetAnswer) -> FleetCommands.Begin {
+            FleetCommands.Begin(answer: answer, latestPurge: latest, now: now)
+        }
+        for kept in [failures[source], results[result]].compactMap({ $0 }) where kept.outcome.begun > notBefore {
+            return answer(.known(kept.outcome))
+        }
+        if let lock = locks[result], lock.token != token { return answer(.taken(left: lock.until - now)) }
+        if locks[result] == nil { locks[result] = Lock(token: token, until: now + lease) }
+        return answer(.lead(begun: max(now, latest + 1)))
+    }
+
+    mutating func renew(_ result: String, token: String, lease: Int) -> Bool {
+        expire()
+        guard locks[result]?.token == token else { return false }
+        locks[result]?.until = now + lease
+        return true
+    }
+
+    mutating func finish(
+        _ result: String, source: String, token: String, _ outcome: FleetOutcome?, ofSource: Bool, life: Int
+    ) -> Bool {
+        expire()
+        guard locks[result]?.token == token else { return false }
+        if let outcome {
+            let kept = Kept(outcome: outcome, until: now + max(life, 1))
+            if ofSource { failures[source] = kept } else { results[result] = kept }
+        }
+        locks[result] = nil
+        return true
+    }
+
+    mutating func purge(_ members: [PurgeMember], newList: String, life: Int, most: Int) -> Int {
+        var time = max(now, latest + 1)
+        begin(newList)
+        for member in members {
+            purges[member.text] = time
+            time += 1
+        }
+        var dropped = purges.values.filter { $0 <= now - life }.max()
+        if purges.count > most {
+            dropped = max(purges.values.sorted()[purges.count - most - 1], dropped ?? 0)
+        }
+        if let dropped {
+            purges = purges.filter { $0.value > dropped }
+            list?.dropped = dropped
+        }
+        return time - 1
+    }
+
+    mutating func restore(_ members: [(PurgeMember, Int)], newList: String) {
+        begin(newList)
+        var time = max(now, latest + 1)
+        for (member, was) in members where was > list?.dropped ?? 0 && purges[member.text] ?? 0 < was {
+            purges[member.text] = time
+            time += 1
+        }
+    }
+
+    mutating func read(after last: Int, most: Int, server: String, newList: String, gone: Int) -> FleetCommands.News {
+        begin(newList)
+        servers[server] = now
+        servers = servers.filter { $0.value > now - gone }
+        let dropped = list?.dropped ?? 0
+        let new = purges.filter { $0.value > max(last, dropped) }.sorted { $0.value < $1.value }.prefix(most)
+        return FleetCommands.News(
+            now: now, list: "list:" + (list?.name ?? ""), dropped: dropped, run: run, servers: servers.count,
+            latestPurge: latest, purges: new.map { .init(text: $0.key, time: $0.value) })
+    }
+
+    mutating func setPurges(_ purged: [FleetCommands.News.Purged], dropped: Int) {
+        purges = Dictionary(uniqueKeysWithValues: purged.map { ($0.text, $0.time) })
+        list?.dropped = dropped
+    }
+
+    private mutating func begin(_ newList: String) {
+        if list == nil { list = (newList, 0) }
+    }
+}

@@ -1,0 +1,147 @@
+import Testing
+
+@testable import FleetCoordination
+
+/// A server that reads the list of a Redis which loses things.
+struct PurgeReaderTests {
+    private struct Server {
+        var reader = PurgeReader(start: 1000)
+
+        mutating func read(_ redis: inout ModelRedis, most: Int = 100) {
+            var readsOn = true
+            while readsOn {
+                let last = reader.last
+                readsOn = reader.take(
+                    redis.read(after: last, most: most, server: "a", newList: "\(redis.now)", gone: 1000), after: last)
+                let untold = reader.untold.map { ($0.key, $0.value) }
+                redis.restore(untold, newList: "\(redis.now)")
+                reader.told(untold)
+            }
+        }
+
+        func verdict(_ url: String, _ begun: Int) -> PurgeTable.Verdict {
+            reader.table.verdict(source: url, begun: begun)
+        }
+    }
+
+    private func purge(_ url: String, _ redis: inout ModelRedis, most: Int = 1000) -> Int {
+        redis.now += 10
+        return redis.purge([PurgeMember(.url(url))], newList: "\(redis.now)", life: 1_000_000, most: most)
+    }
+
+    @Test func beforeTheListIsReadNothingOldIsCertain() {
+        var (server, redis) = (Server(), ModelRedis(now: 2000))
+        let time = purge("a", &redis)
+        #expect(server.verdict("b", 1000) == .unsure)
+        server.read(&redis)
+        #expect(server.verdict("b", 1) == .current)
+        #expect(server.verdict("a", time) == .purged)
+        #expect(server.verdict("a", time + 1) == .current)
+    }
+
+    @Test func longListsAreReadInPieces() {
+        var (server, redis) = (Server(), ModelRedis(now: 2000))
+        for number in 0..<50 { _ = purge("\(number)", &redis) }
+        server.read(&redis, most: 7)
+        #expect(server.reader.table.count == 50)
+    }
+
+    @Test func whatWasCutOffWhileTheServerWasAwayIsUnsure() {
+        var (server, redis) = (Server(), ModelRedis(now: 2000))
+        server.read(&redis)
+        var times: [Int] = []
+        for number in 0..<10 { times.append(purge("\(number)", &redis, most: 4)) }
+        server.read(&redis)
+        #expect(server.reader.table.count == 4)
+        #expect(server.verdict("0", times[0]) == .unsure)
+        #expect(server.verdict("other", times[5]) == .unsure)
+        #expect(server.verdict("other", times[5] + 1) == .current)
+        #expect(server.verdict("9", times[9]) == .purged)
+    }
+
+    @Test func afterAWipeNothingOldIsCertainAndPurgesAreToldAgain() {
+        var (one, other, redis) = (Server(), Server(), ModelRedis(now: 2000))
+        let time = purge("a", &redis)
+        one.read(&redis)
+        other.read(&redis)
+        // The other never hears of this one from Redis itself.
+        let second = purge("b", &redis)
+        one.read(&redis)
+        redis.now += 10
+        redis.wipe()
+        redis.now += 10
+        one.read(&redis)
+        #expect(redis.purges.count == 2)
+        #expect(one.verdict("c", redis.now) == .unsure)
+        other.read(&redis)
+        #expect(other.verdict("a", time) == .purged)
+        #expect(other.verdict("b", second) == .purged)
+        #expect(other.verdict("c", redis.now - 20) == .unsure)
+        redis.now += 10
+        #expect(other.verdict("c", redis.now) == .current)
+    }
+
+    /// A replica takes over that had not got the last purge; a new purge comes before the old one is told again.
+    @Test func afterAFailoverPurgesAreToldAgain() {
+        var (one, other, redis) = (Server(), Server(), ModelRedis(now: 2000))
+        _ = purge("a", &redis)
+        one.read(&redis)
+        other.read(&redis)
+        var replica = redis
+        replica.run = "replica"
+        let lost = purge("b", &redis)
+        one.read(&redis)
+        replica.now = redis.now + 10
+        let new = purge("c", &replica)
+        other.read(&replica)
+        #expect(other.verdict("b", lost) == .current)
+        one.read(&replica)
+        #expect(one.verdict("c", new) == .purged)
+        other.read(&replica)
+        #expect(other.verdict("b", lost) == .purged)
+        let count = replica.purges
+        one.read(&replica)
+        #expect(replica.purges == count)
+    }
+
+    /// The server had read further in the old list than the new one goes.
+    @Test func afterAFailoverTheListIsReadFromItsStart() {
+        var (server, redis) = (Server(), ModelRedis(now: 2000))
+        var replica = redis
+        redis.now = 5000
+        _ = purge("a", &redis)
+        server.read(&redis)
+        replica.run = "replica"
+        replica = {
+            var copy = redis; copy.run = "replica"; copy.setPurges([], dropped: 0); return copy
+        }()
+        replica.now = 3000
+        let time = purge("b", &replica)
+        #expect(time < 5000)
+        server.read(&replica)
+        #expect(server.verdict("b", time) == .purged)
+    }
+
+    @Test func purgesWithoutRedisAreToldLater() {
+        var (server, redis) = (Server(), ModelRedis(now: 2000))
+        server.read(&redis)
+        server.reader.addUntold(PurgeMember(.url("a")), at: 2500)
+        #expect(server.verdict("a", 2500) == .purged)
+        redis.now = 2600
+        server.read(&redis)
+        #expect(server.reader.untold.isEmpty)
+        #expect(redis.purges.values.max() == 2600)
+        var other = Server()
+        other.read(&redis)
+        #expect(other.verdict("a", 2500) == .purged)
+    }
+
+    @Test func kindsOfANewerVersionMakeAllUnsure() {
+        var (server, redis) = (Server(), ModelRedis(now: 2000))
+        _ = purge("a", &redis)
+        redis.setPurges([.init(text: "region:1", time: 2005)], dropped: 0)
+        server.read(&redis)
+        #expect(server.verdict("b", 2005) == .unsure)
+        #expect(server.verdict("b", 2006) == .current)
+    }
+}

@@ -1,0 +1,147 @@
+import FleetTesting
+import NIOCore
+import NIOPosix
+import RESP
+import RedisClient
+import Testing
+
+@testable import FleetCoordination
+
+/// Commands on a server of the test's own.
+func commands(_ server: RedisServer, prefix: String = "test") throws -> FleetCommands {
+    var configuration = try RedisConfiguration(url: server.url)
+    configuration.deadline = .seconds(5)
+    return FleetCommands(
+        try RedisClient(configuration, group: MultiThreadedEventLoopGroup(numberOfThreads: 1)),
+        FleetKeys(prefix: prefix))
+}
+
+@Suite(.enabled(if: RedisServer.isInstalled, "there is no redis-server")) struct ScriptTests {
+    /// Calls in random orders are answered by Redis as the model answers them.
+    @Test func redisDoesWhatTheModelDoes() async throws {
+        let server = try await RedisServer()
+        for seed in 0..<20 as Range<UInt64> {
+            var numbers = SeededNumbers(seed: seed)
+            let redis = try commands(server, prefix: "seed\(seed)")
+            var model = ModelRedis(now: 0)
+            // Leases and lives are so long that none ends by itself: the clock of the model is that of Redis' answers.
+            let forever = 1_000_000
+            var (last, top) = (0, 0)
+            for turn in 0..<120 {
+                let result = "r\(Int.random(in: 0..<3, using: &numbers))"
+                let source = "s\(Int.random(in: 0..<2, using: &numbers))"
+                let token = "t\(Int.random(in: 0..<3, using: &numbers))"
+                let member = PurgeMember(.url("u\(Int.random(in: 0..<8, using: &numbers))"))
+                switch Int.random(in: 0..<8, using: &numbers) {
+                case 0...2:
+                    let notBefore = Bool.random(using: &numbers) ? 0 : top
+                    let real = try await redis.begin(
+                        result, source: source, token: token, lease: forever, notBefore: notBefore)
+                    model.now = real.now
+                    var expected = model.begin(
+                        result, source: source, token: token, lease: forever, notBefore: notBefore)
+                    if case .taken(let left) = real.answer, case .taken(let expectedLeft) = expected.answer {
+                        #expect(abs(left - expectedLeft) < 30_000)
+                        expected.answer = .taken(left: left)
+                    }
+                    #expect(real == expected, "seed \(seed), turn \(turn)")
+                    if case .lead(let begun) = real.answer { top = begun }
+                case 3, 4:
+                    let kinds: [FleetOutcome.Kind?] = [.result, .failure, .unshared, nil]
+                    let outcome = kinds[Int.random(in: 0..<4, using: &numbers)].map {
+                        FleetOutcome($0, begun: top, content: Array("content \(turn)\r\n\0".utf8))
+                    }
+                    let ofSource = Int.random(in: 0..<4, using: &numbers) == 0
+                    let real = try await redis.finish(
+                        result, source: source, token: token, outcome, ofSource: ofSource, life: forever)
+                    let expected = model.finish(
+                        result, source: source, token: token, outcome, ofSource: ofSource, life: forever)
+                    #expect(real == expected, "seed \(seed), turn \(turn)")
+                case 5:
+                    let real = try await redis.renew(result, token: token, lease: forever)
+                    #expect(real == model.renew(result, token: token, lease: forever), "seed \(seed), turn \(turn)")
+                case 6:
+                    let members = [member, PurgeMember(.tag("t\(turn % 3)"))]
+                    let most = Bool.random(using: &numbers) ? 5 : 100
+                    let real = try await redis.purge(members, newList: "list", life: forever, most: most)
+                    model.now = max(model.now, real - 1)
+                    _ = model.purge(members, newList: "list", life: forever, most: most)
+                    let news = try await redis.read(
+                        after: 0, most: 100, server: "a", newList: "list", gone: forever)
+                    // The times are Redis' own; which purges there are, and in which order, is compared.
+                    let expected = model.read(after: 0, most: 100, server: "a", newList: "list", gone: forever)
+                    #expect(news.purges.map(\.text) == expected.purges.map(\.text), "seed \(seed), turn \(turn)")
+                    #expect(news.list == "list:list")
+                    #expect(news.purges.map(\.time) == news.purges.map(\.time).sorted())
+                    #expect(news.latestPurge == real)
+                    #expect(Set(news.purges.map(\.time)).count == news.purges.count)
+                    model.take(news)
+                    last = news.latestPurge
+                default:
+                    let restored = [(member, Int.random(in: 0...1, using: &numbers) == 0 ? last : 1)]
+                    try await redis.restore(restored, newList: "list")
+                    model.restore(restored, newList: "list")
+                    let news = try await redis.read(
+                        after: 0, most: 100, server: "a", newList: "list", gone: forever)
+                    let expected = model.read(after: 0, most: 100, server: "a", newList: "list", gone: forever)
+                    #expect(news.purges.map(\.text) == expected.purges.map(\.text), "seed \(seed), turn \(turn)")
+                    model.take(news)
+                    last = news.latestPurge
+                }
+            }
+            await redis.client.close()
+        }
+    }
+
+    @Test func locksEndWithTheirLeases() async throws {
+        let server = try await RedisServer()
+        let redis = try commands(server)
+        #expect(
+            try await redis.begin("r", source: "s", token: "a", lease: 40, notBefore: 0).answer.isLead)
+        while true {
+            let second = try await redis.begin("r", source: "s", token: "b", lease: 60_000, notBefore: 0).answer
+            if second.isLead { break }
+        }
+        #expect(try await redis.renew("r", token: "a", lease: 60_000) == false)
+        let late = try await redis.finish(
+            "r", source: "s", token: "a", FleetOutcome(.result, begun: 1), ofSource: false, life: 1000)
+        #expect(!late)
+        #expect(try await redis.renew("r", token: "b", lease: 60_000))
+        await redis.client.close()
+    }
+
+    @Test func limitsHoldForAllWhoAsk() async throws {
+        let server = try await RedisServer()
+        let (one, other) = (try commands(server), try commands(server))
+        // Four at once, then one an hour.
+        var waits: [Double?] = []
+        for turn in 0..<6 {
+            let asker = turn % 2 == 0 ? one : other
+            waits.append(try await asker.rate("client", interval: 3600, tolerance: 3 * 3600))
+        }
+        #expect(waits.prefix(4).allSatisfy { $0 == nil })
+        #expect(waits.suffix(2).allSatisfy { $0.map { $0 > 3500 && $0 <= 3600 } == true })
+        #expect(try await one.rate("another client", interval: 3600, tolerance: 0) == nil)
+        await one.client.close()
+        await other.client.close()
+    }
+
+    /// A script that Redis forgot is told again.
+    @Test func forgottenScriptsAreToldAgain() async throws {
+        let server = try await RedisServer()
+        let redis = try commands(server)
+        #expect(try await redis.rate("a", interval: 1, tolerance: 0) == nil)
+        _ = try await redis.client.send(["SCRIPT", "FLUSH"])
+        #expect(try await redis.rate("b", interval: 1, tolerance: 0) == nil)
+        await redis.client.close()
+    }
+}
+
+extension FleetAnswer {
+    var isLead: Bool { if case .lead = self { true } else { false } }
+}
+
+extension ModelRedis {
+    /// Takes over the times of purges that Redis gave.
+    mutating func take(_ news: FleetCommands.News) { setPurges(news.purges, dropped: news.dropped) }
+}
