@@ -59,8 +59,18 @@ public final class Fleet: Sendable {
     /// How many servers there are, this one among them, when Redis was asked last.
     public var servers: Int { state.withLock { $0.servers } }
 
-    /// The beginning of work that starts now, for the verdict of purges. It is never later than the truth.
-    public var stamp: Int { max(clock.now, purges.latest + 1) }
+    /// The beginning of work that starts now, for the verdict of purges: the time up to which this server knows what was purged.
+    ///
+    /// It is not the time that it is. Work may use what this server has kept, which is as old as what it knows of purges.
+    public var stamp: Int { state.withLock { $0.reader.stamp } }
+
+    /// Whether this server knows of all purges but for the last while: see ``FleetConfiguration/silenceLimit``.
+    public var isInTouch: Bool {
+        state.withLock { state in
+            guard let lastRead = state.lastRead else { return false }
+            return ContinuousClock.now - lastRead < .milliseconds(configuration.silenceLimit)
+        }
+    }
 
     // MARK: - Work that is done once
 
@@ -166,8 +176,12 @@ public final class Fleet: Sendable {
             let begin = try await commands.begin(
                 job.result, source: job.sourceDigest, token: token, lease: configuration.lease, notBefore: notBefore)
             clock.take(begin.now)
-            // What was purged before this answer is known before anything is taken from it.
-            if case .known = begin.answer, begin.latestPurge > state.withLock({ $0.reader.last }) { await read() }
+            // What was purged before this answer is known before anything is taken from it, or from what is kept here.
+            if !state.withLock({ $0.reader.hasRead(begin) }) {
+                await read()
+                // The list may be another one already, and is a younger one then.
+                if begin.latestPurge > state.withLock({ $0.reader.last }) { return part.unavailable() }
+            }
             return part.answered(begin.answer)
         } catch {
             return part.unavailable()
@@ -248,7 +262,6 @@ public final class Fleet: Sendable {
         defer { subscription.end() }
         while !Task.isCancelled {
             await read()
-            noteSilence()
             await news.wait(atMost: configuration.readInterval)
         }
     }
@@ -280,15 +293,6 @@ public final class Fleet: Sendable {
         } catch {
             // It is tried again in a while.
         }
-    }
-
-    private func noteSilence() {
-        let limit = configuration.silenceLimit
-        let isSilent = state.withLock { state in
-            guard let lastRead = state.lastRead else { return false }
-            return ContinuousClock.now - lastRead > .milliseconds(limit)
-        }
-        purges.setSilence(isSilent ? clock.now - limit : 0)
     }
 
     // MARK: - Limits

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// What Redis' clock shows at least. Any thread may use it.
+/// What Redis' clock shows at most, for purges that Redis cannot be told: nothing that was begun before them counts as younger.
+/// Any thread may use it.
 ///
-/// Redis tells its time with each answer. From then on the time that has passed here is added: so the estimate is never ahead
-/// of Redis, and work that is given this time as its beginning counts as older than it is, never as younger.
+/// Redis tells its time with each answer. From then on the time that has passed here is added.
 final class FleetClock: Sendable {
     private let last = Mutex<(redis: Int, here: ContinuousClock.Instant)?>(nil)
     private let wall: @Sendable () -> Int
@@ -14,14 +14,7 @@ final class FleetClock: Sendable {
     /// Clocks of two machines may differ by so many milliseconds.
     private static let difference = 5000
 
-    /// Milliseconds since 1970, at least.
-    var now: Int {
-        guard let last = last.withLock({ $0 }) else { return wall() - Self.difference }
-        let passed = Self.milliseconds(ContinuousClock.now - last.here)
-        return last.redis + passed - passed / 1000
-    }
-
-    /// The same at most: an answer may have been on its way for a while, and clocks differ by a thousandth at most.
+    /// Milliseconds since 1970, at most: an answer may have been on its way for a while, and clocks differ by a thousandth at most.
     var nowAtMost: Int {
         guard let last = last.withLock({ $0 }) else { return wall() + Self.difference }
         let passed = Self.milliseconds(ContinuousClock.now - last.here)

@@ -18,6 +18,8 @@ struct FleetCommands: Sendable {
     struct Begin: Hashable {
         var answer: FleetAnswer
         var latestPurge: Int
+        /// Names the list of purges; empty: there is none.
+        var list: String
         /// Milliseconds by the clock of Redis.
         var now: Int
     }
@@ -28,20 +30,21 @@ struct FleetCommands: Sendable {
         let value = try await run(
             .begin, [keys.lock(result), keys.result(result), keys.failure(source), keys.purges],
             [RESPArgument(token), RESPArgument(lease), RESPArgument(notBefore)])
-        guard let parts = value.members, parts.count == 4, let latest = parts[1].integer, let now = parts[2].integer
+        guard let parts = value.members, parts.count == 5, let latest = parts[1].integer, let list = parts[2].text,
+            let now = parts[3].integer
         else { throw .unexpected }
         let answer: FleetAnswer
-        switch (parts[0].text, parts[3].integer) {
+        switch (parts[0].text, parts[4].integer) {
         case ("lead", let begun?): answer = .lead(begun: begun)
         case ("taken", let left?): answer = .taken(left: left)
         case ("known", _):
-            guard let bytes = parts[3].bytes, let outcome = FleetOutcome(bytes.readableBytesView) else {
+            guard let bytes = parts[4].bytes, let outcome = FleetOutcome(bytes.readableBytesView) else {
                 throw .unexpected
             }
             answer = .known(outcome)
         default: throw .unexpected
         }
-        return Begin(answer: answer, latestPurge: latest, now: now)
+        return Begin(answer: answer, latestPurge: latest, list: list, now: now)
     }
 
     /// - Returns: whether the lock is still this token's.

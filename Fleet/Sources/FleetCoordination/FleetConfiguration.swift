@@ -8,7 +8,7 @@ public struct FleetConfiguration: Sendable {
     public var lease = 5000
     /// How often the list of purges is looked at, besides when its channel says so.
     public var readInterval = 1000
-    /// After how long without the list older results are asked for at their origin.
+    /// After how long without the list this server is out of touch: ``Fleet/isInTouch``.
     public var silenceLimit = 60_000
     /// How long purges are remembered, and how many.
     public var purgeLife = 31 * 86_400_000

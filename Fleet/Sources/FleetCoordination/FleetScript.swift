@@ -23,23 +23,24 @@ struct FleetScript: Hashable, Sendable {
     /// Asks for a result or for the lock.
     ///
     /// Keys: lock, result, failure of the source, purges. Arguments: token, lease in ms, time before which nothing counts.
-    /// Answer: word, latest purge, now, and the outcome, or when the work begins, or for how long the lock is held.
+    /// Answer: word, latest purge, name of the list of purges, now, and the outcome, or when the work begins, or for how long the
+    /// lock is held.
     /// Work begins after the latest purge also where that is in the future of this clock: another server's, before a failover.
     /// Asking again with the same token, after an answer that was lost, gives the same answer.
     static let begin = FleetScript(
         "begin",
         """
-        local last, time = latest(KEYS[4]), now()
+        local last, list, time = latest(KEYS[4]), redis.call('ZRANGE', KEYS[4], 0, 0)[1] or '', now()
         for index = 3, 2, -1 do
             local outcome = redis.call('GET', KEYS[index])
             if outcome and tonumber(string.match(outcome, '^%a(%d+) ')) > tonumber(ARGV[3]) then
-                return {'known', last, time, outcome}
+                return {'known', last, list, time, outcome}
             end
         end
         if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) or redis.call('GET', KEYS[1]) == ARGV[1] then
-            return {'lead', last, time, math.max(time, last + 1)}
+            return {'lead', last, list, time, math.max(time, last + 1)}
         end
-        return {'taken', last, time, redis.call('PTTL', KEYS[1])}
+        return {'taken', last, list, time, redis.call('PTTL', KEYS[1])}
         """)
 
     /// Keys: lock. Arguments: token, lease in ms. Answer: whether the lock is still this token's.

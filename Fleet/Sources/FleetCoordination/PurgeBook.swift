@@ -5,7 +5,6 @@ public final class PurgeBook: Sendable {
     private let table: Mutex<PurgeTable>
     /// What began after it is current, whatever it is.
     private let safe: Atomic<Int>
-    private let silence = Atomic(0)
 
     public init(_ table: PurgeTable = PurgeTable()) {
         self.table = Mutex(table)
@@ -24,8 +23,7 @@ public final class PurgeBook: Sendable {
     ///   - begun: when the work on the result began.
     public func verdict(source: String, tags: [UInt64] = [], begun: Int) -> PurgeTable.Verdict {
         if begun > safe.load(ordering: .acquiring) { return .current }
-        let verdict = table.withLock { $0.verdict(source: source, tags: tags, begun: begun) }
-        return verdict == .current && begun <= silence.load(ordering: .acquiring) ? .unsure : verdict
+        return table.withLock { $0.verdict(source: source, tags: tags, begun: begun) }
     }
 
     /// When something of this source was purged last; 0: never.
@@ -42,17 +40,10 @@ public final class PurgeBook: Sendable {
 
     func replace(_ table: PurgeTable) { change { $0 = table } }
 
-    /// Nothing was heard of purges for some time: what began then or before counts as unsure. 0: all was heard.
-    func setSilence(_ time: Int) {
-        silence.store(time, ordering: .releasing)
-        change { _ in }
-    }
-
     private func change<Value>(_ body: (inout PurgeTable) -> Value) -> Value {
         table.withLock { table in
             let value = body(&table)
-            safe.store(
-                max(table.latest, table.floor, silence.load(ordering: .acquiring)), ordering: .releasing)
+            safe.store(max(table.latest, table.floor), ordering: .releasing)
             return value
         }
     }

@@ -21,6 +21,15 @@ struct PurgeReader {
     /// Whether everything was read at least once.
     private(set) var isComplete = false
 
+    /// When everything was read last, by the clock of Redis.
+    private var complete = 0
+
+    /// The time up to which all purges are known. One that is not known yet has this time at the earliest.
+    var stamp: Int { max(complete, table.latest + 1) }
+
+    /// Whether this server has read what there was when Redis gave an answer.
+    func hasRead(_ begin: FleetCommands.Begin) -> Bool { begin.list == list && begin.latestPurge <= last }
+
     /// - Parameter start: when the server started, about: all older results count as unsure until the list is read.
     init(start: Int) { table = PurgeTable(floor: start) }
 
@@ -60,6 +69,7 @@ struct PurgeReader {
             isComplete = true
             table.setFloor(max(news.dropped, unknown))
         }
+        if !readsOn { complete = max(complete, news.now) }
         return readsOn
     }
 

@@ -265,22 +265,19 @@ import Testing
         }
     }
 
-    @Test func whenNothingIsHeardForLongOlderResultsAreUnsure() async throws {
+    @Test func whoHearsNothingForLongIsOutOfTouch() async throws {
         let server = try await RedisServer()
         let fleet = try fleet(server, deadline: .milliseconds(100)) {
             $0.readInterval = 10
             $0.silenceLimit = 60
         }
+        #expect(!fleet.isInTouch)
         try await reading([fleet]) {
-            while fleet.purges.verdict(source: "any", begun: 1) != .current { await Task.yield() }
-            let begun = fleet.stamp
+            while !fleet.isInTouch { await Task.yield() }
             await server.kill()
-            while fleet.purges.verdict(source: "any", begun: begun) != .unsure { await Task.yield() }
-            #expect(fleet.purges.verdict(source: "any", begun: fleet.stamp) == .current)
+            while fleet.isInTouch { await Task.yield() }
             try await server.start()
-            // The list is a new one: what is older than it stays unsure.
-            let now = fleet.stamp
-            while fleet.purges.verdict(source: "any", begun: now + 3_600_000) != .current { await Task.yield() }
+            while !fleet.isInTouch { await Task.yield() }
         }
     }
 }

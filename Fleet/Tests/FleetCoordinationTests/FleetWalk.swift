@@ -28,6 +28,10 @@ struct FleetWalk {
         case takesUnread
         /// Who waits does so until a message comes.
         case trustsMessages
+        /// Work begins before the list of purges is read.
+        case leadsUnread
+        /// Work of a server for itself is named by the time that it is.
+        case stampsNow
         /// A lease counts from when its answer came.
         case countsLate
     }
@@ -46,12 +50,18 @@ struct FleetWalk {
         var leads = 0
         var isWorking = false
         var isSilent = false
+        /// It could not ask Redis, and does not know of purges since it last could.
+        var isAlone = false
         var worked = 0
     }
 
     private struct Server {
         var reader: PurgeReader
         var isAlive = true
+        /// Versions of the source that it has kept, by the purges that it knew of then.
+        var originals: [Int: Int] = [:]
+        /// What was kept before is asked for anew.
+        var floor = 0
     }
 
     private enum Event {
@@ -220,8 +230,19 @@ struct FleetWalk {
             end(number, Int(outcome.content.first ?? 0))
         case .work(let begun):
             let reader = servers[requests[number].server].reader
-            let start = begun ?? max(redis.now, reader.table.latest + 1)
+            let stamp = flaw == .stampsNow ? max(redis.now, reader.table.latest + 1) : reader.stamp
+            let start = begun ?? stamp
+            let server = requests[number].server
+            // As servers do: what was kept before a purge is not found after it.
+            let purge = reader.table.lastPurge(source: "source", tags: [StableHash.of("tag")])
+            if reader.table.floor > servers[server].floor {
+                servers[server].originals = [:]
+                servers[server].floor = reader.table.floor
+            }
+            let version = servers[server].originals[purge] ?? version
+            servers[server].originals[purge] = version
             requests[number].isWorking = true
+            requests[number].isAlone = begun == nil
             requests[number].worked += 1
             requests[number].isSilent = happens(trouble.silentWorkers)
             if begun != nil {
@@ -244,7 +265,8 @@ struct FleetWalk {
     private mutating func answer(_ number: Int, _ step: Int, _ begin: FleetCommands.Begin, _ sent: Int) {
         guard isCurrent(number, step) else { return }
         let server = requests[number].server
-        if case .known = begin.answer, begin.latestPurge > servers[server].reader.last, flaw != .takesUnread {
+        let isKnown = if case .known = begin.answer { true } else { false }
+        if !servers[server].reader.hasRead(begin), flaw != (isKnown ? .takesUnread : .leadsUnread) {
             read(server)
         }
         perform(requests[number].part.answered(begin.answer), number)
@@ -273,7 +295,7 @@ struct FleetWalk {
 
     private mutating func end(_ number: Int, _ version: Int) {
         requests[number].ended = version
-        if version < requests[number].wanted {
+        if version < requests[number].wanted, !requests[number].isAlone {
             problems.append("request \(number) got version \(version), and \(requests[number].wanted) was purged for")
         }
     }

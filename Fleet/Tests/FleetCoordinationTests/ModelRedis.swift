@@ -40,7 +40,8 @@ struct ModelRedis {
     ) -> FleetCommands.Begin {
         expire()
         func answer(_ answer: FleetAnswer) -> FleetCommands.Begin {
-            FleetCommands.Begin(answer: answer, latestPurge: latest, now: now)
+            FleetCommands.Begin(
+                answer: answer, latestPurge: latest, list: list.map { "list:\($0.name)" } ?? "", now: now)
         }
         for kept in [failures[source], results[result]].compactMap({ $0 }) where kept.outcome.begun > notBefore {
             return answer(.known(kept.outcome))

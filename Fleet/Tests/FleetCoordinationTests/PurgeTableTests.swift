@@ -71,12 +71,6 @@ struct PurgeTableTests {
         book.add(.prefix("https://example.org/"), now: 50)
         #expect(book.verdict(source: url, begun: 50) == .purged)
         #expect(book.verdict(source: "http://other", begun: 50) == .current)
-        book.setSilence(70)
-        #expect(book.verdict(source: "http://other", begun: 70) == .unsure)
-        #expect(book.verdict(source: url, begun: 50) == .purged)
-        #expect(book.verdict(source: url, begun: 71) == .current)
-        book.setSilence(0)
-        #expect(book.verdict(source: "http://other", begun: 70) == .current)
     }
 
     @Test func outcomesAreReadAsTheyAreWritten() {
