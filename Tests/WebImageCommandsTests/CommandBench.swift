@@ -83,8 +83,9 @@ final class CommandBench: Sendable {
         }
         let own = ["HOME=\(folder)", "XDG_CACHE_HOME=\(folder)/.cache", "SWIFT_BACKTRACE=enable=no"]
         var environment = own.filter { !isReplaced($0) } + more
-        if let libraries = getenv("LD_LIBRARY_PATH") {
-            environment.append("LD_LIBRARY_PATH=\(String(cString: libraries))")
+        // How libraries are found, and what sanitizers look for.
+        for name in ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"] {
+            if let value = getenv(name) { environment.append("\(name)=\(String(cString: value))") }
         }
         let writing = O_WRONLY | O_CREAT | O_TRUNC
         let files = try [(".stdin", O_RDONLY), (".stdout", writing), (".stderr", writing)].map { file, mode in
