@@ -47,7 +47,8 @@ let package = Package(
         // What tests talk to: a redis-server of their own.
         room("FleetTesting", []),
         tests("RESPTests", ["RESP", "FleetTesting", nioCore]),
-        tests("FleetCoordinationTests", ["FleetCoordination", "RESP", "RedisClient", "FleetTesting", nioCore, nioPosix]),
+        tests(
+            "FleetCoordinationTests", ["FleetCoordination", "RESP", "RedisClient", "FleetTesting", nioCore, nioPosix]),
         tests("RedisClientTests", ["RESP", "RedisClient", "FleetTesting", nioCore, nioPosix]),
     ],
     swiftLanguageModes: [.v6]

@@ -28,6 +28,9 @@ let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-htt
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let shutdown = Target.Dependency.product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
+let fleet = Target.Dependency.product(name: "FleetCoordination", package: "Fleet")
+let redis = Target.Dependency.product(name: "RedisClient", package: "Fleet")
+let fleetTesting = Target.Dependency.product(name: "FleetTesting", package: "Fleet")
 let hummingbird: [Target.Dependency] = [
     .product(name: "Hummingbird", package: "hummingbird"), .product(name: "HummingbirdCore", package: "hummingbird"),
 ]
@@ -41,7 +44,12 @@ let package = Package(
     name: "webimage-server",
     platforms: [.macOS(.v15)],
     products: [.executable(name: "webimage-server", targets: ["webimage-server"])],
+    traits: [
+        // BoringSSL takes minutes to build.
+        .trait(name: "TLS", description: "Connections to Redis by TLS (rediss://)")
+    ],
     dependencies: [
+        .package(path: "../Fleet", traits: [.trait(name: "TLS", condition: .when(traits: ["TLS"]))]),
         .package(name: "WebImage", path: "..", traits: Set(formats.map { .init(name: $0) })),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -56,13 +64,13 @@ let package = Package(
             name: "CServerCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         room("ServerGrammar", ["CServerCrypto", library]),
-        room("ServerConfiguration", ["ServerGrammar", library]),
-        room("ServerImages", ["ServerGrammar", "ServerConfiguration", library, logging]),
+        room("ServerConfiguration", ["ServerGrammar", redis, library]),
+        room("ServerImages", ["ServerGrammar", "ServerConfiguration", fleet, redis, library, logging]),
         room(
             "ServerHTTP",
             [
-                "ServerGrammar", "ServerConfiguration", "ServerImages", library, logging, httpTypes, lifecycle,
-                signals,
+                "ServerGrammar", "ServerConfiguration", "ServerImages", fleet, redis, library, logging, httpTypes,
+                lifecycle, signals,
             ] + hummingbird + nio),
         .executableTarget(
             name: "webimage-server",
@@ -72,10 +80,14 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         tests("ServerGrammarTests", ["ServerGrammar", "ServerConfiguration", library]),
-        tests("ServerImagesTests", ["ServerImages", "ServerGrammar", "ServerConfiguration", library, testing]),
+        tests("ServerImagesTests", ["ServerImages", "ServerGrammar", "ServerConfiguration", fleet, library, testing]),
         tests(
             "ServerHTTPTests",
-            ["ServerHTTP", "ServerImages", "ServerGrammar", "ServerConfiguration", library, testing, shutdown] + nio),
+            [
+                "ServerHTTP", "ServerImages", "ServerGrammar", "ServerConfiguration", fleet, redis, fleetTesting,
+                library,
+                testing, shutdown,
+            ] + nio),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -36,6 +36,7 @@ public final class Fleet: Sendable {
     let commands: FleetCommands
     private let clock: FleetClock
     private let state: Mutex<State>
+    private let inTouch = Atomic(false)
     private let news = Nudge()
 
     /// - Parameter wall: milliseconds since 1970.
@@ -65,12 +66,7 @@ public final class Fleet: Sendable {
     public var stamp: Int { state.withLock { $0.reader.stamp } }
 
     /// Whether this server knows of all purges but for the last while: see ``FleetConfiguration/silenceLimit``.
-    public var isInTouch: Bool {
-        state.withLock { state in
-            guard let lastRead = state.lastRead else { return false }
-            return ContinuousClock.now - lastRead < .milliseconds(configuration.silenceLimit)
-        }
-    }
+    public var isInTouch: Bool { inTouch.load(ordering: .relaxed) }
 
     // MARK: - Work that is done once
 
@@ -106,15 +102,18 @@ public final class Fleet: Sendable {
     /// The value that this server or another makes, once in the fleet as far as that can be.
     ///
     /// - Parameters:
+    ///   - patience: for how long another's work is waited for.
     ///   - accept: makes a value of what another server shared, where the tags in it were not purged since it was begun; nil when
     ///     it cannot be used, after which it is made anew.
     ///   - work: makes the value, and says what of it is shared. It gets the time of its beginning. It is called once at most.
     ///     When its task is cancelled, another server takes over at once.
+    /// - Returns: nil when the patience is over.
     public func once<Value: Sendable>(
-        _ job: Job, accept: @Sendable (FleetOutcome) -> Value?,
+        _ job: Job, patience: Duration, accept: @Sendable (FleetOutcome) -> Value?,
         work: @Sendable (_ begun: Int) async -> (value: Value, shared: Shared?)
-    ) async -> Value {
+    ) async -> Value? {
         let token = Self.token()
+        let end = ContinuousClock.now + patience
         let nudge = Nudge()
         var part = FlightPart(notBefore: purges.lastPurge(source: job.source))
         var subscription: RedisSubscription?
@@ -137,6 +136,7 @@ public final class Fleet: Sendable {
                 await nudge.wait(atMost: FlightPart.firstWait)
                 step = part.woken()
             case .wait(let milliseconds):
+                if ContinuousClock.now >= end { return nil }
                 await nudge.wait(atMost: milliseconds)
                 step = part.woken()
             case .take(let outcome):
@@ -262,8 +262,15 @@ public final class Fleet: Sendable {
         defer { subscription.end() }
         while !Task.isCancelled {
             await read()
+            noteSilence()
             await news.wait(atMost: configuration.readInterval)
         }
+    }
+
+    /// Says that this server is gone, and ends its connections.
+    public func leave() async {
+        _ = try? await commands.leave(configuration.server)
+        await commands.client.close()
     }
 
     /// Reads what was purged since it was read last.
@@ -293,6 +300,12 @@ public final class Fleet: Sendable {
         } catch {
             // It is tried again in a while.
         }
+    }
+
+    private func noteSilence() {
+        let lastRead = state.withLock { $0.lastRead }
+        let limit = Duration.milliseconds(configuration.silenceLimit)
+        inTouch.store(lastRead.map { ContinuousClock.now - $0 < limit } ?? false, ordering: .relaxed)
     }
 
     // MARK: - Limits

@@ -128,6 +128,10 @@ struct FleetCommands: Sendable {
         return news
     }
 
+    func leave(_ server: String) async throws(RedisError) {
+        _ = try await client.send(["ZREM", RESPArgument(keys.servers), RESPArgument(server)])
+    }
+
     /// - Returns: nil when the request is within the limit, else the seconds after which the next one is.
     func rate(_ client: String, interval: Double, tolerance: Double) async throws(RedisError) -> Double? {
         let value = try await run(

@@ -31,6 +31,12 @@ public final class PurgeBook: Sendable {
         table.withLock { $0.lastPurge(source: source, tags: tags) }
     }
 
+    /// Purges at this time or before it are not all known.
+    public var floor: Int { table.withLock { $0.floor } }
+
+    /// All that is remembered.
+    public var text: String { table.withLock { $0.text } }
+
     /// Adds a purge by this machine's clock.
     ///
     /// - Returns: its time.
@@ -38,7 +44,10 @@ public final class PurgeBook: Sendable {
         change { $0.add(purge, now: now) }
     }
 
-    func replace(_ table: PurgeTable) { change { $0 = table } }
+    /// Forgets the older ones where there are too many: what is older than those counts as unsure from then on.
+    public func trim(to most: Int) { change { $0.trim(to: most) } }
+
+    public func replace(_ table: PurgeTable) { change { $0 = table } }
 
     private func change<Value>(_ body: (inout PurgeTable) -> Value) -> Value {
         table.withLock { table in

@@ -64,6 +64,13 @@ public struct PurgeTable: Sendable {
         prefixes = prefixes.mapValues { $0.filter { $0.value > time } }.filter { !$0.value.isEmpty }
     }
 
+    /// Forgets the oldest purges where there are more than `most`.
+    mutating func trim(to most: Int) {
+        guard count > most else { return }
+        let times = members.map(\.1).sorted()
+        forget(until: times[times.count - most - 1])
+    }
+
     /// All purges that are remembered, with their times.
     var members: [(PurgeMember, Int)] {
         func members(_ kind: PurgeMember.Kind, _ times: [UInt64: Int]) -> [(PurgeMember, Int)] {
@@ -75,6 +82,23 @@ public struct PurgeTable: Sendable {
         }
         return (all > 0 ? [(PurgeMember(.all), all)] : []) + members(.url, urls) + members(.tag, tags)
             + prefixes.flatMap { length, times in members(.prefix(length), times) }
+    }
+
+    /// The table as text, a line for each purge.
+    public var text: String {
+        members.sorted { $0.1 < $1.1 }.map { "\($0.1) \($0.0.text)\n" }.joined()
+    }
+
+    /// - Parameter text: as ``text`` gives it. Lines that are none are left out.
+    public init(text: String) {
+        self.init()
+        for line in text.split(separator: "\n") {
+            let parts = line.split(separator: " ")
+            guard parts.count == 2, let time = Int(parts[0]), let member = PurgeMember(text: String(parts[1])) else {
+                continue
+            }
+            add(member, at: time)
+        }
     }
 
     /// When something of this source was purged last; 0: never.

@@ -27,12 +27,12 @@ import Testing
     private func once(
         _ fleet: Fleet, _ job: Fleet.Job = Self.job, _ work: @escaping @Sendable (Int) async -> (String, Fleet.Shared?)
     ) async -> String {
-        await fleet.once(job) {
+        await fleet.once(job, patience: .seconds(60)) {
             String(decoding: $0.content, as: UTF8.self)
         } work: { begun in
             let (value, shared) = await work(begun)
             return (value, shared)
-        }
+        } ?? "too late"
     }
 
     private func shared(_ text: String, tags: [UInt64] = []) -> (String, Fleet.Shared?) {
@@ -121,6 +121,19 @@ import Testing
         proceed.append(true)
         #expect(await slowly == "slow")
         #expect(await waiting == "slow")
+    }
+
+    @Test func nobodyWaitsForEver() async throws {
+        let server = try await RedisServer()
+        let fleet = try fleet(server)
+        let lead = try await fleet.commands.begin("result", source: "s", token: "a", lease: 60_000, notBefore: 0)
+        #expect(lead.answer.isLead)
+        let value: String? = await fleet.once(Self.job, patience: .milliseconds(50)) { _ in
+            "taken"
+        } work: { _ in
+            ("made", nil)
+        }
+        #expect(value == nil)
     }
 
     @Test func aLeaderThatGivesUpLetsAnotherWorkAtOnce() async throws {

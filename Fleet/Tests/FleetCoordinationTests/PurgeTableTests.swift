@@ -55,6 +55,19 @@ struct PurgeTableTests {
         #expect(table.count == 3)
     }
 
+    @Test func tablesAreReadAsTheyAreWritten() {
+        var table = table(.prefix("https://example.org/"), at: 7)
+        for number in 0..<5 { table.add(.tag("\(number)"), now: 10) }
+        table.add(.all, now: 20)
+        var read = PurgeTable(text: table.text + "no line\n1\n2 3\n")
+        #expect(read.text == table.text)
+        #expect(read.latest == 20)
+        read.trim(to: 3)
+        #expect(read.count == 3)
+        #expect(read.floor == 12)
+        #expect(read.verdict(source: "b", tags: [StableHash.of("4")], begun: 13) == .purged)
+    }
+
     @Test func membersAreReadAsTheyAreWritten() {
         let purges: [Purge] = [.url(url), .prefix("https://"), .prefix(""), .tag("a:b"), .all]
         for member in purges.map(PurgeMember.init) { #expect(PurgeMember(text: member.text) == member) }

@@ -1,3 +1,4 @@
+import RedisClient
 import ServerGrammar
 import WebImage
 
@@ -21,6 +22,7 @@ extension ServerSettings {
         readSources(&reader, isCompatible)
         readAnswers(&reader)
         readCaches(&reader)
+        readFleet(&reader, readFile)
         readPictures(&reader)
         readSigning(&reader, isCompatible)
         reader.refuseAbsent()
@@ -41,6 +43,9 @@ extension ServerSettings {
         }
         if let bind = reader.text("IMGPROXY_PROMETHEUS_BIND") {
             prometheus = Self.tcp(bind, "IMGPROXY_PROMETHEUS_BIND", &reader)
+        }
+        if let bind = reader.text("WEBIMAGE_ADMIN_BIND") {
+            adminAddress = Self.tcp(bind, "WEBIMAGE_ADMIN_BIND", &reader)
         }
         metricsNamespace = reader.text("IMGPROXY_PROMETHEUS_NAMESPACE") ?? ""
         timeout = reader.seconds("IMGPROXY_TIMEOUT", 10, from: 1)
@@ -180,6 +185,31 @@ extension ServerSettings {
         sourceTTL = reader.whole("WEBIMAGE_SOURCE_TTL", 300)
         staleWhileRevalidate = reader.whole("WEBIMAGE_STALE_WHILE_REVALIDATE", 86_400)
         staleIfError = reader.whole("WEBIMAGE_STALE_IF_ERROR", 604_800)
+    }
+
+    private mutating func readFleet(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
+        redisPrefix = reader.text("WEBIMAGE_REDIS_PREFIX") ?? "wi"
+        if redisPrefix.contains(where: { "{}".contains($0) }) { reader.fail("WEBIMAGE_REDIS_PREFIX holds a brace") }
+        redisResultBytes = reader.whole("WEBIMAGE_REDIS_RESULT_MAX", 65_536, in: 0...(8 << 20))
+        redisAuthorities = reader.text("WEBIMAGE_REDIS_CA_FILE")
+        if let path = redisAuthorities, readFile(path) == nil {
+            reader.fail("WEBIMAGE_REDIS_CA_FILE: \(path) cannot be read")
+        }
+        redisURL = reader.text("WEBIMAGE_REDIS_URL")
+        if let redisURL {
+            do throws(RedisError) {
+                _ = try RedisConfiguration(url: redisURL)
+            } catch {
+                reader.fail("WEBIMAGE_REDIS_URL: \(error)")
+            }
+        }
+        if let name = reader.text("WEBIMAGE_CACHE_TAG_HEADER") {
+            cacheTagField =
+                ["cache-tag": "Cache-Tag", "surrogate-key": "Surrogate-Key", "xkey": "xkey"][name.lowercased()]
+            if cacheTagField == nil {
+                reader.fail("WEBIMAGE_CACHE_TAG_HEADER is Cache-Tag, Surrogate-Key or xkey, not \(name)")
+            }
+        }
     }
 
     private mutating func readSigning(_ reader: inout EnvironmentReader, _ isCompatible: Bool) {

@@ -69,6 +69,7 @@ public struct ServerSettings: Sendable {
     }
 
     public var address = Address.tcp(host: "0.0.0.0", port: 8080)
+    /// Where purges are taken, and metrics told; nil: nowhere.
     public var adminAddress: Address?
     public var grammar = URLGrammar()
     /// Whether URLs need no signature.
@@ -130,6 +131,16 @@ public struct ServerSettings: Sendable {
     public var sourceTTL = 300
     public var staleWhileRevalidate = 86_400
     public var staleIfError = 604_800
+    /// What joins servers to a fleet; nil: this one is alone.
+    public var redisURL: String?
+    /// A file of certificates, PEM, of the authorities that Redis' own may be from.
+    public var redisAuthorities: String?
+    /// Tells fleets apart that share a Redis.
+    public var redisPrefix = "wi"
+    /// Longer results are not shared through Redis; 0: none is.
+    public var redisResultBytes = 65_536
+    /// The field of answers that names their source for caches in front, which purge by it.
+    public var cacheTagField: String?
     public var watermark: PictureSource?
     public var watermarkOpacity = 1.0
     public var fallback: PictureSource?

@@ -19,6 +19,8 @@ public struct RequestRefusal: Error, Hashable, Sendable {
     public var retryAfter: Int?
     /// Whether the origin cannot be reached or fails, so that an older result will do.
     public var isSourceDown = false
+    /// Whether it is so for whatever is made of the source.
+    public var isOfSource = false
 
     public init(status: Int, text: String, kind: Kind, detail: String, retryAfter: Int? = nil) {
         self.status = status

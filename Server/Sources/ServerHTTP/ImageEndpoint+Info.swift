@@ -84,7 +84,7 @@ extension ImageEndpoint {
     func describe(
         _ url: String, _ options: InfoOptions, client: String?
     ) async throws(RequestRefusal) -> [(String, JSONValue)] {
-        try service.admit(client)
+        try await service.admit(client)
         return try await service.inTurn(url) { _, left throws(RequestRefusal) in
             do throws(WebImageError) {
                 return (try await members(of: url, options, timeout: left), nil)
@@ -101,6 +101,7 @@ extension ImageEndpoint {
         var request = ImageRequest(url)
         request.options.caching.policy = .protocol
         request.options.timeout = timeout
+        service.purging.prepare(&request, url)
         request.options.decoding.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)
         let details = try await manager.details(for: request)
         let header = details.header

@@ -52,7 +52,7 @@ public struct ImageEndpoint: Sendable {
         guard request.method == .get || request.method == .head, settings.secret == nil, !settings.clientHints,
             fields[.transferEncoding] == nil, (fields[.contentLength] ?? "0") == "0",
             let known = knownURLs.known(.init(target: request.path ?? "", accept: fields[.accept])),
-            let found = service.cached(known.key)
+            let found = service.cached(known.key, source: known.url.source)
         else { return nil }
         var record = RequestRecord(id: Self.requestID(fields[.requestID]))
         record.client = client(of: request, peer)
@@ -135,13 +135,13 @@ public struct ImageEndpoint: Sendable {
         }
     }
 
-    private var readiness: Answer {
+    var readiness: Answer {
         let phase = state.current
         if phase != .ready { return .text(phase.rawValue, status: 503) }
         return service.gate.isFull ? .text("overloaded", status: 503) : .text("ready")
     }
 
-    private func authorise(_ request: HTTPRequest) throws(RequestRefusal) {
+    func authorise(_ request: HTTPRequest) throws(RequestRefusal) {
         guard let secret = settings.secret else { return }
         let given = Digest.sha256(Array((request.headerFields[.authorization] ?? "").utf8))
         // Digests are compared, so that the time tells nothing of the secret.
@@ -167,7 +167,7 @@ public struct ImageEndpoint: Sendable {
             knownURLs.keep(.init(url: url, key: key), asked)
         }
         let found: ImageService.Found
-        if let hit = service.cached(key) {
+        if let hit = service.cached(key, source: url.source) {
             found = hit
         } else {
             found = try await service.find(url, choice, client: record.client?.key)
@@ -201,10 +201,12 @@ public struct ImageEndpoint: Sendable {
     private func raw(
         _ url: URLGrammar.ParsedURL, _ record: inout RequestRecord
     ) async throws(RequestRefusal) -> Answer {
-        try service.admit(record.client?.key)
+        try await service.admit(record.client?.key)
         let bytes: ImageBytes
         do throws(WebImageError) {
-            bytes = try await service.maker.manager.bytes(for: RawRequest.make(url, settings))
+            var request = RawRequest.make(url, settings)
+            service.purging.prepare(&request, url.source)
+            bytes = try await service.maker.manager.bytes(for: request)
         } catch {
             throw RequestRefusal(error, source: url.source)
         }

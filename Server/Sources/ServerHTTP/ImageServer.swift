@@ -15,6 +15,7 @@ public struct ImageServer: Sendable {
     let endpoint: ImageEndpoint
     private let manager: ImageManager
     private let cache: ResultCache
+    private let purging: Purging
     private let state: ServerState
     private let logger: Logger
 
@@ -36,9 +37,14 @@ public struct ImageServer: Sendable {
                 "there is no sandbox for decoders (\(isolation.reason ?? "")); WEBIMAGE_WITHOUT_SANDBOX=decode decodes pictures "
                     + "in the server's own process")
         }
+        purging = Purging(
+            fleet: try FleetMaking(settings: settings, logger: logger).fleet(),
+            file: ManagerMaking.purgeFile(settings, logger), now: now,
+            onPurge: { [failedURLs = manager.failedURLs] in failedURLs.removeAll() }, logger: logger)
+        await purging.restore()
         let pictures = ConfiguredPictures(manager: manager, settings: settings, now: now)
         let maker = PictureMaker(
-            manager: manager, settings: settings, watermark: try await pictures.watermark(), now: now)
+            manager: manager, purging: purging, settings: settings, watermark: try await pictures.watermark(), now: now)
         cache = ResultCache(
             memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), logger: logger)
         let service = ImageService(
@@ -61,6 +67,10 @@ public struct ImageServer: Sendable {
         if let address = settings.prometheus {
             services.append(application(MetricsResponder(endpoint: endpoint), address) { _ in })
         }
+        if let address = settings.adminAddress {
+            services.append(application(AdminResponder(endpoint: AdminEndpoint(endpoint: endpoint)), address) { _ in })
+        }
+        if let fleet = purging.fleet { services.append(FleetService(fleet: fleet)) }
         services += [images, ReadinessService(state: state, delay: settings.drainDelay)]
         // Stopped from the end: first nobody is sent here any more, then nothing is accepted, then all is written down.
         var group = ServiceGroupConfiguration(
@@ -105,24 +115,17 @@ private struct MetricsResponder: HTTPResponder {
     }
 }
 
-extension ImageEndpoint {
-    var metricsText: String {
-        let isolation = service.maker.isolationReport
-        return metrics.text(
-            namespace: settings.metricsNamespace,
-            gauges: [
-                ("webimage_queue_length", service.gate.waiting),
-                ("webimage_pictures_in_progress", service.gate.count - service.gate.waiting),
-                ("webimage_cache_bytes_memory", service.cache.memoryCost),
-                ("webimage_cache_bytes_disk", service.cache.diskCost),
-                ("webimage_draining", state.current == .draining ? 1 : 0),
-                ("webimage_decoders_running", isolation.running),
-            ],
-            counters: [
-                ("webimage_decoders_started_total", isolation.started),
-                ("webimage_decoders_crashed_total", isolation.crashed),
-                ("webimage_decoders_ended_total", isolation.ended),
-            ])
+/// Joins the endpoint of those who run the server to Hummingbird.
+private struct AdminResponder: HTTPResponder {
+    let endpoint: AdminEndpoint
+
+    func respond(to request: Request, context: ImageContext) async throws -> Response {
+        let body = try? await request.body.collect(upTo: AdminEndpoint.longestBody)
+        let answer = await endpoint.answer(request.head, body: body.map { Array($0.readableBytesView) })
+        var bytes = ByteBuffer()
+        if case .bytes(let own) = answer.body { bytes.writeBytes(own) }
+        return Response(
+            status: .init(code: answer.status), headers: answer.fields, body: ResponseBody(byteBuffer: bytes))
     }
 }
 

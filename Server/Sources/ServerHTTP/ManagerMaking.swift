@@ -1,6 +1,7 @@
 import ServerGrammar
 import Logging
 import ServerConfiguration
+import ServerImages
 import WebImage
 
 #if canImport(Glibc)
@@ -36,6 +37,7 @@ struct ManagerMaking {
         configuration.decodeThreads = threads
         configuration.isolation = DecoderIsolation(
             settings.isolation, withoutSandbox: settings.decodesWithoutSandbox ? .decodeHere : .refuse)
+        configuration.keptHeaders = KeptHeaders(SourceTags.fields)
         configuration.logger = logger
         configuration.timeout = settings.timeout
         configuration.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)
@@ -50,6 +52,16 @@ struct ManagerMaking {
             var configuration = DiskCacheConfiguration(
                 directory: directory, namespace: "results",
                 limits: .init(bytes: ByteCount(settings.resultCacheBytes)))
+            configuration.logger = logger
+            return DiskCache(configuration)
+        }
+    }
+
+    /// Where a server keeps its purges that is in no fleet.
+    static func purgeFile(_ settings: ServerSettings, _ logger: Logger) -> DiskCache? {
+        settings.cacheDirectory.map { directory in
+            var configuration = DiskCacheConfiguration(
+                directory: directory, namespace: "purges", limits: .init(bytes: .mebibytes(64)))
             configuration.logger = logger
             return DiskCache(configuration)
         }

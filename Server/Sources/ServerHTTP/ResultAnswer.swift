@@ -27,6 +27,7 @@ struct ResultAnswer {
         if settings.setsCanonical, source.hasPrefix("http") {
             fields[HTTPField.Name.named("Link")] = "<\(source)>; rel=\"canonical\""
         }
+        if let field = settings.cacheTagField { fields[.named(field)] = Self.cacheTag(source) }
         if settings.debugHeaders {
             fields[.named("X-Origin-Width")] = "\(result.sourceSize.width)"
             fields[.named("X-Origin-Height")] = "\(result.sourceSize.height)"
@@ -56,6 +57,14 @@ struct ResultAnswer {
             let modified = lastModified.flatMap({ HTTPDateText.seconds($0) })
         else { return false }
         return modified <= since
+    }
+
+    /// The same for all results of a source: `s-` and 16 hexadecimal digits.
+    static func cacheTag(_ source: String) -> String {
+        let digits = Digest.sha256(Array(source.utf8)).prefix(8).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        return "s-" + digits.joined()
     }
 
     static func vary(_ settings: ServerSettings) -> String? {
@@ -108,7 +117,7 @@ struct ResultAnswer {
     /// By RFC 9211.
     private static func cacheStatus(_ source: ImageService.Source) -> String {
         switch source {
-        case .memory, .disk, .stale: "webimage; hit; detail=\(source.rawValue)"
+        case .memory, .disk, .stale, .shared: "webimage; hit; detail=\(source.rawValue)"
         case .miss: "webimage; fwd=miss"
         case .collapsed: "webimage; fwd=miss; collapsed"
         }

@@ -68,7 +68,7 @@ public final class ServerMetrics: Sendable {
     ///
     /// - Parameters:
     ///   - namespace: stands before imgproxy's names, with an underscore.
-    ///   - gauges: further values by name.
+    ///   - gauges: further values by name, with their labels where they have some.
     ///   - counters: further ones that only grow.
     func text(
         namespace: String, gauges: [(name: String, value: Int)], counters: [(name: String, value: Int)] = []
@@ -76,8 +76,11 @@ public final class ServerMetrics: Sendable {
         let counts = counts.withLock { $0 }
         let prefix = namespace.isEmpty ? "" : namespace + "_"
         var lines: [String] = []
+        var typed: Set<String> = []
         func add(_ name: String, _ type: String, _ values: [(labels: String, value: String)]) {
-            lines.append("# TYPE \(name) \(type)")
+            // Of values with labels in their names there are several.
+            let bare = String(name.prefix { $0 != "{" })
+            if typed.insert(bare).inserted { lines.append("# TYPE \(bare) \(type)") }
             lines += values.map { "\(name)\($0.labels) \($0.value)" }
         }
         func add(_ name: String, _ histogram: Histogram, _ label: String = "") {

@@ -1,4 +1,6 @@
+import FleetCoordination
 public import Logging
+import RedisClient
 public import ServerConfiguration
 public import ServerGrammar
 import Synchronization
@@ -9,6 +11,8 @@ public final class ImageService: Sendable {
     /// How a result came to be there.
     public enum Source: String, Hashable, Sendable {
         case memory, disk, stale, miss, collapsed
+        /// Another server of the fleet made it.
+        case shared
     }
 
     /// What a request gets.
@@ -19,12 +23,17 @@ public final class ImageService: Sendable {
         public var cost: PictureMaker.Cost?
     }
 
-    private typealias Landing = Result<PictureMaker.Made, RequestRefusal>
+    /// What became of work, and whether another server did it.
+    private struct Landing: Sendable {
+        var result: Result<PictureMaker.Made, RequestRefusal>
+        var isShared = false
+    }
 
     public let settings: ServerSettings
     public let maker: PictureMaker
     public let cache: ResultCache
     public let gate: MissGate
+    public let purging: Purging
     private let limiter: RateLimiter?
     private let flights = Flights<Landing>()
     private let renewals = Flights<Bool>()
@@ -38,6 +47,7 @@ public final class ImageService: Sendable {
         self.settings = settings
         self.maker = maker
         self.cache = cache
+        purging = maker.purging
         self.now = now
         self.logger = logger
         gate = MissGate(
@@ -58,9 +68,13 @@ public final class ImageService: Sendable {
     /// How many wait for results to be renewed behind the clients' backs: as many as are renewed.
     public var renewingCount: Int { renewals.waiterCount }
 
-    /// The result when memory has it and it is fresh: nothing is waited for.
-    public func cached(_ key: String) -> Found? {
-        guard let result = cache.cachedResult(key), result.freshness.freshUntil > now() else { return nil }
+    /// The result when memory has it, it is fresh, and its source was not purged: nothing is waited for.
+    ///
+    /// - Parameter source: the URL of the source.
+    public func cached(_ key: String, source: String) -> Found? {
+        guard let result = cache.cachedResult(key), result.freshness.freshUntil > now(),
+            purging.verdict(result, source) == .current
+        else { return nil }
         return Found(result: result, source: .memory)
     }
 
@@ -68,25 +82,43 @@ public final class ImageService: Sendable {
     ///
     /// - Parameter client: its address; nil: it is not known, and not limited.
     /// - Throws: 429 where the client asked for more than `WEBIMAGE_RATE_LIMIT` allows.
-    public func admit(_ client: String?) throws(RequestRefusal) {
-        guard let limiter, let client, let seconds = limiter.take(client) else { return }
+    public func admit(_ client: String?) async throws(RequestRefusal) {
+        guard let limiter, let client, let seconds = await wait(client, limiter) else { return }
         throw .overRate(client, retryAfter: max(1, Int(seconds.rounded(.up))))
+    }
+
+    /// - Returns: nil when the request is within the limit, else the seconds after which the next one is.
+    private func wait(_ client: String, _ limiter: RateLimiter) async -> Double? {
+        guard let fleet = purging.fleet else { return limiter.take(client) }
+        do throws(RedisError) {
+            return try await fleet.count(client, interval: limiter.interval, tolerance: limiter.tolerance)
+        } catch {
+            // Each server allows its share.
+            return limiter.take(client, among: fleet.servers)
+        }
     }
 
     public func find(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, client: String? = nil
     ) async throws(RequestRefusal) -> Found {
         let key = Self.key(url, choice)
-        let known = await cache.result(key)
+        var known = await cache.result(key)
         if let (result, layer) = known {
             let late = now() - result.freshness.freshUntil
-            if late < 0 { return Found(result: result, source: layer == .memory ? .memory : .disk) }
-            if late < settings.staleWhileRevalidate, !result.freshness.mustRevalidate {
+            switch purging.verdict(result, url.source) {
+            case .purged: known = nil
+            case .unsure:
+                _ = await renewals.value(key) { [self] in await renew(result, key, url, choice, certainly: true) }
+                if let renewed = cached(key, source: url.source) { return renewed }
+            case .current where late < 0:
+                return Found(result: result, source: layer == .memory ? .memory : .disk)
+            case .current where late < settings.staleWhileRevalidate && !result.freshness.mustRevalidate:
                 renewLater(result, key, url, choice)
                 return Found(result: result, source: .stale)
+            case .current: break
             }
         }
-        try admit(client)
+        try await admit(client)
         do throws(RequestRefusal) {
             return try await make(url, choice, key)
         } catch {
@@ -100,28 +132,67 @@ public final class ImageService: Sendable {
     private func make(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String
     ) async throws(RequestRefusal) -> Found {
-        let (landing, joined) = await flights.value(key) { [self] in await fly(url, choice, key) }
-        guard let landing else {
-            throw .clientGone
+        var attempts = 0
+        while true {
+            attempts += 1
+            let (landing, joined) = await flights.value(key) { [self] in await fly(url, choice, key) }
+            guard let landing else {
+                throw .clientGone
+            }
+            let made = try landing.result.get()
+            // Purged while it was made: it is made again, unless purges come faster than pictures can be made.
+            if attempts < 3, purging.verdict(made.result, url.source) == .purged { continue }
+            let source: Source = landing.isShared ? .shared : joined ? .collapsed : .miss
+            return Found(result: made.result, source: source, cost: source == .miss ? made.cost : nil)
         }
-        let made = try landing.get()
-        return Found(result: made.result, source: joined ? .collapsed : .miss, cost: joined ? nil : made.cost)
     }
 
     private func fly(_ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String) async -> Landing {
         // Another flight may have landed since the caller looked.
-        if let known = cached(key) { return .success(PictureMaker.Made(result: known.result)) }
+        if let known = cached(key, source: url.source) { return Landing(result: .success(.init(result: known.result))) }
+        guard let fleet = purging.fleet else { return await work(url, choice, key, begun: purging.stamp) }
+        let job = Fleet.Job(
+            result: key, source: url.source,
+            sourceDigest: Base64URL.encode(Digest.sha256(Array(url.source.utf8)).prefix(16)))
+        let landing = await fleet.once(job, patience: settings.timeout) { outcome in
+            take(outcome, key, url.source)
+        } work: { begun in
+            let landing = await work(url, choice, key, begun: begun)
+            return (landing, SharedOutcome.shared(landing.result, most: settings.redisResultBytes, now: now()))
+        }
+        return landing ?? Landing(result: .failure(.timedOut("another server has not made the picture in time")))
+    }
+
+    /// What another server made, or could not make.
+    private func take(_ outcome: FleetOutcome, _ key: String, _ source: String) -> Landing? {
+        switch outcome.kind {
+        case .result:
+            guard var result = SharedOutcome.result(outcome.content) else { return nil }
+            result.begun = outcome.begun
+            guard purging.verdict(result, source) == .current else { return nil }
+            cache.keep(result, key)
+            return Landing(result: .success(.init(result: result)), isShared: true)
+        case .failure:
+            return SharedOutcome.refusal(outcome.content).map { Landing(result: .failure($0), isShared: true) }
+        case .unshared: return nil
+        }
+    }
+
+    /// Makes the picture here.
+    private func work(
+        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, begun: Int
+    ) async -> Landing {
         do throws(RequestRefusal) {
-            return .success(
-                try await inTurn(url.source) { place, left throws(RequestRefusal) in
-                    var made = try await maker.make(
-                        url, choice, timeout: left, priority: gate.isLate(place) ? .low : .normal)
-                    made.cost.queue = place.waited.inSeconds
-                    if !made.result.freshness.forbidsStoring { cache.keep(made.result, key) }
-                    return (made, made.cost.work)
-                })
+            let made = try await inTurn(url.source) { place, left throws(RequestRefusal) in
+                var made = try await maker.make(
+                    url, choice, begun: begun, timeout: left, priority: gate.isLate(place) ? .low : .normal)
+                made.cost.queue = place.waited.inSeconds
+                if !made.result.freshness.forbidsStoring { cache.keep(made.result, key) }
+                return (made, made.cost.work)
+            }
+            return Landing(result: .success(made))
         } catch {
-            return .failure(error)
+            return Landing(result: .failure(error))
         }
     }
 
@@ -149,19 +220,24 @@ public final class ImageService: Sendable {
     ) {
         // One renewal of a result runs at a time: without this every stale answer would wait beside it.
         guard !gate.isFull, renewals.waiters(key) == 0 else { return }
-        Task { [self] in _ = await renewals.value(key) { [self] in await renew(result, key, url, choice) } }
+        Task { [self] in
+            _ = await renewals.value(key) { [self] in await renew(result, key, url, choice, certainly: false) }
+        }
     }
 
+    /// - Parameter certainly: purges may be lost that were for it: the origin must be asked.
     private func renew(
-        _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
+        _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, certainly: Bool
     ) async -> Bool {
         // Another renewal may have ended since the caller looked.
-        if cached(key) != nil { return true }
+        if cached(key, source: url.source) != nil { return true }
         do throws(RequestRefusal) {
-            let freshness = try await maker.askOrigin(url, timeout: settings.timeout)
+            let begun = purging.stamp
+            let freshness = try await maker.askOrigin(url, certainly: certainly, timeout: settings.timeout)
             if freshness.isSameVersion(as: result.freshness) {
                 var renewed = result
                 renewed.freshness = freshness
+                if certainly { (renewed.begun, renewed.checkedAt) = (max(begun, result.begun), now()) }
                 cache.renew(renewed, key)
             } else {
                 _ = try await make(url, choice, key)

@@ -22,15 +22,18 @@ public struct PictureMaker: Sendable {
     }
 
     public let manager: ImageManager
+    public let purging: Purging
     private let settings: ServerSettings
     private let watermark: Image?
     private let writable: Set<ResultFormat>
     private let now: @Sendable () -> Int
 
     public init(
-        manager: ImageManager, settings: ServerSettings, watermark: Image?, now: @escaping @Sendable () -> Int
+        manager: ImageManager, purging: Purging, settings: ServerSettings, watermark: Image?,
+        now: @escaping @Sendable () -> Int
     ) {
         self.manager = manager
+        self.purging = purging
         self.settings = settings
         self.watermark = watermark
         self.now = now
@@ -44,20 +47,45 @@ public struct PictureMaker: Sendable {
     /// How decoders are kept apart.
     public var isolationReport: IsolationReport { manager.isolationReport }
 
+    /// - Parameter begun: see ``StoredResult/begun``.
     /// - Throws: what the client is told.
     public func make(
-        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, timeout: Duration, priority: LoadPriority = .normal
+        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, begun: Int, timeout: Duration,
+        priority: LoadPriority = .normal
     ) async throws(RequestRefusal) -> Made {
         let plan = PicturePlan(url, settings, watermark: watermark)
-        var request = try plan.request(isStill: choice.isStill, timeout: timeout)
-        request.priority = priority
-        do throws(WebImageError) {
-            if let original = try await unprocessed(plan, request, choice) { return original }
-            let response = try await manager.image(for: request)
-            return try await result(of: response, plan, choice, priority)
-        } catch {
-            throw RequestRefusal(error, source: url.source)
+        var lastPurge = purging.lastPurge(url.source)
+        while true {
+            var request = try plan.request(isStill: choice.isStill, timeout: timeout)
+            request.priority = priority
+            purging.prepare(&request, url.source, lastPurge: lastPurge)
+            do throws(WebImageError) {
+                var (made, tags, isKept) = try await load(plan, request, choice, priority)
+                purging.noteLoaded(url.source)
+                let last = purging.lastPurge(url.source, tags: tags)
+                if isKept, last > lastPurge {
+                    // The original was kept before its tags were purged, which only it could tell.
+                    lastPurge = last
+                    continue
+                }
+                (made.result.begun, made.result.tags) = (begun, tags)
+                return made
+            } catch {
+                throw RequestRefusal(error, source: url.source)
+            }
         }
+    }
+
+    /// - Returns: also the tags of the source, and whether it was there already.
+    private func load(
+        _ plan: PicturePlan, _ request: ImageRequest, _ choice: FormatChoice, _ priority: LoadPriority
+    ) async throws(WebImageError) -> (Made, tags: [UInt64], isKept: Bool) {
+        if let (original, head, source) = try await unprocessed(plan, request, choice) {
+            return (original, SourceTags.hashes(of: head), source != .network)
+        }
+        let response = try await manager.image(for: request)
+        let made = try await result(of: response, plan, choice, priority)
+        return (made, SourceTags.hashes(of: response.head), response.source != .network)
     }
 
     private func result(
@@ -116,7 +144,7 @@ public struct PictureMaker: Sendable {
     /// The original as it is, where the options or the configuration want that for its format.
     private func unprocessed(
         _ plan: PicturePlan, _ request: ImageRequest, _ choice: FormatChoice
-    ) async throws(WebImageError) -> Made? {
+    ) async throws(WebImageError) -> (Made, ResponseHead?, ImageSource)? {
         let skipped = plan.options.skipProcessing.union(settings.output.skipProcessing)
         guard !skipped.isEmpty else { return nil }
         let details = try await manager.details(for: request)
@@ -130,11 +158,12 @@ public struct PictureMaker: Sendable {
         whole.options.includesData = true
         let original = try await manager.keepOriginal(for: whole)
         guard let bytes = original.data else { return nil }
-        return Made(
+        let made = Made(
             result: StoredResult(
                 bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
                 freshness: freshness(original.head), sourceSize: header.displaySize, resultSize: header.displaySize,
                 sourceBytes: bytes.count))
+        return (made, original.head, original.source)
     }
 
     private func freshness(_ head: ResponseHead?) -> SourceFreshness {
@@ -142,8 +171,14 @@ public struct PictureMaker: Sendable {
     }
 
     /// What the origin says now of a source, which is brought here when it has changed.
-    func askOrigin(_ url: URLGrammar.ParsedURL, timeout: Duration) async throws(RequestRefusal) -> SourceFreshness {
-        let request = try PicturePlan(url, settings).request(isStill: true, timeout: timeout)
+    ///
+    /// - Parameter certainly: the origin is asked also where what is kept is fresh.
+    func askOrigin(
+        _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration
+    ) async throws(RequestRefusal) -> SourceFreshness {
+        var request = try PicturePlan(url, settings).request(isStill: true, timeout: timeout)
+        purging.prepare(&request, url.source)
+        if certainly { request.options.caching.policy = .revalidate }
         do throws(WebImageError) {
             return freshness(try await manager.keepOriginal(for: request).head)
         } catch {

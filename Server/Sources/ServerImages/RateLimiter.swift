@@ -11,8 +11,10 @@ final class RateLimiter: Sendable {
         var older: [String: Double] = [:]
     }
 
-    private let interval: Double
-    private let tolerance: Double
+    /// Seconds between two requests at the allowed rate.
+    let interval: Double
+    /// Seconds by which requests may come too early.
+    let tolerance: Double
     private let mostClients: Int
     private let now: @Sendable () -> Double
     private let state = Mutex(State())
@@ -36,9 +38,12 @@ final class RateLimiter: Sendable {
 
     static func uptime() -> Double { (ContinuousClock.now - start).inSeconds }
 
+    /// - Parameter servers: how many servers the limit holds for, of which each takes its share.
     /// - Returns: nil when the request is within the limit, else the seconds after which the next one is.
-    func take(_ client: String) -> Double? {
+    func take(_ client: String, among servers: Int = 1) -> Double? {
         let now = now()
+        let interval = interval * Double(servers)
+        let tolerance = max(tolerance - (interval - self.interval), 0)
         return state.withLock { state in
             let due = max(state.due[client] ?? state.older[client] ?? now, now)
             let wait = due - now - tolerance

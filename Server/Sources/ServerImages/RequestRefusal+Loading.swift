@@ -33,6 +33,7 @@ extension RequestRefusal {
         case .circuitOpen, .shutDown: self = .overloaded(detail)
         default: self = refusal(500, "Internal error", .unexpected)
         }
+        isOfSource = [.unsupportedFeature, .corruptData, .truncatedData, .badImageData, .unknownFormat].contains(code)
         isSourceDown = kind == .download && (code != .badStatus || status >= 500) || code == .deadlineExceeded
     }
 
@@ -58,9 +59,11 @@ extension RequestRefusal {
             detail: "\(client) asks for more than WEBIMAGE_RATE_LIMIT", retryAfter: retryAfter)
     }
 
-    /// The error that says most: that of the decoder below one that says that there is no picture.
+    /// The error that says most: that of the decoder below one that says that there is no picture, or why a URL is left alone.
     private static func deepest(_ error: WebImageError) -> WebImageError {
-        guard [.badImageData, .transformFailed].contains(error.code), let cause = error.cause as? WebImageError else {
+        guard [.badImageData, .transformFailed, .blockedURL].contains(error.code),
+            let cause = error.cause as? WebImageError
+        else {
             return error
         }
         return deepest(cause)

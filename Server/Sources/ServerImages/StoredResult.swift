@@ -14,6 +14,12 @@ public struct StoredResult: Sendable {
     public var sourceSize: PixelSize
     public var resultSize: PixelSize
     public var sourceBytes: Int
+    /// When the work on it began, as ``Purging`` gives it: milliseconds since 1970.
+    public var begun = 0
+    /// When the origin was asked about its source last. Seconds since 1970.
+    public var checkedAt: Int
+    /// Hashes of the tags of its source.
+    public var tags: [UInt64] = []
 
     public init(
         bytes: [UInt8], mediaType: String, fileExtension: String, storedAt: Int, freshness: SourceFreshness,
@@ -27,6 +33,7 @@ public struct StoredResult: Sendable {
         self.sourceSize = sourceSize
         self.resultSize = resultSize
         self.sourceBytes = sourceBytes
+        checkedAt = storedAt
         eTag = "\"" + Base64URL.encode(Digest.sha256(bytes).prefix(16)) + "\""
     }
 
@@ -35,7 +42,7 @@ public struct StoredResult: Sendable {
 
     // MARK: - On disk
 
-    private static let version = "1"
+    private static let version = "2"
 
     /// All but the bytes, a line each.
     var description: [UInt8] {
@@ -43,7 +50,9 @@ public struct StoredResult: Sendable {
             Self.version, mediaType, fileExtension, eTag, "\(storedAt)", "\(freshness.freshUntil)",
             "\(freshness.mustRevalidate)", freshness.eTag ?? "", freshness.lastModified ?? "",
             freshness.cacheControl ?? "", freshness.expiresIn.map { "\($0)" } ?? "", "\(sourceSize.width)",
-            "\(sourceSize.height)", "\(resultSize.width)", "\(resultSize.height)", "\(sourceBytes)",
+            "\(sourceSize.height)", "\(resultSize.width)", "\(resultSize.height)", "\(sourceBytes)", "\(begun)",
+            "\(checkedAt)",
+            tags.map { String($0, radix: 16) }.joined(separator: " "),
         ]
         return Array(lines.map { $0.filter { $0 != "\n" } }.joined(separator: "\n").utf8)
     }
@@ -52,9 +61,10 @@ public struct StoredResult: Sendable {
     init?(_ bytes: [UInt8], description: [UInt8]) {
         let lines = String(decoding: description, as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard lines.count == 16, lines[0] == Self.version, let storedAt = Int(lines[4]), let fresh = Int(lines[5]),
+        guard lines.count == 19, lines[0] == Self.version, let storedAt = Int(lines[4]), let fresh = Int(lines[5]),
             let width = Int(lines[11]), let height = Int(lines[12]), let resultWidth = Int(lines[13]),
-            let resultHeight = Int(lines[14]), let sourceBytes = Int(lines[15])
+            let resultHeight = Int(lines[14]), let sourceBytes = Int(lines[15]),
+            let begun = Int(lines[16]), let checkedAt = Int(lines[17])
         else { return nil }
         var freshness = SourceFreshness(freshUntil: fresh)
         func filled(_ text: String) -> String? { text.isEmpty ? nil : text }
@@ -67,5 +77,7 @@ public struct StoredResult: Sendable {
         sourceSize = PixelSize(width: width, height: height)
         resultSize = PixelSize(width: resultWidth, height: resultHeight)
         self.sourceBytes = sourceBytes
+        (self.begun, self.checkedAt) = (begun, checkedAt)
+        tags = lines[18].split(separator: " ").compactMap { UInt64($0, radix: 16) }
     }
 }

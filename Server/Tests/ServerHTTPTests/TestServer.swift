@@ -1,3 +1,4 @@
+import FleetCoordination
 import Foundation
 import HTTPTypes
 import Logging
@@ -15,20 +16,25 @@ final class TestServer: Sendable {
     let origin: OriginServer
     let endpoint: ImageEndpoint
     let manager: ImageManager
+    let purging: Purging
     private let time: Mutex<Int>
 
     init(
         _ variables: [String: String] = [:], coders: CoderRegistry = .standard, watermark: Image? = nil,
-        fallback: FallbackImage? = nil
+        fallback: FallbackImage? = nil, origin: OriginServer? = nil, fleet: Fleet? = nil
     ) throws {
         let time = Clock()
         var all = ["IMGPROXY_BIND": "127.0.0.1:0", "IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES": "true"]
         all.merge(variables) { $1 }
         let settings = try ServerSettings(environment: all, readFile: { _ in nil }, now: { time.now })
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        origin = try OriginServer()
+        self.origin = try origin ?? OriginServer()
         manager = ManagerMaking(settings, threads: 2, logger: logger).manager(coders)
-        let maker = PictureMaker(manager: manager, settings: settings, watermark: watermark, now: { time.now })
+        purging = Purging(
+            fleet: fleet, file: ManagerMaking.purgeFile(settings, logger), now: { time.now },
+            onPurge: { [failedURLs = manager.failedURLs] in failedURLs.removeAll() }, logger: logger)
+        let maker = PictureMaker(
+            manager: manager, purging: purging, settings: settings, watermark: watermark, now: { time.now })
         let cache = ResultCache(
             memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), logger: logger)
         let service = ImageService(
@@ -64,6 +70,15 @@ final class TestServer: Sendable {
     func picture(_ options: String, _ name: String = "/a.png", _ fields: HTTPFields = [:]) async -> Answer {
         let path = options.isEmpty ? "" : options + "/"
         return await get("/_/\(path)plain/\(origin.url(name))", fields)
+    }
+
+    /// The answer of the address for those who run the server.
+    func admin(
+        _ path: String, _ body: String = "", method: HTTPRequest.Method = .post, _ fields: HTTPFields = [:]
+    ) async -> Answer {
+        await AdminEndpoint(endpoint: endpoint).answer(
+            HTTPRequest(method: method, scheme: "http", authority: "test", path: path, headerFields: fields),
+            body: Array(body.utf8))
     }
 
     /// Serves a picture at a path.

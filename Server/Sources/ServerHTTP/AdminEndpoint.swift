@@ -1,0 +1,117 @@
+import FleetCoordination
+import HTTPTypes
+import ServerGrammar
+import ServerImages
+import WebImage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// What a purge is asked for with, as JSON: `{"urls": ["https://example.com/a.jpg"], "prefixes": [...], "tags": [...]}` or
+/// `{"all": true}`.
+struct PurgeOrder: Decodable {
+    var urls: [String]?
+    var prefixes: [String]?
+    var tags: [String]?
+    var all: Bool?
+    /// Whether this server purges now, and tells the others when it can. Default false: all do, or none.
+    var local: Bool?
+
+    private enum CodingKeys: String, CodingKey, CaseIterable {
+        case urls, prefixes, tags, all, local
+    }
+
+    private struct AnyKey: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// A member of another name is refused: a purge that is misspelt must not look as if it had been made.
+    init(from decoder: any Decoder) throws {
+        for key in try decoder.container(keyedBy: AnyKey.self).allKeys
+        where CodingKeys(rawValue: key.stringValue) == nil {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [key], debugDescription: "a purge has no member \(key.stringValue)"))
+        }
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        urls = try members.decodeIfPresent([String].self, forKey: .urls)
+        prefixes = try members.decodeIfPresent([String].self, forKey: .prefixes)
+        tags = try members.decodeIfPresent([String].self, forKey: .tags)
+        all = try members.decodeIfPresent(Bool.self, forKey: .all)
+        local = try members.decodeIfPresent(Bool.self, forKey: .local)
+    }
+
+    var purges: [Purge] {
+        (urls ?? []).map(Purge.url) + (prefixes ?? []).map(Purge.prefix) + (tags ?? []).map(Purge.tag)
+            + (all == true ? [.all] : [])
+    }
+}
+
+/// What those who run the server are answered, at an address of its own: purges, metrics, health.
+struct AdminEndpoint: Sendable {
+    static let longestBody = 1 << 20
+    private static let mostPurges = 1000
+
+    let endpoint: ImageEndpoint
+
+    /// - Parameter body: nil: longer than ``longestBody``.
+    func answer(_ request: HTTPRequest, body: [UInt8]?) async -> Answer {
+        let path = String((request.path ?? "").prefix { $0 != "?" })
+        do throws(RequestRefusal) {
+            switch (path, request.method) {
+            case ("/health", .get): return .text("webimage is running")
+            case ("/ready", .get): return endpoint.readiness
+            case ("/metrics", .get), ("/", .get):
+                return .text(endpoint.metricsText, type: "text/plain; version=0.0.4; charset=utf-8")
+            case ("/purge", .post):
+                try endpoint.authorise(request)
+                guard let body else { return Self.failure("a purge has 1 MiB at most", status: 413) }
+                return try await purge(body)
+            case ("/purge", _): return Answer(status: 405, fields: [.allow: "POST"])
+            default: return Answer(status: 404)
+            }
+        } catch {
+            return Self.failure(error.detail, status: error.status)
+        }
+    }
+
+    private func purge(_ body: [UInt8]) async throws(RequestRefusal) -> Answer {
+        let order: PurgeOrder
+        do {
+            order = try JSONDecoder().decode(PurgeOrder.self, from: Data(body))
+        } catch {
+            return Self.failure(Self.text(error), status: 400)
+        }
+        let purges = order.purges
+        guard !purges.isEmpty, purges.count <= Self.mostPurges else {
+            return Self.failure("a purge names 1 to \(Self.mostPurges) things, not \(purges.count)", status: 400)
+        }
+        try await endpoint.service.purging.purge(purges, onlyHere: order.local == true)
+        let fleet = endpoint.service.purging.fleet
+        return .text(
+            JSONValue.object([
+                ("purged", .whole(purges.count)), ("servers", .whole(order.local == true ? 1 : fleet?.servers ?? 1)),
+            ]).text, type: "application/json")
+    }
+
+    private static func text(_ error: any Error) -> String {
+        switch error as? DecodingError {
+        case .dataCorrupted(let context), .typeMismatch(_, let context), .valueNotFound(_, let context),
+            .keyNotFound(_, let context):
+            let place = context.codingPath.map(\.stringValue).joined(separator: ".")
+            return place.isEmpty ? "a purge is a JSON object" : "\(place): \(context.debugDescription)"
+        case nil: return "a purge is a JSON object"
+        @unknown default: return "a purge is a JSON object"
+        }
+    }
+
+    private static func failure(_ detail: String, status: Int) -> Answer {
+        .text(JSONValue.object([("error", .text(detail))]).text, status: status, type: "application/json")
+    }
+}

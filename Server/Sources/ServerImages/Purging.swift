@@ -1,0 +1,149 @@
+public import FleetCoordination
+public import Logging
+import RedisClient
+public import ServerGrammar
+import Synchronization
+public import WebImage
+
+/// What was purged, on this server or in its fleet, as those who make and serve pictures ask for it. Any thread may use it.
+///
+/// Nothing is deleted when something is purged. A result has the time at which the work on it began, and is not served once
+/// a purge that names it is not older. Originals are kept under names that say how often their source was purged, so that
+/// those from before are not found any more.
+public final class Purging: Sendable {
+
+    private struct Asked {
+        var floor = 0
+        var sources: Set<UInt64> = []
+    }
+
+    /// Nil where this server is alone.
+    public let fleet: Fleet?
+    private let book: PurgeBook
+    /// Where purges are kept that no fleet keeps.
+    private let file: DiskCache?
+    private let now: @Sendable () -> Int
+    private let onPurge: @Sendable () -> Void
+    private let asked = Mutex(Asked())
+    private let count = Mutex(0)
+    private let logger: Logger
+
+    private static let mostPurges = 100_000
+    private static let mostAsked = 100_000
+    private static let key = CacheKey("purges")
+    /// A server out of touch with its fleet asks origins about results that it has not asked about for so many seconds.
+    static let longestSilence = 60
+
+    /// - Parameters:
+    ///   - fleet: nil: this server is alone.
+    ///   - file: where purges of a server alone are kept; nil: in memory only, as the results are.
+    ///   - now: seconds since 1970.
+    ///   - onPurge: told when something is purged on this server.
+    public init(
+        fleet: Fleet?, file: DiskCache?, now: @escaping @Sendable () -> Int,
+        onPurge: @escaping @Sendable () -> Void = {}, logger: Logger
+    ) {
+        self.fleet = fleet
+        self.file = fleet == nil ? file : nil
+        self.now = now
+        self.onPurge = onPurge
+        self.logger = logger
+        book = fleet?.purges ?? PurgeBook()
+    }
+
+    /// Reads the purges that were kept. Call it before anything is served.
+    public func restore() async {
+        guard let file else { return }
+        do throws(WebImageError) {
+            guard let entry = try await file.read(Self.key) else { return }
+            book.replace(PurgeTable(text: String(decoding: entry.body, as: UTF8.self)))
+        } catch {
+            // What was purged is not known: nothing older is served unasked.
+            var table = PurgeTable()
+            table.raiseFloor(to: now() * 1000)
+            book.replace(table)
+            logger.error("the list of purges cannot be read: \(error)")
+        }
+    }
+
+    /// How many purges this server was told to make.
+    public var purgeCount: Int { count.withLock { $0 } }
+
+    /// The time that work is given as its beginning that begins now.
+    var stamp: Int { fleet?.stamp ?? max(now() * 1000, book.latest + 1) }
+
+    /// What is to be done with a result of a source that is there.
+    func verdict(_ result: StoredResult, _ source: String) -> PurgeTable.Verdict {
+        let verdict = book.verdict(source: source, tags: result.tags, begun: result.begun)
+        guard let fleet, verdict != .purged, !fleet.isInTouch else { return verdict }
+        return now() - result.checkedAt < Self.longestSilence ? .current : .unsure
+    }
+
+    // MARK: - Originals
+
+    /// When something of a source was purged last; 0: never.
+    func lastPurge(_ source: String, tags: [UInt64] = []) -> Int { book.lastPurge(source: source, tags: tags) }
+
+    /// Sees to it that a load uses nothing that was kept before the purge.
+    public func prepare(_ request: inout ImageRequest, _ source: String, lastPurge: Int? = nil) {
+        let last = lastPurge ?? self.lastPurge(source)
+        if last > 0 { request.options.caching.key = "\(source)\npurged \(last)" }
+        if isToBeAsked(source) { request.options.caching.policy = .revalidate }
+    }
+
+    /// Whether the origin must say first that what is kept of the source is unchanged: purges may be lost that were for it.
+    private func isToBeAsked(_ source: String) -> Bool {
+        let floor = book.floor
+        guard floor > 0 else { return false }
+        return asked.withLock { asked in
+            if asked.floor != floor { asked = Asked(floor: floor) }
+            return !asked.sources.contains(StableHash.of(source))
+        }
+    }
+
+    /// The source was loaded as ``prepare(_:_:lastPurge:)`` wants it.
+    func noteLoaded(_ source: String) {
+        let floor = book.floor
+        guard floor > 0 else { return }
+        asked.withLock { asked in
+            guard asked.floor == floor else { return }
+            if asked.sources.count >= Self.mostAsked { asked.sources = [] }
+            asked.sources.insert(StableHash.of(source))
+        }
+    }
+
+    // MARK: - Purges
+
+    /// Purges on all servers of the fleet.
+    ///
+    /// - Parameter onlyHere: now on this server; the others are told when that is possible.
+    /// - Throws: 503 where the others cannot be told; nothing was purged then.
+    public func purge(_ purges: [Purge], onlyHere: Bool) async throws(RequestRefusal) {
+        if let fleet {
+            if onlyHere {
+                fleet.purgeHere(purges)
+            } else {
+                do throws(RedisError) {
+                    try await fleet.purge(purges)
+                } catch {
+                    throw .overloaded("Redis cannot be told of a purge: \(error)")
+                }
+            }
+        } else {
+            for purge in purges { book.add(purge, now: now() * 1000) }
+            book.trim(to: Self.mostPurges)
+            await keep()
+        }
+        count.withLock { $0 += purges.count }
+        onPurge()
+    }
+
+    private func keep() async {
+        do throws(WebImageError) {
+            try await file?.store(Self.key, Array(book.text.utf8), DiskMetadata())
+            try await file?.flush()
+        } catch {
+            logger.error("a purge is forgotten when the server ends: \(error)")
+        }
+    }
+}

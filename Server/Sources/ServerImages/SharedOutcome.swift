@@ -1,0 +1,78 @@
+import FleetCoordination
+import ServerGrammar
+
+/// What servers of a fleet tell each other of pictures, as bytes.
+enum SharedOutcome {
+    /// For how long the servers that wait can get a result that is not fresh, in milliseconds.
+    private static let momentary = 1000
+    private static let longest = 3_600_000
+
+    /// What is told of a picture that was made, or was not.
+    ///
+    /// - Parameters:
+    ///   - most: longer results are not shared.
+    ///   - now: seconds since 1970.
+    /// - Returns: nil where others have to try themselves.
+    static func shared(
+        _ landing: Result<PictureMaker.Made, RequestRefusal>, most: Int, now: Int
+    ) -> Fleet.Shared? {
+        switch landing {
+        case .success(let made):
+            let result = made.result
+            if result.freshness.forbidsStoring || result.bytes.count > most {
+                return Fleet.Shared(.unshared, life: momentary)
+            }
+            let fresh = max(result.freshness.freshUntil - now, 0)
+            return Fleet.Shared(
+                .result, bytes(of: result), life: max(min(fresh * 1000, longest), momentary), tags: result.tags)
+        case .failure(let refusal):
+            guard let seconds = life(of: refusal) else { return nil }
+            return Fleet.Shared(.failure, bytes(of: refusal), life: seconds * 1000, ofSource: true)
+        }
+    }
+
+    /// For how many seconds nobody has to try again what failed for everybody; nil: this concerns the one who asked, or the
+    /// server.
+    private static func life(of refusal: RequestRefusal) -> Int? {
+        switch (refusal.kind, refusal.status) {
+        case (.download, _): refusal.isSourceDown ? 5 : 60
+        case (.processing, 422) where refusal.isOfSource: 600
+        default: nil
+        }
+    }
+
+    private static func bytes(of result: StoredResult) -> [UInt8] {
+        let description = result.description
+        return Array("\(description.count)\n".utf8) + description + result.bytes
+    }
+
+    /// - Returns: nil for what another version of this server wrote.
+    static func result(_ content: [UInt8]) -> StoredResult? {
+        guard let line = content.prefix(16).firstIndex(of: UInt8(ascii: "\n")),
+            let length = Int(String(decoding: content[..<line], as: UTF8.self)), length >= 0,
+            length <= content.count - line - 1
+        else { return nil }
+        let body = line + 1 + length
+        return StoredResult(Array(content[body...]), description: Array(content[line + 1..<body]))
+    }
+
+    private static func bytes(of refusal: RequestRefusal) -> [UInt8] {
+        let lines = [
+            "\(refusal.status)", refusal.kind.rawValue, "\(refusal.isSourceDown)",
+            refusal.retryAfter.map { "\($0)" } ?? "", refusal.text, refusal.detail,
+        ]
+        return Array(lines.map { $0.filter { $0 != "\n" } }.joined(separator: "\n").utf8)
+    }
+
+    static func refusal(_ content: [UInt8]) -> RequestRefusal? {
+        let lines = String(decoding: content, as: UTF8.self)
+            .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard lines.count == 6, let status = Int(lines[0]), (400..<600).contains(status),
+            let kind = RequestRefusal.Kind(rawValue: lines[1])
+        else { return nil }
+        var refusal = RequestRefusal(
+            status: status, text: lines[4], kind: kind, detail: lines[5], retryAfter: Int(lines[3]))
+        refusal.isSourceDown = lines[2] == "true"
+        return refusal
+    }
+}

@@ -1,0 +1,25 @@
+import FleetCoordination
+public import WebImage
+
+/// The tags that an origin gives its pictures, by which they are purged: `Cache-Tag` (between commas), `Surrogate-Key` and `xkey`
+/// (between spaces).
+public enum SourceTags {
+    private static let mostTags = 128
+
+    public static let fields: [HTTPField.Name] = ["Cache-Tag", "Surrogate-Key", "xkey"].compactMap {
+        HTTPField.Name($0)
+    }
+
+    /// - Returns: hashes of the tags, see `StableHash`.
+    static func hashes(of head: ResponseHead?) -> [UInt64] {
+        guard let headers = head?.headers else { return [] }
+        var tags: [UInt64] = []
+        for name in fields {
+            for tag in (headers[name] ?? "").split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
+                guard tags.count < mostTags else { return tags }
+                tags.append(StableHash.of(String(tag)))
+            }
+        }
+        return tags
+    }
+}

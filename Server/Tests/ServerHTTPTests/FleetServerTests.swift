@@ -1,0 +1,221 @@
+import FleetCoordination
+import ServerImages
+import FleetTesting
+import HTTPTypes
+import NIOCore
+import NIOPosix
+import RedisClient
+import Testing
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+/// Several servers with one Redis and one origin.
+@Suite(.enabled(if: RedisServer.isInstalled, "there is no redis-server")) struct FleetServerTests {
+    private static let small = PixelSize(width: 64, height: 48)
+    private static let large = PixelSize(width: 128, height: 96)
+
+    private struct Rig {
+        let redis: RedisServer
+        let origin: OriginServer
+        let servers: [TestServer]
+
+        /// - Parameter deadline: for a command. The machine that runs tests is busy.
+        init(
+            _ count: Int, deadline: TimeAmount = .seconds(5), _ variables: [String: String] = [:]
+        ) async throws {
+            redis = try await RedisServer()
+            origin = try OriginServer()
+            var servers: [TestServer] = []
+            for number in 0..<count {
+                var configuration = try RedisConfiguration(url: redis.url)
+                configuration.deadline = deadline
+                configuration.backoff = (.milliseconds(1), .milliseconds(20))
+                let client = try RedisClient(configuration, group: MultiThreadedEventLoopGroup.singleton)
+                let fleet = Fleet(FleetConfiguration(server: "\(number)"), client) { 1_700_000_000_000 }
+                servers.append(try TestServer(variables, origin: origin, fleet: fleet))
+            }
+            self.servers = servers
+        }
+
+        /// Lets the servers keep in step while the body runs.
+        func run(_ body: () async throws -> Void) async throws {
+            let tasks = servers.compactMap(\.purging.fleet).map { fleet in Task { await fleet.run() } }
+            for server in servers {
+                while server.purging.fleet?.isInTouch == false { await Task.yield() }
+            }
+            do {
+                try await body()
+            } catch {
+                for task in tasks { task.cancel() }
+                throw error
+            }
+            for task in tasks { task.cancel() }
+            for task in tasks { await task.value }
+        }
+
+        func serve(_ size: PixelSize, _ more: OriginResponse.Behaviour...) throws {
+            origin.serve(
+                "/a.png",
+                OriginResponse(
+                    headers: [("Cache-Control", "max-age=1000"), ("Cache-Tag", "cats")],
+                    body: try TestServer.bytes(size, as: .png), behaviours: more))
+        }
+    }
+
+    private func width(_ answer: Answer) async throws -> Int { try await answer.image().size.width }
+
+    @Test func theOriginIsAskedOnceAndThePictureIsMadeOnce() async throws {
+        let rig = try await Rig(4)
+        let gate = Gate()
+        try rig.serve(Self.small, .hold(gate, at: .beforeHead))
+        try await rig.run {
+            let answers = await withTaskGroup(of: Answer.self) { group in
+                for number in 0..<64 { group.addTask { await rig.servers[number % 4].picture("w:10") } }
+                _ = await rig.origin.waitForHits("/a.png")
+                gate.open()
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count == 64)
+            #expect(answers.allSatisfy { $0.status == 200 && $0.bytes == answers[0].bytes })
+            #expect(rig.origin.hits("/a.png") == 1)
+            let made = rig.servers.compactMap { $0.purging.fleet?.statistics }
+            #expect(made.reduce(0) { $0 + $1.led + $1.tookOver + $1.alone } == 1)
+        }
+    }
+
+    @Test func aServerTakesWhatAnotherMadeBefore() async throws {
+        let rig = try await Rig(2)
+        try rig.serve(Self.small)
+        try await rig.run {
+            let first = await rig.servers[0].picture("w:10")
+            var second = await rig.servers[1].picture("w:10")
+            // It is told to Redis behind the answer's back.
+            if second.fields[.cacheStatus] == "webimage; fwd=miss" { second = await rig.servers[1].picture("w:10") }
+            #expect(second.bytes == first.bytes)
+            #expect(second.fields[.eTag] == first.fields[.eTag])
+            #expect(second.fields[.contentDisposition] == first.fields[.contentDisposition])
+            #expect(second.fields[.cacheStatus]?.hasPrefix("webimage; hit; detail=") == true)
+            #expect(rig.servers[1].endpoint.metricsText.contains("webimage_fleet_servers 2\n"))
+        }
+    }
+
+    @Test func longAndPrivateResultsAreNotShared() async throws {
+        let rig = try await Rig(2, ["WEBIMAGE_REDIS_RESULT_MAX": "100"])
+        try rig.serve(Self.small)
+        rig.origin.serve(
+            "/private.png",
+            OriginResponse(
+                headers: [("Cache-Control", "private")], body: try TestServer.bytes(Self.small, as: .png)))
+        try await rig.run {
+            for name in ["/a.png", "/private.png"] {
+                for server in rig.servers {
+                    let answer = await server.picture("w:20", name)
+                    #expect(answer.fields[.cacheStatus] == "webimage; fwd=miss")
+                }
+            }
+            #expect(rig.origin.hits("/private.png") == 2)
+        }
+    }
+
+    @Test func aSourceThatIsGoneIsAskedForOnce() async throws {
+        let rig = try await Rig(2)
+        rig.origin.serve("/a.png", OriginResponse(status: 404))
+        try await rig.run {
+            #expect(await rig.servers[0].picture("w:10").status == 404)
+            // Once Redis knows of it the origin is asked no more, whatever is wanted of the source.
+            var number = 10
+            var hits = -1
+            while hits != rig.origin.hits("/a.png") {
+                hits = rig.origin.hits("/a.png")
+                number += 1
+                #expect(await rig.servers[1].picture("w:\(number)").status == 404)
+            }
+            #expect(hits <= 2)
+        }
+    }
+
+    @Test(arguments: [#"{"all": true}"#, #"{"tags": ["cats"]}"#, #"{"prefixes": ["http://127.0.0.1"]}"#])
+    func aPurgeOnOneServerHoldsOnAll(order: String) async throws {
+        let rig = try await Rig(3)
+        try rig.serve(Self.small)
+        try await rig.run {
+            for server in rig.servers { #expect(try await width(server.picture("")) == 64) }
+            try rig.serve(Self.large)
+            let purged = await rig.servers[2].admin("/purge", order)
+            #expect(purged.text.hasPrefix(#"{"purged":1,"servers":"#))
+            #expect(try await width(rig.servers[2].picture("")) == 128)
+            for server in rig.servers {
+                // Until the news is there.
+                while try await width(server.picture("")) != 128 { await Task.yield() }
+                #expect(try await width(server.picture("w:0/q:60")) == 128)
+            }
+        }
+    }
+
+    @Test func withoutRedisAllGoesOnAndPurgesAreRefusedUnlessLocal() async throws {
+        let rig = try await Rig(2, deadline: .milliseconds(100))
+        try rig.serve(Self.small)
+        try await rig.run {
+            #expect(try await width(rig.servers[0].picture("")) == 64)
+            await rig.redis.kill()
+            #expect(try await width(rig.servers[1].picture("")) == 64)
+            #expect(await rig.servers[0].picture("").fields[.cacheStatus] == "webimage; hit; detail=memory")
+            #expect(await rig.servers[0].admin("/ready", method: .get).status == 200)
+            try rig.serve(Self.large)
+            #expect(await rig.servers[0].admin("/purge", #"{"all": true}"#).status == 503)
+            #expect(try await width(rig.servers[0].picture("")) == 64)
+            #expect(await rig.servers[0].admin("/purge", #"{"all": true, "local": true}"#).status == 200)
+            #expect(try await width(rig.servers[0].picture("")) == 128)
+            #expect(try await width(rig.servers[1].picture("")) == 64)
+            // Redis is back, empty: the other hears of the purge then.
+            try await rig.redis.start()
+            while try await width(rig.servers[1].picture("")) != 128 { await Task.yield() }
+        }
+    }
+
+    @Test func aLimitHoldsForAllServersTogether() async throws {
+        let rig = try await Rig(2, ["WEBIMAGE_RATE_LIMIT": "1/m;burst=4"])
+        try rig.serve(Self.small)
+        try await rig.run {
+            var statuses: [Int] = []
+            for number in 0..<6 {
+                let path = "/_/w:\(number + 5)/plain/\(rig.origin.url("/a.png"))"
+                statuses.append(await rig.servers[number % 2].get(path, from: "192.0.2.1").status)
+            }
+            #expect(statuses == [200, 200, 200, 200, 429, 429])
+        }
+    }
+
+    /// What a server has kept from before is served once its origin has said that it is unchanged, where purges may be lost.
+    @Test func afterRedisLostAllOriginsAreAsked() async throws {
+        let folder = try ScratchDirectory()
+        let rig = try await Rig(1, ["WEBIMAGE_CACHE_DIR": folder.path])
+        let body = try TestServer.bytes(Self.small, as: .png)
+        rig.origin.serve("/a.png") { request in
+            let headers = [("Cache-Control", "max-age=1000"), ("ETag", "\"1\"")]
+            let isKnown = request.header("If-None-Match") == "\"1\""
+            return OriginResponse(status: isKnown ? 304 : 200, headers: headers, body: isKnown ? [] : body)
+        }
+        try await rig.run {
+            _ = await rig.servers[0].picture("w:10")
+            #expect(await rig.servers[0].picture("w:10").fields[.cacheStatus] == "webimage; hit; detail=memory")
+            #expect(rig.origin.hits("/a.png") == 1)
+            await rig.redis.kill()
+            try await rig.redis.start()
+            while rig.origin.hits("/a.png") == 1 {
+                #expect(await rig.servers[0].picture("w:10").status == 200)
+                await Task.yield()
+            }
+            // It is once, or some more often in the moment in which the list is found to be another one.
+            var hits = 0
+            while hits != rig.origin.hits("/a.png") {
+                hits = rig.origin.hits("/a.png")
+                _ = await rig.servers[0].picture("w:10")
+            }
+            #expect(await rig.servers[0].picture("w:10").fields[.cacheStatus] == "webimage; hit; detail=memory")
+            #expect(rig.origin.requests("/a.png").dropFirst().allSatisfy { $0.header("If-None-Match") == "\"1\"" })
+        }
+    }
+}
