@@ -1,0 +1,55 @@
+import Foundation
+import Synchronization
+
+/// A program that a test runs. It ends with the test, and with the process that runs the test, however that ends.
+public final class ChildProgram: Sendable {
+    public struct CannotStart: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// Starts the program of its arguments and ends it when the pipe that it reads from is closed.
+    private static let keeper = #""$@" & echo "pid $!"; read -r line; kill -9 $!"#
+
+    private let input: FileHandle
+    private let lines = EventLog<String>()
+
+    /// - Parameters:
+    ///   - program: found as ``RedisServer/find(_:)`` finds it.
+    ///   - environment: besides that of this process.
+    public init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+        guard let shell = RedisServer.find("sh"), let path = RedisServer.find(program) else {
+            throw CannotStart(description: "there is no \(program)")
+        }
+        let (process, input, output) = (Process(), Pipe(), Pipe())
+        process.executableURL = URL(fileURLWithPath: shell)
+        process.arguments = ["-c", Self.keeper, "keeper", path] + arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = input
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        try output.fileHandleForWriting.close()
+        try input.fileHandleForReading.close()
+        self.input = input.fileHandleForWriting
+        // No other program that is started holds this one's input open.
+        _ = fcntl(self.input.fileDescriptor, F_SETFD, FD_CLOEXEC)
+        let reader = output.fileHandleForReading
+        Thread.detachNewThread { [lines] in
+            while case let piece = reader.availableData, !piece.isEmpty {
+                lines.append(String(decoding: piece, as: UTF8.self))
+            }
+            lines.append("ended")
+        }
+    }
+
+    deinit { stop() }
+
+    /// What it has written.
+    public var output: String { lines.events.joined() }
+
+    /// Ends it at once.
+    public func stop() { try? input.close() }
+
+    /// Returns once it has written this, or has ended.
+    public func wait(for text: String) async { await lines.wait { $0.last == "ended" || $0.joined().contains(text) } }
+}

@@ -1,0 +1,108 @@
+import FleetTesting
+import Foundation
+import NIOCore
+import Testing
+import WebImageTesting
+
+@testable import ServerHTTP
+
+/// The configurations of balancers that we ship, in the real ones, before three origins that count.
+@Suite struct RoutingTests {
+    enum Balancer: String, CaseIterable, Sendable {
+        case haproxy, nginx
+
+        var isInstalled: Bool { RedisServer.find(rawValue) != nil }
+    }
+
+    static let installed = Balancer.allCases.filter(\.isInstalled)
+
+    private final class Rig {
+        let port = RedisServer.freePort()
+        private(set) var servers: [OriginServer]
+        private let program: ChildProgram
+        private let folder: ScratchDirectory
+
+        init(_ balancer: Balancer) async throws {
+            folder = try ScratchDirectory()
+            servers = try (0..<3).map { _ in try OriginServer() }
+            var source = URL(fileURLWithPath: #filePath)
+            for _ in 0..<3 { source.deleteLastPathComponent() }
+            source.appendPathComponent("Packaging/Fleet")
+            let name = balancer == .haproxy ? "haproxy.cfg" : "nginx.conf"
+            var text = try String(contentsOf: source.appendingPathComponent(name), encoding: .utf8)
+            for (number, server) in servers.enumerated() {
+                text = text.replacingOccurrences(of: "127.0.0.1:808\(number + 1)", with: "127.0.0.1:\(server.port)")
+                server.serve(under: "/") { _ in OriginResponse(body: Array("\(number)".utf8)) }
+            }
+            text = text.replacingOccurrences(of: ":8000", with: "127.0.0.1:\(port)")
+            text = text.replacingOccurrences(of: "listen 8000", with: "listen 127.0.0.1:\(port)")
+            let path = folder.path + "/" + name
+            try text.write(toFile: path, atomically: true, encoding: .utf8)
+            switch balancer {
+            case .haproxy: program = try ChildProgram("haproxy", ["-f", path, "-db"])
+            case .nginx:
+                program = try ChildProgram(
+                    "nginx",
+                    [
+                        "-p", folder.path, "-c", path, "-e", folder.path + "/error.log", "-g",
+                        "daemon off; master_process off; pid \(folder.path)/pid;",
+                    ])
+            }
+            while (try? await RawConnection(port: port)) == nil { await Task.yield() }
+        }
+
+        /// Which server answers.
+        func ask(_ path: String) async throws -> Int? {
+            let text = try await RawConnection.answer("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
+            return text.hasPrefix("HTTP/1.1 200") ? text.last.flatMap { Int(String($0)) } : nil
+        }
+
+        func stop(_ server: Int) { servers[server].stop() }
+    }
+
+    /// Every way to write a source goes to the server of the source.
+    @Test(arguments: installed) func allSizesOfASourceGoToOneServer(_ balancer: Balancer) async throws {
+        let rig = try await Rig(balancer)
+        var used: Set<Int> = []
+        for number in 0..<12 {
+            let plain = "http://example.org/a%20\(number).jpg?b=c:d/e"
+            let encoded = Data(plain.utf8).base64EncodedString()
+                .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+                .replacingOccurrences(of: "=", with: "")
+            let forms = [
+                [
+                    "/signature/plain/\(plain)", "/other/rs:fit:3:4/plain/\(plain)", "/_/w:1/h:2/q:3/plain/\(plain)@webp",
+                    "/info/s1/s:1/plain/\(plain)", "/srcset/s2/w:1:2:3/plain/\(plain)",
+                ],
+                [
+                    "/signature/\(encoded)", "/other/rs:fit:3:4/\(encoded).png", "/_/w:1/\(encoded).webp",
+                    "/info/s1/s:1/\(encoded)", "/srcset/s2/w:1:2:3/\(encoded)",
+                ],
+            ]
+            for form in forms {
+                var servers: Set<Int?> = []
+                for path in form { servers.insert(try await rig.ask(path)) }
+                #expect(servers.count == 1, "\(form): \(servers)")
+                for case let server? in servers { used.insert(server) }
+            }
+        }
+        #expect(used == [0, 1, 2])
+    }
+
+    /// What the lost server had goes to the others; what they had stays, but for what overflows.
+    @Test(arguments: installed) func aServerThatIsLostMovesItsOwnShareOnly(_ balancer: Balancer) async throws {
+        let rig = try await Rig(balancer)
+        var before: [Int?] = []
+        func path(_ number: Int, _ size: Int) -> String { "/_/w:\(size)/plain/http://example.org/\(number).jpg" }
+        for number in 0..<60 { before.append(try await rig.ask(path(number, 1))) }
+        #expect(Set(before) == [0, 1, 2])
+        rig.stop(1)
+        var moved = 0
+        for number in 0..<60 {
+            let after = try await rig.ask(path(number, 2))
+            #expect(after == 0 || after == 2)
+            if before[number] != 1, after != before[number] { moved += 1 }
+        }
+        #expect(moved <= 6)
+    }
+}
