@@ -11,7 +11,7 @@ SOAK_SECONDS ?= 120
 # Where `make install` puts the command.
 PREFIX ?= /usr/local
 
-.PHONY: serve deb demo gallery screenshots install quick test soak fuzz bench bench-peers bench-chart docs docs-pictures libraries test-programs check clean help
+.PHONY: serve fleet deb demo gallery screenshots install quick test soak fuzz bench bench-peers bench-chart docs docs-pictures libraries test-programs check clean help
 
 help:             ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -28,6 +28,9 @@ demo: libraries   ## sample pictures from a local server, loaded cold, from disk
 
 serve: libraries  ## the image server with an origin of sample pictures; prints a URL that works
 	@scripts/serve
+
+fleet: test-programs  ## three image servers, Redis, HAProxy and an origin; prints the URL of a page that shows who did what
+	@scripts/fleet
 
 gallery:          ## a window full of pictures, with all that caches and network do beside them; installs GTK
 	@scripts/install-libraries --gtk

@@ -75,7 +75,7 @@ let package = Package(
         .executableTarget(
             name: "webimage-server",
             dependencies: [
-                "ServerHTTP", "ServerConfiguration", "ServerGrammar", library, testing, logging,
+                "ServerHTTP", "ServerConfiguration", "ServerGrammar", fleetTesting, library, testing, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),

@@ -55,14 +55,14 @@ struct FleetCommands: Sendable {
     /// - Parameters:
     ///   - outcome: nil: the lock is given back, and nobody is told what became of the work.
     ///   - ofSource: whether the outcome is one of every result of the source.
-    /// - Returns: whether the lock was this token's; else nothing was changed.
+    /// - Returns: whether the lock was this token's.
     @discardableResult func finish(
         _ result: String, source: String, token: String, _ outcome: FleetOutcome?, ofSource: Bool, life: Int
     ) async throws(RedisError) -> Bool {
         let bytes = outcome.map { RESPArgument(ByteBuffer(bytes: $0.bytes)) } ?? ""
         return try await run(
             .finish, [keys.lock(result), ofSource ? keys.failure(source) : keys.result(result)],
-            [RESPArgument(token), bytes, RESPArgument(max(life, 1)), RESPArgument(keys.channel(result))]
+            [RESPArgument(token), bytes, RESPArgument(outcome?.begun ?? 0), RESPArgument(max(life, 1)), RESPArgument(keys.channel(result))]
         ).integer == 1
     }
 

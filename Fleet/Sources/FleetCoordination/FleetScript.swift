@@ -52,19 +52,26 @@ struct FleetScript: Hashable, Sendable {
         return 1
         """)
 
-    /// Gives the lock back, with what became of the work where that is to be shared. What was purged meanwhile may be among it:
-    /// who takes an outcome looks when the work on it began.
+    /// Gives the lock back, and shares what became of the work. What was purged meanwhile may be among it: who takes an outcome
+    /// looks when the work on it began. So it is shared also where the lock was lost, unless there is a younger outcome.
     ///
-    /// Keys: lock, where the outcome goes. Arguments: token, outcome or nothing, its life in ms, channel. Answer: 1; 0: the lock
-    /// was another's or nobody's, and nothing was changed.
+    /// Keys: lock, where the outcome goes. Arguments: token, outcome or nothing, time of its beginning, its life in ms, channel.
+    /// Answer: whether the lock was this token's.
     static let finish = FleetScript(
         "finish",
         """
-        if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-        if ARGV[2] ~= '' then redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[3]) end
-        redis.call('DEL', KEYS[1])
-        redis.call('PUBLISH', ARGV[4], '1')
-        return 1
+        local isOurs = redis.call('GET', KEYS[1]) == ARGV[1]
+        if isOurs then redis.call('DEL', KEYS[1]) end
+        if ARGV[2] ~= '' then
+            local other = redis.call('GET', KEYS[2])
+            if not other or tonumber(string.match(other, '^%a(%d+) ')) < tonumber(ARGV[3]) then
+                redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[4])
+                redis.call('PUBLISH', ARGV[5], '1')
+            end
+        elseif isOurs then
+            redis.call('PUBLISH', ARGV[5], '1')
+        end
+        return isOurs and 1 or 0
         """)
 
     /// Adds purges, each later than all before it, so that a server reads on from the last one that it has.

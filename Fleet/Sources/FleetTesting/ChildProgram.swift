@@ -10,6 +10,9 @@ public final class ChildProgram: Sendable {
     /// Starts the program of its arguments and ends it when the pipe that it reads from is closed.
     private static let keeper = #""$@" & echo "pid $!"; read -r line; kill -9 $!"#
 
+    /// Behind the last line.
+    private static let end = ""
+
     private let input: FileHandle
     private let lines = EventLog<String>()
 
@@ -38,7 +41,7 @@ public final class ChildProgram: Sendable {
             while case let piece = reader.availableData, !piece.isEmpty {
                 lines.append(String(decoding: piece, as: UTF8.self))
             }
-            lines.append("ended")
+            lines.append(Self.end)
         }
     }
 
@@ -50,6 +53,6 @@ public final class ChildProgram: Sendable {
     /// Ends it at once.
     public func stop() { try? input.close() }
 
-    /// Returns once it has written this, or has ended.
-    public func wait(for text: String) async { await lines.wait { $0.last == "ended" || $0.joined().contains(text) } }
+    /// Returns once it has ended.
+    public func ended() async { await lines.wait { $0.last == Self.end } }
 }

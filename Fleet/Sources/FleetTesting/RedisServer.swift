@@ -136,6 +136,7 @@ public final class RedisServer: Sendable {
 
     /// Where a program is.
     public static func find(_ program: String) -> String? {
+        if program.hasPrefix("/") { return program }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"]
         return folders.map { "\($0)/\(program)" }.first { FileManager.default.isExecutableFile(atPath: $0) }

@@ -286,10 +286,9 @@ struct FleetWalk {
         let isCurrent = table.verdict(source: "source", tags: [StableHash.of("tag")], begun: begun) == .current
         guard !happens(trouble.lostCommands) else { return }
         let outcome = FleetOutcome(.result, begun: begun, content: [UInt8(version)])
-        let isDone = redis.finish(
+        _ = redis.finish(
             "result", source: "source", token: requests[number].token, isCurrent ? outcome : nil, ofSource: false,
             life: Self.life)
-        guard isDone else { return }
         for listener in requests.indices { schedule(.message(listener), in: latency()) }
     }
 

@@ -62,13 +62,14 @@ struct ModelRedis {
         _ result: String, source: String, token: String, _ outcome: FleetOutcome?, ofSource: Bool, life: Int
     ) -> Bool {
         expire()
-        guard locks[result]?.token == token else { return false }
-        if let outcome {
+        let isOurs = locks[result]?.token == token
+        if isOurs { locks[result] = nil }
+        let other = ofSource ? failures[source] : results[result]
+        if let outcome, other.map({ $0.outcome.begun < outcome.begun }) ?? true {
             let kept = Kept(outcome: outcome, until: now + max(life, 1))
             if ofSource { failures[source] = kept } else { results[result] = kept }
         }
-        locks[result] = nil
-        return true
+        return isOurs
     }
 
     mutating func purge(_ members: [PurgeMember], newList: String, life: Int, most: Int) -> Int {

@@ -27,7 +27,8 @@ extension ImageEndpoint {
                 ("webimage_redis_commands_total{result=\"spared\"}", redis.spared),
             ]
             gauges = [
-                ("webimage_fleet_servers", fleet.servers), ("webimage_redis_circuit_open", fleet.isAvailable ? 0 : 1),
+                ("webimage_fleet_servers", fleet.servers), ("webimage_purges_known", fleet.purges.latest),
+                ("webimage_redis_circuit_open", fleet.isAvailable ? 0 : 1),
                 ("webimage_fleet_in_touch", fleet.isInTouch ? 1 : 0),
             ]
         }

@@ -10,7 +10,8 @@ struct WebImageServer: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "webimage-server", abstract: "Serves pictures of other servers in other sizes and formats.",
         discussion: "Settings are variables of the environment: see the guide Run the server.", version: "0.1",
-        subcommands: [Serve.self, CheckConfig.self, Sign.self, Health.self, Demo.self], defaultSubcommand: Serve.self)
+        subcommands: [Serve.self, CheckConfig.self, Sign.self, Health.self, Demo.self, FleetDemo.self],
+        defaultSubcommand: Serve.self)
 }
 
 struct SettingsFile: ParsableArguments {
