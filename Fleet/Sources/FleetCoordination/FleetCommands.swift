@@ -62,7 +62,10 @@ struct FleetCommands: Sendable {
         let bytes = outcome.map { RESPArgument(ByteBuffer(bytes: $0.bytes)) } ?? ""
         return try await run(
             .finish, [keys.lock(result), ofSource ? keys.failure(source) : keys.result(result)],
-            [RESPArgument(token), bytes, RESPArgument(outcome?.begun ?? 0), RESPArgument(max(life, 1)), RESPArgument(keys.channel(result))]
+            [
+                RESPArgument(token), bytes, RESPArgument(outcome?.begun ?? 0), RESPArgument(max(life, 1)),
+                RESPArgument(keys.channel(result)),
+            ]
         ).integer == 1
     }
 

@@ -53,7 +53,8 @@ import WebImageTesting
 
         /// Which server answers.
         func ask(_ path: String) async throws -> Int? {
-            let text = try await RawConnection.answer("GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", port: port)
+            let request = "GET \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            let text = try await RawConnection.answer(request, port: port)
             return text.hasPrefix("HTTP/1.1 200") ? text.last.flatMap { Int(String($0)) } : nil
         }
 
@@ -71,7 +72,8 @@ import WebImageTesting
                 .replacingOccurrences(of: "=", with: "")
             let forms = [
                 [
-                    "/signature/plain/\(plain)", "/other/rs:fit:3:4/plain/\(plain)", "/_/w:1/h:2/q:3/plain/\(plain)@webp",
+                    "/signature/plain/\(plain)", "/other/rs:fit:3:4/plain/\(plain)",
+                    "/_/w:1/h:2/q:3/plain/\(plain)@webp",
                     "/info/s1/s:1/plain/\(plain)", "/srcset/s2/w:1:2:3/plain/\(plain)",
                 ],
                 [
