@@ -28,6 +28,7 @@ let package = Package(
     products: [
         .library(name: "RedisClient", targets: ["RESP", "RedisClient"]),
         .library(name: "FleetCoordination", targets: ["FleetCoordination"]),
+        .library(name: "FleetCrypto", targets: ["FleetCrypto"]),
         .library(name: "FleetTesting", targets: ["FleetTesting"]),
     ],
     traits: [
@@ -40,12 +41,18 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.34.0"),
     ],
     targets: [
+        .systemLibrary(
+            name: "CFleetCrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+        // Digests and codes that only who knows a secret can make.
+        room("FleetCrypto", ["CFleetCrypto"]),
         room("RESP", [nioCore]),
         room("RedisClient", ["RESP", nioCore, nioPosix, nioTLS]),
         // What servers do together: each piece of work once, purges that reach all.
         room("FleetCoordination", ["RESP", "RedisClient", nioCore]),
         // What tests talk to: a redis-server of their own.
         room("FleetTesting", []),
+        tests("FleetCryptoTests", ["FleetCrypto"]),
         tests("RESPTests", ["RESP", "FleetTesting", nioCore]),
         tests(
             "FleetCoordinationTests", ["FleetCoordination", "RESP", "RedisClient", "FleetTesting", nioCore, nioPosix]),

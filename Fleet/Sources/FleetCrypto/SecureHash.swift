@@ -1,0 +1,48 @@
+import CFleetCrypto
+
+/// SHA-256 (FIPS 180-4), by libcrypto.
+public enum SecureHash {
+    /// How many bytes a digest and a code have.
+    public static let length = 32
+
+    /// - Returns: 32 bytes.
+    public static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: length)
+        _ = SHA256(bytes, bytes.count, &digest)
+        return digest
+    }
+}
+
+/// A secret of which codes are made that only who knows it can make: HMAC-SHA256 (RFC 2104).
+public struct SecretKey: Sendable {
+    private let bytes: [UInt8]
+
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    /// - Returns: 32 bytes.
+    public func code(of message: [UInt8]) -> [UInt8] {
+        var code = [UInt8](repeating: 0, count: SecureHash.length)
+        var length: UInt32 = 0
+        // An array without storage has no address, which libcrypto would take for the key of the call before.
+        let key = bytes.isEmpty ? [0] : bytes
+        HMAC(EVP_sha256(), key, Int32(bytes.count), message, message.count, &code, &length)
+        return code
+    }
+
+    /// Whether `code` is that of `message`. How long it takes tells nothing of where the two differ.
+    public func accepts(_ code: some Collection<UInt8>, of message: [UInt8]) -> Bool {
+        let (given, wanted) = (Array(code), self.code(of: message))
+        return given.count == wanted.count && CRYPTO_memcmp(given, wanted, wanted.count) == 0
+    }
+}
+
+/// Bytes as text of the digits 0 to f, in lower case.
+public enum Hexadecimal {
+    public static func text(_ bytes: some Sequence<UInt8>) -> String {
+        var digits: [UInt8] = []
+        for byte in bytes {
+            for half in [byte >> 4, byte & 15] { digits.append(half + (half < 10 ? 48 : 87)) }
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+}
