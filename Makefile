@@ -51,6 +51,7 @@ test: test-programs  ## every check that CI runs
 	$(SWIFT_TEST)
 	scripts/run-server-tests
 	scripts/run-fleet-tests
+	scripts/run-tier-tests
 	scripts/check-builds
 
 install: libraries  ## the command into PREFIX/bin, /usr/local at first; it needs none of Swift's libraries

@@ -30,3 +30,18 @@ public enum RedisError: Error, Hashable, Sendable {
         }
     }
 }
+
+extension RedisError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .configuration(let text): text
+        case .connectionLost: "there is no connection, or it was lost before the answer came"
+        case .timedOut: "the answer did not come in time"
+        case .overloaded: "as many commands as may wait do"
+        case .circuitOpen: "the server keeps failing and is left alone for now"
+        case .refused(let text): "the server refused a command: \(text)"
+        case .malformed(let error): "what the server sent is not RESP3: \(error)"
+        case .closed: "the client was closed"
+        }
+    }
+}

@@ -140,6 +140,23 @@ extension ImageCache {
         if let failure { throw failure }
     }
 
+    /// Removes an original and all that was made of it from memory and from the disk, and leaves the further tiers alone: for
+    /// what another program has removed from a tier that both use. Of finished pictures on disk
+    /// (``ImageRequest/Caching/store``) only those go that are stored under the key of the original.
+    ///
+    /// - Parameter key: of the original, see ``ImageRequest/originalKey``.
+    /// - Complexity: O(n) in the pictures in memory.
+    public func removeHere(original key: CacheKey) async throws(WebImageError) {
+        pending.withLock { pending in
+            pending.removals.note(key, from: .all)
+            reads?.forget(key)
+            memoryCache.removeVariants(of: key)
+            pending.cancel(key)
+        }
+        guard let disk = diskCache else { return }
+        try await onFileThread(.normal) { () throws(WebImageError) in _ = try disk.remove(key) }
+    }
+
     /// See ``ImageCaching/clear(_:)``. What is in further tiers stays: others may use them, too.
     public func clear(_ layers: CacheLayers) async throws(WebImageError) {
         pending.withLock { pending in

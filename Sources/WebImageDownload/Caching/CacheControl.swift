@@ -22,6 +22,8 @@ package struct CacheControl: Hashable, Sendable {
     package private(set) var onlyIfCached = false
     /// Seconds, as all that follow.
     package private(set) var maxAge: Int64?
+    /// For shared caches, in place of the above (`s-maxage`).
+    package private(set) var sharedMaxAge: Int64?
     package private(set) var minFresh: Int64?
     /// `Int64.max` for one without a number.
     package private(set) var maxStale: Int64?
@@ -78,11 +80,12 @@ package struct CacheControl: Hashable, Sendable {
         case "immutable": immutable = immutable || argument.isNone
         case "must-understand": mustUnderstand = mustUnderstand || argument.isNone
         case "max-age": maxAge = maxAge ?? Self.seconds(argument) ?? 0
+        case "s-maxage": sharedMaxAge = sharedMaxAge ?? Self.seconds(argument) ?? 0
         case "min-fresh": minFresh = minFresh ?? Self.seconds(argument) ?? DeltaSeconds.most
         case "max-stale": maxStale = maxStale ?? (argument.isNone ? .max : Self.seconds(argument) ?? 0)
         case "stale-while-revalidate": staleWhileRevalidate = staleWhileRevalidate ?? Self.seconds(argument) ?? 0
         case "stale-if-error": staleIfError = staleIfError ?? Self.seconds(argument) ?? 0
-        default: break  // s-maxage and proxy-revalidate are for shared caches, no-transform for proxies.
+        default: break  // proxy-revalidate and no-transform are for proxies.
         }
     }
 

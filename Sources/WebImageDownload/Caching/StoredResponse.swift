@@ -46,7 +46,7 @@ package struct StoredResponse: Hashable, Sendable {
     /// The first field of that name, which is given in lower case.
     package subscript(name: String) -> String? { fields.first { $0.name == name }?.value }
 
-    var control: CacheControl { CacheControl(self["cache-control"]) }
+    package var control: CacheControl { CacheControl(self["cache-control"]) }
     var entityTag: EntityTag? { EntityTag(self["etag"]) }
     var lastModified: HTTPTimestamp? { self["last-modified"].flatMap { HTTPTimestamp($0, now: responseTime) } }
     /// When the origin made the answer; when it came, for an origin without a clock (RFC 9110 section 6.6.1).

@@ -119,6 +119,8 @@ import WebImageTesting
         #expect(control.staleWhileRevalidate == 3 && control.staleIfError == 4)
         #expect(CacheControl(nil) == CacheControl("") && CacheControl(nil).maxAge == nil)
         #expect(CacheControl("max-stale=9").maxStale == 9)
+        #expect(CacheControl("s-maxage=8, max-age=7, s-maxage=9").sharedMaxAge == 8)
+        #expect(CacheControl("s-maxage=soon").sharedMaxAge == 0 && control.sharedMaxAge == nil)
     }
 
     /// What allows is only believed as it should be written, what forbids in any way.

@@ -1,0 +1,54 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Further tiers of the library's caches, which several programs and machines share. A package of its own, so that who uses
+// the library without them never builds NIO.
+let swiftSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: swiftSettings)
+}
+
+let library = Target.Dependency.product(name: "WebImage", package: "WebImage")
+let testing = Target.Dependency.product(name: "WebImageTesting", package: "WebImage")
+let redis = Target.Dependency.product(name: "RedisClient", package: "Fleet")
+let crypto = Target.Dependency.product(name: "FleetCrypto", package: "Fleet")
+let fleetTesting = Target.Dependency.product(name: "FleetTesting", package: "Fleet")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+
+let package = Package(
+    name: "webimage-tiers",
+    platforms: [.macOS(.v15)],
+    products: [.library(name: "RedisTier", targets: ["RedisTier"])],
+    traits: [
+        // Without it `rediss://` is refused, and BoringSSL is not built.
+        .trait(name: "TLS", description: "Connections to Redis by TLS"),
+        .default(enabledTraits: ["TLS"]),
+    ],
+    dependencies: [
+        .package(path: "../Fleet", traits: [.trait(name: "TLS", condition: .when(traits: ["TLS"]))]),
+        .package(name: "WebImage", path: ".."),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    ],
+    targets: [
+        // Entries as bytes that only who knows a secret can make.
+        room("TierEntries", [library, crypto]),
+        room("RedisTier", ["TierEntries", library, redis, crypto, nioCore, nioPosix]),
+        tests("TierEntriesTests", ["TierEntries", library, testing]),
+        tests("RedisTierTests", ["RedisTier", "TierEntries", library, testing, redis, fleetTesting, httpTypes]),
+    ],
+    swiftLanguageModes: [.v6]
+)

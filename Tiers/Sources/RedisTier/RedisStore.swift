@@ -1,0 +1,135 @@
+import NIOCore
+import RESP
+import RedisClient
+
+/// What a tier keeps in Redis, as calls. Any thread may use it.
+///
+/// An entry is a hash with the fields `m`, the signed head, and `b`, the body, so that one can be had and changed without the
+/// other. Removals are a stream of which each entry names the one before it: so who reads it notices what is missing.
+struct RedisStore: Sendable {
+    struct Found {
+        var head: [UInt8]
+        var body: [UInt8]
+    }
+
+    /// What was removed since somebody looked last.
+    struct News {
+        struct Item {
+            var id: String
+            /// The one before it; `0-0` for the first.
+            var previous: String
+            var fields: [[UInt8]]
+        }
+
+        /// The last removal of all; `0-0` where there is none.
+        var last: String
+        /// At most ``mostRead``.
+        var items: [Item]
+    }
+
+    /// So many removals are remembered, for programs that are cut off for a while.
+    private static let mostRemovals = 100_000
+    /// Removals that nobody adds to are forgotten after 31 days.
+    private static let removalLife = 31 * 86_400
+    static let mostRead = 500
+
+    let client: RedisClient
+    private let start: String
+
+    /// One tag in braces holds everything in one slot of a cluster, as the scripts need it.
+    init(_ client: RedisClient, prefix: String) { (self.client, start) = (client, "{\(prefix):t1}:") }
+
+    private func key(_ name: String) -> RESPArgument { RESPArgument("\(start)o:\(name)") }
+    private var removals: RESPArgument { RESPArgument("\(start)removed") }
+    /// Says that something was removed, and no more.
+    var channel: String { "\(start)c" }
+
+    func entry(_ name: String) async throws(RedisError) -> Found? {
+        let value = try await client.send(["HMGET", key(name), "m", "b"])
+        guard let members = value.members, members.count == 2 else { throw .refused("an answer of another form") }
+        guard let head = members[0].bytes, let body = members[1].bytes else { return nil }
+        return Found(head: Array(head.readableBytesView), body: Array(body.readableBytesView))
+    }
+
+    func head(_ name: String) async throws(RedisError) -> [UInt8]? {
+        try await client.send(["HGET", key(name), "m"]).bytes.map { Array($0.readableBytesView) }
+    }
+
+    /// - Parameter life: in seconds.
+    func put(_ name: String, head: [UInt8], body: [UInt8], life: Int64) async throws(RedisError) {
+        _ = try await client.send([
+            "EVAL", "redis.call('HSET', KEYS[1], 'm', ARGV[1], 'b', ARGV[2]) redis.call('EXPIRE', KEYS[1], ARGV[3])",
+            "1", key(name), RESPArgument(ByteBuffer(bytes: head)), RESPArgument(ByteBuffer(bytes: body)),
+            RESPArgument(Int(life)),
+        ])
+    }
+
+    /// - Returns: false where there is another head by now.
+    func replace(
+        _ name: String, head old: [UInt8], by new: [UInt8], life: Int64
+    ) async throws(RedisError) -> Bool {
+        let script = """
+            if redis.call('HGET', KEYS[1], 'm') ~= ARGV[1] then return 0 end
+            redis.call('HSET', KEYS[1], 'm', ARGV[2])
+            redis.call('EXPIRE', KEYS[1], ARGV[3])
+            return 1
+            """
+        let value = try await client.send([
+            "EVAL", RESPArgument(script), "1", key(name), RESPArgument(ByteBuffer(bytes: old)),
+            RESPArgument(ByteBuffer(bytes: new)), RESPArgument(Int(life)),
+        ])
+        return value.integer == 1
+    }
+
+    /// Removes an entry that is others' no more; nobody need be told.
+    func drop(_ name: String) async throws(RedisError) -> Bool {
+        try await client.send(["UNLINK", key(name)]).integer == 1
+    }
+
+    /// Removes an entry and tells everybody.
+    func remove(_ name: String, _ fields: [[UInt8]]) async throws(RedisError) -> Bool {
+        let script = """
+            local last = redis.call('XREVRANGE', KEYS[2], '+', '-', 'COUNT', 1)[1]
+            local words = {'p', last and last[1] or '0-0'}
+            for index = 4, #ARGV do
+                words[#words + 1] = 'f'
+                words[#words + 1] = ARGV[index]
+            end
+            redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[1], '*', unpack(words))
+            redis.call('EXPIRE', KEYS[2], ARGV[2])
+            redis.call('PUBLISH', ARGV[3], '1')
+            return redis.call('UNLINK', KEYS[1])
+            """
+        let value = try await client.send(
+            [
+                "EVAL", RESPArgument(script), "2", key(name), removals, RESPArgument(Self.mostRemovals),
+                RESPArgument(Self.removalLife), RESPArgument(channel),
+            ] + fields.map { RESPArgument(ByteBuffer(bytes: $0)) })
+        return value.integer == 1
+    }
+
+    /// - Parameter id: of the last removal that is known; nil: only ask which is the last.
+    func removals(after id: String?) async throws(RedisError) -> News {
+        let script = """
+            local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+            local news = {}
+            if ARGV[1] ~= '' then news = redis.call('XRANGE', KEYS[1], '(' .. ARGV[1], '+', 'COUNT', ARGV[2]) end
+            return {last and last[1] or '0-0', news}
+            """
+        let value = try await client.send([
+            "EVAL", RESPArgument(script), "1", removals, RESPArgument(id ?? ""), RESPArgument(Self.mostRead),
+        ])
+        guard let parts = value.members, parts.count == 2, let last = parts[0].text, let items = parts[1].members else {
+            throw .refused("an answer of another form")
+        }
+        return News(last: last, items: items.compactMap { Self.item($0) })
+    }
+
+    private static func item(_ value: RESPValue) -> News.Item? {
+        guard let parts = value.members, parts.count == 2, let id = parts[0].text, let words = parts[1].members,
+            words.count >= 2, let previous = words[1].text
+        else { return nil }
+        let fields = stride(from: 3, to: words.count, by: 2).compactMap { words[$0].bytes }
+        return News.Item(id: id, previous: previous, fields: fields.map { Array($0.readableBytesView) })
+    }
+}

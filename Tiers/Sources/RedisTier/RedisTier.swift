@@ -1,0 +1,194 @@
+public import NIOCore
+import NIOPosix
+import RESP
+public import RedisClient
+import Synchronization
+public import TierEntries
+public import WebImage
+
+/// A tier of an ``WebImage/ImageManager``'s cache in Redis or Valkey: what one program has fetched, others need not fetch.
+///
+///     var configuration = ImageManager.Configuration()
+///     let tier = try RedisTier(.init(url: "redis://cache.example", secret: secret))
+///     configuration.tiers = [tier]
+///     let manager = ImageManager(configuration: configuration)
+///     let following = try tier.follow(removalsInto: manager)
+///
+/// It is a shared cache (RFC 9111): answers that are `private` are not put there, nor those to requests with credentials or
+/// cookies unless the origin says that all may have them, and `s-maxage` counts. Originals only, of HTTP answers, up to
+/// ``Configuration/longestBody``. All that it takes from Redis is signed, and what is not, counts as missing.
+///
+/// A load waits ``Configuration/deadline`` for it at most. A server that fails five times in a row is left alone for a second,
+/// then for longer, and until then counts as empty. Any thread may use it.
+public final class RedisTier: BytesTier {
+    public struct Configuration: Sendable {
+        /// Where the server is and how it is talked to.
+        public var redis: RedisConfiguration
+        /// Signs the entries: 16 bytes at the least, the same in all programs that share them, and nobody else's.
+        public var secret: [UInt8]
+        /// Tells those apart that share a server and not their pictures. Default `wi`.
+        public var prefix = "wi"
+        /// Longer originals are not put there: one would hold up what is behind it. Default 1 MiB.
+        public var longestBody = ByteCount.mebibytes(1)
+        /// For how long an original is kept at most; `s-maxage` may make it less. Default a day.
+        public var lifetime = Duration.seconds(86_400)
+        /// For a question, and for a change. Default 50 ms.
+        public var deadline = Duration.milliseconds(50)
+
+        public init(redis: RedisConfiguration, secret: [UInt8]) { (self.redis, self.secret) = (redis, secret) }
+
+        /// - Parameter url: `redis://`, `rediss://` (TLS) with `[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`, or `unix:///PATH`.
+        /// - Throws: an error that does not repeat the URL: it may hold a password.
+        public init(url: String, secret: [UInt8]) throws(TierSetupError) {
+            do throws(RedisError) {
+                self.init(redis: try RedisConfiguration(url: url), secret: secret)
+            } catch {
+                throw TierSetupError("\(error)")
+            }
+        }
+    }
+
+    /// Counts since the tier was made.
+    public struct Statistics: Hashable, Sendable {
+        public var hits = 0
+        public var misses = 0
+        public var puts = 0
+        /// Originals that were not put there, because others must not have them or they are too long.
+        public var refusals = 0
+        /// What was found and was not made with this secret, or was damaged.
+        public var damaged = 0
+        /// What others removed and this program was told.
+        public var removalsHeard = 0
+
+        public init() {}
+    }
+
+    let store: RedisStore
+    let seal: EntrySeal
+    /// Names this program in what it tells the others.
+    let name = "\(UInt64.random(in: 0 ... .max))"
+    private let configuration: Configuration
+    private let state = Mutex(Statistics())
+
+    /// Connects when it is first used.
+    ///
+    /// - Parameter loop: carries the connection. Default: one of NIO's own.
+    /// - Throws: for a secret that is too short, and for what is not built in (TLS without that trait).
+    public init(_ configuration: Configuration, on loop: (any EventLoop)? = nil) throws(TierSetupError) {
+        var configuration = configuration
+        seal = try EntrySeal(secret: configuration.secret)
+        configuration.redis.deadline = TimeAmount(configuration.deadline)
+        configuration.redis.limits.string = max(configuration.longestBody.bytes, 1 << 20) + (1 << 20)
+        self.configuration = configuration
+        do throws(RedisError) {
+            store = try RedisStore(
+                RedisClient(configuration.redis, group: loop ?? MultiThreadedEventLoopGroup.singleton.next()),
+                prefix: configuration.prefix)
+        } catch {
+            throw TierSetupError("\(error)")
+        }
+    }
+
+    public var statistics: Statistics { state.withLock { $0 } }
+
+    /// Whether the server is asked at all: it did not fail several times in a row.
+    public var isAvailable: Bool { store.client.isAvailable }
+
+    /// Ends the connections. Nothing is found from then on, and changes fail.
+    public func close() async { await store.client.close() }
+
+    // MARK: - The tier
+
+    public var readDeadline: Duration { configuration.deadline }
+    public var changeDeadline: Duration { configuration.deadline * 10 }
+
+    public func entry(for key: CacheKey) async throws(WebImageError) -> TierEntry? {
+        guard let found = try await failing({ () throws(RedisError) in try await store.entry(seal.name(of: key)) })
+        else { return count(nil) }
+        guard let entry = seal.entry(head: found.head, body: found.body, for: key) else { return countDamaged() }
+        return count(entry)
+    }
+
+    public func metadata(for key: CacheKey) async throws(WebImageError) -> DiskMetadata? {
+        guard let head = try await failing({ () throws(RedisError) in try await store.head(seal.name(of: key)) })
+        else { return count(nil) }
+        guard let metadata = seal.metadata(of: head, for: key) else { return countDamaged() }
+        return count(metadata)
+    }
+
+    @discardableResult
+    public func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool {
+        let name = seal.name(of: key)
+        guard entry.body.count <= configuration.longestBody.bytes, let life = life(of: entry.metadata) else {
+            state.withLock { $0.refusals += 1 }
+            // What is there is older.
+            _ = try await failing { () throws(RedisError) in try await store.drop(name) }
+            return false
+        }
+        let head = seal.head(of: entry, for: key)
+        try await failing { () throws(RedisError) in try await store.put(name, head: head, body: entry.body, life: life)
+        }
+        state.withLock { $0.puts += 1 }
+        return true
+    }
+
+    @discardableResult
+    public func renew(
+        _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?
+    ) async throws(WebImageError) -> Bool {
+        let name = seal.name(of: key)
+        for _ in 0..<Self.mostTries {
+            let old = try await failing { () throws(RedisError) in try await store.head(name) }
+            guard let old, let known = seal.metadata(of: old, for: key), let changed = change(known),
+                let head = seal.head(old, with: changed, for: key)
+            else { return false }
+            guard let life = life(of: changed) else {
+                return try await failing { () throws(RedisError) in try await store.drop(name) }
+            }
+            let isDone = try await failing { () throws(RedisError) in
+                try await store.replace(name, head: old, by: head, life: life)
+            }
+            if isDone { return true }
+        }
+        throw WebImageError(.locked, "others keep changing this entry in Redis")
+    }
+
+    private static let mostTries = 8
+
+    /// The other programs that follow removals are told, too.
+    @discardableResult
+    public func remove(_ key: CacheKey) async throws(WebImageError) -> Bool {
+        let removal = Removal(key: key, sender: name)
+        return try await failing { () throws(RedisError) in
+            try await store.remove(seal.name(of: key), removal.fields(seal))
+        }
+    }
+
+    private func life(of metadata: DiskMetadata) -> Int64? {
+        metadata.sharedLifetime(most: max(configuration.lifetime.components.seconds, 1))
+    }
+
+    // MARK: - Counts and errors
+
+    private func count<Value>(_ found: Value?) -> Value? {
+        state.withLock { if found == nil { $0.misses += 1 } else { $0.hits += 1 } }
+        return found
+    }
+
+    private func countDamaged<Value>() -> Value? {
+        state.withLock { $0.damaged += 1 }
+        return nil
+    }
+
+    func countRemovals(_ count: Int) { state.withLock { $0.removalsHeard += count } }
+
+    private func failing<Value>(
+        _ work: () async throws(RedisError) -> Value
+    ) async throws(WebImageError) -> Value {
+        do throws(RedisError) {
+            return try await work()
+        } catch {
+            throw WebImageError(.cacheIO, "Redis: \(error)")
+        }
+    }
+}

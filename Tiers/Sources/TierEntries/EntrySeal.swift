@@ -1,0 +1,73 @@
+import FleetCrypto
+public import WebImage
+
+/// Turns entries of a cache into bytes for a storage that others can write to, and back.
+///
+/// Only what was made with the same secret is taken back, under the key that it was made for, and as it was: all of it is
+/// signed (HMAC-SHA256). It is not encrypted: who can read the storage sees pictures and their URLs.
+public struct EntrySeal: Sendable {
+    /// Of the parts that stand before the metadata.
+    private enum Part {
+        static let version: UInt8 = 1
+        static let code = 1..<33
+        static let digest = 33..<65
+    }
+
+    private let names: SecretKey
+    private let entries: SecretKey
+    private let messages: SecretKey
+
+    /// - Parameter secret: 16 bytes at the least, the same in all programs that share the storage.
+    /// - Throws: for a shorter one.
+    public init(secret: [UInt8]) throws(TierSetupError) {
+        guard secret.count >= 16 else { throw TierSetupError("the secret of a tier has fewer than 16 bytes") }
+        // A code of one kind is never good as one of another.
+        let secret = SecretKey(secret)
+        names = SecretKey(secret.code(of: Array("names".utf8)))
+        entries = SecretKey(secret.code(of: Array("entries".utf8)))
+        messages = SecretKey(secret.code(of: Array("messages".utf8)))
+    }
+
+    /// Under what name an entry is kept: 64 digits that tell nothing of the key.
+    public func name(of key: CacheKey) -> String { Hexadecimal.text(names.code(of: Array(key.text.utf8))) }
+
+    /// What is kept of an entry beside its body.
+    public func head(of entry: TierEntry, for key: CacheKey) -> [UInt8] {
+        head(entry.metadata, SecureHash.sha256(entry.body), key)
+    }
+
+    /// A head with other metadata, for the same body.
+    ///
+    /// - Returns: nil where `head` is none that was made with this secret for that key.
+    public func head(_ head: [UInt8], with metadata: DiskMetadata, for key: CacheKey) -> [UInt8]? {
+        guard self.metadata(of: head, for: key) != nil else { return nil }
+        return self.head(metadata, Array(head[Part.digest]), key)
+    }
+
+    private func head(_ metadata: DiskMetadata, _ digest: [UInt8], _ key: CacheKey) -> [UInt8] {
+        let signed = digest + metadata.serialized(for: key)
+        return [Part.version] + entries.code(of: signed) + signed
+    }
+
+    /// - Returns: nil where `head` is none that was made with this secret for that key.
+    public func metadata(of head: [UInt8], for key: CacheKey) -> DiskMetadata? {
+        guard head.count > Part.digest.upperBound, head[0] == Part.version,
+            entries.accepts(head[Part.code], of: Array(head[Part.digest.lowerBound...]))
+        else { return nil }
+        return DiskMetadata(serialized: Array(head[Part.digest.upperBound...]), for: key)
+    }
+
+    /// - Returns: nil where the two are not what was made with this secret for that key.
+    public func entry(head: [UInt8], body: [UInt8], for key: CacheKey) -> TierEntry? {
+        guard let metadata = metadata(of: head, for: key), SecureHash.sha256(body).elementsEqual(head[Part.digest])
+        else { return nil }
+        return TierEntry(body: body, metadata: metadata)
+    }
+
+    /// Signs what programs tell each other.
+    public func code(of message: String) -> [UInt8] { messages.code(of: Array(message.utf8)) }
+
+    public func accepts(_ code: [UInt8], of message: String) -> Bool {
+        messages.accepts(code, of: Array(message.utf8))
+    }
+}

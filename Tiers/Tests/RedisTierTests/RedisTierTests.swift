@@ -1,0 +1,165 @@
+import FleetTesting
+import RESP
+import RedisClient
+import Testing
+import TierEntries
+import WebImage
+
+@testable import RedisTier
+
+/// With a redis-server of their own.
+@Suite(.enabled(if: RedisServer.isInstalled, "no redis-server is installed"))
+struct RedisTierTests {
+    private let redis: RedisServer
+    private let tier: RedisTier
+    private let key = CacheKey("http://pictures.test/a.png")
+
+    init() async throws {
+        redis = try await RedisServer()
+        tier = try Self.tier(redis)
+    }
+
+    static func tier(
+        _ redis: RedisServer, secret: String = "a secret of all programs",
+        _ change: (inout RedisTier.Configuration) -> Void = { _ in }
+    ) throws -> RedisTier {
+        var configuration = try RedisTier.Configuration(url: redis.url, secret: Array(secret.utf8))
+        // A machine that is busy with other tests is slow.
+        configuration.deadline = .seconds(20)
+        change(&configuration)
+        return try RedisTier(configuration)
+    }
+
+    /// As an origin's answer with these fields.
+    private func entry(_ fields: (String, String)..., body: [UInt8] = [1, 2, 3]) -> TierEntry {
+        var metadata = DiskMetadata()
+        metadata.status = 200
+        metadata.url = key.text
+        metadata.headers = fields.map { .init(name: $0.0, value: $0.1) }
+        return TierEntry(body: body, metadata: metadata)
+    }
+
+    private func life(_ key: CacheKey) async throws -> Int {
+        try await tier.store.client.send(["TTL", RESPArgument("{wi:t1}:o:\(tier.seal.name(of: key))")]).integer ?? 0
+    }
+
+    @Test func whatOnePutsAnotherFinds() async throws {
+        let other = try Self.tier(redis)
+        let entry = entry(("etag", "\"1\""), ("cache-control", "max-age=60"), body: Array(repeating: 7, count: 100_000))
+        #expect(try await other.entry(for: key) == nil)
+        #expect(try await tier.put(entry, for: key))
+        #expect(try await other.entry(for: key) == entry)
+        #expect(try await other.metadata(for: key) == entry.metadata)
+        #expect(try await other.entry(for: CacheKey("http://pictures.test/b.png")) == nil)
+        #expect(other.statistics.hits == 2 && other.statistics.misses == 2 && tier.statistics.puts == 1)
+    }
+
+    @Test func anEntryIsRenewedWhereItIsStillThat() async throws {
+        try await tier.put(entry(("etag", "\"1\"")), for: key)
+        #expect(try await tier.renew(key) { $0.value(of: "etag") == "\"2\"" ? $0 : nil } == false)
+        let isRenewed = try await tier.renew(key) { old in
+            var new = old
+            new.responseTime = 77
+            return new
+        }
+        #expect(isRenewed)
+        #expect(try await tier.metadata(for: key)?.responseTime == 77)
+        #expect(try await tier.entry(for: key)?.body == [1, 2, 3])
+        #expect(try await tier.renew(CacheKey("other")) { $0 } == false)
+    }
+
+    @Test func whatIsReplacedMeanwhileIsLookedAtAgain() async throws {
+        try await tier.put(entry(("etag", "\"1\"")), for: key)
+        let head = try #require(try await tier.store.head(tier.seal.name(of: key)))
+        try await tier.put(entry(("etag", "\"2\"")), for: key)
+        #expect(try await tier.store.replace(tier.seal.name(of: key), head: head, by: head, life: 5) == false)
+        #expect(try await tier.metadata(for: key)?.value(of: "etag") == "\"2\"")
+    }
+
+    @Test func anEntryIsRemoved() async throws {
+        try await tier.put(entry(), for: key)
+        #expect(try await tier.remove(key))
+        #expect(try await tier.entry(for: key) == nil)
+        #expect(try await tier.remove(key) == false)
+    }
+
+    @Test func entriesEnd() async throws {
+        try await tier.put(entry(), for: key)
+        #expect((86_390...86_400).contains(try await life(key)))
+        try await tier.put(entry(("cache-control", "max-age=9, s-maxage=600")), for: key)
+        #expect((590...600).contains(try await life(key)))
+        let isRenewed = try await tier.renew(key) { old in
+            var new = old
+            new.headers = [.init(name: "cache-control", value: "s-maxage=300")]
+            return new
+        }
+        #expect(isRenewed)
+        #expect((290...300).contains(try await life(key)))
+    }
+
+    @Test(arguments: ["private", "no-store", "s-maxage=0"]) func whatOthersMustNotHaveIsNotThere(
+        _ control: String
+    ) async throws {
+        try await tier.put(entry(), for: key)
+        #expect(try await tier.put(entry(("cache-control", control)), for: key) == false)
+        #expect(try await tier.entry(for: key) == nil, "the older one is not there any more, either")
+        try await tier.put(entry(), for: key)
+        let isDone = try await tier.renew(key) { old in
+            var new = old
+            new.headers = [.init(name: "cache-control", value: control)]
+            return new
+        }
+        #expect(isDone)
+        #expect(try await tier.entry(for: key) == nil)
+        #expect(tier.statistics.refusals == 1)
+    }
+
+    @Test func whatIsTooLongIsNotThere() async throws {
+        let small = try Self.tier(redis) { $0.longestBody = ByteCount(3) }
+        #expect(try await small.put(entry(), for: key))
+        #expect(try await small.put(entry(body: [1, 2, 3, 4]), for: key) == false)
+        #expect(try await small.entry(for: key) == nil)
+    }
+
+    /// Whoever can write to Redis can make a picture go, and no more.
+    @Test func whatIsNotSignedIsNotTaken() async throws {
+        try await tier.put(entry(), for: key)
+        let name = RESPArgument("{wi:t1}:o:\(tier.seal.name(of: key))")
+        let client = tier.store.client
+        _ = try await client.send(["HSET", name, "b", "other bytes"])
+        #expect(try await tier.entry(for: key) == nil)
+        _ = try await client.send(["HSET", name, "m", "nonsense"])
+        #expect(try await tier.metadata(for: key) == nil)
+        #expect(try await tier.renew(key) { $0 } == false)
+        #expect(tier.statistics.damaged == 2)
+        _ = try await client.send(["DEL", name])
+        _ = try await client.send(["SET", name, "no hash"])
+        await #expect(throws: WebImageError.self) { _ = try await tier.entry(for: key) }
+        #expect(try await Self.tier(redis, secret: "another secret, as long").entry(for: key) == nil)
+    }
+
+    @Test func aServerThatIsGoneIsAnErrorAndComesBack() async throws {
+        let tier = try Self.tier(redis) { $0.deadline = .seconds(2) }
+        try await tier.put(entry(), for: key)
+        await redis.kill()
+        let error = await #expect(throws: WebImageError.self) { _ = try await tier.entry(for: key) }
+        #expect(error?.code == .cacheIO)
+        try await redis.start()
+        // The connection is made anew by itself.
+        while (try? await tier.entry(for: key)) == nil {
+            guard (try? await tier.put(entry(), for: key)) == nil else { break }
+            await Task.yield()
+        }
+        #expect(try await tier.entry(for: key) == entry())
+    }
+
+    @Test func aClosedTierFails() async throws {
+        await tier.close()
+        await #expect(throws: WebImageError.self) { _ = try await tier.entry(for: key) }
+    }
+
+    @Test func aWrongConfigurationIsRefused() {
+        #expect(throws: TierSetupError.self) { try RedisTier.Configuration(url: "http://a", secret: []) }
+        #expect(throws: TierSetupError.self) { try RedisTier(.init(url: "redis://a", secret: [1])) }
+    }
+}
