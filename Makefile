@@ -52,6 +52,7 @@ test: test-programs  ## every check that CI runs
 	scripts/run-server-tests
 	scripts/run-fleet-tests
 	scripts/run-tier-tests
+	scripts/check-manifests
 	scripts/check-builds
 
 install: libraries  ## the command into PREFIX/bin, /usr/local at first; it needs none of Swift's libraries

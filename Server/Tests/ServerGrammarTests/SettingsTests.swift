@@ -1,3 +1,4 @@
+import Foundation
 import ServerConfiguration
 import ServerGrammar
 import Testing
@@ -50,6 +51,23 @@ import WebImage
     @Test func unknownNamesAreAWarning() throws {
         let read = try settings(["WEBIMAGE_ALLOW_UNSIGNED": "1", "IMGPROXY_NONSENSE": "1", "HOME": "/x"])
         #expect(read.warnings == ["IMGPROXY_NONSENSE is not a setting of this server"])
+    }
+
+    /// What is shipped for fleets and for Debian names settings that there are, with values that they take.
+    @Test(arguments: ["Fleet/compose.yaml", "Fleet/kubernetes.yaml", "server.conf", "Dockerfile"])
+    func whatIsShippedNamesSettingsThatThereAre(_ file: String) throws {
+        let packaging = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Packaging")
+        let text = try String(contentsOf: packaging.appending(path: file), encoding: .utf8)
+        var variables = ["IMGPROXY_KEY": "0a", "IMGPROXY_SALT": "0b"]
+        // `NAME: value`, `{name: NAME, value: "value"}`, `NAME=value`
+        let pattern = /\b((?:WEBIMAGE|IMGPROXY)_[A-Z_]+)(?:, value)?[:=] *"?([^"\s}]*)/
+        for match in text.matches(of: pattern) where !match.2.contains("$") && !match.2.isEmpty {
+            // Says what is built.
+            if match.1 == "WEBIMAGE_FORMATS" { continue }
+            variables[String(match.1)] = String(match.2)
+        }
+        #expect(variables.count > 2)
+        #expect(try settings(variables).warnings == [])
     }
 
     @Test func valuesArrive() throws {
