@@ -46,8 +46,12 @@ let package = Package(
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         // Digests and codes that only who knows a secret can make.
         room("FleetCrypto", ["CFleetCrypto"]),
+        // What clients of servers share: TLS, and leaving a server alone that fails.
+        room("FleetConnections", [nioCore, nioTLS]),
         room("RESP", [nioCore]),
-        room("RedisClient", ["RESP", nioCore, nioPosix, nioTLS]),
+        room("RedisClient", ["RESP", "FleetConnections", nioCore, nioPosix]),
+        // Requests to S3 as only who has the credentials can make them. Pure values.
+        room("S3Signing", ["FleetCrypto"]),
         // What servers do together: each piece of work once, purges that reach all.
         room("FleetCoordination", ["RESP", "RedisClient", nioCore]),
         // What tests talk to: a redis-server of their own.
@@ -56,7 +60,9 @@ let package = Package(
         tests("RESPTests", ["RESP", "FleetTesting", nioCore]),
         tests(
             "FleetCoordinationTests", ["FleetCoordination", "RESP", "RedisClient", "FleetTesting", nioCore, nioPosix]),
+        tests("FleetConnectionsTests", ["FleetConnections", nioCore]),
         tests("RedisClientTests", ["RESP", "RedisClient", "FleetTesting", nioCore, nioPosix]),
+        tests("S3SigningTests", ["S3Signing"]),
     ],
     swiftLanguageModes: [.v6]
 )
