@@ -20,6 +20,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["TLS"]))
 
 let package = Package(
@@ -29,11 +30,12 @@ let package = Package(
         .library(name: "RedisClient", targets: ["RESP", "RedisClient"]),
         .library(name: "FleetCoordination", targets: ["FleetCoordination"]),
         .library(name: "FleetCrypto", targets: ["FleetCrypto"]),
+        .library(name: "S3Client", targets: ["S3Signing", "S3Client"]),
         .library(name: "FleetTesting", targets: ["FleetTesting"]),
     ],
     traits: [
-        // Without it `rediss://` is refused, and BoringSSL is not built.
-        .trait(name: "TLS", description: "Connections to Redis by TLS"),
+        // Without it `rediss://` and `https://` are refused, and BoringSSL is not built.
+        .trait(name: "TLS", description: "Connections to Redis and S3 by TLS"),
         .default(enabledTraits: ["TLS"]),
     ],
     dependencies: [
@@ -46,17 +48,25 @@ let package = Package(
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         // Digests and codes that only who knows a secret can make.
         room("FleetCrypto", ["CFleetCrypto"]),
+        // What clients of servers share: TLS, and leaving a server alone that fails.
+        room("FleetConnections", [nioCore, nioTLS]),
         room("RESP", [nioCore]),
-        room("RedisClient", ["RESP", nioCore, nioPosix, nioTLS]),
+        room("RedisClient", ["RESP", "FleetConnections", nioCore, nioPosix]),
+        // Requests to S3 as only who has the credentials can make them. Pure values.
+        room("S3Signing", ["FleetCrypto"]),
+        room("S3Client", ["S3Signing", "FleetConnections", nioCore, nioPosix, nioHTTP]),
         // What servers do together: each piece of work once, purges that reach all.
         room("FleetCoordination", ["RESP", "RedisClient", nioCore]),
-        // What tests talk to: a redis-server of their own.
+        // What tests talk to: a redis-server and a SeaweedFS of their own.
         room("FleetTesting", []),
         tests("FleetCryptoTests", ["FleetCrypto"]),
         tests("RESPTests", ["RESP", "FleetTesting", nioCore]),
         tests(
             "FleetCoordinationTests", ["FleetCoordination", "RESP", "RedisClient", "FleetTesting", nioCore, nioPosix]),
+        tests("FleetConnectionsTests", ["FleetConnections", nioCore]),
         tests("RedisClientTests", ["RESP", "RedisClient", "FleetTesting", nioCore, nioPosix]),
+        tests("S3SigningTests", ["S3Signing"]),
+        tests("S3ClientTests", ["S3Client", "S3Signing", "FleetTesting", nioCore, nioPosix, nioHTTP, nioTLS]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -11,6 +11,15 @@ public enum SecureHash {
         _ = SHA256(bytes, bytes.count, &digest)
         return digest
     }
+
+    /// - Returns: 32 bytes.
+    public static func sha256(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        // No bytes may have no address.
+        guard let start = bytes.baseAddress else { return sha256([]) }
+        var digest = [UInt8](repeating: 0, count: length)
+        _ = SHA256(start, bytes.count, &digest)
+        return digest
+    }
 }
 
 /// A secret of which codes are made that only who knows it can make: HMAC-SHA256 (RFC 2104).

@@ -7,8 +7,12 @@ public final class ChildProgram: Sendable {
         public let description: String
     }
 
-    /// Starts the program of its arguments and ends it when the pipe that it reads from is closed.
-    private static let keeper = #""$@" & echo "pid $!"; read -r line; kill -9 $!"#
+    /// Starts the program of its arguments and ends it when the pipe that it reads from is closed. Then it removes the files whose
+    /// paths it was given, one a line. It does not hold open what the program writes to: that is closed when the program ends.
+    private static let keeper = #"""
+        "$@" & echo "pid $!"; exec >&- 2>&-; read -r line; kill -9 $!
+        printf '%s' "$KEEPER_REMOVES" | while IFS= read -r path; do rm -rf "$path"; done
+        """#
 
     /// Behind the last line.
     private static let end = ""
@@ -19,7 +23,10 @@ public final class ChildProgram: Sendable {
     /// - Parameters:
     ///   - program: found as ``RedisServer/find(_:)`` finds it.
     ///   - environment: besides that of this process.
-    public init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+    ///   - leftovers: files and folders that are removed when it has ended.
+    public init(
+        _ program: String, _ arguments: [String], environment: [String: String] = [:], leftovers: [String] = []
+    ) throws {
         guard let shell = RedisServer.find("sh"), let path = RedisServer.find(program) else {
             throw CannotStart(description: "there is no \(program)")
         }
@@ -27,6 +34,7 @@ public final class ChildProgram: Sendable {
         process.executableURL = URL(fileURLWithPath: shell)
         process.arguments = ["-c", Self.keeper, "keeper", path] + arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.environment?["KEEPER_REMOVES"] = leftovers.map { $0 + "\n" }.joined()
         process.standardInput = input
         process.standardOutput = output
         process.standardError = output
@@ -49,6 +57,14 @@ public final class ChildProgram: Sendable {
 
     /// What it has written.
     public var output: String { lines.events.joined() }
+
+    /// Returns once it has written a text, or has ended.
+    ///
+    /// - Returns: whether it has written it.
+    public func writes(_ text: String) async -> Bool {
+        await lines.wait { $0.last == Self.end || $0.joined().contains(text) }
+        return output.contains(text)
+    }
 
     /// Ends it at once.
     public func stop() { try? input.close() }

@@ -1,3 +1,4 @@
+import FleetConnections
 public import NIOCore
 public import RESP
 import Synchronization
@@ -50,7 +51,7 @@ public final class RedisClient: Sendable {
         _ configuration: RedisConfiguration, group: any EventLoopGroup,
         onAvailability: @escaping @Sendable (Bool) -> Void = { _ in }
     ) throws(RedisError) {
-        let secure = try SecureConnections(configuration)
+        let secure = try configuration.secureConnections()
         self.onAvailability = onAvailability
         connections = group.makeIterator().map { loop in
             Connections(

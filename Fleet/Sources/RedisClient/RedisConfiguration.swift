@@ -1,3 +1,4 @@
+import FleetConnections
 public import NIOCore
 public import RESP
 
@@ -102,5 +103,17 @@ public struct RedisConfiguration: Sendable {
             rest = rest.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+extension RedisConfiguration {
+    /// - Returns: nil where it asks for no TLS.
+    func secureConnections() throws(RedisError) -> SecureConnections? {
+        guard usesTLS, case .tcp(let host, _) = address else { return nil }
+        do throws(SecureConnectionError) {
+            return try SecureConnections(to: host, certificateAuthorities: certificateAuthorities)
+        } catch {
+            throw .configuration("rediss://: \(error)")
+        }
     }
 }

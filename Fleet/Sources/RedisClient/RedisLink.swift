@@ -1,3 +1,4 @@
+import FleetConnections
 import NIOCore
 import NIOPosix
 import RESP

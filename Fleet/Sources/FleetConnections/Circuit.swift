@@ -1,12 +1,12 @@
-import NIOCore
+public import NIOCore
 
 /// Leaves a server alone that fails. A pure value: it is told what happens and when.
 ///
-/// After several failures in a row nothing is asked of the server for a while. Then one question is; if that fails too, the
-/// server is left alone for twice as long.
-struct Circuit {
+/// After five failures in a row nothing is asked of the server for 1 s. Then one question is; if that fails too, the server is left
+/// alone for twice as long, up to 30 s.
+public struct Circuit: Sendable {
     /// What is to be done about the server that failed.
-    enum Action: Hashable {
+    public enum Action: Hashable, Sendable {
         case nothing
         /// Ask it one question after a time.
         case probe(after: TimeAmount)
@@ -19,15 +19,17 @@ struct Circuit {
     private var failures = 0
     private var pause: TimeAmount?
 
-    /// Whether the server is left alone.
-    var isOpen: Bool { pause != nil }
+    public init() {}
 
-    mutating func succeed() {
+    /// Whether the server is left alone.
+    public var isOpen: Bool { pause != nil }
+
+    public mutating func succeed() {
         // A late answer to an early question does not close it: that is the probe's to do.
         if !isOpen { failures = 0 }
     }
 
-    mutating func fail() -> Action {
+    public mutating func fail() -> Action {
         guard !isOpen else { return .nothing }
         failures += 1
         guard failures >= Self.mostFailures else { return .nothing }
@@ -35,7 +37,7 @@ struct Circuit {
         return .probe(after: Self.firstPause)
     }
 
-    mutating func endProbe(succeeded: Bool) -> Action {
+    public mutating func endProbe(succeeded: Bool) -> Action {
         guard let last = pause else { return .nothing }
         if succeeded {
             (failures, pause) = (0, nil)

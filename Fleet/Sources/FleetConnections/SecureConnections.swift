@@ -1,0 +1,57 @@
+public import NIOCore
+
+/// Why connections cannot be made secure.
+public struct SecureConnectionError: Error, CustomStringConvertible {
+    public let description: String
+}
+
+#if TLS
+    import NIOSSL
+
+    /// Makes connections secure: the server's certificate is checked, also its name.
+    public final class SecureConnections: Sendable {
+        private let context: NIOSSLContext
+        private let host: String?
+
+        /// - Parameters:
+        ///   - host: the name, or the address, that the certificate is for.
+        ///   - certificateAuthorities: a file of certificates, PEM, of the authorities that are trusted. Nil: those of the system.
+        public init(to host: String, certificateAuthorities: String?) throws(SecureConnectionError) {
+            var settings = TLSConfiguration.makeClientConfiguration()
+            settings.minimumTLSVersion = .tlsv12
+            if let certificateAuthorities { settings.trustRoots = .file(certificateAuthorities) }
+            do {
+                context = try NIOSSLContext(configuration: settings)
+            } catch {
+                throw SecureConnectionError(description: "the certificates cannot be read: \(error)")
+            }
+            // An address has no name to send; it is checked against the certificate all the same.
+            let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+            self.host = isAddress ? nil : host
+        }
+
+        /// Goes first in the pipeline of each connection.
+        public func handler() throws -> any ChannelHandler {
+            try NIOSSLClientHandler(context: context, serverHostname: host)
+        }
+
+        /// Whether an error of a connection says that both sides could not agree, or that the certificate is not trusted.
+        public static func isHandshakeFailure(_ error: any Error) -> Bool {
+            if case .handshakeFailed? = error as? NIOSSLError { return true }
+            return error is NIOSSLExtraError
+        }
+    }
+#else
+    /// What stands where TLS is not built in.
+    public final class SecureConnections: Sendable {
+        public init(to host: String, certificateAuthorities: String?) throws(SecureConnectionError) {
+            throw SecureConnectionError(description: "TLS needs the trait of that name, which is not built in")
+        }
+
+        public func handler() throws -> any ChannelHandler {
+            throw SecureConnectionError(description: "TLS is not built in")
+        }
+
+        public static func isHandshakeFailure(_ error: any Error) -> Bool { false }
+    }
+#endif

@@ -1,0 +1,127 @@
+import FleetConnections
+import NIOCore
+import NIOPosix
+import S3Signing
+import Synchronization
+
+/// The connections of a client. Any thread may use it.
+final class ConnectionPool: Sendable {
+    private typealias State = Places<Exchange, S3Connection>
+
+    let longestBody: Int
+    let idleLimit: TimeAmount
+    private let host: String
+    private let port: Int
+    private let connectTimeout: TimeAmount
+    private let secure: SecureConnections?
+    private let loops: [any EventLoop]
+    private let nextLoop = Atomic<Int>(0)
+    private let state: Mutex<State>
+
+    /// - Throws: `configuration`.
+    init(_ configuration: S3Configuration, group: any EventLoopGroup) throws(S3Error) {
+        let endpoint = configuration.endpoint
+        host = configuration.location("").hostName
+        port = endpoint.port ?? endpoint.scheme.defaultPort
+        longestBody = configuration.longestBody
+        idleLimit = configuration.idleLimit
+        connectTimeout = configuration.connectTimeout
+        loops = Array(group.makeIterator())
+        state = Mutex(
+            State(mostConnections: configuration.mostConnections, mostWaiting: configuration.mostWaiting))
+        do throws(SecureConnectionError) {
+            secure =
+                endpoint.scheme == .https
+                ? try SecureConnections(to: host, certificateAuthorities: configuration.certificateAuthorities) : nil
+        } catch {
+            throw .configuration("S3 cannot be asked by https://: \(error)")
+        }
+    }
+
+    /// Sends a request once there is a connection for it.
+    func submit(_ exchange: Exchange, deadline: TimeAmount) {
+        guard !exchange.isOver else { return }
+        exchange.setTimer(
+            loop().scheduleTask(in: deadline) { [weak self, weak exchange] in
+                if let exchange { self?.abandon(exchange, .timedOut) }
+            })
+        act { $0.add(exchange) }
+    }
+
+    /// Ends a request before its answer has come.
+    func abandon(_ exchange: Exchange, _ error: S3Error) {
+        if let connection = exchange.end(.failure(error)) {
+            connection.loop.execute { connection.abandon(exchange) }
+        } else {
+            state.withLock { $0.remove(exchange) }
+        }
+    }
+
+    /// Ends all connections, and all requests with `closed`.
+    func close() async {
+        for connection in beginClose() {
+            try? await connection.loop.submit { connection.close() }.get()
+        }
+    }
+
+    /// As `close`, without waiting.
+    func closeLater() {
+        for connection in beginClose() {
+            connection.loop.execute { connection.close() }
+        }
+    }
+
+    private func beginClose() -> [S3Connection] {
+        let left = state.withLock { $0.close() }
+        for exchange in left.waiting { exchange.end(.failure(.closed)) }
+        return left.connections
+    }
+
+    // MARK: - Told by connections
+
+    func free(_ connection: S3Connection) { act { $0.free(connection) } }
+
+    func lose(_ connection: S3Connection, retrying exchange: Exchange? = nil) {
+        act { $0.lose(connection, retrying: exchange) }
+    }
+
+    func retry(_ exchange: Exchange) { act { $0.addAgain(exchange) } }
+
+    /// - Returns: whether nobody uses the connection, nor will.
+    func retire(_ connection: S3Connection) -> Bool { state.withLock { $0.retire(connection) } }
+
+    // MARK: - What the state wants
+
+    private func act(_ change: (inout State) -> [State.Action]) {
+        for action in state.withLock({ change(&$0) }) {
+            switch action {
+            case .connect: connect()
+            case .start(let exchange, let connection):
+                // Later, so that what the connection is reading now is not taken for the answer.
+                connection.loop.execute { connection.start(exchange) }
+            case .fail(let exchange, let error): exchange.end(.failure(error))
+            case .close(let connection): connection.loop.execute { connection.close() }
+            }
+        }
+    }
+
+    private func loop() -> any EventLoop {
+        loops[nextLoop.wrappingAdd(1, ordering: .relaxed).newValue & Int.max % loops.count]
+    }
+
+    private func connect() {
+        let loop = loop()
+        ClientBootstrap(group: loop).connectTimeout(connectTimeout).channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture { try S3Connection.add(to: channel, self, secure) }
+            }
+            .connect(host: host, port: port)
+            .whenComplete { [self] result in
+                guard case .success(let channel) = result,
+                    let connection = try? channel.pipeline.syncOperations.handler(type: S3Connection.self),
+                    !connection.isGone
+                else { return act { $0.failedToConnect(.connectionLost) } }
+                act { $0.connected(connection) }
+            }
+    }
+}

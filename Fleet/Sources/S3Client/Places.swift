@@ -1,0 +1,136 @@
+/// Which requests have which connections, and which wait. A pure value: it is told what happens and says what is to be done.
+///
+/// A connection that becomes free goes to the request that has waited longest. Connections are made while more requests wait than
+/// connections are on their way, up to a limit.
+struct Places<Request: Equatable & Sendable, Connection: Hashable & Sendable>: Sendable {
+    enum Action: Equatable, Sendable {
+        /// Make a connection, and tell `connected` or `failedToConnect`.
+        case connect
+        /// Send the request by the connection.
+        case start(Request, Connection)
+        /// End the request with an error.
+        case fail(Request, S3Error)
+        case close(Connection)
+    }
+
+    private struct Waiting {
+        var request: Request
+        /// It failed on a connection that was used before, so that another of these will not do.
+        var wantsNew = false
+    }
+
+    private let mostConnections: Int
+    private let mostWaiting: Int
+    /// Those that stand, also the unused ones.
+    private var connections: Set<Connection> = []
+    /// The one that was used last is used next, so that the others grow old.
+    private var unused: [Connection] = []
+    private var connecting = 0
+    private var waiting: [Waiting] = []
+    private(set) var isClosed = false
+
+    init(mostConnections: Int, mostWaiting: Int) {
+        self.mostConnections = max(mostConnections, 1)
+        self.mostWaiting = max(mostWaiting, 0)
+    }
+
+    /// Those that stand and those that are being made.
+    var count: Int { connections.count + connecting }
+    var unusedCount: Int { unused.count }
+    var waitingCount: Int { waiting.count }
+
+    mutating func add(_ request: Request) -> [Action] {
+        if isClosed { return [.fail(request, .closed)] }
+        let hasPlace = !unused.isEmpty || count < mostConnections
+        // Who waits for a connection that is being made has its place.
+        guard hasPlace || waiting.count - connecting < mostWaiting else { return [.fail(request, .overloaded)] }
+        waiting.append(Waiting(request: request))
+        return assign()
+    }
+
+    /// The request was not carried out by a connection that was used before. It goes first, and gets a new connection.
+    mutating func addAgain(_ request: Request) -> [Action] {
+        if isClosed { return [.fail(request, .closed)] }
+        waiting.insert(Waiting(request: request, wantsNew: true), at: 0)
+        return assign()
+    }
+
+    /// The request does not wait any more.
+    mutating func remove(_ request: Request) { waiting.removeAll { $0.request == request } }
+
+    mutating func connected(_ connection: Connection) -> [Action] {
+        connecting -= 1
+        if isClosed { return [.close(connection)] }
+        connections.insert(connection)
+        guard !waiting.isEmpty else {
+            unused.append(connection)
+            return []
+        }
+        return [.start(waiting.removeFirst().request, connection)] + assign()
+    }
+
+    /// A connection could not be made.
+    ///
+    /// - Parameter error: what the request gets that has waited longest, if it has nothing more to wait for.
+    mutating func failedToConnect(_ error: S3Error) -> [Action] {
+        connecting -= 1
+        guard waiting.count > connecting else { return [] }
+        return [.fail(waiting.removeFirst().request, error)] + assign()
+    }
+
+    /// The connection has done its work.
+    mutating func free(_ connection: Connection) -> [Action] {
+        guard connections.contains(connection) else { return [] }
+        unused.append(connection)
+        return assign()
+    }
+
+    /// The connection is closed, or about to be.
+    ///
+    /// - Parameter request: was not carried out by it, and is tried again.
+    mutating func lose(_ connection: Connection, retrying request: Request? = nil) -> [Action] {
+        connections.remove(connection)
+        unused.removeAll { $0 == connection }
+        guard let request else { return assign() }
+        return addAgain(request)
+    }
+
+    /// Takes the connection away if it is unused.
+    mutating func retire(_ connection: Connection) -> Bool {
+        guard let index = unused.firstIndex(of: connection) else { return false }
+        unused.remove(at: index)
+        connections.remove(connection)
+        return true
+    }
+
+    /// Nothing is begun any more.
+    ///
+    /// - Returns: who waited, and the connections that stand.
+    mutating func close() -> (waiting: [Request], connections: [Connection]) {
+        defer {
+            (isClosed, waiting, unused) = (true, [], [])
+            connections = []
+        }
+        return (waiting.map(\.request), Array(connections))
+    }
+
+    private mutating func assign() -> [Action] {
+        if isClosed { return [] }
+        var actions: [Action] = []
+        while !unused.isEmpty, let index = waiting.firstIndex(where: { !$0.wantsNew }) {
+            actions.append(.start(waiting.remove(at: index).request, unused.removeLast()))
+        }
+        while waiting.count > connecting {
+            if count >= mostConnections {
+                // Who wants a new connection takes the place of one that is unused.
+                guard !unused.isEmpty else { break }
+                let oldest = unused.removeFirst()
+                connections.remove(oldest)
+                actions.append(.close(oldest))
+            }
+            connecting += 1
+            actions.append(.connect)
+        }
+        return actions
+    }
+}

@@ -1,0 +1,99 @@
+public import NIOCore
+import NIOHTTP1
+import S3Signing
+
+extension S3Client {
+    /// Reads an object.
+    ///
+    /// - Parameter key: without the prefix.
+    /// - Returns: nil where there is no such object. That there is no such bucket is an error.
+    /// - Throws: within the read deadline. `tooLarge` where the object is longer than the longest body.
+    /// - Complexity: the memory of the body, up to twice as much while it comes without its length.
+    public func get(_ key: String) async throws(S3Error) -> S3Object? {
+        let request = S3Request("GET", try configuration.object(key))
+        let answer = try await send(request, deadline: configuration.readDeadline)
+        guard answer.status == 404 else { return S3Object(answer, isHead: false) }
+        let document = ErrorDocument(answer.body)
+        if document.code == "NoSuchKey" { return nil }
+        throw .refused(status: 404, code: document.code, message: document.message)
+    }
+
+    /// Reads what is said about an object, without its body.
+    ///
+    /// - Returns: nil where there is no such object, or no such bucket: S3 does not tell these apart here.
+    /// - Throws: within the read deadline.
+    public func head(_ key: String) async throws(S3Error) -> S3Object? {
+        let request = S3Request("HEAD", try configuration.object(key))
+        let answer = try await send(request, deadline: configuration.readDeadline)
+        return answer.status == 404 ? nil : S3Object(answer, isHead: true)
+    }
+
+    /// Writes an object, in place of one of the same key. Others see it whole, or not at all.
+    ///
+    /// - Parameters:
+    ///   - metadata: names of letters, digits and hyphens, each once, in whichever case; values of printable ASCII, without blanks
+    ///     at their ends. 2,048 bytes in all.
+    ///   - contentType: nil: the server decides.
+    /// - Throws: within the write deadline. `invalid` where S3 could not hold it, or where the body is longer than the longest.
+    public func put(
+        _ key: String, _ body: ByteBuffer, metadata: [(String, String)] = [], contentType: String? = nil
+    ) async throws(S3Error) {
+        guard body.readableBytes <= configuration.longestBody else {
+            throw .invalid("The body of an object is longer than \(configuration.longestBody) bytes.")
+        }
+        var headers = try Metadata.headers(metadata)
+        if let contentType {
+            try Metadata.checkValue(contentType)
+            headers.append(S3Field("content-type", contentType))
+        }
+        let location = try configuration.object(key)
+        let hash = configuration.credentials == nil ? .unsigned : body.withUnsafeReadableBytes { S3PayloadHash.of($0) }
+        let request = S3Request("PUT", location, headers: headers, payload: hash)
+        let answer = try await send(request, body, deadline: configuration.writeDeadline)
+        if answer.status == 404 { throw answer.refusal }
+    }
+
+    /// Removes an object. That there is none is no error.
+    ///
+    /// - Throws: within the read deadline.
+    public func remove(_ key: String) async throws(S3Error) {
+        let request = S3Request("DELETE", try configuration.object(key))
+        let answer = try await send(request, deadline: configuration.readDeadline)
+        if answer.status == 404, ErrorDocument(answer.body).code == "NoSuchBucket" { throw answer.refusal }
+    }
+}
+
+extension S3Configuration {
+    /// - Parameter key: the whole key, with the prefix.
+    func location(_ key: String) -> S3Location {
+        S3Location(endpoint: endpoint, region: region, bucket: bucket, key: key, usesPathStyle: usesPathStyle)
+    }
+
+    /// - Parameter key: without the prefix.
+    func object(_ key: String) throws(S3Error) -> S3Location {
+        guard !key.isEmpty else { throw .invalid("A key of S3 is empty.") }
+        let whole = prefix + key
+        try S3Key.check(whole)
+        return location(whole)
+    }
+}
+
+extension Answer {
+    /// Nil where the status is 200 to 299, or 404, of which only the request knows what it means.
+    var error: S3Error? {
+        switch status {
+        case 200..<300, 404: return nil
+        case 300..<400:
+            let document = ErrorDocument(body)
+            let region = headers.first(name: "x-amz-bucket-region").map { String($0.prefix(64)) } ?? document.region
+            return .redirected(status: status, code: document.code, message: document.message, region: region)
+        case 429, 500...: return .unavailable(status: status, code: ErrorDocument(body).code)
+        default: return refusal
+        }
+    }
+
+    var refusal: S3Error {
+        let document = ErrorDocument(body)
+        return .refused(status: status, code: document.code, message: document.message)
+    }
+}

@@ -1,0 +1,155 @@
+import FleetConnections
+public import NIOCore
+import NIOHTTP1
+import S3Signing
+import Synchronization
+
+/// Reads and writes the objects of one bucket, whose keys begin with one prefix. Any thread may use it.
+///
+/// Every request ends within its deadline, with an answer or an error. A task that is cancelled stops waiting at once.
+public final class S3Client: Sendable {
+    /// Counts since the client was made.
+    public struct Statistics: Hashable, Sendable {
+        public var requests = 0
+        public var failures = 0
+        /// Requests that were not tried because the server was left alone.
+        public var spared = 0
+        /// How often the server was left alone.
+        public var openings = 0
+        /// Bytes of objects that came.
+        public var bytesRead = 0
+        /// Bytes of objects that were written.
+        public var bytesWritten = 0
+
+        public init() {}
+    }
+
+    private struct State {
+        var circuit = Circuit()
+        var statistics = Statistics()
+        var isClosed = false
+    }
+
+    let configuration: S3Configuration
+    private let pool: ConnectionPool
+    private let probeLoop: any EventLoop
+    private let state = Mutex(State())
+    private let onAvailability: @Sendable (Bool) -> Void
+
+    /// - Parameters:
+    ///   - group: its loops carry the connections.
+    ///   - onAvailability: told false when the server is left alone because it failed, and true when it is asked again.
+    /// - Throws: `configuration`.
+    public init(
+        _ configuration: S3Configuration, group: any EventLoopGroup,
+        onAvailability: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) throws(S3Error) {
+        self.configuration = configuration
+        self.onAvailability = onAvailability
+        probeLoop = group.next()
+        pool = try ConnectionPool(configuration, group: group)
+    }
+
+    deinit { pool.closeLater() }
+
+    public var statistics: Statistics { state.withLock { $0.statistics } }
+
+    /// Whether requests are tried at all: the server did not fail several times in a row.
+    public var isAvailable: Bool { state.withLock { !$0.circuit.isOpen && !$0.isClosed } }
+
+    /// Ends all connections. Requests that wait end with `closed`.
+    public func close() async {
+        state.withLock { $0.isClosed = true }
+        await pool.close()
+    }
+
+    /// - Returns: an answer with a status of 200 to 299, or 404.
+    func send(_ request: S3Request, _ body: ByteBuffer? = nil, deadline: TimeAmount) async throws(S3Error) -> Answer {
+        try state.withLock { (state) throws(S3Error) in
+            if state.isClosed { throw .closed }
+            if state.circuit.isOpen {
+                state.statistics.spared += 1
+                throw .circuitOpen
+            }
+            state.statistics.requests += 1
+        }
+        let result = await carry(request, body, deadline)
+        note(result, written: body?.readableBytes ?? 0)
+        return try result.get()
+    }
+
+    private func carry(
+        _ request: S3Request, _ body: ByteBuffer?, _ deadline: TimeAmount
+    ) async -> Result<Answer, S3Error> {
+        let exchange = Exchange(wireRequest(request, body))
+        let result = await withTaskCancellationHandler {
+            pool.submit(exchange, deadline: deadline)
+            return await exchange.result()
+        } onCancel: {
+            pool.abandon(exchange, .cancelled)
+        }
+        return result.flatMap { answer in answer.error.map { .failure($0) } ?? .success(answer) }
+    }
+
+    private func wireRequest(_ request: S3Request, _ body: ByteBuffer?) -> WireRequest {
+        var fields = request.headers + [S3Field("host", request.location.host)]
+        if let credentials = configuration.credentials {
+            let time = S3Timestamp(secondsSince1970: WallClock.now)
+            fields = S3Signature(of: request, by: credentials, at: time).headers
+        }
+        var headers = HTTPHeaders(fields.map { ($0.name, $0.value) })
+        headers.add(name: "user-agent", value: "webimage")
+        if let body { headers.add(name: "content-length", value: String(body.readableBytes)) }
+        let method = HTTPMethod(rawValue: request.method)
+        return WireRequest(
+            head: HTTPRequestHead(version: .http1_1, method: method, uri: request.target, headers: headers), body: body)
+    }
+
+    // MARK: - The circuit
+
+    private func note(_ result: Result<Answer, S3Error>, written: Int) {
+        let action = state.withLock { state -> Circuit.Action in
+            switch result {
+            case .failure(let error) where error.isFailure:
+                state.statistics.failures += 1
+                let action = state.circuit.fail()
+                if action != .nothing { state.statistics.openings += 1 }
+                return action
+            case .success(let answer):
+                if answer.status < 300 {
+                    state.statistics.bytesRead += answer.body.readableBytes
+                    state.statistics.bytesWritten += written
+                }
+                state.circuit.succeed()
+            case .failure(let error):
+                if error.isAnswer { state.circuit.succeed() }
+            }
+            return .nothing
+        }
+        guard case .probe(let pause) = action else { return }
+        onAvailability(false)
+        probe(after: pause)
+    }
+
+    private func probe(after pause: TimeAmount) {
+        probeLoop.scheduleTask(in: pause) { [weak self] in
+            Task { await self?.probe() }
+        }
+    }
+
+    /// Asks for the head of what the prefix names: that it is not there, or not to be told, is an answer too.
+    private func probe() async {
+        guard !state.withLock({ $0.isClosed }) else { return }
+        let request = S3Request("HEAD", configuration.location(configuration.prefix))
+        let succeeded =
+            switch await carry(request, nil, configuration.readDeadline) {
+            case .success: true
+            case .failure(let error): error.isAnswer
+            }
+        guard !state.withLock({ $0.isClosed }) else { return }
+        switch state.withLock({ $0.circuit.endProbe(succeeded: succeeded) }) {
+        case .probe(let pause): probe(after: pause)
+        case .nothing: onAvailability(true)
+        }
+    }
+}

@@ -1,0 +1,137 @@
+public import NIOCore
+public import S3Signing
+
+/// A bucket, who asks for its objects, and how long that may take.
+public struct S3Configuration: Sendable {
+    public let endpoint: S3Endpoint
+    public let region: String
+    public let bucket: String
+    /// Goes before each key. Empty, or ending with a slash.
+    public let prefix: String
+    /// Whether the bucket stands in the path of URLs, rather than in the name of the host.
+    public let usesPathStyle: Bool
+    /// Nil: requests are not signed.
+    public let credentials: S3Credentials?
+    /// For GET, HEAD and DELETE, from the call to the whole answer. Default 2 s.
+    public var readDeadline = TimeAmount.seconds(2)
+    /// For PUT, from the call to the whole answer. Default 30 s.
+    public var writeDeadline = TimeAmount.seconds(30)
+    /// For a connection until it stands. Default 1 s.
+    public var connectTimeout = TimeAmount.seconds(1)
+    /// An unused connection is closed after that time. Default 30 s.
+    public var idleLimit = TimeAmount.seconds(30)
+    /// Connections, in all. Default 32.
+    public var mostConnections = 32
+    /// Requests that may wait until one of them is free. Default 256.
+    public var mostWaiting = 256
+    /// Bytes of an object that is read or written. Default 8 MiB.
+    public var longestBody = 8 << 20
+    /// A file of certificates, PEM, of the authorities that are trusted. Default: those of the system.
+    public var certificateAuthorities: String?
+
+    /// - Parameters:
+    ///   - bucket: 3 to 63 lower-case letters, digits, hyphens and dots.
+    ///   - prefix: goes before each key, with a slash between. 512 bytes at most.
+    ///   - endpoint: `http://HOST[:PORT]` or `https://HOST[:PORT]`. Nil: AWS' own, `https://s3.REGION.amazonaws.com`.
+    ///   - usesPathStyle: nil: where an endpoint is given, or the name of the bucket has a dot, which certificates do not cover.
+    /// - Throws: `configuration`, which repeats neither the endpoint nor the credentials.
+    public init(
+        bucket: String, prefix: String = "", endpoint: String? = nil, region: String = "us-east-1",
+        credentials: S3Credentials? = nil, usesPathStyle: Bool? = nil
+    ) throws(S3Error) {
+        guard Self.isRegion(region) else {
+            throw .configuration("The region of S3 is not one: letters, digits and hyphens, as in us-east-1.")
+        }
+        guard Self.isBucket(bucket) else {
+            throw .configuration(
+                "The bucket of S3 has no valid name: 3 to 63 lower-case letters, digits, hyphens and dots, "
+                    + "with a letter or a digit at both ends.")
+        }
+        if let credentials { try Self.check(credentials) }
+        self.region = region
+        self.bucket = bucket
+        self.prefix = try Self.prefix(prefix)
+        self.endpoint = if let endpoint { try Self.endpoint(endpoint) } else { .aws(region: region) }
+        self.credentials = credentials
+        self.usesPathStyle = usesPathStyle ?? (endpoint != nil || bucket.contains("."))
+    }
+
+    private static func isRegion(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+    }
+
+    /// AWS, "General purpose bucket naming rules".
+    private static func isBucket(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        guard (3...63).contains(bytes.count), !text.contains("..") else { return false }
+        let inner = [UInt8(ascii: "-"), UInt8(ascii: ".")]
+        guard bytes.allSatisfy({ isLowerOrDigit($0) || inner.contains($0) }) else { return false }
+        guard !inner.contains(bytes[0]), !inner.contains(bytes[bytes.count - 1]) else { return false }
+        // Nor does it look like an address.
+        return (try? SocketAddress(ipAddress: text, port: 0)) == nil
+    }
+
+    private static func prefix(_ text: String) throws(S3Error) -> String {
+        guard !text.isEmpty else { return "" }
+        let whole = text.hasSuffix("/") ? text : text + "/"
+        guard whole.utf8.count <= 512 else { throw .configuration("The prefix of S3 is longer than 512 bytes.") }
+        do throws(S3Error) {
+            try S3Key.check(whole)
+        } catch {
+            throw .configuration("The prefix of S3 is not valid. \(error)")
+        }
+        return whole
+    }
+
+    private static func check(_ credentials: S3Credentials) throws(S3Error) {
+        guard !credentials.accessKey.isEmpty, !credentials.secretKey.isEmpty else {
+            throw .configuration("The access key or the secret key of S3 is empty.")
+        }
+        for text in [credentials.accessKey, credentials.secretKey, credentials.sessionToken ?? ""] {
+            // A line end that came from a file, most likely.
+            guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                throw .configuration(
+                    "A key or the token of S3 has a blank, a line end or another character that none has.")
+            }
+        }
+    }
+
+    private static func endpoint(_ url: String) throws(S3Error) -> S3Endpoint {
+        guard let end = url.firstRange(of: "://"),
+            let scheme = S3Endpoint.Scheme(rawValue: url[..<end.lowerBound].lowercased())
+        else { throw .configuration("The endpoint of S3 begins with neither http:// nor https://.") }
+        var rest = url[end.upperBound...]
+        if rest.hasSuffix("/") { rest = rest.dropLast() }
+        guard !rest.contains(where: { "/?#@".contains($0) }) else {
+            throw .configuration("The endpoint of S3 has more than a scheme, a host and a port.")
+        }
+        var port: Int?
+        // The colons of an IPv6 address stand in brackets.
+        if let colon = rest.lastIndex(of: ":"), rest[colon...].firstIndex(of: "]") == nil {
+            guard let number = Int(rest[rest.index(after: colon)...]), (1...65535).contains(number) else {
+                throw .configuration("The endpoint of S3 has no port behind its colon.")
+            }
+            (port, rest) = (number, rest[..<colon])
+        }
+        if rest.hasPrefix("["), rest.hasSuffix("]") {
+            let address = String(rest.dropFirst().dropLast())
+            guard (try? SocketAddress(ipAddress: address, port: 0)) != nil else {
+                throw .configuration("The endpoint of S3 names no IPv6 address between its brackets.")
+            }
+            return S3Endpoint(scheme: scheme, host: address, port: port)
+        }
+        let others = [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_")]
+        guard (1...253).contains(rest.utf8.count),
+            rest.utf8.allSatisfy({ isLetterOrDigit($0) || others.contains($0) })
+        else { throw .configuration("The endpoint of S3 names no host.") }
+        return S3Endpoint(scheme: scheme, host: rest.lowercased(), port: port)
+    }
+
+    private static func isLowerOrDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        isLowerOrDigit(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+    }
+}

@@ -1,0 +1,188 @@
+import FleetConnections
+import NIOCore
+import NIOHTTP1
+
+/// A connection to the server, which carries one request at a time. It belongs to its event loop, on which every method is called.
+final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its state is touched on its event loop only.
+    typealias InboundIn = HTTPClientResponsePart
+    typealias OutboundOut = HTTPClientRequestPart
+
+    /// Status and headers of an answer have so many bytes at most.
+    static let longestHead = 64 << 10
+
+    private struct Work {
+        let exchange: Exchange
+        var reader: AnswerReader
+        /// Whether the connection has carried another request before.
+        let isReused: Bool
+        var isWritten = false
+    }
+
+    let loop: any EventLoop
+    private let channel: any Channel
+    private let pool: ConnectionPool
+    private let notice = FirstByteNotice()
+    private var secure: (any ChannelHandler)?
+    private var work: Work?
+    private var workCount = 0
+    private var idleTimer: Scheduled<Void>?
+    /// Why it is closed or about to be, which the pool knows. Nil while it stands.
+    private var end: S3Error?
+
+    private init(_ channel: any Channel, _ pool: ConnectionPool) {
+        self.channel = channel
+        self.pool = pool
+        loop = channel.eventLoop
+    }
+
+    var isGone: Bool { end != nil }
+
+    /// Makes a channel a connection of the pool.
+    static func add(to channel: any Channel, _ pool: ConnectionPool, _ secure: SecureConnections?) throws {
+        let connection = S3Connection(channel, pool)
+        let pipeline = channel.pipeline.syncOperations
+        if let secure {
+            let handler = try secure.handler()
+            try pipeline.addHandler(handler)
+            connection.secure = handler
+        }
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        (limits.maxHeaderFieldSize, limits.maxHeaderListSize) = (longestHead, longestHead)
+        let decoder = HTTPResponseDecoder(
+            leftOverBytesStrategy: .dropBytes, informationalResponseStrategy: .drop, limitConfiguration: limits)
+        try pipeline.addHandlers([
+            connection.notice, HTTPRequestEncoder(), ByteToMessageHandler(decoder), connection,
+        ])
+    }
+
+    /// Sends a request that the pool gave it.
+    func start(_ exchange: Exchange) {
+        idleTimer?.cancel()
+        guard exchange.begin(on: self) else {
+            if !isGone { becomeIdle() }
+            return
+        }
+        let isReused = workCount > 0
+        if let end {
+            exchange.leaveConnection()
+            // It was closed in the meantime, without having seen the request.
+            if isReused { pool.retry(exchange) } else { exchange.end(.failure(end)) }
+            return
+        }
+        workCount += 1
+        notice.hasSeenBytes = false
+        let request = exchange.request
+        let reader = AnswerReader(isHead: request.head.method == .HEAD, longestBody: pool.longestBody)
+        work = Work(exchange: exchange, reader: reader, isReused: isReused)
+        channel.write(HTTPClientRequestPart.head(request.head), promise: nil)
+        if let body = request.body, body.readableBytes > 0 {
+            channel.write(HTTPClientRequestPart.body(.byteBuffer(body)), promise: nil)
+        }
+        channel.writeAndFlush(HTTPClientRequestPart.end(nil)).whenSuccess { [weak self] in
+            if let self, work?.exchange === exchange { work?.isWritten = true }
+        }
+    }
+
+    /// Nobody waits for the answer of a request any more. It would come all the same, so that nothing else can.
+    func abandon(_ exchange: Exchange) {
+        if work?.exchange === exchange { fail(.cancelled) }
+    }
+
+    /// Ends its request with `closed`, if it has one.
+    func close() { fail(.closed) }
+
+    private func becomeIdle() {
+        idleTimer = loop.scheduleTask(in: pool.idleLimit) { [weak self] in self?.expire() }
+        pool.free(self)
+    }
+
+    private func expire() {
+        guard !isGone, pool.retire(self) else { return }
+        end = .connectionLost
+        channel.close(promise: nil)
+    }
+
+    /// Gives the connection up.
+    private func fail(_ error: S3Error) {
+        guard !isGone else { return }
+        end = error
+        idleTimer?.cancel()
+        let work = work
+        self.work = nil
+        if let work, error == .connectionLost, work.isReused, !notice.hasSeenBytes, !work.exchange.isOver {
+            work.exchange.leaveConnection()
+            pool.lose(self, retrying: work.exchange)
+        } else {
+            pool.lose(self)
+            work?.exchange.end(.failure(error))
+        }
+        closeAtOnce()
+    }
+
+    private func closeAtOnce() {
+        // TLS would say farewell and wait for the other side to do so.
+        if let secure, let context = try? channel.pipeline.syncOperations.context(handler: secure) {
+            context.close(promise: nil)
+        } else {
+            channel.close(promise: nil)
+        }
+    }
+
+    private func finish(_ answer: Answer, isReusable: Bool) {
+        guard let work else { return }
+        self.work = nil
+        if isReusable, work.isWritten {
+            // First, so that who waits for the answer finds it free.
+            becomeIdle()
+        } else {
+            end = .connectionLost
+            pool.lose(self)
+            closeAtOnce()
+        }
+        work.exchange.end(.success(answer))
+    }
+
+    // MARK: - Of the channel
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        // Without work it is given up, and nobody waits for more. The reader is changed in its place: its bytes have one owner.
+        switch work?.reader.read(unwrapInboundIn(data)) {
+        case .finished(let answer, let isReusable): finish(answer, isReusable: isReusable)
+        case .failed(let error): fail(error)
+        case .unfinished, nil: break
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        fail(.connectionLost)
+        context.fireChannelInactive()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch error {
+        case HTTPParserError.headerOverflow: fail(.tooLarge(limit: Self.longestHead))
+        case HTTPParserError.invalidEOFState: fail(.connectionLost)
+        case let error as HTTPParserError: fail(.malformed("\(error)"))
+        case is NIOHTTPDecoderError: fail(.malformed("an answer to no request"))
+        default: fail(SecureConnections.isHandshakeFailure(error) ? .handshakeFailed : .connectionLost)
+        }
+    }
+}
+
+extension S3Connection: Hashable {
+    static func == (left: S3Connection, right: S3Connection) -> Bool { left === right }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// Notices when an answer begins.
+private final class FirstByteNotice: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    var hasSeenBytes = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        hasSeenBytes = true
+        context.fireChannelRead(data)
+    }
+}

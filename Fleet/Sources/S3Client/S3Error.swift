@@ -1,0 +1,76 @@
+/// Why a request has no answer, or not the one that was wanted. None repeats credentials.
+public enum S3Error: Error, Hashable, Sendable {
+    /// A setting is wrong, or asks for what is not built in.
+    case configuration(String)
+    /// A key, a name or a value that S3 cannot hold. Nothing was sent.
+    case invalid(String)
+    /// There is no connection, or it was lost before the answer was complete. The request may have been carried out.
+    case connectionLost
+    /// The certificate of the server is not trusted, or TLS could not be agreed upon.
+    case handshakeFailed
+    /// The answer was not complete in time. The request may have been carried out, or still be.
+    case timedOut
+    /// As many requests as may wait for a connection do.
+    case overloaded
+    /// The server failed several times in a row, and is left alone for a while.
+    case circuitOpen
+    /// The server cannot do its work now: 429 and 500 to 599. `code` is empty where it names none.
+    case unavailable(status: Int, code: String)
+    /// The server refused the request, as it says it. `code` and `message` are empty where it says nothing, as in answers to HEAD.
+    case refused(status: Int, code: String, message: String)
+    /// The bucket is elsewhere, in another region most likely. `region` is empty where the server names none.
+    case redirected(status: Int, code: String, message: String, region: String)
+    /// The answer is longer than so many bytes.
+    case tooLarge(limit: Int)
+    /// What came is not HTTP/1.1.
+    case malformed(String)
+    /// The task that waited was cancelled. The request may have been carried out.
+    case cancelled
+    /// The client was closed.
+    case closed
+
+    /// Whether the server cannot do its work, rather than refusing this request.
+    var isFailure: Bool {
+        switch self {
+        case .connectionLost, .handshakeFailed, .timedOut, .unavailable, .malformed: true
+        case .configuration, .invalid, .overloaded, .circuitOpen, .refused, .redirected, .tooLarge, .cancelled, .closed:
+            false
+        }
+    }
+
+    /// Whether the server has given an answer.
+    var isAnswer: Bool {
+        switch self {
+        case .refused, .redirected, .tooLarge: true
+        default: false
+        }
+    }
+}
+
+extension S3Error: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .configuration(let text), .invalid(let text): text
+        case .connectionLost: "There is no connection to S3, or it was lost before the answer was complete."
+        case .handshakeFailed: "The certificate of the S3 server is not trusted, or TLS could not be agreed upon."
+        case .timedOut: "S3 did not answer in time."
+        case .overloaded: "As many requests to S3 as may wait do."
+        case .circuitOpen: "S3 failed several times in a row and is left alone for a while."
+        case .unavailable(let status, let code): "S3 cannot do its work now: \(Self.words("\(status)", code, ""))."
+        case .refused(let status, let code, let message):
+            "S3 refused the request: \(Self.words("\(status)", code, message))"
+        case .redirected(let status, let code, let message, let region):
+            "The bucket is elsewhere\(region.isEmpty ? "" : ", in the region \(region)"): "
+                + Self.words("\(status)", code, message)
+        case .tooLarge(let limit): "The answer of S3 is longer than \(limit) bytes."
+        case .malformed(let text): "S3 answered with what is not HTTP/1.1: \(text)."
+        case .cancelled: "Nobody waits for the answer of S3 any more."
+        case .closed: "The client of S3 was closed."
+        }
+    }
+
+    private static func words(_ status: String, _ code: String, _ message: String) -> String {
+        let name = code.isEmpty ? status : "\(status) \(code)"
+        return message.isEmpty ? name : "\(name): \(message)"
+    }
+}

@@ -1,0 +1,33 @@
+import NIOHTTP1
+public import NIOCore
+
+/// An object, or what is said about one.
+public struct S3Object: Hashable, Sendable {
+    /// Empty where only the head was asked for.
+    public var body: ByteBuffer
+    /// How many bytes the object has. Nil where the server does not say it.
+    public var length: Int?
+    /// Given when it was written, by names in lower case.
+    public var metadata: [String: String]
+    /// As the server writes it, with its quotation marks.
+    public var etag: String?
+    public var contentType: String?
+    /// As the server writes it: "Sun, 06 Nov 1994 08:49:37 GMT".
+    public var lastModified: String?
+}
+
+extension S3Object {
+    static let metadataPrefix = "x-amz-meta-"
+
+    init(_ answer: Answer, isHead: Bool) {
+        body = answer.body
+        length = isHead ? answer.headers.first(name: "content-length").flatMap { Int($0) } : answer.body.readableBytes
+        etag = answer.headers.first(name: "etag")
+        contentType = answer.headers.first(name: "content-type")
+        lastModified = answer.headers.first(name: "last-modified")
+        metadata = [:]
+        for (name, value) in answer.headers where name.lowercased().hasPrefix(Self.metadataPrefix) {
+            metadata[String(name.lowercased().dropFirst(Self.metadataPrefix.count))] = value
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import FleetCrypto
+
+/// A signature of version 4 of a request, which only who has its credentials can make.
+public struct S3Signature: Hashable, Sendable {
+    /// What is signed, for comparing it with what a server says that it expected.
+    public let stringToSign: String
+    /// 64 hexadecimal digits.
+    public let text: String
+    /// All headers to send, also `host` and `authorization`.
+    public let headers: [S3Field]
+
+    public init(of request: S3Request, by credentials: S3Credentials, at time: S3Timestamp) {
+        var headers =
+            request.headers + [
+                S3Field("host", request.location.host), S3Field("x-amz-content-sha256", request.payload.text),
+                S3Field("x-amz-date", time.text),
+            ]
+        if let token = credentials.sessionToken { headers.append(S3Field("x-amz-security-token", token)) }
+        let canonical = CanonicalRequest(
+            method: request.method, path: request.location.path, query: request.query, headers: headers,
+            payload: request.payload)
+        let scope = Scope(day: time.day, region: request.location.region)
+        stringToSign = scope.stringToSign(canonical, time)
+        text = scope.signature(of: stringToSign, by: credentials)
+        let authorization =
+            "\(Scope.algorithm) Credential=\(credentials.accessKey)/\(scope.text),SignedHeaders=\(canonical.signedHeaders),"
+            + "Signature=\(text)"
+        self.headers = headers + [S3Field("authorization", authorization)]
+    }
+
+    /// A URL by which anybody may send the request for a while.
+    ///
+    /// - Parameters:
+    ///   - request: whoever sends it also has to send its headers. Its payload is not signed.
+    ///   - seconds: how long the URL holds, from `time` on: 1 to 604,800, a week.
+    public static func presignedURL(
+        of request: S3Request, by credentials: S3Credentials, at time: S3Timestamp, expiresAfter seconds: Int
+    ) -> String {
+        let (location, scope) = (request.location, Scope(day: time.day, region: request.location.region))
+        let headers = request.headers + [S3Field("host", location.host)]
+        let names = Set(headers.map { $0.name.lowercased() }).sorted().joined(separator: ";")
+        var query =
+            request.query + [
+                S3Field("X-Amz-Algorithm", Scope.algorithm),
+                S3Field("X-Amz-Credential", "\(credentials.accessKey)/\(scope.text)"),
+                S3Field("X-Amz-Date", time.text), S3Field("X-Amz-Expires", String(min(max(seconds, 1), 604_800))),
+                S3Field("X-Amz-SignedHeaders", names),
+            ]
+        if let token = credentials.sessionToken { query.append(S3Field("X-Amz-Security-Token", token)) }
+        let canonical = CanonicalRequest(
+            method: request.method, path: location.path, query: query, headers: headers, payload: .unsigned)
+        let signature = scope.signature(of: scope.stringToSign(canonical, time), by: credentials)
+        return "\(location.endpoint.scheme)://\(location.host)\(location.path)?\(CanonicalRequest.query(query))"
+            + "&X-Amz-Signature=\(signature)"
+    }
+}
+
+/// For which day and region a signature holds.
+private struct Scope {
+    static let algorithm = "AWS4-HMAC-SHA256"
+
+    var day: String
+    var region: String
+
+    var text: String { "\(day)/\(region)/s3/aws4_request" }
+
+    func stringToSign(_ request: CanonicalRequest, _ time: S3Timestamp) -> String {
+        let digest = Hexadecimal.text(SecureHash.sha256(Array(request.text.utf8)))
+        return [Self.algorithm, time.text, text, digest].joined(separator: "\n")
+    }
+
+    func signature(of text: String, by credentials: S3Credentials) -> String {
+        // Each key is the code of the next part of the scope.
+        let key = [day, region, "s3", "aws4_request"].reduce(Array("AWS4\(credentials.secretKey)".utf8)) { key, part in
+            SecretKey(key).code(of: Array(part.utf8))
+        }
+        return Hexadecimal.text(SecretKey(key).code(of: Array(text.utf8)))
+    }
+}

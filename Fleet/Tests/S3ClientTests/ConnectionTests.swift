@@ -1,0 +1,288 @@
+import FleetTesting
+import NIOCore
+import S3Client
+import Testing
+
+/// How connections are used, and how requests end whose answers do not come.
+@Suite struct S3ConnectionTests {
+    private func outcome(_ body: () async throws(S3Error) -> S3Object?) async -> Result<S3Object?, S3Error> {
+        await Result.of(body)
+    }
+
+    @Test func oneConnectionCarriesManyRequests() async throws {
+        let server = try await ScriptedServer { answerNumber($0) }
+        let client = try client(of: server.endpoint)
+        for number in 0..<10 { #expect(try await client.get("a")?.body.text == "0/\(number)") }
+        #expect(server.events.events.count { if case .connected = $0 { true } else { false } } == 1)
+        await client.close()
+        await server.events.wait { $0.last == .closed(0) }
+    }
+
+    /// What a server sends behind an answer could be taken for the next one.
+    @Test(arguments: ["x", "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged"])
+    func aConnectionWithMoreThanItsAnswerIsNotUsedAgain(_ more: String) async throws {
+        let server = try await ScriptedServer { request in
+            request.connection == 0
+                ? [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst" + more)] : [answer(200, "second")]
+        }
+        let client = try client(of: server.endpoint)
+        #expect(try await client.get("a")?.body.text == "first")
+        #expect(try await client.get("a")?.body.text == "second")
+        await server.events.wait { $0.contains(.closed(0)) }
+        await client.close()
+    }
+
+    @Test(arguments: [
+        "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\n0/0",
+        "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\n0/0",
+        "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\n0/0",
+    ])
+    func aConnectionThatShouldNotBeUsedAgainIsClosed(_ first: String) async throws {
+        let server = try await ScriptedServer { $0.connection == 0 ? [.send(first)] : answerNumber($0) }
+        let client = try client(of: server.endpoint)
+        _ = await outcome { () throws(S3Error) in try await client.get("a") }
+        await server.events.wait { $0.contains(.closed(0)) }
+        #expect(try await client.get("a")?.body.text == "1/0")
+        await client.close()
+    }
+
+    @Test func anUnusedConnectionIsClosed() async throws {
+        let server = try await ScriptedServer { answerNumber($0) }
+        let client = try client(of: server.endpoint, change: { $0.idleLimit = .milliseconds(20) })
+        #expect(try await client.get("a")?.body.text == "0/0")
+        await server.events.wait { $0.last == .closed(0) }
+        #expect(try await client.get("a")?.body.text == "1/0")
+        await client.close()
+    }
+
+    // MARK: - Sent once more
+
+    /// A server closes unused connections when it likes, also while a request is on its way to it.
+    @Test(arguments: ["GET", "PUT", "HEAD", "DELETE"])
+    func aRequestThatAUsedConnectionLostIsSentOnceMore(_ method: String) async throws {
+        let server = try await ScriptedServer { request in
+            request.connection == 0 && request.number == 1 ? [.close] : answerNumber(request)
+        }
+        let client = try client(of: server.endpoint)
+        #expect(try await client.get("a")?.body.text == "0/0")
+        switch method {
+        case "GET": #expect(try await client.get("b")?.body.text == "1/0")
+        case "PUT": try await client.put("b", ByteBuffer(string: "body"))
+        case "HEAD": #expect(try await client.head("b") != nil)
+        default: try await client.remove("b")
+        }
+        let lines = server.requests.events.map(\.line)
+        #expect(lines.dropFirst() == ["\(method) /webimage-tests/b HTTP/1.1", "\(method) /webimage-tests/b HTTP/1.1"])
+        #expect(server.requests.events[1].body == server.requests.events[2].body)
+        #expect(client.statistics.failures == 0)
+        await client.close()
+    }
+
+    @Test func itIsNotSentAThirdTime() async throws {
+        let server = try await ScriptedServer { request in
+            request.connection == 0 && request.number == 0 ? answerNumber(request) : [.close]
+        }
+        let client = try client(of: server.endpoint)
+        _ = try await client.get("a")
+        #expect(await outcome { () throws(S3Error) in try await client.get("b") } == .failure(.connectionLost))
+        #expect(server.requests.events.count == 3)
+        await client.close()
+    }
+
+    @Test func aRequestWhoseAnswerHasBegunIsNotSentAgain() async throws {
+        let server = try await ScriptedServer { request in
+            request.number == 0 ? answerNumber(request) : [.send("HTTP/1.1 2"), .close]
+        }
+        let client = try client(of: server.endpoint)
+        _ = try await client.get("a")
+        #expect(await outcome { () throws(S3Error) in try await client.get("b") } == .failure(.connectionLost))
+        #expect(server.requests.events.count == 2)
+        await client.close()
+    }
+
+    /// All connections are lost while many requests are on their way.
+    @Test func manyConnectionsMayBeLostAtOnce() async throws {
+        let server = try await ScriptedServer { $0.number == 3 ? [.close] : answerNumber($0) }
+        let client = try client(of: server.endpoint, change: { $0.mostConnections = 4 })
+        let failures = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<200 { group.addTask { (try? await client.get("\(number)")) == nil } }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(failures == 0)
+        var (open, most) = (0, 0)
+        for event in server.events.events {
+            switch event {
+            case .connected: open += 1
+            case .closed: open -= 1
+            case .asked: break
+            }
+            most = max(most, open)
+        }
+        #expect(most <= 4)
+        await client.close()
+    }
+
+    // MARK: - Answers that do not come
+
+    @Test(arguments: [
+        "", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nHello", "HTTP/1.1 200 OK\r\n\r\nHello",
+        "HTTP/1.1 100 Continue\r\n\r\n",
+    ])
+    func aSlowAnswerIsGivenUpInTime(_ beginning: String) async throws {
+        let server = try await ScriptedServer { _ in [.send(beginning)] }
+        let client = try client(of: server.endpoint, change: { $0.readDeadline = .milliseconds(50) })
+        #expect(await outcome { () throws(S3Error) in try await client.get("a") } == .failure(.timedOut))
+        // On a busy machine the time may be over before the request was sent.
+        if server.requests.events.count > 0 { await server.events.wait { $0.last == .closed(0) } }
+        #expect(client.statistics.failures == 1)
+        await client.close()
+    }
+
+    @Test func thoseThatWaitForAConnectionEndInTimeToo() async throws {
+        let server = try await ScriptedServer { _ in [] }
+        let client = try client(
+            of: server.endpoint, change: { ($0.readDeadline, $0.mostConnections) = (.milliseconds(100), 1) })
+        await withTaskGroup { group in
+            for number in 0..<20 {
+                group.addTask {
+                    #expect(await Result.of { () throws(S3Error) in try await client.get("\(number)") }.isFailure)
+                }
+            }
+        }
+        await client.close()
+    }
+
+    @Test func aCancelledTaskStopsWaitingAtOnce() async throws {
+        let server = try await ScriptedServer { _ in [] }
+        let client = try client(
+            of: server.endpoint, change: { ($0.readDeadline, $0.mostConnections) = (.hours(1), 1) })
+        let first = Task { await Result.of { () throws(S3Error) in try await client.get("a") } }
+        await server.events.wait { $0.last == .asked(0) }
+        // Waits for the one connection.
+        let second = Task { await Result.of { () throws(S3Error) in try await client.get("b") } }
+        while client.statistics.requests < 2 { await Task.yield() }
+        second.cancel()
+        #expect(await second.value == .failure(.cancelled))
+        first.cancel()
+        #expect(await first.value == .failure(.cancelled))
+        // Its answer could come any time: the connection is of no use.
+        await server.events.wait { $0.last == .closed(0) }
+        #expect(client.statistics.failures == 0)
+        await client.close()
+    }
+
+    @Test func aTaskThatIsCancelledAlreadySendsNothing() async throws {
+        let server = try await ScriptedServer { answerNumber($0) }
+        let client = try client(of: server.endpoint)
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return await Result.of { () throws(S3Error) in try await client.get("a") }
+        }
+        task.cancel()
+        #expect(await task.value == .failure(.cancelled))
+        #expect(try await client.get("b")?.body.text == "0/0")
+        #expect(server.requests.events.count == 1)
+        await client.close()
+    }
+
+    @Test func closingEndsAllThatWait() async throws {
+        let server = try await ScriptedServer { _ in [] }
+        let client = try client(
+            of: server.endpoint, change: { ($0.readDeadline, $0.mostConnections) = (.hours(1), 2) })
+        let tasks = (0..<6).map { number in
+            Task { await Result.of { () throws(S3Error) in try await client.get("\(number)") } }
+        }
+        await server.events.wait { $0.contains(.asked(0)) && $0.contains(.asked(1)) }
+        while client.statistics.requests < 6 { await Task.yield() }
+        await client.close()
+        for task in tasks { #expect(await task.value == .failure(.closed)) }
+        #expect(!client.isAvailable)
+        await server.events.wait { $0.contains(.closed(0)) && $0.contains(.closed(1)) }
+    }
+
+    @Test func aClientThatIsReleasedClosesItsConnections() async throws {
+        let server = try await ScriptedServer { answerNumber($0) }
+        do {
+            let client = try client(of: server.endpoint)
+            #expect(try await client.get("a") != nil)
+        }
+        await server.events.wait { $0.last == .closed(0) }
+    }
+
+    @Test func noMoreRequestsWaitThanMay() async throws {
+        let server = try await ScriptedServer { _ in [] }
+        let client = try client(
+            of: server.endpoint,
+            change: { ($0.readDeadline, $0.mostConnections, $0.mostWaiting) = (.hours(1), 2, 3) })
+        let outcomes = EventLog<Result<S3Object?, S3Error>>()
+        let tasks = (0..<20).map { number in
+            Task { outcomes.append(await Result.of { () throws(S3Error) in try await client.get("\(number)") }) }
+        }
+        await outcomes.wait { $0.count == 15 }
+        #expect(outcomes.events.allSatisfy { $0 == .failure(.overloaded) })
+        await client.close()
+        for task in tasks { await task.value }
+        #expect(outcomes.events.count { $0 == .failure(.closed) } == 5)
+        #expect(client.statistics.failures == 0)
+    }
+
+    // MARK: - The circuit
+
+    @Test func aServerThatFailsIsLeftAloneAndAskedAgain() async throws {
+        let server = try await ScriptedServer { request in
+            switch request.line.prefix(4) {
+            case "HEAD": [.send("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")]
+            default: request.head.contains("/bad ") ? [refusal(503, "SlowDown")] : [answer(200, "good")]
+            }
+        }
+        let available = EventLog<Bool>()
+        let client = try client(of: server.endpoint, prefix: "p", onAvailability: { available.append($0) })
+        for _ in 0..<5 {
+            #expect(client.isAvailable)
+            let result = await outcome { () throws(S3Error) in try await client.get("bad") }
+            #expect(result == .failure(.unavailable(status: 503, code: "SlowDown")))
+        }
+        #expect(!client.isAvailable && available.events == [false])
+        for _ in 0..<100 {
+            #expect(await outcome { () throws(S3Error) in try await client.get("good") } == .failure(.circuitOpen))
+        }
+        #expect(server.requests.events.count == 5)
+        await available.wait { $0 == [false, true] }
+        #expect(server.requests.events.last?.line == "HEAD /webimage-tests/p/ HTTP/1.1")
+        #expect(try await client.get("good")?.body.text == "good")
+        let statistics = client.statistics
+        #expect(statistics.failures == 5 && statistics.openings == 1 && statistics.spared == 100)
+        #expect(statistics.requests == 6 && statistics.bytesRead == 4)
+        await client.close()
+    }
+
+    @Test func aServerThatIsNotThereIsLeftAlone() async throws {
+        let server = try await ScriptedServer { _ in [] }
+        await server.stop()
+        let client = try client(of: server.endpoint)
+        for _ in 0..<5 {
+            #expect(await outcome { () throws(S3Error) in try await client.get("a") } == .failure(.connectionLost))
+        }
+        #expect(await outcome { () throws(S3Error) in try await client.get("a") } == .failure(.circuitOpen))
+        await client.close()
+    }
+
+    @Test func refusalsDoNotCountAsFailures() async throws {
+        let server = try await ScriptedServer { _ in [refusal(403, "AccessDenied")] }
+        let client = try client(of: server.endpoint)
+        for _ in 0..<20 { _ = await outcome { () throws(S3Error) in try await client.get("a") } }
+        #expect(client.isAvailable && client.statistics.failures == 0)
+        await client.close()
+    }
+}
+
+/// Says by which connection a request came, and which of its requests it was.
+private func answerNumber(_ request: ScriptedServer.Request) -> [ScriptedServer.Step] {
+    request.line.hasPrefix("HEAD")
+        ? [.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n")]
+        : [answer(200, "\(request.connection)/\(request.number)")]
+}
+
+extension Result {
+    fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
+}

@@ -1,0 +1,207 @@
+import FleetTesting
+import Foundation
+import NIOCore
+import NIOPosix
+import S3Client
+import S3Signing
+import Testing
+
+@Suite(.enabled(if: S3Server.isInstalled, "\(S3Server.reason)")) struct S3RealServerTests {
+    private static let starting = Task { try await S3Server() }
+
+    private static var server: S3Server { get async throws { try await starting.value } }
+
+    @Test func anObjectIsPutAndRead() async throws {
+        let client = try client(of: try await Self.server.endpoint, prefix: "basic")
+        let body = ByteBuffer(bytes: [0, 13, 10, 255])
+        try await client.put(
+            "a", body, metadata: [("Width", "640"), ("note", "two  blanks; x=1")], contentType: "image/png")
+        let object = try #require(try await client.get("a"))
+        #expect(object.body == body)
+        #expect(object.metadata == ["width": "640", "note": "two  blanks; x=1"])
+        #expect(object.contentType == "image/png")
+        #expect(object.length == 4)
+        #expect(object.etag?.hasPrefix("\"") == true)
+        #expect(object.lastModified?.hasSuffix("GMT") == true)
+        let head = try #require(try await client.head("a"))
+        #expect(head.body.readableBytes == 0 && head.length == 4)
+        #expect(head.metadata == object.metadata && head.etag == object.etag && head.contentType == "image/png")
+        #expect(client.statistics.requests == 3 && client.statistics.failures == 0)
+        #expect(client.statistics.bytesRead == 4 && client.statistics.bytesWritten == 4)
+        await client.close()
+        await #expect(throws: S3Error.closed) { try await client.get("a") }
+    }
+
+    @Test func whatIsNotThereIsNil() async throws {
+        let client = try client(of: try await Self.server.endpoint, prefix: "absent")
+        #expect(try await client.get("no") == nil)
+        #expect(try await client.head("no") == nil)
+        try await client.remove("no")
+        await client.close()
+    }
+
+    @Test func whatWasRemovedIsGone() async throws {
+        let client = try client(of: try await Self.server.endpoint, prefix: "remove")
+        try await client.put("a", ByteBuffer(string: "one"))
+        try await client.remove("a")
+        #expect(try await client.get("a") == nil)
+        await client.close()
+    }
+
+    @Test func aSecondPutReplacesTheFirst() async throws {
+        let client = try client(of: try await Self.server.endpoint, prefix: "replace")
+        try await client.put("a", ByteBuffer(string: "a long first body"), metadata: [("first", "1")])
+        try await client.put("a", ByteBuffer(string: "second"), metadata: [("second", "2")])
+        let object = try #require(try await client.get("a"))
+        #expect(object.body.text == "second" && object.metadata == ["second": "2"])
+        await client.close()
+    }
+
+    @Test(arguments: [0, 1, 65_536, 8 << 20]) func bodiesOfAllLengthsComeBack(_ length: Int) async throws {
+        let client = try client(of: try await Self.server.endpoint, prefix: "length")
+        let body = ByteBuffer.numbers(length)
+        try await client.put("\(length)", body)
+        let object = try #require(try await client.get("\(length)"))
+        #expect(object.body == body)
+        #expect(try await client.head("\(length)")?.length == length)
+        await client.close()
+    }
+
+    @Test func whatIsLongerThanAllowedIsNotSentAndNotRead() async throws {
+        let server = try await Self.server
+        let writer = try client(of: server.endpoint, prefix: "long")
+        let reader = try client(of: server.endpoint, prefix: "long", change: { $0.longestBody = 1000 })
+        try await writer.put("a", .numbers(1001))
+        await #expect(throws: S3Error.tooLarge(limit: 1000)) { try await reader.get("a") }
+        await #expect(throws: S3Error.self) { try await reader.put("a", .numbers(1001)) }
+        #expect(try await reader.head("a")?.length == 1001)
+        await writer.close()
+        await reader.close()
+    }
+
+    /// Each is another object, under its own name: the body says which.
+    @Test func oddKeysAreKept() async throws {
+        let client = try client(of: try await Self.server.endpoint, prefix: "odd keys+ü")
+        let keys = [
+            "a b", "a+b", "a%20b", "a%2Fb", "a/b", "%", "münchen/日本/🙂", "x=1&y=2", "a?b", "a#b", "!*'();:@$,[]",
+            "~-_.", "^`{|}\"<>", "...", ".hidden", "a/.../b", "e\u{301}", "é",
+        ]
+        for key in keys { try await client.put(key, ByteBuffer(string: key)) }
+        for key in keys {
+            let body = try await client.get(key)?.body
+            #expect(body?.readableBytesView.elementsEqual(key.utf8) == true, "\(key)")
+        }
+        for key in keys { try await client.remove(key) }
+        for key in keys { #expect(try await client.get(key) == nil, "\(key)") }
+        await client.close()
+    }
+
+    @Test func prefixesKeepObjectsApart() async throws {
+        let server = try await Self.server
+        let (one, two) = (
+            try client(of: server.endpoint, prefix: "p/1/"), try client(of: server.endpoint, prefix: "p/2")
+        )
+        let all = try client(of: server.endpoint)
+        try await one.put("a", ByteBuffer(string: "one"))
+        #expect(try await two.get("a") == nil)
+        #expect(try await all.get("p/1/a")?.body.text == "one")
+        for client in [one, two, all] { await client.close() }
+    }
+
+    @Test func aWrongSecretIsRefusedInClearWords() async throws {
+        var wrong = tests
+        wrong.secretKey = "hunter3"
+        let client = try client(of: try await Self.server.endpoint, credentials: wrong)
+        do throws(S3Error) {
+            _ = try await client.get("a")
+            Issue.record("the secret was wrong")
+        } catch {
+            guard case .refused(status: 403, code: "SignatureDoesNotMatch", let message) = error else { throw error }
+            #expect(!message.isEmpty)
+            #expect("\(error)".hasPrefix("S3 refused the request: 403 SignatureDoesNotMatch: "))
+            #expect(!"\(error)".contains("hunter"))
+        }
+        // A refusal is an answer.
+        #expect(client.isAvailable && client.statistics.failures == 0)
+        await client.close()
+    }
+
+    @Test func whoIsUnknownIsRefused() async throws {
+        let server = try await Self.server
+        let stranger = try client(
+            of: server.endpoint, credentials: S3Credentials(accessKey: "nobody", secretKey: "hunter3"))
+        do throws(S3Error) {
+            try await stranger.put("a", ByteBuffer(string: "a"))
+            Issue.record("nobody knows them")
+        } catch {
+            guard case .refused(status: 403, code: "InvalidAccessKeyId", _) = error else { throw error }
+        }
+        let anonymous = try client(of: server.endpoint, credentials: nil)
+        do throws(S3Error) {
+            _ = try await anonymous.get("a")
+            Issue.record("the bucket is not public")
+        } catch {
+            guard case .refused(status: 403, code: "AccessDenied", _) = error else { throw error }
+        }
+        await stranger.close()
+        await anonymous.close()
+    }
+
+    @Test func aBucketThatIsNotThereIsAnError() async throws {
+        let endpoint = try await Self.server.endpoint
+        let configuration = try S3Configuration(bucket: "elsewhere", endpoint: endpoint, credentials: tests)
+        let client = try S3Client(configuration, group: MultiThreadedEventLoopGroup.singleton)
+        do throws(S3Error) {
+            _ = try await client.get("a")
+            Issue.record("there is no such bucket")
+        } catch {
+            guard case .refused(status: 404, code: "NoSuchBucket", _) = error else { throw error }
+        }
+        await client.close()
+    }
+
+    @Test func aHundredAtOnceShareFewConnections() async throws {
+        let client = try client(
+            of: try await Self.server.endpoint, prefix: "many",
+            change: { ($0.mostConnections, $0.readDeadline, $0.writeDeadline) = (4, .minutes(2), .minutes(2)) })
+        let wrong = await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<100 {
+                group.addTask {
+                    let body = ByteBuffer(string: String(repeating: "\(number),", count: 1 + number * 7))
+                    do {
+                        try await client.put("\(number)", body, metadata: [("number", "\(number)")])
+                        let object = try await client.get("\(number)")
+                        return object?.body != body || object?.metadata["number"] != "\(number)"
+                    } catch {
+                        return true
+                    }
+                }
+            }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        #expect(wrong == 0)
+        #expect(client.statistics.requests == 200 && client.statistics.failures == 0)
+        await client.close()
+    }
+
+    @Test(.enabled(if: RedisServer.find("curl") != nil, "there is no curl")) func aURLThatWasSignedIsEnough()
+        async throws
+    {
+        let server = try await Self.server
+        let client = try client(of: server.endpoint)
+        try await client.put("signed url+", ByteBuffer(string: "signed"))
+        await client.close()
+        let port = Int(server.endpoint.split(separator: ":").last ?? "")
+        let location = S3Location(
+            endpoint: S3Endpoint(scheme: .http, host: "127.0.0.1", port: port), region: "us-east-1",
+            bucket: S3Server.bucket, key: "signed url+", usesPathStyle: true)
+        let url = S3Signature.presignedURL(
+            of: S3Request("GET", location), by: tests,
+            at: S3Timestamp(secondsSince1970: Int64(Date().timeIntervalSince1970)), expiresAfter: 600)
+        for (url, text) in [(url, "signed"), (url + "0", "SignatureDoesNotMatch")] {
+            let curl = try ChildProgram("curl", ["--silent", url])
+            await curl.ended()
+            #expect(curl.output.contains(text))
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import FleetTesting
+import NIOCore
+import NIOPosix
+import S3Client
+import S3Signing
+import Testing
+
+let tests = S3Credentials(accessKey: S3Server.accessKey, secretKey: S3Server.secretKey)
+
+/// A client of a server, on two event loops of its own.
+func client(
+    of endpoint: String, prefix: String = "", credentials: S3Credentials? = tests,
+    onAvailability: @escaping @Sendable (Bool) -> Void = { _ in }, change: (inout S3Configuration) -> Void = { _ in }
+) throws -> S3Client {
+    var configuration = try S3Configuration(
+        bucket: S3Server.bucket, prefix: prefix, endpoint: endpoint, credentials: credentials)
+    // The machine that runs tests is busy: what is not about the deadline gets more time.
+    configuration.readDeadline = .seconds(30)
+    configuration.connectTimeout = .seconds(10)
+    change(&configuration)
+    return try S3Client(
+        configuration, group: MultiThreadedEventLoopGroup(numberOfThreads: 2), onAvailability: onAvailability)
+}
+
+/// A text that a log shows by its name.
+struct Named: Sendable, CustomTestStringConvertible {
+    var name: String
+    var text: String
+
+    init(_ name: String, _ text: String) { (self.name, self.text) = (name, text) }
+
+    var testDescription: String { name }
+}
+
+extension ByteBuffer {
+    /// Bytes that are the same in each run.
+    static func numbers(_ count: Int) -> ByteBuffer {
+        var numbers = SeededNumbers(seed: UInt64(count))
+        var bytes = ByteBuffer()
+        while bytes.readableBytes < count { bytes.writeInteger(numbers.next()) }
+        return bytes.getSlice(at: 0, length: count) ?? bytes
+    }
+
+    var text: String { String(buffer: self) }
+}
