@@ -14,6 +14,12 @@ public struct S3Object: Hashable, Sendable {
     public var contentType: String?
     /// As the server writes it: "Sun, 06 Nov 1994 08:49:37 GMT".
     public var lastModified: String?
+
+    public init(body: ByteBuffer, metadata: [String: String] = [:]) {
+        self.body = body
+        self.metadata = metadata
+        length = body.readableBytes
+    }
 }
 
 extension S3Object {

@@ -106,6 +106,37 @@ import Testing
         await server.events.wait { $0.last == .closed(0) }
     }
 
+    /// Cut anywhere, and with bits flipped: each answer ends in its time, and the next is not touched by it.
+    @Test func damagedAnswersHarmNobody() async throws {
+        let whole = [
+            "HTTP/1.1 200 OK\r\nContent-Length: 12\r\nX-Amz-Meta-One: 1\r\nETag: \"1\"\r\n\r\nHello, world",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nHello\r\n7;x=y\r\n, world\r\n0\r\n\r\n",
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 24\r\n\r\n<Code>NoSuchKey</Code>\r\n",
+        ]
+        let server = try await ScriptedServer { request in
+            // The good ones are asked for by their key.
+            if request.line.contains("/good ") { return [answer(200, "good")] }
+            var numbers = SeededNumbers(seed: UInt64(request.connection * 1000 + request.number))
+            var bytes = Array((whole.randomElement(using: &numbers) ?? "").utf8)
+            if Bool.random(using: &numbers) { bytes.removeLast(Int.random(in: 0...bytes.count, using: &numbers)) }
+            for _ in 0..<Int.random(in: 0..<4, using: &numbers) where !bytes.isEmpty {
+                bytes[Int.random(in: bytes.indices, using: &numbers)] ^= 1 << UInt8.random(in: 0..<8, using: &numbers)
+            }
+            return [.sendBytes(ByteBuffer(bytes: bytes)), .close]
+        }
+        let client = try client(of: server.endpoint, change: { $0.longestBody = 1000 })
+        for _ in 0..<500 {
+            let damaged = await Result<S3Object?, S3Error>.of { () throws(S3Error) in try await client.get("damaged") }
+            switch damaged {
+            case .success(let object): #expect((object?.body.readableBytes ?? 0) <= 200)
+            case .failure(.timedOut), .failure(.circuitOpen): Issue.record("\(damaged)")
+            case .failure: break
+            }
+            #expect(try await client.get("good")?.body.text == "good")
+        }
+        await client.close()
+    }
+
     @Test func errorsAreToldApart() async throws {
         let table: [(ScriptedServer.Step, S3Error)] = [
             (refusal(403, "AccessDenied"), .refused(status: 403, code: "AccessDenied", message: "Because.")),

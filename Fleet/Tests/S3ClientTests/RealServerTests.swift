@@ -126,6 +126,23 @@ import Testing
         await client.close()
     }
 
+    /// The server answers while the body is still on its way.
+    @Test func aLongBodyIsRefusedToo() async throws {
+        var wrong = tests
+        wrong.secretKey = "hunter3"
+        let client = try client(of: try await Self.server.endpoint, credentials: wrong)
+        let body = ByteBuffer(repeating: 1, count: 8 << 20)
+        for _ in 0..<3 {
+            do throws(S3Error) {
+                try await client.put("refused", body)
+                Issue.record("the secret was wrong")
+            } catch {
+                guard case .refused(status: 403, code: "SignatureDoesNotMatch", _) = error else { throw error }
+            }
+        }
+        await client.close()
+    }
+
     @Test func whoIsUnknownIsRefused() async throws {
         let server = try await Self.server
         let stranger = try client(

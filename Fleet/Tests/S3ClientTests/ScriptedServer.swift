@@ -22,6 +22,7 @@ final class ScriptedServer: Sendable {
 
     enum Step: Sendable {
         case send(String)
+        case sendBytes(ByteBuffer)
         case close
     }
 
@@ -119,6 +120,7 @@ private final class ScriptHandler: ChannelInboundHandler {
             for step in script(request) {
                 switch step {
                 case .send(let text): context.writeAndFlush(wrapOutboundOut(ByteBuffer(string: text)), promise: nil)
+                case .sendBytes(let bytes): context.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
                 case .close: context.close(promise: nil)
                 }
             }
