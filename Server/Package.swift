@@ -31,6 +31,8 @@ let shutdown = Target.Dependency.product(name: "ServiceLifecycleTestKit", packag
 let fleet = Target.Dependency.product(name: "FleetCoordination", package: "Fleet")
 let redis = Target.Dependency.product(name: "RedisClient", package: "Fleet")
 let fleetTesting = Target.Dependency.product(name: "FleetTesting", package: "Fleet")
+let storage = Target.Dependency.product(name: "S3Client", package: "Fleet")
+let tier = Target.Dependency.product(name: "S3Tier", package: "Tiers")
 let hummingbird: [Target.Dependency] = [
     .product(name: "Hummingbird", package: "hummingbird"), .product(name: "HummingbirdCore", package: "hummingbird"),
 ]
@@ -46,9 +48,10 @@ let package = Package(
     products: [.executable(name: "webimage-server", targets: ["webimage-server"])],
     traits: [
         // BoringSSL takes minutes to build.
-        .trait(name: "TLS", description: "Connections to Redis by TLS (rediss://)")
+        .trait(name: "TLS", description: "Connections to Redis (rediss://) and S3 (https://) by TLS")
     ],
     dependencies: [
+        .package(path: "../Tiers", traits: [.trait(name: "TLS", condition: .when(traits: ["TLS"]))]),
         .package(path: "../Fleet", traits: [.trait(name: "TLS", condition: .when(traits: ["TLS"]))]),
         .package(name: "WebImage", path: "..", traits: Set(formats.map { .init(name: $0) })),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
@@ -64,12 +67,18 @@ let package = Package(
             name: "CServerCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         room("ServerGrammar", ["CServerCrypto", library]),
-        room("ServerConfiguration", ["ServerGrammar", redis, library]),
-        room("ServerImages", ["ServerGrammar", "ServerConfiguration", fleet, redis, library, logging]),
+        room("ServerConfiguration", ["ServerGrammar", redis, storage, library]),
+        room(
+            "ServerImages",
+            [
+                "ServerGrammar", "ServerConfiguration", fleet, redis, storage, library, logging,
+                .product(name: "NIOCore", package: "swift-nio"),
+            ]),
         room(
             "ServerHTTP",
             [
-                "ServerGrammar", "ServerConfiguration", "ServerImages", fleet, redis, library, logging, httpTypes,
+                "ServerGrammar", "ServerConfiguration", "ServerImages", fleet, redis, storage, tier, library, logging,
+                httpTypes,
                 lifecycle, signals,
             ] + hummingbird + nio),
         .executableTarget(
@@ -84,7 +93,8 @@ let package = Package(
         tests(
             "ServerHTTPTests",
             [
-                "ServerHTTP", "ServerImages", "ServerGrammar", "ServerConfiguration", fleet, redis, fleetTesting,
+                "ServerHTTP", "ServerImages", "ServerGrammar", "ServerConfiguration", fleet, redis, storage, tier,
+                fleetTesting,
                 library,
                 testing, shutdown,
             ] + nio),

@@ -23,6 +23,7 @@ let library = Target.Dependency.product(name: "WebImage", package: "WebImage")
 let testing = Target.Dependency.product(name: "WebImageTesting", package: "WebImage")
 let redis = Target.Dependency.product(name: "RedisClient", package: "Fleet")
 let crypto = Target.Dependency.product(name: "FleetCrypto", package: "Fleet")
+let storage = Target.Dependency.product(name: "S3Client", package: "Fleet")
 let fleetTesting = Target.Dependency.product(name: "FleetTesting", package: "Fleet")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
@@ -31,10 +32,13 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let package = Package(
     name: "webimage-tiers",
     platforms: [.macOS(.v15)],
-    products: [.library(name: "RedisTier", targets: ["RedisTier"])],
+    products: [
+        .library(name: "RedisTier", targets: ["RedisTier"]),
+        .library(name: "S3Tier", targets: ["S3Tier"]),
+    ],
     traits: [
-        // Without it `rediss://` is refused, and BoringSSL is not built.
-        .trait(name: "TLS", description: "Connections to Redis by TLS"),
+        // Without it `rediss://` and `https://` are refused, and BoringSSL is not built.
+        .trait(name: "TLS", description: "Connections to Redis and S3 by TLS"),
         .default(enabledTraits: ["TLS"]),
     ],
     dependencies: [
@@ -47,7 +51,9 @@ let package = Package(
         // Entries as bytes that only who knows a secret can make.
         room("TierEntries", [library, crypto]),
         room("RedisTier", ["TierEntries", library, redis, crypto, nioCore, nioPosix]),
+        room("S3Tier", ["TierEntries", library, storage, nioCore]),
         tests("TierEntriesTests", ["TierEntries", library, testing]),
+        tests("S3TierTests", ["S3Tier", "TierEntries", library, storage, fleetTesting, nioCore, nioPosix]),
         tests("RedisTierTests", ["RedisTier", "TierEntries", library, testing, redis, fleetTesting, httpTypes]),
     ],
     swiftLanguageModes: [.v6]

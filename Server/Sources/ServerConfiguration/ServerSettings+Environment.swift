@@ -23,6 +23,7 @@ extension ServerSettings {
         readAnswers(&reader)
         readCaches(&reader)
         readFleet(&reader, readFile)
+        readS3(&reader, readFile)
         readPictures(&reader)
         readSigning(&reader, isCompatible)
         reader.refuseAbsent()

@@ -74,7 +74,9 @@ extension ServerSettings {
 extension EnvironmentReader {
     /// What imgproxy has and this server has not: nobody shall believe that it works.
     private static let absent: [(prefix: String, why: String)] = [
-        ("IMGPROXY_USE_S3", "there is no loader for S3 yet"), ("IMGPROXY_S3_", "there is no loader for S3 yet"),
+        ("IMGPROXY_S3_ASSUME_ROLE_", "roles are not assumed; use AWS_SESSION_TOKEN"),
+        ("IMGPROXY_S3_MULTI_REGION", "all buckets are in one region"),
+        ("IMGPROXY_S3_DECRYPTION_CLIENT_ENABLED", "what clients of S3 encrypted is not decrypted"),
         ("IMGPROXY_USE_GCS", "there is no loader for Google Cloud Storage"),
         ("IMGPROXY_GCS_", "there is no loader for Google Cloud Storage"),
         ("IMGPROXY_USE_ABS", "there is no loader for Azure"), ("IMGPROXY_ABS_", "there is no loader for Azure"),

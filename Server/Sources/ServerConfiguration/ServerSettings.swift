@@ -139,6 +139,8 @@ public struct ServerSettings: Sendable {
     public var redisPrefix = "wi"
     /// Longer results are not shared through Redis; 0: none is.
     public var redisResultBytes = 65_536
+    /// What is shared through S3, and read from there.
+    public var s3 = S3()
     /// The field of answers that names their source for caches in front, which purge by it.
     public var cacheTagField: String?
     public var watermark: PictureSource?

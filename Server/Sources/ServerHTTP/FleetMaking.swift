@@ -2,10 +2,14 @@ import FleetCoordination
 import NIOCore
 import NIOPosix
 import RedisClient
+import S3Client
+import S3Tier
 import ServerConfiguration
 import ServerGrammar
+import ServerImages
 import ServiceLifecycle
 import Logging
+import WebImage
 
 #if canImport(Glibc)
     import Glibc
@@ -39,6 +43,33 @@ struct FleetMaking {
             var time = timespec()
             clock_gettime(CLOCK_REALTIME, &time)
             return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+        }
+    }
+
+    /// Where all servers keep their results; nil where the settings name no such place.
+    func storage(_ group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton) throws(S3Error) -> SharedResults?
+    {
+        guard let place = settings.s3.results else { return nil }
+        return SharedResults(try client(of: place, "results", group), logger: logger)
+    }
+
+    /// Where all servers keep originals, behind their disks.
+    func originals(
+        _ group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+    ) throws(S3Error) -> (any BytesTier)? {
+        guard let place = settings.s3.originals else { return nil }
+        return S3Tier(try client(of: place, "originals", group))
+    }
+
+    private func client(
+        of place: ServerSettings.S3.Place, _ what: String, _ group: any EventLoopGroup
+    ) throws(S3Error) -> S3Client {
+        try S3Client(settings.s3.configuration(place), group: group) { [logger] isAvailable in
+            if isAvailable {
+                logger.notice("S3 answers again", metadata: ["for": "\(what)"])
+            } else {
+                logger.warning("S3 does not answer and is left alone for now", metadata: ["for": "\(what)"])
+            }
         }
     }
 

@@ -67,7 +67,7 @@ extension ImageEndpoint {
         let separator = settings.grammar.argumentsSeparator
         // The signature is checked with the whole path; the options of `/info` are others than those of pictures.
         let (url, written) = try settings.grammar.parseSource(signed, separator)
-        guard settings.grammar.allows(source: url) else { throw .invalidSource("the source is not allowed") }
+        guard settings.allows(source: url) else { throw .invalidSource("the source is not allowed") }
         let options = try InfoOptions(written)
         record.sourceHost = SourceHost.name(of: url)
         return json(try await describe(url, options, client: record.client?.key))
@@ -84,10 +84,15 @@ extension ImageEndpoint {
     func describe(
         _ url: String, _ options: InfoOptions, client: String?
     ) async throws(RequestRefusal) -> [(String, JSONValue)] {
+        var request = try SourceRequest.make(url, settings) {
+            $0.caching.policy = .protocol
+            $0.decoding.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)
+        }
         try await service.admit(client)
-        return try await service.inTurn(url) { _, left throws(RequestRefusal) in
+        service.purging.prepare(&request, url)
+        return try await service.inTurn(url) { [request] _, left throws(RequestRefusal) in
             do throws(WebImageError) {
-                return (try await members(of: url, options, timeout: left), nil)
+                return (try await members(request, options, timeout: left), nil)
             } catch {
                 throw RequestRefusal(error, source: url)
             }
@@ -95,14 +100,11 @@ extension ImageEndpoint {
     }
 
     private func members(
-        of url: String, _ options: InfoOptions, timeout: Duration
+        _ request: ImageRequest, _ options: InfoOptions, timeout: Duration
     ) async throws(WebImageError) -> [(String, JSONValue)] {
         let manager = service.maker.manager
-        var request = ImageRequest(url)
-        request.options.caching.policy = .protocol
+        var request = request
         request.options.timeout = timeout
-        service.purging.prepare(&request, url)
-        request.options.decoding.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)
         let details = try await manager.details(for: request)
         let header = details.header
         var members: [(String, JSONValue)] = []

@@ -1,5 +1,6 @@
 import FleetCoordination
 import RedisClient
+import S3Client
 import ServerConfiguration
 import ServerImages
 import WebImage
@@ -31,6 +32,21 @@ extension ImageEndpoint {
                 ("webimage_redis_circuit_open", fleet.isAvailable ? 0 : 1),
                 ("webimage_fleet_in_touch", fleet.isInTouch ? 1 : 0),
             ]
+        }
+        if let storage = service.storage {
+            let (results, requests) = (storage.statistics, storage.client.statistics)
+            counters += [
+                ("webimage_s3_results_total{result=\"hit\"}", results.hits),
+                ("webimage_s3_results_total{result=\"miss\"}", results.misses),
+                ("webimage_s3_results_total{result=\"written\"}", results.writes),
+                ("webimage_s3_results_total{result=\"skipped\"}", results.skips),
+                ("webimage_s3_requests_total{result=\"sent\"}", requests.requests),
+                ("webimage_s3_requests_total{result=\"failed\"}", requests.failures),
+                ("webimage_s3_requests_total{result=\"spared\"}", requests.spared),
+                ("webimage_s3_bytes_total{way=\"read\"}", requests.bytesRead),
+                ("webimage_s3_bytes_total{way=\"written\"}", requests.bytesWritten),
+            ]
+            gauges.append(("webimage_s3_circuit_open", storage.client.isAvailable ? 0 : 1))
         }
         return metrics.text(
             namespace: settings.metricsNamespace,

@@ -32,7 +32,7 @@ extension ImageEndpoint {
             urls.append((width, settings.grammar.signed(path)))
         }
         let unsigned = try settings.grammar.parse(unsignedPath: String(tail))
-        guard settings.grammar.allows(source: unsigned.source) else {
+        guard settings.allows(source: unsigned.source) else {
             throw .invalidSource("the source is not allowed")
         }
         record.sourceHost = SourceHost.name(of: unsigned.source)

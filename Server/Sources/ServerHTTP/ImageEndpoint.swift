@@ -180,7 +180,7 @@ public struct ImageEndpoint: Sendable {
     /// What the URL asks for, with what the client hints at.
     func parse(_ target: String, _ request: HTTPRequest) throws(RequestRefusal) -> URLGrammar.ParsedURL {
         var url = try settings.grammar.parse(target: target)
-        guard settings.grammar.allows(source: url.source) else {
+        guard settings.allows(source: url.source) else {
             throw .invalidSource("IMGPROXY_ALLOWED_SOURCES does not list the source")
         }
         for warning in url.options.warnings { logger.debug("\(warning)") }
@@ -202,10 +202,10 @@ public struct ImageEndpoint: Sendable {
         _ url: URLGrammar.ParsedURL, _ record: inout RequestRecord
     ) async throws(RequestRefusal) -> Answer {
         try await service.admit(record.client?.key)
+        var request = try RawRequest.make(url, settings)
+        service.purging.prepare(&request, url.source)
         let bytes: ImageBytes
         do throws(WebImageError) {
-            var request = RawRequest.make(url, settings)
-            service.purging.prepare(&request, url.source)
             bytes = try await service.maker.manager.bytes(for: request)
         } catch {
             throw RequestRefusal(error, source: url.source)
@@ -246,8 +246,8 @@ public struct ImageEndpoint: Sendable {
 
 /// A request for a source's own bytes.
 enum RawRequest {
-    static func make(_ url: URLGrammar.ParsedURL, _ settings: ServerSettings) -> ImageRequest {
-        ImageRequest(url.source) {
+    static func make(_ url: URLGrammar.ParsedURL, _ settings: ServerSettings) throws(RequestRefusal) -> ImageRequest {
+        try SourceRequest.make(url.source, settings) {
             $0.caching.policy = .protocol
             $0.timeout = settings.timeout
             if let bytes = url.options.security.sourceFileSize, bytes > 0 { $0.http.bodyLimit = ByteCount(bytes) }

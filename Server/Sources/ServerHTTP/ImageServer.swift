@@ -15,6 +15,7 @@ public struct ImageServer: Sendable {
     let endpoint: ImageEndpoint
     private let manager: ImageManager
     private let cache: ResultCache
+    private let storage: SharedResults?
     private let purging: Purging
     private let state: ServerState
     private let logger: Logger
@@ -29,7 +30,10 @@ public struct ImageServer: Sendable {
         self.settings = settings
         self.logger = logger
         let threads = settings.workers > 0 ? settings.workers : ManagerMaking.cores
-        manager = ManagerMaking(settings, threads: threads, logger: logger).manager(coders)
+        let fleetMaking = FleetMaking(settings: settings, logger: logger)
+        manager = ManagerMaking(settings, threads: threads, logger: logger)
+            .manager(coders, tiers: try fleetMaking.originals().map { [$0] } ?? [])
+        storage = try fleetMaking.storage()
         let isolation = await manager.prewarmDecoders()
         if isolation.state == .unavailable, !settings.decodesWithoutSandbox {
             throw WebImageError(
@@ -38,7 +42,7 @@ public struct ImageServer: Sendable {
                     + "in the server's own process")
         }
         purging = Purging(
-            fleet: try FleetMaking(settings: settings, logger: logger).fleet(),
+            fleet: try fleetMaking.fleet(),
             file: ManagerMaking.purgeFile(settings, logger), now: now,
             onPurge: { [failedURLs = manager.failedURLs] in failedURLs.removeAll() }, logger: logger)
         await purging.restore()
@@ -48,7 +52,8 @@ public struct ImageServer: Sendable {
         cache = ResultCache(
             memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), logger: logger)
         let service = ImageService(
-            settings: settings, maker: maker, cache: cache, threads: threads, now: now, logger: logger)
+            settings: settings, maker: maker, cache: cache, storage: storage, threads: threads, now: now, logger: logger
+        )
         state = ServerState()
         endpoint = ImageEndpoint(
             settings: settings, service: service, state: state, fallback: try await pictures.fallback(), now: now,
@@ -63,7 +68,9 @@ public struct ImageServer: Sendable {
             state.become(.ready)
             onListening(port)
         }
-        var services: [any Service] = [PicturesService(manager: manager, cache: cache, limit: settings.gracefulTimeout)]
+        var services: [any Service] = [
+            PicturesService(manager: manager, cache: cache, storage: storage, limit: settings.gracefulTimeout)
+        ]
         if let address = settings.prometheus {
             services.append(application(MetricsResponder(endpoint: endpoint), address) { _ in })
         }
@@ -146,11 +153,13 @@ private struct ReadinessService: Service {
 private struct PicturesService: Service {
     let manager: ImageManager
     let cache: ResultCache
+    let storage: SharedResults?
     let limit: Duration
 
     func run() async throws {
         try? await gracefulShutdown()
         await cache.flush()
+        await storage?.flush()
         await manager.drain(within: limit)
     }
 }

@@ -26,7 +26,8 @@ struct ManagerMaking {
 
     static var cores: Int { max(Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), 1) }
 
-    func manager(_ coders: CoderRegistry) -> ImageManager {
+    /// - Parameter tiers: behind the disk.
+    func manager(_ coders: CoderRegistry, tiers: [any BytesTier] = []) -> ImageManager {
         var configuration = ImageManager.Configuration()
         configuration.memoryLimits = .init(cost: 0)
         configuration.disk = settings.cacheDirectory.map {
@@ -34,6 +35,7 @@ struct ManagerMaking {
                 directory: $0, namespace: "originals",
                 limits: .init(bytes: ByteCount(settings.originalCacheBytes)))
         }
+        configuration.tiers = tiers
         configuration.decodeThreads = threads
         configuration.isolation = DecoderIsolation(
             settings.isolation, withoutSandbox: settings.decodesWithoutSandbox ? .decodeHere : .refuse)

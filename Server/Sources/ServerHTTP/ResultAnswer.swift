@@ -117,7 +117,7 @@ struct ResultAnswer {
     /// By RFC 9211.
     private static func cacheStatus(_ source: ImageService.Source) -> String {
         switch source {
-        case .memory, .disk, .stale, .shared: "webimage; hit; detail=\(source.rawValue)"
+        case .memory, .disk, .stale, .shared, .stored: "webimage; hit; detail=\(source.rawValue)"
         case .miss: "webimage; fwd=miss"
         case .collapsed: "webimage; fwd=miss; collapsed"
         }

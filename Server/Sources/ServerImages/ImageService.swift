@@ -13,6 +13,8 @@ public final class ImageService: Sendable {
         case memory, disk, stale, miss, collapsed
         /// Another server of the fleet made it.
         case shared
+        /// The storage that all servers share had it.
+        case stored
     }
 
     /// What a request gets.
@@ -23,15 +25,20 @@ public final class ImageService: Sendable {
         public var cost: PictureMaker.Cost?
     }
 
-    /// What became of work, and whether another server did it.
+    /// What became of work.
     private struct Landing: Sendable {
         var result: Result<PictureMaker.Made, RequestRefusal>
-        var isShared = false
+        /// Where the result was; nil: it was made here.
+        var source: Source?
+
+        var isGood: Bool { if case .success = result { true } else { false } }
     }
 
     public let settings: ServerSettings
     public let maker: PictureMaker
     public let cache: ResultCache
+    /// Behind ``cache``; nil: there is none.
+    public let storage: SharedResults?
     public let gate: MissGate
     public let purging: Purging
     private let limiter: RateLimiter?
@@ -41,12 +48,13 @@ public final class ImageService: Sendable {
     private let logger: Logger
 
     public init(
-        settings: ServerSettings, maker: PictureMaker, cache: ResultCache, threads: Int,
+        settings: ServerSettings, maker: PictureMaker, cache: ResultCache, storage: SharedResults? = nil, threads: Int,
         now: @escaping @Sendable () -> Int, logger: Logger
     ) {
         self.settings = settings
         self.maker = maker
         self.cache = cache
+        self.storage = storage
         purging = maker.purging
         self.now = now
         self.logger = logger
@@ -142,7 +150,7 @@ public final class ImageService: Sendable {
             let made = try landing.result.get()
             // Purged while it was made: it is made again, unless purges come faster than pictures can be made.
             if attempts < 3, purging.verdict(made.result, url.source) == .purged { continue }
-            let source: Source = landing.isShared ? .shared : joined ? .collapsed : .miss
+            let source = landing.source ?? (joined ? .collapsed : .miss)
             return Found(result: made.result, source: source, cost: source == .miss ? made.cost : nil)
         }
     }
@@ -158,7 +166,12 @@ public final class ImageService: Sendable {
             take(outcome, key, url.source)
         } work: { begun in
             let landing = await work(url, choice, key, begun: begun)
-            return (landing, SharedOutcome.shared(landing.result, most: settings.redisResultBytes, now: now()))
+            // What is stored is as old as it is, and for everybody there already.
+            let shared =
+                landing.source == nil
+                ? SharedOutcome.shared(landing.result, most: settings.redisResultBytes, now: now())
+                : SharedOutcome.unshared
+            return (landing, shared)
         }
         return landing ?? Landing(result: .failure(.timedOut("another server has not made the picture in time")))
     }
@@ -171,15 +184,57 @@ public final class ImageService: Sendable {
             result.begun = outcome.begun
             guard purging.verdict(result, source) == .current else { return nil }
             cache.keep(result, key)
-            return Landing(result: .success(.init(result: result)), isShared: true)
+            return Landing(result: .success(.init(result: result)), source: .shared)
         case .failure:
-            return SharedOutcome.refusal(outcome.content).map { Landing(result: .failure($0), isShared: true) }
+            return SharedOutcome.refusal(outcome.content).map { Landing(result: .failure($0), source: .shared) }
         case .unshared: return nil
         }
     }
 
-    /// Makes the picture here.
+    /// Takes the picture from the storage, or makes it.
     private func work(
+        _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, begun: Int
+    ) async -> Landing {
+        guard let storage else { return await produce(url, choice, key, begun: begun) }
+        return await Hedge<Landing>(patience: SharedResults.patience, isGood: \.isGood).value {
+            guard let result = await storage.result(key) else { return nil }
+            return await self.stored(result, url, choice, key)
+        } orElse: {
+            await self.produce(url, choice, key, begun: begun)
+        }
+    }
+
+    /// What the storage had, when it may be served.
+    private func stored(
+        _ result: StoredResult, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String
+    ) async -> Landing? {
+        let late = now() - result.freshness.freshUntil
+        let verdict = purging.verdict(result, url.source)
+        switch verdict {
+        case .purged: return nil
+        case .current where late < 0:
+            cache.keep(result, key)
+            return Landing(result: .success(.init(result: result)), source: .stored)
+        case .current where late < settings.staleWhileRevalidate && !result.freshness.mustRevalidate:
+            cache.keep(result, key)
+            renewLater(result, key, url, choice)
+            return Landing(result: .success(.init(result: result)), source: .stale)
+        case .current, .unsure:
+            // Where the origin cannot say it, making the picture cannot do better.
+            guard
+                let renewed = try? await inTurn(
+                    url.source,
+                    { _, left throws(RequestRefusal) in
+                        (try await renewed(result, url, certainly: verdict == .unsure, timeout: left), nil)
+                    })
+            else { return nil }
+            cache.keep(renewed, key)
+            return Landing(result: .success(.init(result: renewed)), source: .stored)
+        }
+    }
+
+    /// Makes the picture here.
+    private func produce(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, begun: Int
     ) async -> Landing {
         do throws(RequestRefusal) {
@@ -187,7 +242,10 @@ public final class ImageService: Sendable {
                 var made = try await maker.make(
                     url, choice, begun: begun, timeout: left, priority: gate.isLate(place) ? .low : .normal)
                 made.cost.queue = place.waited.inSeconds
-                if !made.result.freshness.forbidsStoring { cache.keep(made.result, key) }
+                if !made.result.freshness.forbidsStoring {
+                    cache.keep(made.result, key)
+                    storage?.keep(made.result, key)
+                }
                 return (made, made.cost.work)
             }
             return Landing(result: .success(made))
@@ -232,13 +290,10 @@ public final class ImageService: Sendable {
         // Another renewal may have ended since the caller looked.
         if cached(key, source: url.source) != nil { return true }
         do throws(RequestRefusal) {
-            let begun = purging.stamp
-            let freshness = try await maker.askOrigin(url, certainly: certainly, timeout: settings.timeout)
-            if freshness.isSameVersion(as: result.freshness) {
-                var renewed = result
-                renewed.freshness = freshness
-                if certainly { (renewed.begun, renewed.checkedAt) = (max(begun, result.begun), now()) }
+            if let renewed = try await renewed(result, url, certainly: certainly, timeout: settings.timeout) {
                 cache.renew(renewed, key)
+                // Worth a write where others profit from it for long.
+                if renewed.freshness.freshUntil - now() >= Self.longFreshness { storage?.keep(renewed, key) }
             } else {
                 _ = try await make(url, choice, key)
             }
@@ -247,5 +302,21 @@ public final class ImageService: Sendable {
             logger.debug("a result cannot be renewed: \(error.detail)")
             return false
         }
+    }
+
+    /// In seconds.
+    private static let longFreshness = 3600
+
+    /// - Returns: the result, as fresh as the origin says; nil where the source has changed.
+    private func renewed(
+        _ result: StoredResult, _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration
+    ) async throws(RequestRefusal) -> StoredResult? {
+        let begun = purging.stamp
+        let freshness = try await maker.askOrigin(url, certainly: certainly, timeout: timeout)
+        guard freshness.isSameVersion(as: result.freshness) else { return nil }
+        var renewed = result
+        renewed.freshness = freshness
+        if certainly { (renewed.begun, renewed.checkedAt) = (max(begun, result.begun), now()) }
+        return renewed
     }
 }

@@ -27,7 +27,7 @@ public struct PicturePlan: Sendable {
     /// - Parameter isStill: whether the result has one frame, whatever the source has.
     public func request(isStill: Bool, timeout: Duration?) throws(RequestRefusal) -> ImageRequest {
         let transforms = try transforms()
-        return ImageRequest(source) {
+        return try SourceRequest.make(source, settings) {
             $0.caching.policy = .protocol
             // Results are kept, not pixels.
             $0.caching.store = []

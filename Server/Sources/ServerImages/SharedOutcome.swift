@@ -7,6 +7,9 @@ enum SharedOutcome {
     private static let momentary = 1000
     private static let longest = 3_600_000
 
+    /// Others have to look or try themselves.
+    static let unshared = Fleet.Shared(.unshared, life: momentary)
+
     /// What is told of a picture that was made, or was not.
     ///
     /// - Parameters:
@@ -20,7 +23,7 @@ enum SharedOutcome {
         case .success(let made):
             let result = made.result
             if result.freshness.forbidsStoring || result.bytes.count > most {
-                return Fleet.Shared(.unshared, life: momentary)
+                return unshared
             }
             let fresh = max(result.freshness.freshUntil - now, 0)
             return Fleet.Shared(

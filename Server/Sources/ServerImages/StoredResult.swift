@@ -34,8 +34,15 @@ public struct StoredResult: Sendable {
         self.resultSize = resultSize
         self.sourceBytes = sourceBytes
         checkedAt = storedAt
-        eTag = "\"" + Base64URL.encode(Digest.sha256(bytes).prefix(16)) + "\""
+        eTag = Self.eTag(of: bytes)
     }
+
+    private static func eTag(of bytes: [UInt8]) -> String {
+        "\"" + Base64URL.encode(Digest.sha256(bytes).prefix(16)) + "\""
+    }
+
+    /// Whether the bytes are those that the result was made with.
+    var isWhole: Bool { eTag == Self.eTag(of: bytes) }
 
     /// What it takes in memory, about.
     var cost: Int { bytes.count + 512 }

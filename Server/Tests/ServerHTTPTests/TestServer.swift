@@ -17,6 +17,7 @@ final class TestServer: Sendable {
     let endpoint: ImageEndpoint
     let manager: ImageManager
     let purging: Purging
+    let storage: SharedResults?
     private let time: Mutex<Int>
 
     init(
@@ -29,7 +30,10 @@ final class TestServer: Sendable {
         let settings = try ServerSettings(environment: all, readFile: { _ in nil }, now: { time.now })
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         self.origin = try origin ?? OriginServer()
-        manager = ManagerMaking(settings, threads: 2, logger: logger).manager(coders)
+        let making = FleetMaking(settings: settings, logger: logger)
+        manager = ManagerMaking(settings, threads: 2, logger: logger)
+            .manager(coders, tiers: try making.originals().map { [$0] } ?? [])
+        storage = try making.storage()
         purging = Purging(
             fleet: fleet, file: ManagerMaking.purgeFile(settings, logger), now: { time.now },
             onPurge: { [failedURLs = manager.failedURLs] in failedURLs.removeAll() }, logger: logger)
@@ -38,7 +42,8 @@ final class TestServer: Sendable {
         let cache = ResultCache(
             memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), logger: logger)
         let service = ImageService(
-            settings: settings, maker: maker, cache: cache, threads: 2, now: { time.now }, logger: logger)
+            settings: settings, maker: maker, cache: cache, storage: storage, threads: 2, now: { time.now },
+            logger: logger)
         let state = ServerState()
         state.become(.ready)
         endpoint = ImageEndpoint(

@@ -1,0 +1,123 @@
+public import Logging
+import NIOCore
+public import S3Client
+import ServerGrammar
+import Synchronization
+
+/// Results in a storage that all servers of a fleet share. What cannot be read or written costs a result, never an answer.
+///
+/// An object is the picture as it is sent, with its media type; what else is known of it stands in `x-amz-meta-wi-about`. They
+/// are not removed here: a rule of the bucket does that after some time.
+public final class SharedResults: Sendable {
+    /// Counts since the server was started.
+    public struct Statistics: Hashable, Sendable {
+        public var hits = 0
+        public var misses = 0
+        public var writes = 0
+        /// What was not written because too much was on its way.
+        public var skips = 0
+    }
+
+    private struct State {
+        var statistics = Statistics()
+        var unwrittenBytes = 0
+        var lastWrite = 0
+        var writes: [Int: Task<Void, Never>] = [:]
+    }
+
+    /// For how long a picture is not made because the storage may have it.
+    static let patience = Duration.milliseconds(200)
+    /// Longer results are not written there.
+    static let longest = 8 << 20
+    private static let aboutName = "wi-about"
+
+    public let client: S3Client
+    private let mostUnwritten: Int
+    private let state = Mutex(State())
+    private let logger: Logger
+
+    /// - Parameter mostUnwritten: bytes that may be on their way there; what is made meanwhile is not written. Default 64 MiB.
+    public init(_ client: S3Client, mostUnwritten: Int = 64 << 20, logger: Logger) {
+        self.client = client
+        self.mostUnwritten = mostUnwritten
+        self.logger = logger
+    }
+
+    public var statistics: Statistics { state.withLock { $0.statistics } }
+
+    /// Spread over many beginnings, as storages like it.
+    private func name(_ key: String) -> String { "results-1/\(key.prefix(2))/\(key)" }
+
+    func result(_ key: String) async -> StoredResult? {
+        // Not cancelled with the caller: that a storage does not answer in time is to be known, or it would be tried again and
+        // again.
+        let answer = Task { [client, name = name(key)] in
+            do throws(S3Error) {
+                return Result<S3Object?, S3Error>.success(try await client.get(name))
+            } catch {
+                return .failure(error)
+            }
+        }
+        do throws(S3Error) {
+            let found = try await answer.value.get().flatMap { Self.result($0) }
+            state.withLock { if found == nil { $0.statistics.misses += 1 } else { $0.statistics.hits += 1 } }
+            return found
+        } catch {
+            tell("a result cannot be read from S3: \(error)", error)
+            return nil
+        }
+    }
+
+    /// - Returns: nil for what another version of this server wrote, or what is not what was written.
+    private static func result(_ object: S3Object) -> StoredResult? {
+        guard let about = object.metadata[aboutName].flatMap({ Base64URL.decode($0) }) else { return nil }
+        let bytes = Array(object.body.readableBytesView)
+        guard let result = StoredResult(bytes, description: about), result.isWhole else { return nil }
+        return result
+    }
+
+    /// Writes a result behind the answer.
+    func keep(_ result: StoredResult, _ key: String) {
+        guard result.bytes.count <= Self.longest, client.isAvailable else { return }
+        state.withLock { state in
+            guard state.unwrittenBytes + result.cost <= mostUnwritten else {
+                state.statistics.skips += 1
+                return
+            }
+            state.unwrittenBytes += result.cost
+            state.lastWrite += 1
+            let number = state.lastWrite
+            state.writes[number] = Task { [self] in
+                await write(result, key)
+                self.state.withLock {
+                    $0.unwrittenBytes -= result.cost
+                    $0.writes[number] = nil
+                }
+            }
+        }
+    }
+
+    private func write(_ result: StoredResult, _ key: String) async {
+        do throws(S3Error) {
+            try await client.put(
+                name(key), ByteBuffer(bytes: result.bytes),
+                metadata: [(Self.aboutName, Base64URL.encode(result.description))], contentType: result.mediaType)
+            state.withLock { $0.statistics.writes += 1 }
+        } catch {
+            tell("a result cannot be written to S3: \(error)", error)
+        }
+    }
+
+    /// A storage that keeps failing is left alone, which its client tells.
+    private func tell(_ text: String, _ error: S3Error) {
+        switch error {
+        case .cancelled, .closed, .circuitOpen: break
+        default: logger.warning("\(text)")
+        }
+    }
+
+    /// Returns when all that was kept before is written, or could not be.
+    public func flush() async {
+        for task in state.withLock({ Array($0.writes.values) }) { await task.value }
+    }
+}

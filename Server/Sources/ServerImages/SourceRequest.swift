@@ -1,0 +1,68 @@
+import S3Client
+import S3Signing
+public import ServerConfiguration
+public import ServerGrammar
+public import WebImage
+
+/// Requests to the library for sources, of each kind that URLs may name.
+public enum SourceRequest {
+    private static let s3Scheme = "s3://"
+
+    /// - Parameters:
+    ///   - source: `http`, `https`, or `s3://BUCKET/KEY?VERSION` where that is switched on.
+    ///   - change: sets what the request is for.
+    /// - Throws: 404 for a bucket that is not served.
+    public static func make(
+        _ source: String, _ settings: ServerSettings, _ change: (inout ImageRequest.Options) -> Void
+    ) throws(RequestRefusal) -> ImageRequest {
+        guard source.hasPrefix(s3Scheme) else { return ImageRequest(source, change) }
+        let request = try object(source.dropFirst(s3Scheme.count), settings)
+        let (credentials, now) = (settings.s3.credentials, settings.grammar.now)
+        return ImageRequest("\(request.location.endpoint.scheme)://\(request.location.host)\(request.target)") {
+            change(&$0)
+            // What is kept is found by the name in URLs, also where the storage moves.
+            if $0.caching.key == nil { $0.caching.key = source }
+            // The storage is whoever runs the server says it is, also in a network of its own, and leads nowhere else.
+            $0.http.addressPolicy = AddressPolicy()
+            $0.http.redirectLimit = 0
+            if let text = settings.s3.authoritiesText { $0.http.trust = .systemAnd(pem: Array(text.utf8)) }
+            if let credentials {
+                $0.http.requestModifier = signing(request, credentials, now)
+            }
+        }
+    }
+
+    private static func object(_ name: Substring, _ settings: ServerSettings) throws(RequestRefusal) -> S3Request {
+        let parts = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let bucket = parts.first.map(String.init), parts.count == 2, settings.s3.serves(bucket: bucket) else {
+            throw .invalidSource("the source names no bucket that is served")
+        }
+        let halves = parts[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        guard !halves[0].isEmpty,
+            let storage = try? settings.s3.configuration(ServerSettings.S3.Place(bucket: bucket))
+        else { throw .invalidSource("the source names no object") }
+        let location = S3Location(
+            endpoint: storage.endpoint, region: storage.region, bucket: bucket, key: String(halves[0]),
+            usesPathStyle: storage.usesPathStyle)
+        let version = halves.count > 1 ? String(halves[1]) : ""
+        return S3Request("GET", location, query: version.isEmpty ? [] : [S3Field("versionId", version)])
+    }
+
+    /// A signature holds for some minutes: each time that the request is sent it gets a new one.
+    private static func signing(
+        _ request: S3Request, _ credentials: S3Credentials, _ now: @escaping @Sendable () -> Int
+    ) -> RequestModifier {
+        var modifier = RequestModifier.changing(name: "s3 \(credentials.accessKey)") { outgoing in
+            let time = S3Timestamp(secondsSince1970: Int64(now()))
+            for field in S3Signature(of: request, by: credentials, at: time).headers where field.name != "host" {
+                guard let name = HTTPField.Name(field.name) else { continue }
+                outgoing.headers[name] = field.value
+            }
+        }
+        // The signature changes, and who asks does not.
+        modifier.credentialScope = "s3"
+        let changing = ["x-amz-date", "x-amz-content-sha256", "x-amz-security-token"]
+        modifier.neutralHeaders.formUnion(changing.compactMap { HTTPField.Name($0) })
+        return modifier
+    }
+}

@@ -1,0 +1,261 @@
+import FleetTesting
+import HTTPTypes
+import NIOCore
+import NIOPosix
+import S3Client
+import S3Signing
+import S3Tier
+import ServerConfiguration
+import ServerGrammar
+import ServerImages
+import Testing
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+/// Servers that share a storage which speaks S3: a SeaweedFS that all tests here share, each in a part of its own.
+@Suite(.enabled(if: S3Server.isInstalled, "\(S3Server.reason)")) struct StorageTests {
+    private actor Shared {
+        static let one = Shared()
+        private var task: Task<S3Server, any Error>?
+
+        func server() async throws -> S3Server {
+            let task = task ?? Task { try await S3Server() }
+            self.task = task
+            return try await task.value
+        }
+    }
+
+    private static let size = PixelSize(width: 64, height: 48)
+    private let origin: OriginServer
+    private let endpoint: String
+    private let prefix = "\(UInt32.random(in: 0 ... .max))"
+
+    init() async throws {
+        origin = try OriginServer()
+        endpoint = try await Shared.one.server().endpoint
+    }
+
+    private var variables: [String: String] {
+        [
+            "IMGPROXY_S3_ENDPOINT": endpoint, "AWS_ACCESS_KEY_ID": S3Server.accessKey,
+            "AWS_SECRET_ACCESS_KEY": S3Server.secretKey, "IMGPROXY_USE_S3": "true",
+        ]
+    }
+
+    private func server(_ more: [String: String] = [:]) throws -> TestServer {
+        let results = ["WEBIMAGE_S3_RESULTS": "\(S3Server.bucket)/\(prefix)"]
+        return try TestServer(variables.merging(results) { $1 }.merging(more) { $1 }, origin: origin)
+    }
+
+    private func client(_ prefix: String? = nil) throws -> S3Client {
+        var configuration = try S3Configuration(
+            bucket: S3Server.bucket, prefix: prefix ?? self.prefix, endpoint: endpoint,
+            credentials: S3Credentials(accessKey: S3Server.accessKey, secretKey: S3Server.secretKey))
+        configuration.readDeadline = .seconds(30)
+        return try S3Client(configuration, group: MultiThreadedEventLoopGroup.singleton)
+    }
+
+    private func serve(_ size: PixelSize = size, control: String = "max-age=1000", _ tag: String = "\"1\"") throws {
+        origin.serve(
+            "/a.png",
+            OriginResponse(
+                headers: [("Cache-Control", control), ("ETag", tag)], body: try TestServer.bytes(size, as: .png)))
+    }
+
+    private func choice(_ server: TestServer, _ url: URLGrammar.ParsedURL) -> FormatChoice {
+        server.endpoint.service.maker.choice(url.options, AcceptedFormats(accept: nil))
+    }
+
+    private func detail(_ answer: Answer) -> String { answer.fields[.cacheStatus] ?? "" }
+
+    // MARK: Results
+
+    @Test func whatOneServerMadeAnotherNeedNot() async throws {
+        try serve()
+        let (first, second) = (try server(), try server())
+        let made = await first.picture("w:10")
+        #expect(made.status == 200 && detail(made) == "webimage; fwd=miss")
+        await first.storage?.flush()
+        let taken = await second.picture("w:10")
+        #expect(detail(taken) == "webimage; hit; detail=stored")
+        #expect(try await taken.image().size.width == 10)
+        #expect(made.fields[.eTag] == taken.fields[.eTag] && taken.fields[.contentType] == "image/png")
+        #expect(detail(await second.picture("w:10")) == "webimage; hit; detail=memory")
+        #expect(origin.hits("/a.png") == 1)
+        #expect(first.storage?.statistics.writes == 1 && second.storage?.statistics.hits == 1)
+    }
+
+    /// Whoever looks into the bucket sees pictures.
+    @Test func anObjectIsThePicture() async throws {
+        try serve()
+        let server = try server()
+        let made = await server.picture("w:10/f:webp")
+        await server.storage?.flush()
+        let url = try server.endpoint.settings.grammar.parse(target: "/_/w:10/f:webp/plain/\(origin.url("/a.png"))")
+        let key = ImageService.key(url, choice(server, url))
+        let object = try #require(try await client().get("results-1/\(key.prefix(2))/\(key)"))
+        #expect(object.contentType == "image/webp")
+        #expect(Array(object.body.readableBytesView) == made.bytes)
+    }
+
+    @Test func whatIsPurgedIsNotTaken() async throws {
+        try serve()
+        let (first, second) = (try server(), try server())
+        _ = await first.picture("w:10")
+        await first.storage?.flush()
+        second.advance(5)
+        #expect(await second.admin("/purge", #"{"urls": ["\#(origin.url("/a.png"))"]}"#).status == 200)
+        #expect(detail(await second.picture("w:10")) == "webimage; fwd=miss")
+        #expect(origin.hits("/a.png") == 2)
+    }
+
+    @Test func whatIsStaleIsServedAndRenewedBehind() async throws {
+        try serve(control: "max-age=10")
+        let (first, second) = (try server(), try server())
+        _ = await first.picture("w:10")
+        await first.storage?.flush()
+        second.advance(20)
+        #expect(detail(await second.picture("w:10")) == "webimage; hit; detail=stale")
+        _ = await origin.waitForHits("/a.png", 2)
+    }
+
+    @Test(arguments: [("\"1\"", "webimage; hit; detail=stored"), ("\"2\"", "webimage; fwd=miss")])
+    func whatMustBeAskedAboutIs(_ tag: String, _ status: String) async throws {
+        try serve(control: "max-age=10, must-revalidate")
+        let (first, second) = (try server(), try server())
+        _ = await first.picture("w:10")
+        await first.storage?.flush()
+        second.advance(20)
+        try serve(control: "max-age=10, must-revalidate", tag)
+        #expect(detail(await second.picture("w:10")) == status)
+        #expect(origin.hits("/a.png") >= 1)
+    }
+
+    @Test(arguments: ["no-store", "private"]) func whatMustNotBeKeptIsNotThere(_ control: String) async throws {
+        try serve(control: control)
+        let server = try server()
+        _ = await server.picture("w:10")
+        await server.storage?.flush()
+        #expect(server.storage?.statistics.writes == 0)
+    }
+
+    @Test func whatIsDamagedIsMadeAnew() async throws {
+        try serve()
+        let (first, second) = (try server(), try server())
+        _ = await first.picture("w:10")
+        await first.storage?.flush()
+        let url = try first.endpoint.settings.grammar.parse(target: "/_/w:10/plain/\(origin.url("/a.png"))")
+        let key = ImageService.key(url, choice(first, url))
+        let name = "results-1/\(key.prefix(2))/\(key)"
+        let (client, object) = (try client(), try #require(try await client().get(name)))
+        var body = object.body
+        body.setInteger(UInt8(0), at: body.writerIndex - 1)
+        try await client.put(name, body, metadata: object.metadata.map { ($0.key, $0.value) })
+        #expect(detail(await second.picture("w:10")) == "webimage; fwd=miss")
+    }
+
+    @Test func aStorageThatIsGoneCostsNothing() async throws {
+        try serve()
+        let server = try server(["IMGPROXY_S3_ENDPOINT": "http://127.0.0.1:\(RedisServer.freePort())"])
+        #expect(await server.picture("w:10").status == 200)
+        await server.storage?.flush()
+        #expect(server.storage?.client.statistics.failures ?? 0 > 0)
+    }
+
+    /// It takes connections and says nothing: the picture is made after a moment.
+    @Test func aStorageThatIsSilentIsNotWaitedFor() async throws {
+        try serve()
+        let silent = try OriginServer()
+        silent.serve(under: "/") { _ in OriginResponse(behaviours: [.stall(at: .beforeHead)]) }
+        let server = try server(["IMGPROXY_S3_ENDPOINT": silent.url("")])
+        let answers = await withTaskGroup(of: Int.self) { group in
+            for width in 1...5 { group.addTask { await server.picture("w:\(width)").status } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers == [200, 200, 200, 200, 200])
+        // What it never answered counts, and it is left alone.
+        while server.storage?.client.isAvailable == true { await Task.yield() }
+        #expect(await server.picture("w:6").status == 200)
+        #expect(server.storage?.client.statistics.spared ?? 0 > 0)
+        silent.stop()
+    }
+
+    // MARK: Originals
+
+    @Test func anOriginalIsFetchedOnceForAllServers() async throws {
+        try serve()
+        let originals = ["WEBIMAGE_S3_ORIGINALS": "\(S3Server.bucket)/\(prefix)-originals", "WEBIMAGE_S3_RESULTS": ""]
+        let (first, second) = (try server(originals), try server(originals))
+        _ = await first.picture("w:10")
+        await first.manager.finishStores()
+        #expect(await second.picture("w:20").status == 200)
+        #expect(origin.hits("/a.png") == 1)
+    }
+
+    // MARK: Sources
+
+    private func put(_ key: String, _ size: PixelSize = size) async throws {
+        try await client("sources").put(
+            key, ByteBuffer(bytes: try TestServer.bytes(size, as: .png)), contentType: "image/png")
+    }
+
+    @Test(arguments: ["a.png", "with space+and/é.png", "a@b.png"]) func anObjectIsASource(_ key: String) async throws {
+        try await put(key)
+        let server = try server()
+        let source = "s3://\(S3Server.bucket)/sources/\(key)"
+        let encoded = source.addingPercentEncoding()
+        let answer = await server.get("/_/w:10/plain/\(encoded)")
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(try await answer.image().size.width == 10)
+        #expect(detail(await server.get("/_/w:10/plain/\(encoded)")) == "webimage; hit; detail=memory")
+        #expect(await server.get("/info/_/plain/\(encoded)").text.contains("\"width\":64"))
+        #expect(await server.get("/_/raw:1/plain/\(encoded)").status == 200)
+    }
+
+    @Test(arguments: [
+        ("s3://\(S3Server.bucket)/sources/none.png", 404), ("s3://other-bucket/a.png", 404),
+        ("s3://denied-bucket/a.png", 404), ("s3://\(S3Server.bucket)", 404), ("s3://\(S3Server.bucket)/", 404),
+        ("s3:///a.png", 404), ("s3://No_Bucket/a.png", 404),
+    ]) func whatIsNoSourceIsNotFound(_ source: String, _ status: Int) async throws {
+        let server = try server(["IMGPROXY_S3_DENIED_BUCKETS": "denied-bucket"])
+        #expect(await server.get("/_/w:10/plain/\(source)").status == status)
+    }
+
+    @Test func onlyBucketsThatAreAllowedAreSources() async throws {
+        try await put("allowed.png")
+        let url = "/_/w:10/plain/s3://\(S3Server.bucket)/sources/allowed.png"
+        #expect(await (try server(["IMGPROXY_S3_ALLOWED_BUCKETS": "other"])).get(url).status == 404)
+        #expect(await (try server(["IMGPROXY_S3_ALLOWED_BUCKETS": "other, \(S3Server.bucket)"])).get(url).status == 200)
+        #expect(await (try server(["IMGPROXY_USE_S3": "false"])).get(url).status == 404)
+        #expect(
+            await (try server(["IMGPROXY_ALLOWED_SOURCES": "s3://\(S3Server.bucket)/"])).get(url).status == 200)
+    }
+
+    /// The keys are for the storage, and its address for nobody else.
+    @Test func theStorageIsNoSourceByItsAddress() async throws {
+        try await put("a.png")
+        let server = try server(["IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES": "false"])
+        #expect(await server.get("/_/w:10/plain/s3://\(S3Server.bucket)/sources/a.png").status == 200)
+        #expect(await server.get("/_/w:10/plain/\(endpoint)/\(S3Server.bucket)/sources/a.png").status == 404)
+    }
+
+    @Test func wrongKeysAreRefused() async throws {
+        try await put("a.png")
+        let server = try server(["AWS_SECRET_ACCESS_KEY": "another"])
+        let answer = await server.get("/_/w:10/plain/s3://\(S3Server.bucket)/sources/a.png")
+        #expect((400..<500).contains(answer.status))
+        #expect(!answer.text.contains(S3Server.secretKey))
+    }
+}
+
+extension String {
+    /// As a source stands behind `plain/`.
+    fileprivate func addingPercentEncoding() -> String {
+        utf8.map { byte in
+            byte < 128 && byte > 32 && byte != UInt8(ascii: "@") && byte != UInt8(ascii: "+")
+                ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+    }
+}

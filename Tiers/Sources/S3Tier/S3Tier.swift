@@ -1,0 +1,134 @@
+import NIOCore
+public import S3Client
+import Synchronization
+import TierEntries
+public import WebImage
+
+/// A tier of an ``WebImage/ImageManager``'s cache in a bucket of S3: originals that one program has fetched, others need not fetch.
+///
+/// It is a shared cache (RFC 9111), as ``RedisTier/RedisTier`` is: what is `private`, or was got with credentials or cookies, is
+/// not put there unless the origin says that all may have it. What comes back is what was put there, which a checksum shows; who
+/// may write to the bucket is trusted.
+///
+/// Entries that are stale are asked about at the origin by each program; only short ones are made fresh again here, since S3
+/// replaces objects whole. Objects are not removed when they are old: a rule of the bucket does that. A storage that fails five
+/// times in a row is left alone for a second, then for longer, and until then counts as empty. Any thread may use it.
+public final class S3Tier: BytesTier {
+    /// Counts since the tier was made.
+    public struct Statistics: Hashable, Sendable {
+        public var hits = 0
+        public var misses = 0
+        public var puts = 0
+        /// Originals that were not put there, because others must not have them or they are too long.
+        public var refusals = 0
+        /// What was found and is not what was put there.
+        public var damaged = 0
+
+        public init() {}
+    }
+
+    /// Longer ones are not written again because they are fresh for longer.
+    private static let longestRenewed = 64 << 10
+    /// It keeps no secret: it makes the seal a checksum.
+    private static let seal = try? EntrySeal(secret: Array("originals of webimage".utf8))
+
+    private let client: S3Client
+    private let longestBody: Int
+    private let lifetime: Int64
+    public let readDeadline: Duration
+    public let changeDeadline = Duration.seconds(30)
+    private let state = Mutex(Statistics())
+
+    /// - Parameters:
+    ///   - client: of the bucket; its prefix holds nothing else.
+    ///   - longestBody: longer originals are not put there; 4 KiB less than the client's longest body at most. Default 8 MiB less that.
+    ///   - lifetime: originals are taken for fresh no longer than that, where the origin says how long they may be shared. Default 30
+    ///     days.
+    ///   - deadline: for which a load waits. Default 500 ms.
+    public init(
+        _ client: S3Client, longestBody: ByteCount = ByteCount((8 << 20) - (4 << 10)),
+        lifetime: Duration = .seconds(30 * 86_400), deadline: Duration = .milliseconds(500)
+    ) {
+        self.client = client
+        self.longestBody = longestBody.bytes
+        self.lifetime = max(lifetime.components.seconds, 1)
+        readDeadline = deadline
+    }
+
+    public var statistics: Statistics { state.withLock { $0 } }
+
+    /// Whether the storage is asked at all: it did not fail several times in a row.
+    public var isAvailable: Bool { client.isAvailable }
+
+    // MARK: - The tier
+
+    public func entry(for key: CacheKey) async throws(WebImageError) -> TierEntry? {
+        guard let seal = Self.seal else { return nil }
+        let object = try await failing { () throws(S3Error) in try await client.get(Self.name(key, seal)) }
+        guard let object else {
+            state.withLock { $0.misses += 1 }
+            return nil
+        }
+        guard let entry = SealedBlob.entry(Array(object.body.readableBytesView), seal, for: key) else {
+            state.withLock { $0.damaged += 1 }
+            return nil
+        }
+        state.withLock { $0.hits += 1 }
+        return entry
+    }
+
+    public func metadata(for key: CacheKey) async throws(WebImageError) -> DiskMetadata? {
+        try await entry(for: key)?.metadata
+    }
+
+    @discardableResult
+    public func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool {
+        guard let seal = Self.seal else { return false }
+        guard entry.body.count <= longestBody, entry.metadata.sharedLifetime(most: lifetime) != nil else {
+            state.withLock { $0.refusals += 1 }
+            // What is there is older.
+            try await failing { () throws(S3Error) in try await client.remove(Self.name(key, seal)) }
+            return false
+        }
+        let blob = ByteBuffer(bytes: SealedBlob.bytes(entry, seal, for: key))
+        try await failing { () throws(S3Error) in
+            try await client.put(Self.name(key, seal), blob, contentType: "application/octet-stream")
+        }
+        state.withLock { $0.puts += 1 }
+        return true
+    }
+
+    /// Two programs that do this at once may undo each other's change; then the entry is stale again.
+    @discardableResult
+    public func renew(
+        _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?
+    ) async throws(WebImageError) -> Bool {
+        guard let old = try await entry(for: key), let changed = change(old.metadata) else { return false }
+        let mayStay = changed.sharedLifetime(most: lifetime) != nil
+        if mayStay, old.body.count > Self.longestRenewed { return false }
+        return try await put(TierEntry(body: old.body, metadata: changed), for: key) || !mayStay
+    }
+
+    @discardableResult
+    public func remove(_ key: CacheKey) async throws(WebImageError) -> Bool {
+        guard let seal = Self.seal else { return false }
+        try await failing { () throws(S3Error) in try await client.remove(Self.name(key, seal)) }
+        return true
+    }
+
+    /// Spread over many beginnings, as storages like it.
+    private static func name(_ key: CacheKey, _ seal: EntrySeal) -> String {
+        let name = seal.name(of: key)
+        return "originals-1/\(name.prefix(2))/\(name)"
+    }
+
+    private func failing<Value>(_ work: () async throws(S3Error) -> Value) async throws(WebImageError) -> Value {
+        do throws(S3Error) {
+            return try await work()
+        } catch .cancelled {
+            throw .cancelled
+        } catch {
+            throw WebImageError(.cacheIO, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import FleetTesting
+import NIOCore
+import NIOPosix
+import S3Client
+import S3Signing
+import S3Tier
+import Testing
+import TierEntries
+import WebImage
+
+/// With a SeaweedFS that all tests here share, each in a part of its own.
+@Suite(.enabled(if: S3Server.isInstalled, "\(S3Server.reason)")) struct S3TierTests {
+    private actor Shared {
+        static let one = Shared()
+        private var task: Task<S3Server, any Error>?
+
+        func server() async throws -> S3Server {
+            let task = task ?? Task { try await S3Server() }
+            self.task = task
+            return try await task.value
+        }
+    }
+
+    private let client: S3Client
+    private let tier: S3Tier
+    private let key = CacheKey("http://pictures.test/a.png")
+
+    init() async throws {
+        var configuration = try S3Configuration(
+            bucket: S3Server.bucket, prefix: "\(UInt32.random(in: 0 ... .max))",
+            endpoint: try await Shared.one.server().endpoint,
+            credentials: S3Credentials(accessKey: S3Server.accessKey, secretKey: S3Server.secretKey))
+        configuration.readDeadline = .seconds(60)
+        client = try S3Client(configuration, group: MultiThreadedEventLoopGroup.singleton)
+        tier = S3Tier(client, longestBody: 1_000_000)
+    }
+
+    private func entry(_ control: String = "max-age=60", body: [UInt8] = [1, 2, 3]) -> TierEntry {
+        var metadata = DiskMetadata()
+        metadata.status = 200
+        metadata.url = key.text
+        metadata.headers = [.init(name: "cache-control", value: control), .init(name: "etag", value: "\"1\"")]
+        return TierEntry(body: body, metadata: metadata)
+    }
+
+    @Test func whatOnePutsAnotherFinds() async throws {
+        let other = S3Tier(client)
+        for body in [[], [1], [UInt8](repeating: 7, count: 300_000)] {
+            #expect(try await tier.put(entry(body: body), for: key))
+            #expect(try await other.entry(for: key) == entry(body: body))
+            #expect(try await other.metadata(for: key) == entry().metadata)
+        }
+        #expect(try await tier.entry(for: CacheKey("http://pictures.test/b.png")) == nil)
+        #expect(other.statistics.hits == 6 && tier.statistics.puts == 3 && tier.statistics.misses == 1)
+    }
+
+    @Test func anEntryIsRemoved() async throws {
+        try await tier.put(entry(), for: key)
+        try await tier.remove(key)
+        #expect(try await tier.entry(for: key) == nil)
+        try await tier.remove(key)
+    }
+
+    @Test func aShortEntryIsRenewed() async throws {
+        let change: @Sendable (DiskMetadata) -> DiskMetadata? = { old in
+            var new = old
+            new.responseTime = 77
+            return new
+        }
+        try await tier.put(entry(), for: key)
+        #expect(try await tier.renew(key) { _ in nil } == false)
+        #expect(try await tier.renew(key, change))
+        #expect(try await tier.metadata(for: key)?.responseTime == 77)
+        try await tier.put(entry(body: [UInt8](repeating: 1, count: 100_000)), for: key)
+        #expect(try await tier.renew(key, change) == false)
+        #expect(try await tier.renew(CacheKey("other"), change) == false)
+    }
+
+    @Test(arguments: ["private", "no-store"]) func whatOthersMustNotHaveIsNotThere(_ control: String) async throws {
+        try await tier.put(entry(), for: key)
+        #expect(try await tier.put(entry(control), for: key) == false)
+        #expect(try await tier.entry(for: key) == nil)
+        try await tier.put(entry(body: [UInt8](repeating: 1, count: 100_000)), for: key)
+        let isDone = try await tier.renew(key) { old in
+            var new = old
+            new.headers = [.init(name: "cache-control", value: control)]
+            return new
+        }
+        #expect(isDone)
+        #expect(try await tier.entry(for: key) == nil)
+        #expect(try await tier.put(entry(body: [UInt8](repeating: 1, count: 1_000_001)), for: key) == false)
+        #expect(tier.statistics.refusals == 3)
+    }
+
+    @Test func whatIsDamagedIsNotTaken() async throws {
+        try await tier.put(entry(), for: key)
+        let other = CacheKey("http://pictures.test/b.png")
+        try await tier.put(entry(body: [9]), for: other)
+        let seal = try EntrySeal(secret: Array("originals of webimage".utf8))
+        let names = [key, other].map { seal.name(of: $0) }.map { "originals-1/\($0.prefix(2))/\($0)" }
+        let object = try #require(try await client.get(names[0]))
+        // The entry of another key, one that is cut off, and what was never an entry.
+        try await client.put(names[1], object.body)
+        #expect(try await tier.entry(for: other) == nil)
+        try await client.put(
+            names[0], object.body.getSlice(at: 0, length: object.body.readableBytes - 1) ?? ByteBuffer())
+        #expect(try await tier.entry(for: key) == nil)
+        for nonsense in ["", "abc", "\u{7F}\u{7F}\u{7F}\u{7F}abc"] {
+            try await client.put(names[0], ByteBuffer(string: nonsense))
+            #expect(try await tier.entry(for: key) == nil)
+        }
+        #expect(tier.statistics.damaged == 5)
+    }
+
+    @Test func aStorageThatIsGoneIsAnError() async throws {
+        let configuration = try S3Configuration(
+            bucket: S3Server.bucket, endpoint: "http://127.0.0.1:\(RedisServer.freePort())")
+        let tier = S3Tier(try S3Client(configuration, group: MultiThreadedEventLoopGroup.singleton))
+        for _ in 0..<5 { await #expect(throws: WebImageError.self) { _ = try await tier.entry(for: key) } }
+        #expect(!tier.isAvailable)
+    }
+}
