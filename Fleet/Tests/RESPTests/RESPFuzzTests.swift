@@ -1,4 +1,5 @@
 import FleetTesting
+import Foundation
 import NIOCore
 import RESP
 import Testing
@@ -80,8 +81,25 @@ import Testing
 
     /// Damaged values in pieces of any size: a parser makes the same of them as of the whole, and neither crashes nor keeps more
     /// than has come.
-    @Test func splittingChangesNothingEvenOfDamagedValues() {
-        var numbers = SeededNumbers(seed: 21)
+    @Test func splittingChangesNothingEvenOfDamagedValues() { check(seed: 21) }
+
+    /// The same with another seed each time, for WEBIMAGE_FUZZ_SECONDS: each that is found to fail is named.
+    @Test(.enabled(if: fuzzSeconds > 0, "only with WEBIMAGE_FUZZ_SECONDS")) func splittingChangesNothingForLong() {
+        let (clock, seconds) = (ContinuousClock(), Self.fuzzSeconds)
+        let end = clock.now + .seconds(seconds)
+        var seeds = 0
+        while clock.now < end {
+            check(seed: UInt64.random(in: 0 ... .max))
+            seeds += 1
+        }
+        print("RESP: \(seeds * Self.rounds) rounds in \(seconds) s")
+    }
+
+    private static let fuzzSeconds =
+        ProcessInfo.processInfo.environment["WEBIMAGE_FUZZ_SECONDS"].flatMap { Int($0) } ?? 0
+
+    private func check(seed: UInt64) {
+        var numbers = SeededNumbers(seed: seed)
         var limits = RESPLimits()
         (limits.line, limits.string, limits.depth, limits.members, limits.frame) = (256, 4096, 6, 64, 8192)
         var (refused, read) = (0, 0)
@@ -92,8 +110,9 @@ import Testing
             if round % 4 != 0 { damage(&bytes, &numbers) }
             let whole = outcome([bytes[...]], limits)
             let pieces = outcome(split(bytes, &numbers), limits)
-            #expect(whole.values == pieces.values && whole.error == pieces.error, "round \(round): \(bytes)")
-            if round % 4 == 0 { #expect(whole.error == nil, "round \(round)") }
+            #expect(
+                whole.values == pieces.values && whole.error == pieces.error, "seed \(seed), round \(round): \(bytes)")
+            if round % 4 == 0 { #expect(whole.error == nil, "seed \(seed), round \(round)") }
             refused += whole.error == nil ? 0 : 1
             read += whole.values.count
         }
