@@ -1,37 +1,16 @@
 #if TLS
     import FleetTesting
-    import Foundation
     import NIOCore
     import S3Client
     import Testing
 
     @Suite struct S3SecureTests {
-        /// A certificate and its key, in a folder of their own.
-        private func makeCertificate(of name: String = "IP:127.0.0.1") async throws -> (
-            certificate: String, key: String
-        ) {
-            let folder = FileManager.default.temporaryDirectory.path + "/s3-tls-\(UInt32.random(in: 0 ... .max))"
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            let (certificate, key) = (folder + "/certificate.pem", folder + "/key.pem")
-            let openssl = try ChildProgram(
-                "openssl",
-                [
-                    "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
-                    key,
-                    "-out", certificate, "-days", "2", "-subj", "/CN=tests", "-addext",
-                    "subjectAltName=\(name)",
-                ])
-            await openssl.ended()
-            return (certificate, key)
-        }
-
-        @Test(.enabled(if: RedisServer.find("openssl") != nil, "there is no openssl"))
+        @Test(.enabled(if: TestCertificate.canBeMade, "there is no openssl"))
         func certificatesAreChecked() async throws {
-            let files = try await makeCertificate()
-            defer {
-                try? FileManager.default.removeItem(atPath: files.certificate.replacing("/certificate.pem", with: ""))
+            let files = try await TestCertificate()
+            let server = try await ScriptedServer(certificate: (files.certificate, files.key)) { _ in
+                [answer(200, "Hello")]
             }
-            let server = try await ScriptedServer(certificate: files) { _ in [answer(200, "Hello")] }
             let endpoint = "https://127.0.0.1:\(server.port)"
             let trusting = try client(of: endpoint, change: { $0.certificateAuthorities = files.certificate })
             for _ in 0..<3 { #expect(try await trusting.get("a")?.body.text == "Hello") }
@@ -43,13 +22,12 @@
             for client in [trusting, careful] { await client.close() }
         }
 
-        @Test(.enabled(if: RedisServer.find("openssl") != nil, "there is no openssl"))
+        @Test(.enabled(if: TestCertificate.canBeMade, "there is no openssl"))
         func aCertificateIsOfItsServerOnly() async throws {
-            let files = try await makeCertificate(of: "DNS:elsewhere.example")
-            defer {
-                try? FileManager.default.removeItem(atPath: files.certificate.replacing("/certificate.pem", with: ""))
+            let files = try await TestCertificate(of: "DNS:elsewhere.example")
+            let server = try await ScriptedServer(certificate: (files.certificate, files.key)) { _ in
+                [answer(200, "Hello")]
             }
-            let server = try await ScriptedServer(certificate: files) { _ in [answer(200, "Hello")] }
             for host in ["127.0.0.1", "localhost"] {
                 let client = try client(
                     of: "https://\(host):\(server.port)", change: { $0.certificateAuthorities = files.certificate })
@@ -59,13 +37,10 @@
             #expect(server.requests.events.isEmpty)
         }
 
-        @Test(.enabled(if: RedisServer.find("openssl") != nil, "there is no openssl"))
+        @Test(.enabled(if: TestCertificate.canBeMade, "there is no openssl"))
         func aSilentServerHoldsNoPlace() async throws {
-            let files = try await makeCertificate()
-            defer {
-                try? FileManager.default.removeItem(atPath: files.certificate.replacing("/certificate.pem", with: ""))
-            }
-            let server = try await ScriptedServer(certificate: files) { request in
+            let files = try await TestCertificate()
+            let server = try await ScriptedServer(certificate: (files.certificate, files.key)) { request in
                 request.head.contains("/silent ") ? [] : [answer(200, "Hello")]
             }
             let client = try client(
