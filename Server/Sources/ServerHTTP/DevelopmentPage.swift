@@ -67,7 +67,9 @@ enum DevelopmentPage {
             const time = Math.round(performance.now() - begin)
             if (number !== last) return
             $("error").textContent = answer.ok ? "" : answer.status + " " + await body.text()
-            $("facts").textContent = answer.ok ? `${body.type}, ${body.size} bytes, ${time} ms, ${answer.headers.get("Cache-Status") || ""}` : ""
+            const stages = (answer.headers.get("Server-Timing") || "").split(", ").filter(Boolean)
+                .map(stage => stage.replace(";dur=", " ") + " ms").join(", ")
+            $("facts").textContent = answer.ok ? `${body.type}, ${body.size} bytes, ${time} ms${stages ? ` (${stages})` : ""}, ${answer.headers.get("Cache-Status") || ""}` : ""
             if ($("image").src) URL.revokeObjectURL($("image").src)
             if (answer.ok) $("image").src = URL.createObjectURL(body); else $("image").removeAttribute("src")
             document.body.dataset.state = answer.ok ? "shown" : "failed"

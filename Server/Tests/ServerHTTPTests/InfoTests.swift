@@ -83,6 +83,22 @@ import WebImageTesting
         #expect(signed == open.endpoint.settings.grammar.signed("/w:1/plain/x"))
     }
 
+    /// The page shows it; clients of a server that others reach are not told.
+    @Test(arguments: ["WEBIMAGE_DEVELOPMENT", "IMGPROXY_ENABLE_DEBUG_HEADERS", nil])
+    func timeIsToldByStage(_ setting: String?) async throws {
+        let server = try TestServer(setting.map { [$0: "1"] } ?? [:])
+        try server.serve(headers: [("Cache-Control", "max-age=100")])
+        let made = await server.picture("w:10").fields[HTTPField.Name.named("Server-Timing")]
+        #expect((made == nil) == (setting == nil))
+        if let made {
+            let names = made.split(separator: ", ").map { $0.prefix { $0 != ";" } }
+            #expect(names.contains("fetch") && names.contains("decode") && names.contains("encode"))
+            #expect(made.split(separator: ", ").allSatisfy { $0.contains(";dur=") })
+        }
+        let kept = await server.picture("w:10").fields[HTTPField.Name.named("Server-Timing")]
+        #expect(kept == nil, "nothing was made")
+    }
+
     @Test func metricsCountWhatWasAnswered() async throws {
         let server = try TestServer()
         try server.serve(headers: [("Cache-Control", "max-age=100")])
