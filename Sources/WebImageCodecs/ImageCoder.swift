@@ -158,6 +158,8 @@ public struct DecodeOptions: Sendable, Codable {
     public var page = 0
     /// Called between rows and pieces of work; what it throws ends the decode. It tells of deadlines and cancels.
     public var checkpoint: (@Sendable () throws(WebImageError) -> Void)?
+    /// Who helps where a picture can be decoded in parts, and nobody else wants them.
+    package var idleThreads: (any IdleThreads)?
 
     public init(
         limits: DecodeLimits = .default, keepsBitDepth: Bool = false,

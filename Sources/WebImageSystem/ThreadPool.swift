@@ -56,6 +56,13 @@ package final class ThreadPool: WorkExecutor, @unchecked Sendable {
         return queues.waiting.count
     }
 
+    /// Threads that would begin at once with what is added; 0 while any work waits.
+    package var idleCount: Int {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return queues.waiting.isEmpty ? width - queues.threads + queues.idle : 0
+    }
+
     package func run(_ priority: LoadPriority, _ work: @escaping @Sendable () -> Void) {
         add(priority, owner: nil, completes: false, work)
     }

@@ -32,9 +32,9 @@ struct FleetScript: Hashable, Sendable {
         """
         local last, list, time = latest(KEYS[4]), redis.call('ZRANGE', KEYS[4], 0, 0)[1] or '', now()
         for index = 3, 2, -1 do
-            local outcome = redis.call('GET', KEYS[index])
-            if outcome and tonumber(string.match(outcome, '^%a(%d+) ')) > tonumber(ARGV[3]) then
-                return {'known', last, list, time, outcome}
+            local head = redis.call('GETRANGE', KEYS[index], 0, 31)
+            if head ~= '' and tonumber(string.match(head, '^%a(%d+) ')) > tonumber(ARGV[3]) then
+                return {'known', last, list, time, redis.call('GET', KEYS[index])}
             end
         end
         if redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) or redis.call('GET', KEYS[1]) == ARGV[1] then
@@ -63,8 +63,8 @@ struct FleetScript: Hashable, Sendable {
         local isOurs = redis.call('GET', KEYS[1]) == ARGV[1]
         if isOurs then redis.call('DEL', KEYS[1]) end
         if ARGV[2] ~= '' then
-            local other = redis.call('GET', KEYS[2])
-            if not other or tonumber(string.match(other, '^%a(%d+) ')) < tonumber(ARGV[3]) then
+            local other = redis.call('GETRANGE', KEYS[2], 0, 31)
+            if other == '' or tonumber(string.match(other, '^%a(%d+) ')) < tonumber(ARGV[3]) then
                 redis.call('SET', KEYS[2], ARGV[2], 'PX', ARGV[4])
                 redis.call('PUBLISH', ARGV[5], '1')
             end

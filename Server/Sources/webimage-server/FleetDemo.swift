@@ -60,6 +60,8 @@ struct FleetDemo: AsyncParsableCommand {
                 return OriginResponse(body: [])
             }
         }
+        // Whom HAProxy does not find when it starts counts as down for some seconds.
+        for server in servers { await server.listens() }
         let haproxy = try ChildProgram("haproxy", ["-f", folder + "/haproxy.cfg", "-db"])
         print("the page:  http://127.0.0.1:\(port)/fleet")
         print("a picture: http://127.0.0.1:\(port)\(paths[0])")
@@ -126,6 +128,20 @@ final class FleetDemoServer: Sendable {
             return program
         }
         old?.stop()
+    }
+
+    /// Returns once it answers, or after ten seconds.
+    func listens() async {
+        var configuration = ImageManager.Configuration()
+        configuration.disk = nil
+        let manager = ImageManager(configuration: configuration)
+        defer { manager.shutDown() }
+        for attempt in 0..<200 {
+            // A URL that failed is left alone for a while.
+            let request = ImageRequest("http://127.0.0.1:\(port)/ready?\(attempt)")
+            if (try? await manager.data(for: request)) != nil { return }
+            try? await Task.sleep(for: .milliseconds(50))
+        }
     }
 
     func stop() {

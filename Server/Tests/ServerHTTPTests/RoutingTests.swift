@@ -58,6 +58,11 @@ import WebImageTesting
             return text.hasPrefix("HTTP/1.1 200") ? text.last.flatMap { Int(String($0)) } : nil
         }
 
+        /// What a server says of itself from now on, with 503.
+        func say(_ text: String, _ server: Int) {
+            servers[server].serve("/ready", OriginResponse(status: 503, body: Array(text.utf8)))
+        }
+
         func stop(_ server: Int) { servers[server].stop() }
     }
 
@@ -106,5 +111,26 @@ import WebImageTesting
             if before[number] != 1, after != before[number] { moved += 1 }
         }
         #expect(moved <= 6)
+    }
+
+    /// Who drains gets nothing new, while it still answers; who is overloaded keeps its sources.
+    @Test(.enabled(if: Balancer.haproxy.isInstalled, "there is no haproxy"))
+    func whoDrainsGetsNothingNew() async throws {
+        let rig = try await Rig(.haproxy)
+        func share(of server: Int) async throws -> Int {
+            var count = 0
+            for number in 0..<60 {
+                if try await rig.ask("/_/plain/http://a/\(number)") == server { count += 1 }
+            }
+            return count
+        }
+        #expect(try await share(of: 1) > 5)
+        let probes = rig.servers[1].hits("/ready")
+        rig.say("overloaded", 1)
+        _ = await rig.servers[1].waitForHits("/ready", probes + 4)
+        #expect(try await share(of: 1) > 5)
+        rig.say("draining", 1)
+        while try await share(of: 1) > 0 {}
+        #expect(await rig.servers[1].waitForHits("/ready", probes + 5))
     }
 }

@@ -88,9 +88,13 @@
             dataEnd = file.dataEnd(of: 0)
         }
 
+        /// More threads take more memory each, and gain ever less.
+        private static let mostHelpers = 3
+
         private func decode() throws(WebImageError) {
             guard let header, let sink else { return }
             try options.checkpoint?()
+            file.threads = 1 + min(options.idleThreads?.idleCount ?? 0, Self.mostHelpers)
             guard try file.decode(0) else { return }
             let image = file.handle.pointee.image.pointee
             let layout: PixelLayout = options.keepsBitDepth && image.depth > 8 ? .rgba16 : .rgba8

@@ -39,6 +39,12 @@
             limits.apply(to: handle)
         }
 
+        /// How many threads may decode the first picture. Set before it is.
+        var threads: Int {
+            get { Int(handle.pointee.maxThreads) }
+            set { handle.pointee.maxThreads = Int32(newValue) }
+        }
+
         /// Reads the boxes that describe the picture; false when they are not all there.
         func parse() throws(WebImageError) -> Bool {
             guard try check(avifDecoderParse(handle)) else { return false }

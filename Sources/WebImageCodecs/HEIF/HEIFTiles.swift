@@ -1,7 +1,9 @@
 #if HEIF
     import CShimHEIF
     import CSysHEIF
+    import Synchronization
     import WebImageCore
+    import WebImageSystem
 
     /// Decodes single HEVC items, one at a time.
     struct HEIFTiles {
@@ -20,31 +22,66 @@
         }
 
         func decode(_ tiles: [Int], as kind: HEIFPixels.Kind) throws(WebImageError) -> [HEIFPixels] {
+            if tiles.count > 1, let helpers = options.idleThreads, helpers.idleCount > 0 {
+                return try decode(tiles, as: kind, with: helpers)
+            }
             var pixels: [HEIFPixels] = []
             for tile in tiles {
                 try options.checkpoint?()
-                pixels.append(try decode(tile, as: kind))
+                pixels.append(try file(of: tile, as: kind).decoded(as: kind))
             }
             return pixels
         }
 
-        private func decode(_ tile: Int, as kind: HEIFPixels.Kind) throws(WebImageError) -> HEIFPixels {
+        /// The same pixels, and as many at a time.
+        private func decode(
+            _ tiles: [Int], as kind: HEIFPixels.Kind, with helpers: any IdleThreads
+        ) throws(WebImageError) -> [HEIFPixels] {
+            try options.checkpoint?()
+            var files: [TileFile] = []
+            for tile in tiles { files.append(try file(of: tile, as: kind)) }
+            let results = Guarded([Result<HEIFPixels, WebImageError>?](repeating: nil, count: files.count))
+            helpers.share(files.count) { [files] index in
+                let result: Result<HEIFPixels, WebImageError>
+                do throws(WebImageError) {
+                    result = .success(try files[index].decoded(as: kind))
+                } catch {
+                    result = .failure(error)
+                }
+                results.withLock { $0[index] = result }
+            }
+            var pixels: [HEIFPixels] = []
+            for case let result? in results.withLock({ $0 }) { pixels.append(try result.get()) }
+            return pixels
+        }
+
+        private func file(of tile: Int, as kind: HEIFPixels.Kind) throws(WebImageError) -> TileFile {
             let configuration = try HEIFPlane.configuration(of: tile, items, options.limits)
             var data: [UInt8] = []
             for range in try items.data(of: tile, limit: options.limits.bytes.bytes) {
                 data.append(contentsOf: items.boxes.bytes[range])
             }
-            let file = try configuration.file(
-                of: data, color: kind == .alpha ? nil : color, limits: options.limits)
-            return try file.withUnsafeBufferPointer { bytes throws(WebImageError) -> HEIFPixels in
-                try HEIFPixels(
-                    decoding: UnsafeRawBufferPointer(bytes), of: configuration.parameters, as: kind)
+            return TileFile(
+                bytes: try configuration.file(
+                    of: data, color: kind == .alpha ? nil : color, limits: options.limits),
+                parameters: configuration.parameters)
+        }
+    }
+
+    /// A tile as a picture of its own.
+    private struct TileFile: Sendable {
+        let bytes: [UInt8]
+        let parameters: HEVCParameters
+
+        func decoded(as kind: HEIFPixels.Kind) throws(WebImageError) -> HEIFPixels {
+            try bytes.withUnsafeBufferPointer { bytes throws(WebImageError) -> HEIFPixels in
+                try HEIFPixels(decoding: UnsafeRawBufferPointer(bytes), of: parameters, as: kind)
             }
         }
     }
 
     /// One decoded picture, in libheif's memory.
-    final class HEIFPixels {
+    final class HEIFPixels: @unchecked Sendable {  // Nothing changes it once it is made.
         enum Kind {
             case rgba8
             case rgba16

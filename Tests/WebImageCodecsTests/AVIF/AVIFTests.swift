@@ -2,6 +2,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageSystem
     import WebImageTesting
 
     @Suite(.enabled(if: !AVIFCoder().encodableFormats.isEmpty)) struct AVIFTests {
@@ -30,6 +31,15 @@
                 count += 1
             }
             #expect(count > 10_000 && Double(difference) / Double(count) < 4)
+        }
+
+        @Test func idleThreadsChangeNoPixel() throws {
+            let bytes = try Self.file(Drawings.picture(300, 400, alpha: .straight))
+            var helped = DecodeOptions()
+            helped.idleThreads = ThreadPool(name: "idle", width: 4)
+            let results = [DecodeOptions(), helped].map { CoderDecode(AVIFCoder(), bytes, options: $0) }
+            #expect(results[0].error == nil && results[1].error == nil)
+            #expect(results[0].pixels == results[1].pixels)
         }
 
         @Test(arguments: Orientation.allCases)

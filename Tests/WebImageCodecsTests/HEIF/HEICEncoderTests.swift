@@ -2,6 +2,7 @@
     import Testing
     import WebImageCodecs
     import WebImageCore
+    import WebImageSystem
     import WebImageTesting
 
     @Suite(.enabled(if: !HEIFCoder().encodableFormats.isEmpty)) struct HEICEncoderTests {
@@ -160,6 +161,9 @@
                 let pieces = CoderDecode(HEIFCoder(), file, length: randomLengths(seed: 9, most: 60))
                 #expect(pieces.error == nil && pieces.pixels == whole.pixels)
                 #expect(pieces.wasComplete)
+                var helped = DecodeOptions()
+                helped.idleThreads = ThreadPool(name: "idle", width: 4)
+                #expect(CoderDecode(HEIFCoder(), file, options: helped).pixels == whole.pixels)
                 try #require(tile.pixels.count == 64 * 64 * 4 && whole.pixels.count == 80 * 90 * 4)
                 var wrong = 0
                 for y in 0..<90 {

@@ -1,0 +1,78 @@
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+/// Idle threads of a pool help with one piece of work.
+@Suite struct ThreadSharingTests {
+    private final class Parts: Sendable {
+        private let numbers = Guarded<[Int]>([])
+
+        var all: [Int] { numbers.withLock { $0 } }
+
+        func note(_ number: Int) { numbers.withLock { $0.append(number) } }
+    }
+
+    private let parts = Parts()
+
+    @Test(arguments: [0, 1, 2, 7, 1000], [1, 2, 4]) func everyPartIsDoneOnce(_ count: Int, _ width: Int) {
+        let pool = ThreadPool(name: "test-parts", width: width)
+        pool.share(count) { [parts] in parts.note($0) }
+        #expect(parts.all.sorted() == Array(0..<count))
+    }
+
+    @Test func anIdleThreadHelps() {
+        let pool = ThreadPool(name: "test-parts", width: 1)
+        let (first, second) = (Gate(), Gate())
+        // Neither of the two parts can end without the other.
+        pool.share(2) { number in
+            (number == 0 ? first : second).open()
+            (number == 0 ? second : first).wait()
+        }
+        #expect(pool.waitingCount == 0)
+    }
+
+    /// All threads have work: who shares does everything himself.
+    @Test func busyThreadsAreLeftAlone() async {
+        let pool = ThreadPool(name: "test-parts", width: 1)
+        let (begun, gate) = (Gate(), Gate())
+        pool.run(.normal) {
+            begun.open()
+            gate.wait()
+        }
+        await begun.opened()
+        #expect(pool.idleCount == 0)
+        pool.share(5) { [parts] in parts.note($0) }
+        #expect(parts.all == [0, 1, 2, 3, 4])
+        gate.open()
+    }
+
+    /// A helper ends with the part that it is at when other work comes.
+    @Test func otherWorkComesFirst() async {
+        let pool = ThreadPool(name: "test-parts", width: 1)
+        let (helping, goesOn, isDone) = (Gate(), Gate(), Gate())
+        let task = Task.detached { [parts] in
+            pool.share(100) { number in
+                parts.note(number)
+                if number == 1 {
+                    helping.open()
+                    goesOn.wait()
+                } else {
+                    // The helper has the part 1, and this thread waits until the other work is done.
+                    helping.wait()
+                    if number == 0 { isDone.wait() }
+                }
+            }
+        }
+        await helping.opened()
+        pool.run(.low) { [parts] in
+            parts.note(-1)
+            isDone.open()
+        }
+        goesOn.open()
+        await task.value
+        #expect(Array(parts.all.prefix(3)).sorted() == [-1, 0, 1])
+        #expect(parts.all.count == 101)
+    }
+}
