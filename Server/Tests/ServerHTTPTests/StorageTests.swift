@@ -250,6 +250,26 @@ import WebImageTesting
     }
 }
 
+/// A bucket that everybody may read.
+@Suite struct OpenBucketTests {
+    @Test(arguments: ["", "s3://open-bucket/"]) func itsObjectsAreSources(_ allowed: String) async throws {
+        let origin = try OriginServer()
+        let bytes = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        origin.serve("/open-bucket/a.png", OriginResponse(body: bytes))
+        origin.serve("/open-bucket/away.png", .redirect(to: origin.url("/elsewhere.png")))
+        origin.serve("/elsewhere.png", OriginResponse(body: bytes))
+        let server = try TestServer(
+            [
+                "IMGPROXY_USE_S3": "true", "IMGPROXY_S3_ENDPOINT": origin.url(""), "IMGPROXY_ALLOWED_SOURCES": allowed,
+            ], origin: origin)
+        #expect(await server.get("/_/w:10/plain/s3://open-bucket/a.png").status == 200)
+        #expect(origin.requests("/open-bucket/a.png").first?.header("authorization") == nil)
+        // It leads nowhere else.
+        #expect(await server.get("/_/w:10/plain/s3://open-bucket/away.png").status != 200)
+        #expect(origin.hits("/elsewhere.png") == 0)
+    }
+}
+
 extension String {
     /// As a source stands behind `plain/`.
     fileprivate func addingPercentEncoding() -> String {
