@@ -31,10 +31,10 @@ struct FleetDemo: AsyncParsableCommand {
             origin.serve(
                 "/" + picture.fileName, OriginResponse(headers: [("Cache-Control", "max-age=600")], body: body))
         }
-        let servers = try (1...3).map { try FleetDemoServer($0, redis: redis.url) }
         let folder = FileManager.default.temporaryDirectory.path + "/webimage-fleet-\(UInt32.random(in: 0 ... .max))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: folder) }
+        let servers = try (1...3).map { try FleetDemoServer($0, redis: redis.url, folder: folder) }
         try configuration(servers, origin).write(toFile: folder + "/haproxy.cfg", atomically: true, encoding: .utf8)
         let settings = try FleetDemoServer.settings()
         let paths = pictures.flatMap { picture in
@@ -62,7 +62,8 @@ struct FleetDemo: AsyncParsableCommand {
         }
         // Whom HAProxy does not find when it starts counts as down for some seconds.
         for server in servers { await server.listens() }
-        let haproxy = try ChildProgram("haproxy", ["-f", folder + "/haproxy.cfg", "-db"])
+        let haproxy = try ChildProgram(
+            "haproxy", ["-f", folder + "/haproxy.cfg", "-db"], leftovers: [folder])
         print("the page:  http://127.0.0.1:\(port)/fleet")
         print("a picture: http://127.0.0.1:\(port)\(paths[0])")
         print("Ctrl-C ends it.")
@@ -97,6 +98,8 @@ final class FleetDemoServer: Sendable {
     let port = RedisServer.freePort()
     let adminPort = RedisServer.freePort()
     private let redis: String
+    /// Where it keeps originals and results, also over a stop and a start.
+    private let cache: String
     private let program = Mutex<ChildProgram?>(nil)
 
     private static let variables = [
@@ -110,9 +113,10 @@ final class FleetDemoServer: Sendable {
         try ServerSettings(environment: variables, readFile: { _ in nil }, now: { 0 })
     }
 
-    init(_ number: Int, redis: String) throws {
+    init(_ number: Int, redis: String, folder: String) throws {
         self.number = number
         self.redis = redis
+        cache = "\(folder)/cache-\(number)"
         try start()
     }
 
@@ -121,6 +125,7 @@ final class FleetDemoServer: Sendable {
         variables["IMGPROXY_BIND"] = "127.0.0.1:\(port)"
         variables["WEBIMAGE_ADMIN_BIND"] = "127.0.0.1:\(adminPort)"
         variables["WEBIMAGE_REDIS_URL"] = redis
+        variables["WEBIMAGE_CACHE_DIR"] = cache
         let path = Bundle.main.executablePath ?? CommandLine.arguments[0]
         let new = try ChildProgram(path, ["serve"], environment: variables)
         let old = program.withLock { program in
