@@ -63,10 +63,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [
-        .systemLibrary(
-            name: "CServerCrypto", pkgConfig: "libcrypto",
-            providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
-        room("ServerGrammar", ["CServerCrypto", library]),
+        room("ServerGrammar", [.product(name: "FleetCrypto", package: "Fleet"), library]),
         room("ServerConfiguration", ["ServerGrammar", redis, storage, library]),
         room(
             "ServerImages",

@@ -23,7 +23,7 @@ public enum SecureHash {
 }
 
 /// A secret of which codes are made that only who knows it can make: HMAC-SHA256 (RFC 2104).
-public struct SecretKey: Sendable {
+public struct SecretKey: Hashable, Sendable {
     private let bytes: [UInt8]
 
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -39,9 +39,13 @@ public struct SecretKey: Sendable {
     }
 
     /// Whether `code` is that of `message`. How long it takes tells nothing of where the two differ.
-    public func accepts(_ code: some Collection<UInt8>, of message: [UInt8]) -> Bool {
+    ///
+    /// - Parameter length: of how many bytes codes are, 1 to 32: those at the end are left out.
+    public func accepts(
+        _ code: some Collection<UInt8>, of message: [UInt8], length: Int = SecureHash.length
+    ) -> Bool {
         let (given, wanted) = (Array(code), self.code(of: message))
-        return given.count == wanted.count && CRYPTO_memcmp(given, wanted, wanted.count) == 0
+        return given.count == length && CRYPTO_memcmp(given, wanted, length) == 0
     }
 }
 

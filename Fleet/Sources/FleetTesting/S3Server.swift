@@ -30,6 +30,11 @@ public final class S3Server: Sendable {
         return RedisServer.find("weed")
     }
 
+    private static let starting = Task { try await S3Server() }
+
+    /// One that all tests of a process share, each in a part of its own.
+    public static func shared() async throws -> S3Server { try await starting.value }
+
     /// Returns once the bucket is there.
     public init() async throws {
         let folder = FileManager.default.temporaryDirectory.path + "/seaweedfs-\(UInt32.random(in: 0 ... .max))"

@@ -35,5 +35,7 @@ import Testing
         #expect(!SecretKey([1, 2, 4]).accepts(code, of: message))
         #expect(!key.accepts(code.dropLast(), of: message))
         #expect(!key.accepts([], of: message))
+        #expect(key.accepts(code.prefix(4), of: message, length: 4))
+        #expect(!key.accepts(code, of: message, length: 4))
     }
 }

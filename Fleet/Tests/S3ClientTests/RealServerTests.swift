@@ -7,9 +7,7 @@ import S3Signing
 import Testing
 
 @Suite(.enabled(if: S3Server.isInstalled, "\(S3Server.reason)")) struct S3RealServerTests {
-    private static let starting = Task { try await S3Server() }
-
-    private static var server: S3Server { get async throws { try await starting.value } }
+    private static var server: S3Server { get async throws { try await S3Server.shared() } }
 
     @Test func anObjectIsPutAndRead() async throws {
         let client = try client(of: try await Self.server.endpoint, prefix: "basic")

@@ -16,17 +16,6 @@ import WebImageTesting
 
 /// Servers that share a storage which speaks S3: a SeaweedFS that all tests here share, each in a part of its own.
 @Suite(.enabled(if: S3Server.isInstalled, "\(S3Server.reason)")) struct StorageTests {
-    private actor Shared {
-        static let one = Shared()
-        private var task: Task<S3Server, any Error>?
-
-        func server() async throws -> S3Server {
-            let task = task ?? Task { try await S3Server() }
-            self.task = task
-            return try await task.value
-        }
-    }
-
     private static let size = PixelSize(width: 64, height: 48)
     private let origin: OriginServer
     private let endpoint: String
@@ -34,7 +23,7 @@ import WebImageTesting
 
     init() async throws {
         origin = try OriginServer()
-        endpoint = try await Shared.one.server().endpoint
+        endpoint = try await S3Server.shared().endpoint
     }
 
     private var variables: [String: String] {

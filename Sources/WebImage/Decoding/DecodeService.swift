@@ -11,6 +11,8 @@ final class DecodeService: Sendable {
     let clock: any LoadClock
     /// Decodes, encodes and transforms.
     let executor: any WorkExecutor
+    /// Who helps with one picture while nobody else wants them; nil where the executor lends no threads.
+    let idleThreads: (any IdleThreads)?
     /// Threads of vector pictures alone: what draws them cannot be interrupted, and may be told to take as long as it likes.
     let vectorExecutor: any WorkExecutor
     /// The memory of running decodes.
@@ -43,6 +45,7 @@ final class DecodeService: Sendable {
         }
         self.clock = clock
         self.executor = executor
+        idleThreads = executor as? any IdleThreads
         self.limits = limits
         let longWidth = max(1, width - 1)
         vectorExecutor = ThreadPool(name: "wi-vector", width: longWidth)

@@ -29,8 +29,7 @@ public final class S3Tier: BytesTier {
 
     /// Longer ones are not written again because they are fresh for longer.
     private static let longestRenewed = 64 << 10
-    /// It keeps no secret: it makes the seal a checksum.
-    private static let seal = try? EntrySeal(secret: Array("originals of webimage".utf8))
+    private static let seal = EntrySeal.checksum
 
     private let client: S3Client
     private let longestBody: Int
@@ -63,13 +62,12 @@ public final class S3Tier: BytesTier {
     // MARK: - The tier
 
     public func entry(for key: CacheKey) async throws(WebImageError) -> TierEntry? {
-        guard let seal = Self.seal else { return nil }
-        let object = try await failing { () throws(S3Error) in try await client.get(Self.name(key, seal)) }
+        let object = try await failing { () throws(S3Error) in try await client.get(Self.name(key)) }
         guard let object else {
             state.withLock { $0.misses += 1 }
             return nil
         }
-        guard let entry = SealedBlob.entry(Array(object.body.readableBytesView), seal, for: key) else {
+        guard let entry = SealedBlob.entry(Array(object.body.readableBytesView), Self.seal, for: key) else {
             state.withLock { $0.damaged += 1 }
             return nil
         }
@@ -83,16 +81,15 @@ public final class S3Tier: BytesTier {
 
     @discardableResult
     public func put(_ entry: TierEntry, for key: CacheKey) async throws(WebImageError) -> Bool {
-        guard let seal = Self.seal else { return false }
         guard entry.body.count <= longestBody, entry.metadata.sharedLifetime(most: lifetime) != nil else {
             state.withLock { $0.refusals += 1 }
             // What is there is older.
-            try await failing { () throws(S3Error) in try await client.remove(Self.name(key, seal)) }
+            try await failing { () throws(S3Error) in try await client.remove(Self.name(key)) }
             return false
         }
-        let blob = ByteBuffer(bytes: SealedBlob.bytes(entry, seal, for: key))
+        let blob = ByteBuffer(bytes: SealedBlob.bytes(entry, Self.seal, for: key))
         try await failing { () throws(S3Error) in
-            try await client.put(Self.name(key, seal), blob, contentType: "application/octet-stream")
+            try await client.put(Self.name(key), blob, contentType: "application/octet-stream")
         }
         state.withLock { $0.puts += 1 }
         return true
@@ -111,13 +108,12 @@ public final class S3Tier: BytesTier {
 
     @discardableResult
     public func remove(_ key: CacheKey) async throws(WebImageError) -> Bool {
-        guard let seal = Self.seal else { return false }
-        try await failing { () throws(S3Error) in try await client.remove(Self.name(key, seal)) }
+        try await failing { () throws(S3Error) in try await client.remove(Self.name(key)) }
         return true
     }
 
     /// Spread over many beginnings, as storages like it.
-    private static func name(_ key: CacheKey, _ seal: EntrySeal) -> String {
+    private static func name(_ key: CacheKey) -> String {
         let name = seal.name(of: key)
         return "originals-1/\(name.prefix(2))/\(name)"
     }

@@ -21,8 +21,14 @@ public struct EntrySeal: Sendable {
     /// - Throws: for a shorter one.
     public init(secret: [UInt8]) throws(TierSetupError) {
         guard secret.count >= 16 else { throw TierSetupError("the secret of a tier has fewer than 16 bytes") }
+        self.init(SecretKey(secret))
+    }
+
+    /// For a storage that nobody else can write to: it shows what is damaged, and anybody can make it.
+    public static let checksum = EntrySeal(SecretKey(Array("originals of webimage".utf8)))
+
+    private init(_ secret: SecretKey) {
         // A code of one kind is never good as one of another.
-        let secret = SecretKey(secret)
         names = SecretKey(secret.code(of: Array("names".utf8)))
         entries = SecretKey(secret.code(of: Array("entries".utf8)))
         messages = SecretKey(secret.code(of: Array("messages".utf8)))

@@ -64,6 +64,14 @@ struct SharingManagersTests {
             while try await !isMet(self) { await Task.yield() }
         }
 
+        /// Returns once a removal of another program has been heard.
+        func hears(_ other: Program) async throws {
+            try await wait { program in
+                try await other.manager.cache.remove(ImageRequest("http://pictures.test/other.png"))
+                return program.tier.statistics.removalsHeard > 0
+            }
+        }
+
         func isOnDisk(_ url: String) async throws -> Bool {
             try await !manager.cache.contains(ImageRequest(url), in: .disk).isEmpty
         }
@@ -106,11 +114,7 @@ struct SharingManagersTests {
         let (first, second) = (try Program(redis, origin), try Program(redis, origin))
         _ = try await first.source(url)
         _ = try await second.source(url)
-        // A first removal shows that the second one listens.
-        try await second.wait { program in
-            try await first.manager.cache.remove(ImageRequest("http://pictures.test/other.png"))
-            return program.tier.statistics.removalsHeard > 0
-        }
+        try await second.hears(first)
         #expect(try await second.isOnDisk(url))
         try await first.manager.cache.remove(ImageRequest(url))
         try await second.wait { try await !$0.isOnDisk(url) }
@@ -124,10 +128,7 @@ struct SharingManagersTests {
         let (first, second) = (try Program(redis, origin), try Program(redis, origin))
         _ = try await first.source(url)
         _ = try await second.source(url)
-        try await second.wait { program in
-            try await first.manager.cache.remove(ImageRequest("http://pictures.test/other.png"))
-            return program.tier.statistics.removalsHeard > 0
-        }
+        try await second.hears(first)
         let client = first.tier.store.client
         // All who listen are cut off, and what is published is heard by nobody.
         _ = try await client.send(["CLIENT", "KILL", "TYPE", "pubsub"])
@@ -139,10 +140,7 @@ struct SharingManagersTests {
         origin.answer(url, .bytes(picture, contentType: "image/png"))
         let (first, second) = (try Program(redis, origin), try Program(redis, origin))
         _ = try await second.source(url)
-        try await second.wait { program in
-            try await first.manager.cache.remove(ImageRequest("http://pictures.test/other.png"))
-            return program.tier.statistics.removalsHeard > 0
-        }
+        try await second.hears(first)
         #expect(try await second.isOnDisk(url))
         let client = first.tier.store.client
         _ = try await client.send(["FLUSHALL"])
@@ -159,10 +157,7 @@ struct SharingManagersTests {
             try RedisTierTests.tier(redis, secret: "another secret, as long"), try Program(redis, origin)
         )
         _ = try await stranger.remove(ImageRequest(url).originalKey)
-        try await program.wait { program in
-            try await other.manager.cache.remove(ImageRequest("http://pictures.test/other.png"))
-            return program.tier.statistics.removalsHeard > 0
-        }
+        try await program.hears(other)
         #expect(try await program.isOnDisk(url))
     }
 

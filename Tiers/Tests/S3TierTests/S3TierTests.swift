@@ -10,17 +10,6 @@ import WebImage
 
 /// With a SeaweedFS that all tests here share, each in a part of its own.
 @Suite(.enabled(if: S3Server.isInstalled, "\(S3Server.reason)")) struct S3TierTests {
-    private actor Shared {
-        static let one = Shared()
-        private var task: Task<S3Server, any Error>?
-
-        func server() async throws -> S3Server {
-            let task = task ?? Task { try await S3Server() }
-            self.task = task
-            return try await task.value
-        }
-    }
-
     private let client: S3Client
     private let tier: S3Tier
     private let key = CacheKey("http://pictures.test/a.png")
@@ -28,7 +17,7 @@ import WebImage
     init() async throws {
         var configuration = try S3Configuration(
             bucket: S3Server.bucket, prefix: "\(UInt32.random(in: 0 ... .max))",
-            endpoint: try await Shared.one.server().endpoint,
+            endpoint: try await S3Server.shared().endpoint,
             credentials: S3Credentials(accessKey: S3Server.accessKey, secretKey: S3Server.secretKey))
         configuration.readDeadline = .seconds(60)
         client = try S3Client(configuration, group: MultiThreadedEventLoopGroup.singleton)
@@ -96,8 +85,7 @@ import WebImage
         try await tier.put(entry(), for: key)
         let other = CacheKey("http://pictures.test/b.png")
         try await tier.put(entry(body: [9]), for: other)
-        let seal = try EntrySeal(secret: Array("originals of webimage".utf8))
-        let names = [key, other].map { seal.name(of: $0) }.map { "originals-1/\($0.prefix(2))/\($0)" }
+        let names = [key, other].map { EntrySeal.checksum.name(of: $0) }.map { "originals-1/\($0.prefix(2))/\($0)" }
         let object = try #require(try await client.get(names[0]))
         // The entry of another key, one that is cut off, and what was never an entry.
         try await client.put(names[1], object.body)
