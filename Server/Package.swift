@@ -65,16 +65,20 @@ let package = Package(
     targets: [
         room("ServerGrammar", [.product(name: "FleetCrypto", package: "Fleet"), library]),
         room("ServerConfiguration", ["ServerGrammar", redis, storage, library]),
+        room("ServerFiles", ["ServerGrammar", library, .product(name: "NIOPosix", package: "swift-nio")]),
         room(
             "ServerImages",
             [
-                "ServerGrammar", "ServerConfiguration", fleet, redis, storage, library, logging,
-                .product(name: "NIOCore", package: "swift-nio"),
+                "ServerGrammar", "ServerConfiguration", "ServerFiles", fleet, redis, storage, library, logging,
+                httpTypes, .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         room(
             "ServerHTTP",
             [
-                "ServerGrammar", "ServerConfiguration", "ServerImages", fleet, redis, storage, tier, library, logging,
+                "ServerGrammar", "ServerConfiguration", "ServerFiles", "ServerImages", fleet, redis, storage, tier,
+                library,
+                logging,
                 httpTypes,
                 lifecycle, signals,
             ] + hummingbird + nio),

@@ -111,6 +111,20 @@ static const uint8_t *prepare(writer *w, const wi_png_picture *p, uint32_t y) {
     return row;
 }
 
+static void write_palette(writer *w, const wi_png_picture *p) {
+    png_color colors[256];
+    png_byte alphas[256];
+    int count = (int)p->palette_count, translucent = 0;
+    for (int i = 0; i < count; i++) {
+        const uint8_t *color = p->palette + 4 * i;
+        colors[i] = (png_color){color[0], color[1], color[2]};
+        alphas[i] = color[3];
+        if (color[3] != 255) translucent = i + 1;
+    }
+    png_set_PLTE(w->png, w->info, colors, count);
+    if (translucent) png_set_tRNS(w->png, w->info, alphas, translucent, NULL);
+}
+
 #ifdef WI_HAS_LIBDEFLATE
 /* A row as the file has it, of pixels that are straight and have the channels that are written. */
 static void pack(const wi_png_picture *p, const uint8_t *row, uint8_t *out, size_t channels) {
@@ -130,6 +144,25 @@ static void pack(const wi_png_picture *p, const uint8_t *row, uint8_t *out, size
                 out[2 * (channels * x + c)] = (uint8_t)(value >> 8);
                 out[2 * (channels * x + c) + 1] = (uint8_t)value;
             }
+    }
+}
+
+/* All rows of places in the palette, the first in the highest bits; filters would not make them shorter (PNG specification,
+   12.7). */
+static void pack_places(writer *w, const wi_png_picture *p, size_t row_bytes) {
+    for (uint32_t y = 0; y < p->height; y++) {
+        const uint8_t *row = p->pixels + p->stride * y;
+        uint8_t *out = w->filtered + (1 + row_bytes) * y;
+        *out++ = 0;
+        if (p->palette_bits == 8) {
+            memcpy(out, row, row_bytes);
+            continue;
+        }
+        memset(out, 0, row_bytes);
+        for (size_t x = 0; x < p->width; x++) {
+            size_t bit = x * (size_t)p->palette_bits;
+            out[bit / 8] |= (uint8_t)(row[x] << (8 - p->palette_bits - (int)(bit % 8)));
+        }
     }
 }
 
@@ -165,8 +198,10 @@ static int write_at_once(writer *w, const wi_png_picture *p) {
     /* What zlib's levels reach in size, in the least time. */
     static const int levels[] = {0, 1, 2, 3, 3, 4, 5, 6, 7, 9};
     size_t channels = (p->is_gray ? 1 : 3) + (p->alpha == 0 ? 0 : 1);
-    size_t row_bytes = channels * p->width * (p->is_16_bit ? 2 : 1), bytes = (1 + row_bytes) * p->height;
-    if (p->level < 1 || bytes > p->most_at_once || bytes > INT32_MAX / 2) return 0;
+    size_t row_bytes = channels * p->width * (p->is_16_bit ? 2 : 1);
+    if (p->palette) row_bytes = ((size_t)p->width * (size_t)p->palette_bits + 7) / 8;
+    size_t bytes = (1 + row_bytes) * p->height;
+    if (p->level < 1 || p->is_interlaced || bytes > p->most_at_once || bytes > INT32_MAX / 2) return 0;
     struct libdeflate_compressor *compressor = libdeflate_alloc_compressor(levels[p->level]);
     if (!compressor) return 0;
     size_t most = libdeflate_zlib_compress_bound(compressor, bytes);
@@ -179,7 +214,10 @@ static int write_at_once(writer *w, const wi_png_picture *p) {
     }
     w->output->bytes = output;
     w->capacity = w->output->count + most + 12;
-    filter_rows(w, p, channels, row_bytes);
+    if (p->palette)
+        pack_places(w, p, row_bytes);
+    else
+        filter_rows(w, p, channels, row_bytes);
     uint8_t *chunk = output + w->output->count;
     size_t count = libdeflate_zlib_compress(compressor, w->filtered, bytes, chunk + 8, most);
     libdeflate_free_compressor(compressor);
@@ -197,14 +235,16 @@ static int write_at_once(writer *w, const wi_png_picture *p) { return (void)w, (
 
 static void write_picture(writer *w, const wi_png_picture *p) {
     png_structp png = w->png;
-    int color = (p->is_gray ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB) | (p->alpha == 0 ? 0 : PNG_COLOR_MASK_ALPHA);
+    int color =
+        p->palette ? PNG_COLOR_TYPE_PALETTE : (p->is_gray ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB) | (p->alpha == 0 ? 0 : PNG_COLOR_MASK_ALPHA);
     png_set_benign_errors(png, 1);
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
     png_set_write_fn(png, w, append, flush);
     png_set_compression_level(png, p->level);
     png_set_IHDR(
-        png, w->info, p->width, p->height, p->is_16_bit ? 16 : 8, color, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE,
-        PNG_FILTER_TYPE_BASE);
+        png, w->info, p->width, p->height, p->palette ? p->palette_bits : p->is_16_bit ? 16 : 8, color,
+        p->is_interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE, PNG_FILTER_TYPE_BASE);
+    if (p->palette) write_palette(w, p);
     if (p->icc && p->icc_count)
         png_set_iCCP(png, w->info, "icc", PNG_COMPRESSION_TYPE_BASE, p->icc, (png_uint_32)p->icc_count);
     if (p->exif && p->exif_count) png_set_eXIf_1(png, w->info, (png_uint_32)p->exif_count, (png_bytep)p->exif);
@@ -217,11 +257,15 @@ static void write_picture(writer *w, const wi_png_picture *p) {
     png_write_info(png, w->info);
     if (p->xmp && p->xmp_count) write_xmp(png, p);
     if (write_at_once(w, p)) return;
-    if (p->alpha == 0 && !p->is_gray) png_set_filler(png, 0, PNG_FILLER_AFTER);
+    if (p->palette) png_set_packing(png);
+    if (p->alpha == 0 && !p->is_gray && !p->palette) png_set_filler(png, 0, PNG_FILLER_AFTER);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (p->is_16_bit) png_set_swap(png);
 #endif
-    for (uint32_t y = 0; y < p->height; y++) png_write_row(png, prepare(w, p, y));
+    /* libpng takes of each row what belongs to the pass. */
+    int passes = p->is_interlaced ? png_set_interlace_handling(png) : 1;
+    for (int pass = 0; pass < passes; pass++)
+        for (uint32_t y = 0; y < p->height; y++) png_write_row(png, prepare(w, p, y));
     png_write_end(png, NULL);
 }
 

@@ -29,35 +29,48 @@ public struct ImageBytes: AsyncSequence, Sendable {
 
     private let reading: BytesReading
     private let executor: any WorkExecutor
+    /// Which of the bytes are given.
+    private var wanted = 0..<Int.max
 
     init(_ reading: BytesReading, executor: any WorkExecutor) {
         self.reading = reading
         self.executor = executor
     }
 
-    public func makeAsyncIterator() -> Iterator { Iterator(reading: reading, executor: executor) }
+    /// Those bytes alone, each where it lies in the whole. What is beyond the end is not there, and no error. ``length`` stays
+    /// that of the whole.
+    public subscript(range: Range<Int>) -> ImageBytes {
+        var part = self
+        part.wanted = range.clamped(to: 0..<Int.max)
+        return part
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(reading: reading, executor: executor, wanted: wanted) }
 
     public struct Iterator: AsyncIteratorProtocol {
         private let reading: BytesReading
         private let executor: any WorkExecutor
+        private let wanted: Range<Int>
         private var log: ByteLog
-        private var offset = 0
+        private var offset: Int
         private var hasEnded = false
 
-        fileprivate init(reading: BytesReading, executor: any WorkExecutor) {
+        fileprivate init(reading: BytesReading, executor: any WorkExecutor, wanted: Range<Int>) {
             self.reading = reading
             self.executor = executor
+            self.wanted = wanted
+            offset = wanted.lowerBound
             log = reading.bytes.log.latest
         }
 
         /// - Throws: what the transfer failed with, also when the origin replaced the body while it was read; `cancelled`,
         ///   `deadlineExceeded`.
         public mutating func next() async throws(WebImageError) -> Piece? {
-            while !hasEnded {
+            while !hasEnded, offset < wanted.upperBound {
                 switch try await step() {
                 case .wait: continue
                 case .chunk(let chunk):
-                    let count = Swift.min(chunk.count, ImageBytes.longestPiece)
+                    let count = Swift.min(chunk.count, ImageBytes.longestPiece, wanted.upperBound - offset)
                     let bytes = chunk.withUnsafeBytes { Array($0.prefix(count)) }
                     defer { offset += count }
                     return Piece(range: offset..<offset + count, bytes: bytes)
@@ -67,7 +80,7 @@ public struct ImageBytes: AsyncSequence, Sendable {
                     _ = try await reading.whole()
                     reading.noteOutcome(nil)
                 case .end(.failed(let error)):
-                    if offset == 0, let successor = log.successor {
+                    if offset == wanted.lowerBound, let successor = log.successor {
                         log = successor
                         continue
                     }

@@ -14,17 +14,27 @@ public struct EncodeOptions: Hashable, Sendable {
     public var chroma = ChromaSubsampling.automatic
     /// AVIF: 0, the slowest and smallest, to 10, the fastest. Default 6.
     public var avifSpeed = 6
+    /// Lossy WebP: how hard the encoder looks for a smaller file, 0, the fastest, to 6. Default nil: 4, and 2 for animations.
+    public var webpEffort: Int?
+    /// Lossy WebP: what the picture shows, by which the encoder is tuned. Default ``WebPContent/picture``.
+    public var webpContent = WebPContent.picture
+    /// JPEG XL: how hard the encoder looks for a smaller file, 1, the fastest, to 9. Default 4: above it an encode takes several times
+    /// as long for a few percent less bytes.
+    public var jxlEffort = 4
     /// PNM: which of Netpbm's formats is written. Default automatic.
     public var anymap = PortableAnymap.automatic
-    /// JPEG: several scans, ever finer. Default false.
+    /// JPEG: several scans, ever finer. PNG: seven passes (Adam7), which makes the file longer. Default false.
     public var progressive: Bool
     /// JPEG: whether a second pass makes Huffman codes for the picture. Without it an encode takes half the time, and the file is 1 to
     /// 20 % longer. Progressive files always have codes of their own. Default true.
     public var optimizesCoding = true
     /// PNG, APNG and TIFF: zlib's level, 0 to 9; at 0 a TIFF is not compressed. Default 6.
     public var compressionLevel: Int
-    /// GIF: whether a picture of more than 256 colours is dithered. Default true.
+    /// GIF, and PNG with ``paletteColors``: whether a picture of more colours than are kept is dithered. Default true.
     public var dithers: Bool
+    /// PNG: at most so many colours are kept, 2 to 256, with their alpha: a file a fourth as long, of which drawings lose little.
+    /// With ``isLossless`` a picture of more colours is written as without. Default nil: all colours. APNG ignores it.
+    public var paletteColors: Int?
     /// What shows through where the format has no alpha. Default white.
     public var background: RGBColor
     /// Whether the picture's ICC profile is written, or the code points of its colours for PQ and HLG (PNG, AVIF, HEIC,
@@ -61,4 +71,19 @@ public struct EncodeOptions: Hashable, Sendable {
         self.embedsICCProfile = embedsICCProfile
         self.keepsMetadata = keepsMetadata
     }
+}
+
+/// What a WebP shows, by which libwebp's lossy encoder is tuned.
+public enum WebPContent: String, Hashable, Sendable, CaseIterable {
+    /// Anything; libwebp's "default".
+    case picture
+    /// A portrait or an indoor shot; libwebp's "picture".
+    case portrait
+    /// An outdoor photograph with natural light.
+    case photo
+    /// A drawing with lines of high contrast.
+    case drawing
+    /// Small and colourful.
+    case icon
+    case text
 }

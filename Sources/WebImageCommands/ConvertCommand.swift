@@ -48,7 +48,7 @@ struct ConvertCommand: AsyncParsableCommand {
         help: "JPEG: Huffman codes made for the picture; without them it takes half the time and is a little longer.")
     var optimize = true
 
-    @Flag(help: "JPEG: several scans, ever finer, and a little shorter.")
+    @Flag(help: "JPEG: several scans, ever finer, and a little shorter. PNG: interlaced, and longer.")
     var progressive = false
 
     @Option(
@@ -56,6 +56,12 @@ struct ConvertCommand: AsyncParsableCommand {
             "PNG, APNG and TIFF: from 0 (fast, long) to 9 (slow, short); 1 takes a third of the time of 6, the default.",
             valueName: "0-9"), completion: .list((0...9).map { "\($0)" }))
     var compression: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "PNG: at most so many colours, with their alpha: a file a fourth as long. With --lossless only where there are no more.",
+            valueName: "2-256"), completion: .list(["16", "64", "256"]))
+    var colors: Int?
 
     @Option(
         help: ArgumentHelp("What shows through where the output has no alpha: RRGGBB.", valueName: "COLOR"),
@@ -77,6 +83,9 @@ struct ConvertCommand: AsyncParsableCommand {
         }
         if let compression, !(0...9).contains(compression) {
             throw ValidationError("--compression takes 0 to 9, not \(compression)")
+        }
+        if let colors, !(2...256).contains(colors) {
+            throw ValidationError("--colors takes 2 to 256, not \(colors)")
         }
         guard Self.color(background) != nil else {
             throw ValidationError("--background takes RRGGBB, white or black, not '\(background)'")
@@ -117,6 +126,7 @@ struct ConvertCommand: AsyncParsableCommand {
             background: Self.color(background) ?? .white, keepsMetadata: metadata == "keep")
         options.optimizesCoding = optimize
         if let compression { options.compressionLevel = compression }
+        options.paletteColors = colors
         options.chroma = chroma.flatMap { ChromaSubsampling(rawValue: "yuv\($0)") } ?? .automatic
         options.anymap = picture.anymap(of: output)
         let begin = ContinuousClock.now

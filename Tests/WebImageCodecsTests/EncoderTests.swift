@@ -39,6 +39,28 @@ import WebImageTesting
         #expect(sizes[0] > 100_000 && sizes[1] < sizes[0] / 4 && sizes[2] <= sizes[1])
     }
 
+    @Test func effortDecidesTheSizeOfAWebP() throws {
+        let image = try SamplePictures.sunset(PixelSize(width: 240, height: 180))
+        func size(_ effort: Int?) throws -> Int {
+            var options = EncodeOptions()
+            options.webpEffort = effort
+            return try WebPCoder().encode(image, as: .webp, options).count
+        }
+        #expect(try size(6) < size(0) && size(nil) == size(4) && size(-3) == size(0) && size(99) == size(6))
+    }
+
+    @Test func whatAWebPShowsTunesIt() throws {
+        let image = try SamplePictures.sunset(PixelSize(width: 240, height: 180))
+        let files = try WebPContent.allCases.map { content in
+            var options = EncodeOptions()
+            options.webpContent = content
+            return try WebPCoder().encode(image, as: .webp, options)
+        }
+        // Text and icons are the same but for their segments.
+        #expect(Set(files).count >= 4)
+        #expect(try files[0] == WebPCoder().encode(image, as: .webp, EncodeOptions()))
+    }
+
     @Test func usualCodesOfAJPEGKeepItsPixels() throws {
         let image = try Drawings.picture(300, 200)
         var options = EncodeOptions(quality: 85)

@@ -1,3 +1,4 @@
+import HTTPTypes
 import Synchronization
 import Testing
 import WebImageCore
@@ -40,6 +41,24 @@ import WebImageTesting
             await Task.yield()
         }
         return false
+    }
+
+    @Test func whatALoaderSaysOfItsBytesIsTheirHead() async throws {
+        struct Teller: ImageLoader {
+            let name = "teller"
+            func canLoad(_ url: String) -> Bool { true }
+            func load(_ url: String, to receiver: ImageReceiver) async throws {
+                receiver.answer([.eTag: "\"1\"", .cacheControl: "max-age=5"], length: 2)
+                try await receiver.receive([1, 2])
+            }
+        }
+        let rig = try Rig()
+        var request = DownloadRequest(url: "s:a")
+        request.loader = Teller()
+        let download = rig.downloader.download(request)
+        #expect(await rig.fetch(download) == ([1, 2], "complete"))
+        #expect(download.log.head?[.eTag] == "\"1\"" && download.log.expectedLength == 2)
+        #expect(download.exchange?.head[.cacheControl] == "max-age=5")
     }
 
     @Test func aSuspendedDownloaderStartsNoLoader() async throws {

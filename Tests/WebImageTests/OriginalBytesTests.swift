@@ -245,6 +245,20 @@ import WebImageTesting
 
     // MARK: As they come
 
+    @Test(arguments: [0..<10, 95..<205, 300..<Int.max, 1_000_000..<2_000_000, 7..<7])
+    func aPartOfThemIsGivenAlone(_ range: Range<Int>) async throws {
+        let bench = makeBench()
+        bench.transport.answer(url, .bytes(picture, contentType: "image/png").inPieces(of: 100))
+        let stream = try await bench.manager.bytes(for: ImageRequest(url))[range]
+        let wanted = range.clamped(to: 0..<picture.count)
+        var all: [UInt8] = []
+        for try await piece in stream {
+            #expect(piece.range.lowerBound == wanted.lowerBound + all.count && piece.range.count == piece.bytes.count)
+            all += piece.bytes
+        }
+        #expect(all == Array(picture[wanted]) && stream.length?.bytes == picture.count)
+    }
+
     @Test func bytesComeInOrderAndAreKept() async throws {
         let bench = makeBench()
         bench.transport.answer(

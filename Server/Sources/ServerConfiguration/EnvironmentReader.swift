@@ -75,10 +75,4 @@ struct EnvironmentReader {
             return stride(from: 0, to: digits.count, by: 2).map { digits[$0] * 16 + digits[$0 + 1] }
         }
     }
-
-    /// For a variable of imgproxy's that has one value here.
-    mutating func fixed(_ name: String, _ values: [String], why: String) {
-        guard let text = text(name), !values.contains(text.lowercased()) else { return }
-        fail("\(name)=\(text) is not available: \(why)")
-    }
 }

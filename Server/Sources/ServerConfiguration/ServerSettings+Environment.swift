@@ -172,6 +172,16 @@ extension ServerSettings {
             reader.fail("WEBIMAGE_WITHOUT_SANDBOX is refuse or decode, not \(without)")
         }
         userAgent = reader.text("IMGPROXY_USER_AGENT")
+        localRoot = reader.text("IMGPROXY_LOCAL_FILESYSTEM_ROOT")
+        if let localRoot, !localRoot.hasPrefix("/") {
+            reader.fail("IMGPROXY_LOCAL_FILESYSTEM_ROOT is an absolute path, not \(localRoot)")
+        }
+        cookies.arePassedOn = reader.flag("IMGPROXY_COOKIE_PASSTHROUGH", false)
+        cookies.goToAll = reader.flag("IMGPROXY_COOKIE_PASSTHROUGH_ALL", false)
+        cookies.base = reader.text("IMGPROXY_COOKIE_BASE_URL")
+        if let base = cookies.base, !base.hasPrefix("http://"), !base.hasPrefix("https://") {
+            reader.fail("IMGPROXY_COOKIE_BASE_URL is an http or https URL, not \(base)")
+        }
         allowsLoopback = reader.flag("IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES", false)
         allowsLinkLocal = reader.flag("IMGPROXY_ALLOW_LINK_LOCAL_SOURCE_ADDRESSES", false)
         allowsPrivate = reader.flag("IMGPROXY_ALLOW_PRIVATE_SOURCE_ADDRESSES", isCompatible)

@@ -1,4 +1,5 @@
 import ServerGrammar
+import WebImage
 
 extension ServerSettings {
     mutating func readOutput(_ reader: inout EnvironmentReader) {
@@ -20,6 +21,14 @@ extension ServerSettings {
             if reader.flag("IMGPROXY_ENFORCE_\(name)", false) { output.enforced.insert(format) }
         }
         output.progressiveJPEG = reader.flag("IMGPROXY_JPEG_PROGRESSIVE", false)
+        output.interlacedPNG = reader.flag("IMGPROXY_PNG_INTERLACED", false)
+        let colors = reader.whole("IMGPROXY_PNG_QUANTIZATION_COLORS", 256, in: 2...256)
+        output.pngColors = reader.flag("IMGPROXY_PNG_QUANTIZE", false) ? colors : nil
+        if reader.text("IMGPROXY_WEBP_EFFORT") != nil {
+            output.webpEffort = reader.whole("IMGPROXY_WEBP_EFFORT", 4, in: 0...6)
+        }
+        output.webpContent = webpContent(&reader)
+        output.jxlEffort = reader.whole("IMGPROXY_JXL_EFFORT", 4, in: 1...9)
         output.avifSpeed = reader.whole("IMGPROXY_AVIF_SPEED", 8, in: 0...10)
         output.stripMetadata = reader.flag("IMGPROXY_STRIP_METADATA", true)
         output.keepCopyright = reader.flag("IMGPROXY_KEEP_COPYRIGHT", true)
@@ -28,7 +37,20 @@ extension ServerSettings {
         output.preserveHDR = reader.flag("IMGPROXY_PRESERVE_HDR", false)
         output.linearLight = reader.flag("IMGPROXY_USE_LINEAR_COLORSPACE", false)
         output.returnAttachment = reader.flag("IMGPROXY_RETURN_ATTACHMENT", false)
+        output.sanitizesSVG = reader.flag("IMGPROXY_SANITIZE_SVG", true)
         output.rasterizesSVG = reader.flag("IMGPROXY_ALWAYS_RASTERIZE_SVG", false)
+    }
+
+    private func webpContent(_ reader: inout EnvironmentReader) -> WebPContent {
+        // libwebp's names.
+        let names: [String: WebPContent] = [
+            "default": .picture, "picture": .portrait, "photo": .photo, "drawing": .drawing, "icon": .icon,
+            "text": .text,
+        ]
+        let name = reader.text("IMGPROXY_WEBP_PRESET") ?? "default"
+        if let content = names[name] { return content }
+        reader.fail("IMGPROXY_WEBP_PRESET is \(names.keys.sorted().joined(separator: ", ")), not \(name)")
+        return .picture
     }
 
     private func formats(_ name: String, _ reader: inout EnvironmentReader) -> [ResultFormat]? {
@@ -46,6 +68,12 @@ extension ServerSettings {
         usesETag = reader.flag("IMGPROXY_USE_ETAG", true)
         etagBuster = reader.text("IMGPROXY_ETAG_BUSTER") ?? ""
         usesLastModified = reader.flag("IMGPROXY_USE_LAST_MODIFIED", true)
+        if let text = reader.text("IMGPROXY_LAST_MODIFIED_BUSTER") {
+            lastModifiedBuster = InternetTime.seconds(text)
+            if lastModifiedBuster == nil {
+                reader.fail("IMGPROXY_LAST_MODIFIED_BUSTER is a time like 2026-01-31T12:00:00Z, not \(text)")
+            }
+        }
         setsCanonical = reader.flag("IMGPROXY_SET_CANONICAL_HEADER", false)
         debugHeaders = reader.flag("IMGPROXY_ENABLE_DEBUG_HEADERS", false)
         allowOrigin = reader.text("IMGPROXY_ALLOW_ORIGIN")
@@ -82,15 +110,12 @@ extension EnvironmentReader {
         ("IMGPROXY_USE_ABS", "there is no loader for Azure"), ("IMGPROXY_ABS_", "there is no loader for Azure"),
         ("IMGPROXY_USE_SWIFT", "there is no loader for OpenStack"),
         ("IMGPROXY_SWIFT_", "there is no loader for OpenStack"),
-        ("IMGPROXY_LOCAL_FILESYSTEM_ROOT", "there is no loader for local files yet"),
-        ("IMGPROXY_COOKIE_", "cookies are not passed on yet"),
         ("IMGPROXY_ENV_", "the environment is read as it is; use --config"),
         ("IMGPROXY_OPEN_TELEMETRY_", "there is no exporter of traces yet"),
         ("IMGPROXY_NEW_RELIC_", "there is no exporter for it"), ("IMGPROXY_DATADOG_", "there is no exporter for it"),
         ("IMGPROXY_CLOUD_WATCH_", "there is no exporter for it"), ("IMGPROXY_SENTRY_", "there is no reporter for it"),
         ("IMGPROXY_BUGSNAG_", "there is no reporter for it"), ("IMGPROXY_HONEYBADGER_", "there is no reporter for it"),
         ("IMGPROXY_AIRBRAKE_", "there is no reporter for it"),
-        ("IMGPROXY_LAST_MODIFIED_BUSTER", "it is not built yet"),
         ("IMGPROXY_OBJECT_DETECTION_", "it is a part of imgproxy Pro"),
         ("IMGPROXY_VIDEO_", "it is a part of imgproxy Pro"), ("IMGPROXY_ENABLE_VIDEO_", "it is a part of imgproxy Pro"),
         ("IMGPROXY_AUTOQUALITY_", "it is a part of imgproxy Pro"),
@@ -105,15 +130,8 @@ extension EnvironmentReader {
         ("IMGPROXY_ICO_", "it is a part of imgproxy Pro"), ("IMGPROXY_HEIC_QUALITY", "use IMGPROXY_FORMAT_QUALITY"),
     ]
 
-    /// Refuses variables that switch something on that is not here, and values that are not.
+    /// Refuses variables that switch something on that is not here.
     mutating func refuseAbsent() {
-        fixed("IMGPROXY_PNG_INTERLACED", ["0", "f", "false"], why: "PNG is written without interlacing")
-        fixed("IMGPROXY_PNG_QUANTIZE", ["0", "f", "false"], why: "PNG is written without a palette")
-        _ = text("IMGPROXY_PNG_QUANTIZATION_COLORS")
-        fixed("IMGPROXY_WEBP_EFFORT", ["4"], why: "the effort of encoders is fixed")
-        fixed("IMGPROXY_WEBP_PRESET", ["default"], why: "the preset of the encoder is fixed")
-        fixed("IMGPROXY_JXL_EFFORT", ["4"], why: "the effort of encoders is fixed")
-        fixed("IMGPROXY_SANITIZE_SVG", ["1", "t", "true"], why: "SVG is served drawn, never as it is")
         for name in unread(["IMGPROXY_"]) {
             guard let absent = Self.absent.first(where: { name.hasPrefix($0.prefix) }) else { continue }
             guard let value = text(name), !["0", "f", "false"].contains(value.lowercased()) else { continue }

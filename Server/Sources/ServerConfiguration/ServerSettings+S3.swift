@@ -53,9 +53,11 @@ extension ServerSettings {
         }
     }
 
-    /// Whether URLs may name that source: it is one of `IMGPROXY_ALLOWED_SOURCES`, and of a bucket that is served.
+    /// Whether URLs may name that source: it is one of `IMGPROXY_ALLOWED_SOURCES`, and of a bucket or folder
+    /// that is served.
     public func allows(source: String) -> Bool {
         guard grammar.allows(source: source) else { return false }
+        if source.hasPrefix("local://") { return localRoot != nil }
         guard source.hasPrefix("s3://") else { return true }
         return s3.serves(bucket: String(source.dropFirst(5).prefix { $0 != "/" }))
     }

@@ -33,6 +33,15 @@ public struct ServerSettings: Sendable {
         public var resultResolution = 40.0
     }
 
+    /// Which cookies of clients are passed on to the origins of sources.
+    public struct Cookies: Hashable, Sendable {
+        public var arePassedOn = false
+        /// Whether all origins get them.
+        public var goToAll = false
+        /// The URL that cookies are taken to belong to; nil: the address that the client asked.
+        public var base: String?
+    }
+
     /// How often a client may ask for what is not kept.
     public struct RateLimit: Hashable, Sendable {
         public var perSecond: Double
@@ -65,7 +74,18 @@ public struct ServerSettings: Sendable {
         public var preserveHDR = false
         public var linearLight = false
         public var returnAttachment = false
+        /// Whether drawings are drawn also where no other format is asked for.
         public var rasterizesSVG = false
+        /// Whether scripts are taken out of drawings that are handed on.
+        public var sanitizesSVG = true
+        public var interlacedPNG = false
+        /// Colours of a PNG's palette; nil: all colours are kept.
+        public var pngColors: Int?
+        /// 0, the fastest, to 6; nil: as the library finds it good.
+        public var webpEffort: Int?
+        public var webpContent = WebPContent.picture
+        /// 1, the fastest, to 9.
+        public var jxlEffort = 4
     }
 
     public var address = Address.tcp(host: "0.0.0.0", port: 8080)
@@ -106,6 +126,10 @@ public struct ServerSettings: Sendable {
     /// Whether pictures are decoded in the server's own process where the system has no sandbox.
     public var decodesWithoutSandbox = false
     public var userAgent: String?
+    /// The folder that `local://` URLs name files of; nil: they are refused.
+    public var localRoot: String?
+    /// Which cookies of clients go to origins.
+    public var cookies = Cookies()
     public var allowsLoopback = false
     public var allowsLinkLocal = false
     public var allowsPrivate = false
@@ -116,6 +140,8 @@ public struct ServerSettings: Sendable {
     public var usesETag = true
     public var usesLastModified = true
     public var etagBuster = ""
+    /// Results count as changed at this time at least, in seconds since 1970; nil: when their source was.
+    public var lastModifiedBuster: Int?
     public var setsCanonical = false
     public var debugHeaders = false
     public var allowOrigin: String?

@@ -34,6 +34,11 @@ public struct URLGrammar: Sendable {
         public var options: ProcessingOptions
         /// The URL of the source.
         public var source: String
+        /// The client's cookies, where the origin of the source gets them: what comes back then is this client's alone.
+        public var cookies: String?
+
+        /// Tells apart what is got of one source for clients who send it other cookies.
+        public var sourceName: String { cookies.map { "\(source)\ncookies \($0)" } ?? source }
     }
 
     /// - Parameter target: of the request, as it came: `/signature/options/source`.

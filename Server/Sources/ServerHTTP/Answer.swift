@@ -8,7 +8,7 @@ public struct Answer: Sendable {
         case none
         case bytes([UInt8])
         /// As it comes from the origin.
-        case stream(ImageBytes)
+        case stream(ImageBytes, length: Int?)
     }
 
     public var status: Int

@@ -70,21 +70,24 @@ extension ImageEndpoint {
         guard settings.allows(source: url) else { throw .invalidSource("the source is not allowed") }
         let options = try InfoOptions(written)
         record.sourceHost = SourceHost.name(of: url)
-        return json(try await describe(url, options, client: record.client?.key))
+        let cookies = cookies(request, record, url)
+        return json(try await describe(url, cookies, options, client: record.client?.key), isPersonal: cookies != nil)
     }
 
-    func json(_ members: [(String, JSONValue)]) -> Answer {
+    /// - Parameter isPersonal: whether it is for this client alone.
+    func json(_ members: [(String, JSONValue)], isPersonal: Bool) -> Answer {
         var answer = Answer.text(JSONValue.object(members).text, type: "application/json")
         answer.fields[.cacheControl] =
-            settings.timeToLive > 0 ? "max-age=\(settings.timeToLive), public" : "no-cache"
+            settings.timeToLive > 0
+            ? "max-age=\(settings.timeToLive), \(isPersonal ? "private" : "public")" : "no-cache"
         return answer
     }
 
     /// What is asked of a picture. It takes a place among the pictures that are made.
     func describe(
-        _ url: String, _ options: InfoOptions, client: String?
+        _ url: String, _ cookies: String?, _ options: InfoOptions, client: String?
     ) async throws(RequestRefusal) -> [(String, JSONValue)] {
-        var request = try SourceRequest.make(url, settings) {
+        var request = try SourceRequest.make(url, cookies: cookies, settings) {
             $0.caching.policy = .protocol
             $0.decoding.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)
         }

@@ -42,6 +42,8 @@ extension ImageEndpoint {
             ("src", .text(urls[urls.count - 1].url)),
             ("srcset", .text(urls.map { "\($0.url) \($0.width)w" }.joined(separator: ", "))),
         ]
-        return json(urlMembers + (try await describe(unsigned.source, options, client: record.client?.key)))
+        let cookies = cookies(request, record, unsigned.source)
+        let members = try await describe(unsigned.source, cookies, options, client: record.client?.key)
+        return json(urlMembers + members, isPersonal: cookies != nil)
     }
 }

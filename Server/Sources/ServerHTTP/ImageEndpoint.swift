@@ -17,7 +17,7 @@ public struct ImageEndpoint: Sendable {
     let metrics: ServerMetrics
     let fallback: FallbackImage?
     private let knownURLs = KnownURLs()
-    private let now: @Sendable () -> Int
+    let now: @Sendable () -> Int
     private let logger: Logger
 
     public init(
@@ -40,6 +40,7 @@ public struct ImageEndpoint: Sendable {
         let id = Self.requestID(request.headerFields[.requestID])
         var record = RequestRecord(id: id)
         record.client = client(of: request, peer)
+        record.forwardedHost = forwardedHost(of: request, peer)
         metrics.begin()
         let answer = await route(request, &record)
         return finish(answer, request, record, since: begin)
@@ -50,6 +51,7 @@ public struct ImageEndpoint: Sendable {
         let begin = ContinuousClock.now
         let fields = request.headerFields
         guard request.method == .get || request.method == .head, settings.secret == nil, !settings.clientHints,
+            !settings.cookies.arePassedOn,
             fields[.transferEncoding] == nil, (fields[.contentLength] ?? "0") == "0",
             let known = knownURLs.known(.init(target: request.path ?? "", accept: fields[.accept])),
             let found = service.cached(known.key, source: known.url.source)
@@ -58,13 +60,21 @@ public struct ImageEndpoint: Sendable {
         record.client = client(of: request, peer)
         metrics.begin()
         record.take(found, known.url.source)
-        let answer = ResultAnswer(settings: settings, options: known.url.options, source: known.url.source, now: now())
+        let answer = ResultAnswer(settings: settings, url: known.url, now: now())
             .answer(found, fields)
         return finish(answer, request, record, since: begin)
     }
 
     private func client(of request: HTTPRequest, _ peer: ClientAddress?) -> ClientAddress? {
         ClientAddress.behindProxies(peer, request.headerFields, trusted: settings.trustedProxies)
+    }
+
+    /// The host that the client asked, where a proxy that is trusted says it.
+    private func forwardedHost(of request: HTTPRequest, _ peer: ClientAddress?) -> String? {
+        guard settings.cookies.arePassedOn, !settings.trustedProxies.isEmpty,
+            peer.map({ peer in settings.trustedProxies.contains { $0.contains(peer.text) } }) ?? true
+        else { return nil }
+        return request.headerFields[.named("X-Forwarded-Host")]
     }
 
     /// Adds what all answers have, and tells log and metrics.
@@ -155,12 +165,12 @@ public struct ImageEndpoint: Sendable {
     func picture(
         _ target: String, _ request: HTTPRequest, _ record: inout RequestRecord
     ) async throws(RequestRefusal) -> Answer {
-        let url = try parse(target, request)
-        if url.options.raw { return try await raw(url, &record) }
+        let url = try parse(target, request, record)
+        if url.options.raw { return try await raw(url, request, &record) }
         let choice = service.maker.choice(url.options, AcceptedFormats(accept: request.headerFields[.accept]))
         let key = ImageService.key(url, choice)
         // What expires must be read each time, and what is long is not worth the room.
-        if url.options.expires == 0, !settings.clientHints,
+        if url.options.expires == 0, !settings.clientHints, !settings.cookies.arePassedOn,
             target.utf8.count + (request.headerFields[.accept] ?? "").utf8.count <= 2048
         {
             let asked = KnownURLs.Asked(target: target, accept: request.headerFields[.accept])
@@ -173,17 +183,26 @@ public struct ImageEndpoint: Sendable {
             found = try await service.find(url, choice, client: record.client?.key)
         }
         record.take(found, url.source)
-        return ResultAnswer(settings: settings, options: url.options, source: url.source, now: now())
+        return ResultAnswer(settings: settings, url: url, now: now())
             .answer(found, request.headerFields)
     }
 
+    /// The client's cookies that go to the origin of a source.
+    func cookies(_ request: HTTPRequest, _ record: RequestRecord, _ source: String) -> String? {
+        PassedCookies(settings: settings.cookies)
+            .value(request, forwardedHost: record.forwardedHost, source: source)
+    }
+
     /// What the URL asks for, with what the client hints at.
-    func parse(_ target: String, _ request: HTTPRequest) throws(RequestRefusal) -> URLGrammar.ParsedURL {
+    func parse(
+        _ target: String, _ request: HTTPRequest, _ record: RequestRecord
+    ) throws(RequestRefusal) -> URLGrammar.ParsedURL {
         var url = try settings.grammar.parse(target: target)
         guard settings.allows(source: url.source) else {
             throw .invalidSource("IMGPROXY_ALLOWED_SOURCES does not list the source")
         }
         for warning in url.options.warnings { logger.debug("\(warning)") }
+        url.cookies = cookies(request, record, url.source)
         guard settings.clientHints else { return url }
         let fields = request.headerFields
         let dpr = (fields[.clientHintDPR] ?? fields[.dpr]).flatMap { Double($0) }.flatMap {
@@ -195,31 +214,6 @@ public struct ImageEndpoint: Sendable {
             url.options.geometry.width = Int((Double(width) / (dpr ?? 1)).rounded())
         }
         return url
-    }
-
-    /// The source as it is, streamed.
-    private func raw(
-        _ url: URLGrammar.ParsedURL, _ record: inout RequestRecord
-    ) async throws(RequestRefusal) -> Answer {
-        try await service.admit(record.client?.key)
-        var request = try RawRequest.make(url, settings)
-        service.purging.prepare(&request, url.source)
-        let bytes: ImageBytes
-        do throws(WebImageError) {
-            bytes = try await service.maker.manager.bytes(for: request)
-        } catch {
-            throw RequestRefusal(error, source: url.source)
-        }
-        record.sourceHost = SourceHost.name(of: url.source)
-        let names = ResultAnswer(settings: settings, options: url.options, source: url.source, now: now())
-        var fields: HTTPFields = [
-            .contentDisposition: names.disposition(nil),
-            .cacheControl: ResultAnswer.cacheControl(url.options, settings.timeToLive, now()),
-        ]
-        let head = bytes.head?.headers ?? [:]
-        for name in [HTTPField.Name.contentType, .lastModified, .eTag] { fields[name] = head[name] }
-        if let length = bytes.length { fields[.contentLength] = "\(length.bytes)" }
-        return Answer(fields: fields, body: .stream(bytes))
     }
 
     /// The path `path` of the query with its signature: for the development page.
@@ -241,16 +235,5 @@ public struct ImageEndpoint: Sendable {
         }
         return Base64URL.encode(
             (0..<2).flatMap { _ in withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { Array($0) } })
-    }
-}
-
-/// A request for a source's own bytes.
-enum RawRequest {
-    static func make(_ url: URLGrammar.ParsedURL, _ settings: ServerSettings) throws(RequestRefusal) -> ImageRequest {
-        try SourceRequest.make(url.source, settings) {
-            $0.caching.policy = .protocol
-            $0.timeout = settings.timeout
-            if let bytes = url.options.security.sourceFileSize, bytes > 0 { $0.http.bodyLimit = ByteCount(bytes) }
-        }
     }
 }

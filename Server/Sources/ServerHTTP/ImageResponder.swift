@@ -37,9 +37,9 @@ public struct ImageResponder: HTTPResponder {
         switch body {
         case .none: return ResponseBody()
         case .bytes(let bytes): return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
-        case .stream(let pieces):
+        case .stream(let pieces, let length):
             // The writer waits for the socket, which then pauses the transfer.
-            return ResponseBody(contentLength: pieces.length.map { Int($0.bytes) }) { writer in
+            return ResponseBody(contentLength: length) { writer in
                 for try await piece in pieces { try await writer.write(ByteBuffer(bytes: piece.bytes)) }
                 try await writer.finish(nil)
             }

@@ -1,3 +1,4 @@
+import ServerFiles
 import ServerGrammar
 import Logging
 import ServerConfiguration
@@ -84,6 +85,7 @@ struct ManagerMaking {
         download.retry = .never
         if let agent = settings.userAgent { download.headers[.userAgent] = agent }
         if settings.ignoresTLS { download.tls.trust = .anyone }
+        download.loaders = settings.localRoot.map { [LocalFiles(root: $0)] } ?? []
         download.logger = logger
         let grammar = settings.grammar
         if !grammar.allowedSources.isEmpty {

@@ -13,6 +13,8 @@ struct RequestRecord: Sendable {
     var cost: PictureMaker.Cost?
     var sourceHost: String?
     var client: ClientAddress?
+    /// The host that the client asked, where a proxy that is trusted says it.
+    var forwardedHost: String?
     var bytesOut = 0
     var bytesIn = 0
 

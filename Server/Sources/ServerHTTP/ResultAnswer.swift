@@ -7,9 +7,11 @@ import ServerImages
 /// The answer that holds a result, or says that the client has it.
 struct ResultAnswer {
     let settings: ServerSettings
-    let options: ProcessingOptions
-    let source: String
+    let url: URLGrammar.ParsedURL
     let now: Int
+
+    private var options: ProcessingOptions { url.options }
+    private var source: String { url.source }
 
     /// - Parameters:
     ///   - found: the result and where it was.
@@ -22,7 +24,7 @@ struct ResultAnswer {
         ]
         let eTag = settings.etagBuster.isEmpty ? result.eTag : "\"\(settings.etagBuster)/" + result.eTag.dropFirst()
         if settings.usesETag { fields[.eTag] = eTag }
-        if settings.usesLastModified { fields[.lastModified] = result.freshness.lastModified }
+        if settings.usesLastModified { fields[.lastModified] = lastModified(result) }
         if let vary = Self.vary(settings) { fields[.vary] = vary }
         if settings.setsCanonical, source.hasPrefix("http") {
             fields[HTTPField.Name.named("Link")] = "<\(source)>; rel=\"canonical\""
@@ -38,28 +40,13 @@ struct ResultAnswer {
         if settings.isDevelopment || settings.debugHeaders, let cost = found.cost {
             fields[.named("Server-Timing")] = Self.serverTiming(cost)
         }
-        if isKnown(eTag, result.freshness.lastModified, request) {
+        let known = RequestConditions(fields: request)
+        if known.isKnown(eTag: fields[.eTag], lastModified: fields[.lastModified]) {
             fields[.contentType] = nil
             fields[.contentDisposition] = nil
             return Answer(status: 304, fields: fields)
         }
         return Answer(fields: fields, body: .bytes(result.bytes))
-    }
-
-    /// Whether the client has this result already (RFC 9110, section 13.1).
-    private func isKnown(_ eTag: String, _ lastModified: String?, _ request: HTTPFields) -> Bool {
-        if settings.usesETag, let wanted = request[.ifNoneMatch] {
-            return wanted.split(separator: ",").contains { text in
-                var tag = text.drop(while: \.isWhitespace)
-                while tag.last?.isWhitespace == true { tag.removeLast() }
-                return tag == "*" || (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag) == eTag
-            }
-        }
-        guard settings.usesLastModified, request[.ifNoneMatch] == nil,
-            let since = request[.ifModifiedSince].flatMap({ HTTPDateText.seconds($0) }),
-            let modified = lastModified.flatMap({ HTTPDateText.seconds($0) })
-        else { return false }
-        return modified <= since
     }
 
     /// The same for all results of a source: `s-` and 16 hexadecimal digits.
@@ -80,15 +67,27 @@ struct ResultAnswer {
     private func cacheControl(_ result: StoredResult) -> String {
         if settings.passesCacheControl {
             if let own = result.freshness.cacheControl { return own }
-            if let seconds = result.freshness.expiresIn { return "max-age=\(seconds), public" }
+            if let seconds = result.freshness.expiresIn { return "max-age=\(seconds), \(audience)" }
         }
-        return Self.cacheControl(options, settings.timeToLive, now)
+        return cacheControl
     }
 
-    static func cacheControl(_ options: ProcessingOptions, _ timeToLive: Int, _ now: Int) -> String {
-        var seconds = timeToLive
+    /// What is said of results where the origin's word does not count.
+    var cacheControl: String {
+        var seconds = settings.timeToLive
         if options.expires > 0 { seconds = min(seconds, options.expires - now) }
-        return seconds > 0 ? "max-age=\(seconds), public" : "no-cache"
+        return seconds > 0 ? "max-age=\(seconds), \(audience)" : "no-cache"
+    }
+
+    /// Who may keep it: what is made of one client's cookies is for no other.
+    private var audience: String { url.cookies == nil ? "public" : "private" }
+
+    /// The origin's, or `IMGPROXY_LAST_MODIFIED_BUSTER` where that is later.
+    private func lastModified(_ result: StoredResult) -> String? {
+        guard let own = result.freshness.lastModified, let buster = settings.lastModifiedBuster else {
+            return result.freshness.lastModified
+        }
+        return HTTPDateText.seconds(own).map { $0 < buster } ?? true ? HTTPDateText.text(buster) : own
     }
 
     private func disposition(_ result: StoredResult) -> String {

@@ -66,7 +66,7 @@ public final class ImageService: Sendable {
 
     /// Names the result of a URL for a client.
     public static func key(_ url: URLGrammar.ParsedURL, _ choice: FormatChoice) -> String {
-        let text = "1\n\(url.options.canonicalText)\n\(choice.key)\n\(url.source)"
+        let text = "1\n\(url.options.canonicalText)\n\(choice.key)\n\(url.sourceName)"
         return Base64URL.encode(Digest.sha256(Array(text.utf8)))
     }
 
@@ -161,14 +161,14 @@ public final class ImageService: Sendable {
         guard let fleet = purging.fleet else { return await work(url, choice, key, begun: purging.stamp) }
         let job = Fleet.Job(
             result: key, source: url.source,
-            sourceDigest: Base64URL.encode(Digest.sha256(Array(url.source.utf8)).prefix(16)))
+            sourceDigest: Base64URL.encode(Digest.sha256(Array(url.sourceName.utf8)).prefix(16)))
         let landing = await fleet.once(job, patience: settings.timeout) { outcome in
             take(outcome, key, url.source)
         } work: { begun in
             let landing = await work(url, choice, key, begun: begun)
             // What is stored is as old as it is, and for everybody there already.
             let shared =
-                landing.source == nil
+                landing.source == nil && url.cookies == nil
                 ? SharedOutcome.shared(landing.result, most: settings.redisResultBytes, now: now())
                 : SharedOutcome.unshared
             return (landing, shared)
@@ -244,7 +244,8 @@ public final class ImageService: Sendable {
                 made.cost.queue = place.waited.inSeconds
                 if !made.result.freshness.forbidsStoring {
                     cache.keep(made.result, key)
-                    storage?.keep(made.result, key)
+                    // What is one client's own stays on this server.
+                    if url.cookies == nil { storage?.keep(made.result, key) }
                 }
                 return (made, made.cost.work)
             }

@@ -1,3 +1,5 @@
+import ServerFiles
+import NIOPosix
 public import ServerConfiguration
 public import ServerGrammar
 public import WebImage
@@ -83,7 +85,15 @@ public struct PictureMaker: Sendable {
         if let (original, head, source) = try await unprocessed(plan, request, choice) {
             return (original, SourceTags.hashes(of: head), source != .network)
         }
+        if plan.mayHandOnDrawing, let (drawing, head, source) = try await drawing(plan, request) {
+            return (drawing, SourceTags.hashes(of: head), source != .network)
+        }
         let response = try await manager.image(for: request)
+        if plan.handsOnDrawings, response.image.info.format == .svg,
+            let (drawing, head, source) = try await drawing(plan, request)
+        {
+            return (drawing, SourceTags.hashes(of: head), source != .network)
+        }
         let made = try await result(of: response, plan, choice, priority)
         return (made, SourceTags.hashes(of: response.head), response.source != .network)
     }
@@ -112,7 +122,7 @@ public struct PictureMaker: Sendable {
         let original = image.info.originalSize ?? image.size
         let result = StoredResult(
             bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
-            freshness: freshness(response.head), sourceSize: original, resultSize: image.displaySize,
+            freshness: freshness(response.head, plan.source), sourceSize: original, resultSize: image.displaySize,
             sourceBytes: Int(response.byteCount?.bytes ?? 0))
         var cost = Cost()
         let timings = response.timings
@@ -161,13 +171,51 @@ public struct PictureMaker: Sendable {
         let made = Made(
             result: StoredResult(
                 bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
-                freshness: freshness(original.head), sourceSize: header.displaySize, resultSize: header.displaySize,
+                freshness: freshness(original.head, plan.source), sourceSize: header.displaySize,
+                resultSize: header.displaySize,
                 sourceBytes: bytes.count))
         return (made, original.head, original.source)
     }
 
-    private func freshness(_ head: ResponseHead?) -> SourceFreshness {
-        SourceFreshness(head?.headers ?? [:], now: now(), fallback: settings.sourceTTL)
+    /// A drawing as it is, without what browsers would run in it.
+    ///
+    /// - Returns: nil where the source is something else.
+    private func drawing(
+        _ plan: PicturePlan, _ request: ImageRequest
+    ) async throws(WebImageError) -> (Made, ResponseHead?, ImageSource)? {
+        var whole = request
+        whole.options.includesData = true
+        let original = try await manager.keepOriginal(for: whole)
+        guard original.header.format == .svg, var bytes = original.data else {
+            guard plan.options.format == .svg else { return nil }
+            throw WebImageError(.cannotEncode, "only a drawing can be an SVG", format: .svg)
+        }
+        if settings.output.sanitizesSVG { bytes = try await Self.withoutScripts(bytes, request.decoding.limits) }
+        let size = original.header.displaySize
+        let made = Made(
+            result: StoredResult(
+                bytes: bytes, mediaType: ResultFormat.svg.mediaType, fileExtension: ResultFormat.svg.fileExtension,
+                storedAt: now(), freshness: freshness(original.head, plan.source), sourceSize: size, resultSize: size,
+                sourceBytes: original.data?.count ?? 0))
+        return (made, original.head, original.source)
+    }
+
+    private static func withoutScripts(
+        _ file: [UInt8], _ limits: DecodeLimits
+    ) async throws(WebImageError) -> [UInt8] {
+        do {
+            return try await NIOThreadPool.singleton.runIfActive {
+                try SVGSanitizer.withoutScripts(in: file, limits: limits)
+            }
+        } catch {
+            throw error as? WebImageError ?? WebImageError(.shutDown, "the server ends")
+        }
+    }
+
+    private func freshness(_ head: ResponseHead?, _ source: String) -> SourceFreshness {
+        // Looking at a file costs nothing.
+        SourceFreshness(
+            head?.headers ?? [:], now: now(), fallback: settings.sourceTTL, guesses: !LocalFiles.has(source))
     }
 
     /// What the origin says now of a source, which is brought here when it has changed.
@@ -180,7 +228,7 @@ public struct PictureMaker: Sendable {
         purging.prepare(&request, url.source)
         if certainly { request.options.caching.policy = .revalidate }
         do throws(WebImageError) {
-            return freshness(try await manager.keepOriginal(for: request).head)
+            return freshness(try await manager.keepOriginal(for: request).head, url.source)
         } catch {
             throw RequestRefusal(error, source: url.source)
         }

@@ -5,12 +5,14 @@ public import WebImage
 /// What is done to a picture, as a request to the library: all steps of a URL in imgproxy's order.
 public struct PicturePlan: Sendable {
     public var source: String
+    private let cookies: String?
     public var options: ProcessingOptions
     private let settings: ServerSettings
     private let watermark: Image?
 
     public init(_ url: URLGrammar.ParsedURL, _ settings: ServerSettings, watermark: Image? = nil) {
         source = url.source
+        cookies = url.cookies
         options = url.options
         self.settings = settings
         self.watermark = watermark
@@ -27,7 +29,7 @@ public struct PicturePlan: Sendable {
     /// - Parameter isStill: whether the result has one frame, whatever the source has.
     public func request(isStill: Bool, timeout: Duration?) throws(RequestRefusal) -> ImageRequest {
         let transforms = try transforms()
-        return try SourceRequest.make(source, settings) {
+        return try SourceRequest.make(source, cookies: cookies, settings) {
             $0.caching.policy = .protocol
             // Results are kept, not pixels.
             $0.caching.store = []
@@ -94,6 +96,15 @@ public struct PicturePlan: Sendable {
         return steps
     }
 
+    /// Whether a drawing (SVG) is handed on as it is: where no other format is asked for.
+    var handsOnDrawings: Bool { options.format == .svg || options.format == nil && !settings.output.rasterizesSVG }
+
+    /// Whether the source may be a drawing that is handed on, as far as its name tells.
+    var mayHandOnDrawing: Bool {
+        let path = source.prefix { $0 != "?" && $0 != "#" }
+        return handsOnDrawings && (options.format == .svg || path.lowercased().hasSuffix(".svg"))
+    }
+
     /// Whether the result is expected to be seen through in parts.
     var makesAlpha: Bool {
         options.background == nil
@@ -110,7 +121,12 @@ public struct PicturePlan: Sendable {
 
     func encodeOptions(_ format: ResultFormat) -> EncodeOptions {
         var encoding = EncodeOptions(quality: quality(format))
-        encoding.progressive = settings.output.progressiveJPEG && format == .jpeg
+        encoding.progressive =
+            settings.output.progressiveJPEG && format == .jpeg || settings.output.interlacedPNG && format == .png
+        encoding.paletteColors = settings.output.pngColors
+        encoding.webpEffort = settings.output.webpEffort
+        encoding.webpContent = settings.output.webpContent
+        encoding.jxlEffort = settings.output.jxlEffort
         encoding.avifSpeed = settings.output.avifSpeed
         encoding.background = options.background ?? .white
         encoding.embedsICCProfile = !(options.stripColorProfile ?? settings.output.stripColorProfile)

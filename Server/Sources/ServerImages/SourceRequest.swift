@@ -1,3 +1,5 @@
+import ServerFiles
+import HTTPTypes
 import S3Client
 import S3Signing
 public import ServerConfiguration
@@ -9,13 +11,29 @@ public enum SourceRequest {
     private static let s3Scheme = "s3://"
 
     /// - Parameters:
-    ///   - source: `http`, `https`, or `s3://BUCKET/KEY?VERSION` where that is switched on.
+    ///   - source: `http`, `https`, and where they are switched on `s3://BUCKET/KEY?VERSION` and `local:///PATH`.
+    ///   - cookies: the client's, for the origin of the source.
     ///   - change: sets what the request is for.
     /// - Throws: 404 for a bucket that is not served.
     public static func make(
-        _ source: String, _ settings: ServerSettings, _ change: (inout ImageRequest.Options) -> Void
+        _ source: String, cookies: String? = nil, _ settings: ServerSettings,
+        _ change: (inout ImageRequest.Options) -> Void
     ) throws(RequestRefusal) -> ImageRequest {
-        guard source.hasPrefix(s3Scheme) else { return ImageRequest(source, change) }
+        if LocalFiles.has(source) {
+            return ImageRequest(source) {
+                change(&$0)
+                $0.http.addressPolicy = LocalFiles.policy
+                // The file is here already.
+                $0.caching.readsOriginal = false
+                $0.caching.storesOriginal = false
+            }
+        }
+        guard source.hasPrefix(s3Scheme) else {
+            return ImageRequest(source) {
+                change(&$0)
+                if let cookies { $0.http.headers[.cookie] = cookies }
+            }
+        }
         let request = try object(source.dropFirst(s3Scheme.count), settings)
         let (credentials, now) = (settings.s3.credentials, settings.grammar.now)
         return ImageRequest("\(request.location.endpoint.scheme)://\(request.location.host)\(request.target)") {

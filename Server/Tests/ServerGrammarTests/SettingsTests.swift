@@ -27,8 +27,12 @@ import WebImage
         ("IMGPROXY_S3_ASSUME_ROLE_ARN", "x"), ("WEBIMAGE_S3_RESULTS", "No"), ("WEBIMAGE_S3_CA_FILE", "/nowhere"),
         ("WEBIMAGE_S3_ORIGINALS", "bucket/a//b"), ("IMGPROXY_USE_S3", "maybe"), ("IMGPROXY_USE_GCS", "1"),
         ("IMGPROXY_OBJECT_DETECTION_CONFIG", "/x"),
-        ("IMGPROXY_PNG_QUANTIZE", "true"), ("IMGPROXY_AVIF_SPEED", "11"), ("IMGPROXY_ENABLE_CLIENT_HINTS", "maybe"),
-        ("IMGPROXY_LOCAL_FILESYSTEM_ROOT", "/srv"), ("IMGPROXY_SENTRY_DSN", "x"), ("IMGPROXY_SIGNATURE_SIZE", "33"),
+        ("IMGPROXY_PNG_QUANTIZE", "maybe"), ("IMGPROXY_PNG_QUANTIZATION_COLORS", "1"), ("IMGPROXY_WEBP_EFFORT", "7"),
+        ("IMGPROXY_WEBP_PRESET", "nice"), ("IMGPROXY_JXL_EFFORT", "0"), ("IMGPROXY_AVIF_SPEED", "11"),
+        ("IMGPROXY_ENABLE_CLIENT_HINTS", "maybe"),
+        ("IMGPROXY_LOCAL_FILESYSTEM_ROOT", "srv"), ("IMGPROXY_COOKIE_BASE_URL", "example.com"),
+        ("IMGPROXY_LAST_MODIFIED_BUSTER", "yesterday"), ("IMGPROXY_LAST_MODIFIED_BUSTER", "2026-02-29T00:00:00Z"),
+        ("IMGPROXY_SENTRY_DSN", "x"), ("IMGPROXY_SIGNATURE_SIZE", "33"),
         ("IMGPROXY_URL_REPLACEMENTS", "nothing"), ("WEBIMAGE_OVERLOAD_STATUS", "500"),
         ("WEBIMAGE_RATE_LIMIT", "10"), ("WEBIMAGE_RATE_LIMIT", "0/s"), ("WEBIMAGE_RATE_LIMIT", "10/h"),
         ("WEBIMAGE_RATE_LIMIT", "10/s;burst=0"), ("WEBIMAGE_RATE_LIMIT", "10/s;by=key"),
@@ -48,6 +52,24 @@ import WebImage
             try settings(["IMGPROXY_TIMEOUT": "x", "IMGPROXY_TTL": "y", "WEBIMAGE_ALLOW_UNSIGNED": "1"])
         }
         #expect(error?.problems.count == 2)
+    }
+
+    @Test(arguments: [
+        ("1970-01-01T00:00:00Z", 0), ("2000-02-29T12:00:00z", 951_825_600),
+        ("2026-01-31T23:59:60.25+02:00", 1_769_896_800),
+        ("1969-12-31T23:00:00-01:00", 0),
+    ]) func timesAreReadAsRFC3339WritesThem(_ text: String, _ seconds: Int) throws {
+        let read = try settings(["WEBIMAGE_ALLOW_UNSIGNED": "1", "IMGPROXY_LAST_MODIFIED_BUSTER": text])
+        #expect(read.lastModifiedBuster == seconds)
+    }
+
+    @Test(arguments: [
+        "2026-01-31", "2026-01-31T12:00:00", "2026-13-01T00:00:00Z", "2026-01-31T24:00:00Z", "2026-01-31T12:00:00.Z",
+        "2026-01-31T12:00:00+0200", "2026-01-31T12:00:00Zx", "+026-01-31T12:00:00Z",
+    ]) func whatIsNoSuchTimeIsRefused(_ text: String) {
+        #expect(throws: SettingsError.self) {
+            try settings(["WEBIMAGE_ALLOW_UNSIGNED": "1", "IMGPROXY_LAST_MODIFIED_BUSTER": text])
+        }
     }
 
     @Test func unknownNamesAreAWarning() throws {

@@ -140,20 +140,6 @@ import WebImageTesting
         #expect(await server.picture("w:10/skp:png/f:webp").bytes != original)
     }
 
-    @Test func rawIsStreamedAsItIs() async throws {
-        let server = try TestServer()
-        server.origin.serve("/a.bin", OriginResponse(headers: [("Content-Type", "text/x")], body: Array("hello".utf8)))
-        let answer = await server.picture("raw:1", "/a.bin")
-        #expect(answer.fields[.contentType] == "text/x")
-        guard case .stream(let pieces) = answer.body else {
-            Issue.record("not a stream")
-            return
-        }
-        var bytes: [UInt8] = []
-        for try await piece in pieces { bytes += piece.bytes }
-        #expect(bytes == Array("hello".utf8))
-    }
-
     @Test func namesAndDispositions() async throws {
         let server = try TestServer()
         try server.serve()

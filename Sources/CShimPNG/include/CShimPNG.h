@@ -78,8 +78,8 @@ const uint8_t *_Nullable wi_png_xmp(wi_png_reader *_Nonnull reader, size_t *_Non
 const char *_Nonnull wi_png_message(wi_png_reader *_Nonnull reader);
 
 typedef struct {
-    /// RGBA, 8 or 16 bits a channel.
-    const uint8_t *_Nonnull pixels;
+    /// RGBA, 8 or 16 bits a channel; with a palette the place of a colour in it, a byte each.
+    const uint8_t *_Nullable pixels;
     size_t stride;
     uint32_t width, height;
     int is_16_bit;
@@ -87,8 +87,15 @@ typedef struct {
     int alpha;
     /// Whether one channel stands for red, green and blue, which are the same.
     int is_gray;
+    /// RGBA, those that are not opaque first; NULL without a palette.
+    const uint8_t *_Nullable palette;
+    size_t palette_count;
+    /// Bits of a place in the palette: 1, 2, 4 or 8.
+    int palette_bits;
     /// zlib's, 0 to 9.
     int level;
+    /// Whether it is written in seven passes (Adam7).
+    int is_interlaced;
     /// Up to so many bytes of rows are compressed in one piece, which takes a fourth of the time of zlib and as much memory again,
     /// where libdeflate is there. 0: never.
     size_t most_at_once;

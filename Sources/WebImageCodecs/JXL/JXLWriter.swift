@@ -21,8 +21,6 @@
             var loopCount: Int?
         }
 
-        /// libjxl's effort, 1 to 9: above this one it takes several times as long for a few percent less bytes.
-        private static let effort: Int64 = 4
         private let handle: OpaquePointer
         private let settings: OpaquePointer
         private let channels: Int
@@ -43,7 +41,8 @@
             if !isLossless { try options.checkChroma([.yuv444], .jxl) }
             try addBoxes(description)
             try describe(description, isLossless: isLossless)
-            try check(JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, Self.effort))
+            let effort = Int64(min(max(options.jxlEffort, 1), 9))
+            try check(JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT, effort))
             if isLossless {
                 try check(JxlEncoderSetFrameLossless(settings, JXL_TRUE))
             } else {

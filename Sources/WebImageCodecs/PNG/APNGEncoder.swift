@@ -11,7 +11,7 @@ final class APNGEncoder: AnimationEncoder {
     private static let leftOut: UInt32 = 0xFF_FB04_FD
 
     private let animation: AnimationDescription
-    private let options: EncodeOptions
+    private var options: EncodeOptions
     private var frames: [APNGFrame] = []
     private var hasAlpha = false
     private var shown: PixelBuffer?
@@ -20,6 +20,9 @@ final class APNGEncoder: AnimationEncoder {
     init(_ animation: AnimationDescription, _ options: EncodeOptions) {
         self.animation = animation
         self.options = options
+        // A frame is a whole picture, or what changed, of all colours.
+        self.options.progressive = false
+        self.options.paletteColors = nil
     }
 
     /// A picture as an animation of one frame.

@@ -1,5 +1,6 @@
 import CShimPNG
 package import WebImageCore
+import WebImageProcessing
 
 /// PNG through libpng: every colour type, depth and interlacing; of an animation (APNG) the still picture, and all
 /// frames by a decoder of their own.
@@ -57,24 +58,30 @@ package struct PNGCoder: ImageCoder {
         guard let width = UInt32(exactly: image.size.width), let height = UInt32(exactly: image.size.height),
             max(width, height) <= UInt32(Int32.max)
         else { throw WebImageError(.cannotEncode, "a PNG cannot hold a picture of \(image.size)", format: .png) }
-        let metadata = EmbeddedMetadata(image, options, formatTells: .density, writesGray: true)
+        let palette = try palette(of: image, options)
+        let metadata = EmbeddedMetadata(image, options, formatTells: .density, writesGray: palette == nil)
         let density = metadata.density
+        var picture = wi_png_picture()
+        (picture.width, picture.height) = (width, height)
+        picture.is_interlaced = options.progressive ? 1 : 0
+        picture.level = Int32(min(max(options.compressionLevel, 0), 9))
+        picture.most_at_once = usesZlib ? 0 : Self.mostAtOnce.bytes
+        (picture.has_cicp, picture.cicp) = (metadata.color == nil ? 0 : 1, cicp(metadata.color))
+        (picture.density_x, picture.density_y) = (dots(density?.horizontal), dots(density?.vertical))
         var output = wi_png_output()
-        let result = image.withPixels { pixels in
-            metadata.profile.withUnsafeBufferPointer { profile in
-                metadata.exif.withUnsafeBufferPointer { exif in
-                    metadata.xmp.withUnsafeBufferPointer { xmp in
-                        guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else { return Int32(0) }
-                        var picture = wi_png_picture(
-                            pixels: base, stride: image.pixels.bytesPerRow, width: width, height: height,
-                            is_16_bit: image.layout == .rgba16 ? 1 : 0, alpha: Int32(image.alpha.rawValue),
-                            is_gray: metadata.isGray ? 1 : 0,
-                            level: Int32(min(max(options.compressionLevel, 0), 9)),
-                            most_at_once: usesZlib ? 0 : Self.mostAtOnce.bytes, icc: profile.baseAddress,
-                            icc_count: profile.count, exif: exif.baseAddress, exif_count: exif.count,
-                            xmp: xmp.baseAddress, xmp_count: xmp.count,
-                            has_cicp: metadata.color == nil ? 0 : 1, cicp: cicp(metadata.color),
-                            density_x: dots(density?.horizontal), density_y: dots(density?.vertical))
+        let result = metadata.profile.withUnsafeBufferPointer { profile in
+            metadata.exif.withUnsafeBufferPointer { exif in
+                metadata.xmp.withUnsafeBufferPointer { xmp in
+                    (picture.icc, picture.icc_count) = (profile.baseAddress, profile.count)
+                    (picture.exif, picture.exif_count) = (exif.baseAddress, exif.count)
+                    (picture.xmp, picture.xmp_count) = (xmp.baseAddress, xmp.count)
+                    if let palette { return write(palette, &picture, &output) }
+                    return image.withPixels { pixels in
+                        picture.pixels = pixels.bindMemory(to: UInt8.self).baseAddress
+                        picture.stride = image.pixels.bytesPerRow
+                        picture.is_16_bit = image.layout == .rgba16 ? 1 : 0
+                        picture.alpha = Int32(image.alpha.rawValue)
+                        picture.is_gray = metadata.isGray ? 1 : 0
                         return wi_png_encode(&picture, &output)
                     }
                 }
@@ -88,6 +95,36 @@ package struct PNGCoder: ImageCoder {
                 isMemory ? "there is no memory to write the PNG" : "libpng: \(text(of: output.message))", format: .png)
         }
         return [UInt8](UnsafeBufferPointer(start: bytes, count: output.count))
+    }
+
+    /// - Returns: nil where none is wanted, or the picture must keep more colours than it holds.
+    private func palette(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> PNGPalette? {
+        guard let limit = options.paletteColors, !(options.isLossless && image.layout != .rgba8) else { return nil }
+        let full = try image.withFullAlpha()
+        var pixels = full.pixels
+        if full.layout != .rgba8 {
+            pixels = try pixels.narrowed()
+        } else if full.alpha == .premultiplied {
+            pixels = try pixels.copied()
+        }
+        if full.alpha == .premultiplied { pixels.unpremultiply() }
+        return PNGPalette(of: pixels, atMost: limit, isExact: options.isLossless, dithers: options.dithers)
+    }
+
+    private func write(
+        _ palette: PNGPalette, _ picture: inout wi_png_picture, _ output: inout wi_png_output
+    ) -> Int32 {
+        let colors = palette.colors.flatMap { color in
+            stride(from: 0, to: 32, by: 8).map { UInt8(truncatingIfNeeded: color >> $0) }
+        }
+        return colors.withUnsafeBufferPointer { colors in
+            palette.indices.withUnsafeBufferPointer { indices in
+                (picture.palette, picture.palette_count) = (colors.baseAddress, palette.colors.count)
+                picture.palette_bits = Int32(palette.bits)
+                (picture.pixels, picture.stride) = (indices.baseAddress, Int(picture.width))
+                return wi_png_encode(&picture, &output)
+            }
+        }
     }
 
     /// A `cICP` chunk; its matrix says RGB, which is all that PNG holds.

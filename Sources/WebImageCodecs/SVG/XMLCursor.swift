@@ -86,7 +86,7 @@
 
         static func isQuote(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") }
 
-        private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0D ~= byte }
+        static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0D ~= byte }
 
         /// XML 1.0, section 2.3: of ASCII exactly, of the rest all.
         private static func isOfName(_ byte: UInt8) -> Bool {

@@ -19,8 +19,9 @@ struct WebPEncoder {
             config.exact = 1
         } else {
             try options.checkChroma([.yuv420], .webp)
-            config.quality = Float(min(max(options.quality ?? 80, 1), 100))
-            config.method = method
+            let quality = Float(min(max(options.quality ?? 80, 1), 100))
+            guard WebPConfigPreset(&config, options.webpContent.preset, quality) != 0 else { throw Self.otherVersion }
+            config.method = options.webpEffort.map { Int32(min(max($0, 0), 6)) } ?? method
         }
     }
 
@@ -80,5 +81,18 @@ struct WebPEncoder {
 
     static func failed(_ what: String) -> WebImageError {
         WebImageError(.cannotEncode, "libwebp: \(what)", format: .webp)
+    }
+}
+
+extension WebPContent {
+    fileprivate var preset: WebPPreset {
+        switch self {
+        case .picture: WEBP_PRESET_DEFAULT
+        case .portrait: WEBP_PRESET_PICTURE
+        case .photo: WEBP_PRESET_PHOTO
+        case .drawing: WEBP_PRESET_DRAWING
+        case .icon: WEBP_PRESET_ICON
+        case .text: WEBP_PRESET_TEXT
+        }
     }
 }

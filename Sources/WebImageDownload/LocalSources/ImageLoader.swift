@@ -1,3 +1,4 @@
+public import HTTPTypes
 public import WebImageCore
 
 /// Gets the bytes of what the downloader cannot: URLs of a scheme of one's own, members of an archive, pictures of a library.
@@ -29,7 +30,17 @@ public struct ImageReceiver: Sendable {
 
     /// Says how long the whole is. May be called before the first byte, and need not be. A body that is shorter fails
     /// with `truncatedBody`.
-    public func expect(_ length: ByteCount) { transfer.expect(length) }
+    public func expect(_ length: ByteCount) { transfer.expect(length, [:]) }
+
+    /// Says what an origin would say of the bytes: `Content-Type`, `ETag`, `Last-Modified`, `Cache-Control` and whatever else
+    /// ``/WebImageCore/ResponseHead`` shall hold. Caches keep them by it as if they had come by HTTP.
+    ///
+    /// May be called before the first byte, and need not be.
+    ///
+    /// - Parameters:
+    ///   - fields: of the answer's head.
+    ///   - length: of the whole; nil where it is not known.
+    public func answer(_ fields: HTTPFields, length: ByteCount? = nil) { transfer.expect(length, fields) }
 
     /// Takes the next bytes. Suspends while too much waits to be decoded. One call after the other: bytes have an order.
     ///

@@ -19,6 +19,7 @@ final class LoaderTransfer: Transfer {
         var hasEnded = false
         /// Seconds since 1970.
         var begunAt: Int64 = 0
+        var head = ResponseHead(status: 200)
         var metrics = TransferMetrics()
         var progress: ProgressGate
         /// A call of the receiver has the log.
@@ -55,13 +56,13 @@ final class LoaderTransfer: Transfer {
 
     var metrics: TransferMetrics? { state.withLock { $0.hasEnded ? $0.metrics : nil } }
 
-    /// As if it had come by HTTP, and the origin had said nothing of how long it may be kept.
+    /// As if it had come by HTTP. Where the loader says nothing of it, the origin said nothing of how long it may be kept.
     var exchange: DownloadExchange? {
         guard log.receivedCount > 0 || log.end != nil else { return nil }
         if case .failed? = log.end, log.receivedCount == 0 { return nil }
-        let begunAt = state.withLock { $0.begunAt }
+        let (begunAt, head) = state.withLock { ($0.begunAt, $0.head) }
         return DownloadExchange(
-            url: url, requestFields: [:], requestTime: begunAt, responseTime: begunAt, head: ResponseHead(status: 200),
+            url: url, requestFields: [:], requestTime: begunAt, responseTime: begunAt, head: head,
             redirects: [], hops: [])
     }
 
@@ -151,9 +152,11 @@ final class LoaderTransfer: Transfer {
 
     // MARK: From the loader
 
-    func expect(_ length: ByteCount) {
-        guard length.bytes >= 0, beginWriting() == nil else { return }
-        log.setHead(ResponseHead(status: 200), expectedLength: length.bytes)
+    func expect(_ length: ByteCount?, _ fields: HTTPFields) {
+        guard length.map({ $0.bytes >= 0 }) ?? true, beginWriting() == nil else { return }
+        let head = ResponseHead(status: 200, headers: fields)
+        state.withLock { $0.head = head }
+        log.setHead(head, expectedLength: length?.bytes)
         endWriting()
     }
 

@@ -1,0 +1,60 @@
+import HTTPTypes
+import ServerConfiguration
+import ServerGrammar
+import ServerImages
+import WebImage
+
+extension ImageEndpoint {
+    /// The source as it is, streamed, or the part of it that is asked for. Conditions and ranges are answered here, whether the
+    /// origin knows them or not.
+    func raw(
+        _ url: URLGrammar.ParsedURL, _ request: HTTPRequest, _ record: inout RequestRecord
+    ) async throws(RequestRefusal) -> Answer {
+        try await service.admit(record.client?.key)
+        let bytes = try await open(url)
+        record.sourceHost = SourceHost.name(of: url.source)
+        let head = bytes.head?.headers ?? [:]
+        let answer = ResultAnswer(settings: settings, url: url, now: now())
+        var fields: HTTPFields = [.cacheControl: answer.cacheControl]
+        for name in [HTTPField.Name.lastModified, .eTag] { fields[name] = head[name] }
+        let conditions = RequestConditions(fields: request.headerFields)
+        if conditions.isKnown(eTag: head[.eTag], lastModified: head[.lastModified]) {
+            return Answer(status: 304, fields: fields)
+        }
+        fields[.contentDisposition] = answer.disposition(nil)
+        fields[.contentType] = head[.contentType]
+        guard let length = bytes.length.map({ Int($0.bytes) }) else {
+            return Answer(fields: fields, body: .stream(bytes, length: nil))
+        }
+        fields[.acceptRanges] = "bytes"
+        fields[.contentLength] = "\(length)"
+        let part =
+            request.method == .get
+            ? conditions.part(of: length, eTag: head[.eTag], lastModified: head[.lastModified]) : .whole
+        switch part {
+        case .whole: return Answer(fields: fields, body: .stream(bytes, length: length))
+        case .bytes(let range):
+            fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(length)"
+            fields[.contentLength] = "\(range.count)"
+            return Answer(status: 206, fields: fields, body: .stream(bytes[range], length: range.count))
+        case .none:
+            var answer = Answer.text("Range Not Satisfiable", status: 416)
+            answer.fields[.contentRange] = "bytes */\(length)"
+            return answer
+        }
+    }
+
+    private func open(_ url: URLGrammar.ParsedURL) async throws(RequestRefusal) -> ImageBytes {
+        var request = try SourceRequest.make(url.source, cookies: url.cookies, settings) {
+            $0.caching.policy = .protocol
+            $0.timeout = settings.timeout
+            if let bytes = url.options.security.sourceFileSize, bytes > 0 { $0.http.bodyLimit = ByteCount(bytes) }
+        }
+        service.purging.prepare(&request, url.source)
+        do throws(WebImageError) {
+            return try await service.maker.manager.bytes(for: request)
+        } catch {
+            throw RequestRefusal(error, source: url.source)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import HTTPTypes
+import ServerGrammar
+
+/// What a request says of the version that its client has, and of the part that it wants (RFC 9110, sections 13 and 14).
+struct RequestConditions {
+    enum Part: Hashable {
+        case whole
+        case bytes(Range<Int>)
+        /// The range begins behind the end.
+        case none
+    }
+
+    let fields: HTTPFields
+
+    /// Whether the client has this version already.
+    ///
+    /// - Parameters:
+    ///   - eTag: nil: there is none, or tags count for nothing.
+    ///   - lastModified: in the same way.
+    func isKnown(eTag: String?, lastModified: String?) -> Bool {
+        if let wanted = fields[.ifNoneMatch] {
+            guard let eTag else { return false }
+            return wanted.split(separator: ",").contains { text in
+                var tag = text.drop(while: \.isWhitespace)
+                while tag.last?.isWhitespace == true { tag.removeLast() }
+                return tag == "*" || Self.withoutWeakness(tag) == Self.withoutWeakness(eTag[...])
+            }
+        }
+        guard let since = fields[.ifModifiedSince].flatMap({ HTTPDateText.seconds($0) }),
+            let modified = lastModified.flatMap({ HTTPDateText.seconds($0) })
+        else { return false }
+        return modified <= since
+    }
+
+    /// The part that is wanted of a body. Several ranges, and what is no range of bytes, are as none: the whole is sent.
+    func part(of length: Int, eTag: String?, lastModified: String?) -> Part {
+        guard let text = fields[.range], isOfSameVersion(eTag, lastModified) else { return .whole }
+        let halves = text.split(separator: "=", maxSplits: 1)
+        guard halves.count == 2, halves[0].lowercased() == "bytes" else { return .whole }
+        let range = halves[1].filter { $0 != " " && $0 != "\t" }
+        guard let dash = range.firstIndex(of: "-"), !range.contains(",") else { return .whole }
+        let (first, last) = (range[..<dash], range[range.index(after: dash)...])
+        guard first.allSatisfy(Self.isDigit), last.allSatisfy(Self.isDigit) else { return .whole }
+        // What is too long for a number lies behind every end.
+        let end = last.isEmpty ? nil : Int(last) ?? .max
+        if first.isEmpty {
+            guard let end else { return .whole }
+            return end == 0 || length == 0 ? .none : .bytes(max(length - end, 0)..<length)
+        }
+        let start = Int(first) ?? .max
+        if let end, end < start { return .whole }
+        return start >= length ? .none : .bytes(start..<min(end ?? .max, length - 1) + 1)
+    }
+
+    /// `If-Range`: a strong tag, or the very date.
+    private func isOfSameVersion(_ eTag: String?, _ lastModified: String?) -> Bool {
+        guard let wanted = fields[.ifRange] else { return true }
+        if wanted.hasSuffix("\"") { return wanted == eTag && !wanted.hasPrefix("W/") }
+        return wanted == lastModified
+    }
+
+    private static func withoutWeakness(_ tag: Substring) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag }
+
+    private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
+}

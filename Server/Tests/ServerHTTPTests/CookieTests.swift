@@ -1,0 +1,90 @@
+import HTTPTypes
+import ServerImages
+import Testing
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+@Suite struct CookieTests {
+    private func cookies(_ server: TestServer) -> [String?] {
+        server.origin.requests("/a.png").map { $0.headers.first { $0.name.lowercased() == "cookie" }?.value }
+    }
+
+    private func ask(
+        _ server: TestServer, host: String = "127.0.0.1", _ cookie: String? = "id=1", _ more: HTTPFields = [:],
+        from peer: String? = nil
+    ) async -> Answer {
+        var fields = more
+        fields[.cookie] = cookie
+        let request = HTTPRequest(
+            method: .get, scheme: "http", authority: host, path: "/_/w:10/plain/\(server.origin.url("/a.png"))",
+            headerFields: fields)
+        return await server.endpoint.answer(request, from: peer.flatMap { ClientAddress($0) })
+    }
+
+    private func server(_ variables: [String: String]) throws -> TestServer {
+        let server = try TestServer(variables)
+        try server.serve(headers: [("Cache-Control", "max-age=100")])
+        return server
+    }
+
+    @Test func theyStayHereUnlessTheSettingsSayOtherwise() async throws {
+        let server = try server([:])
+        #expect(await ask(server).status == 200)
+        #expect(cookies(server) == [nil])
+    }
+
+    @Test func theHostThatTheClientAskedGetsThem() async throws {
+        let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
+        #expect(await ask(server, host: "127.0.0.1:8080").fields[.cacheControl] == "max-age=31536000, private")
+        #expect(await ask(server, host: "example.com").fields[.cacheControl] == "max-age=31536000, public")
+        #expect(cookies(server) == ["id=1", nil])
+    }
+
+    @Test(arguments: [
+        ("http://127.0.0.1", true), ("https://127.0.0.1:99/", true), ("http://127.0.0.1/other/", false),
+        ("http://example.com", false),
+    ]) func theBaseSaysWhereTheyBelong(_ base: String, _ go: Bool) async throws {
+        let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true", "IMGPROXY_COOKIE_BASE_URL": base])
+        _ = await ask(server, host: "example.com")
+        #expect(cookies(server) == [go ? "id=1" : nil])
+    }
+
+    @Test func allOriginsGetThemWhereTheSettingsSayIt() async throws {
+        let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true", "IMGPROXY_COOKIE_PASSTHROUGH_ALL": "true"])
+        _ = await ask(server, host: "example.com")
+        #expect(cookies(server) == ["id=1"])
+    }
+
+    @Test func aProxyIsBelievedWhenItIsTrusted() async throws {
+        let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true", "WEBIMAGE_TRUSTED_PROXIES": "10.0.0.0/8"])
+        let forwarded: HTTPFields = [.init("X-Forwarded-Host")!: "127.0.0.1"]
+        _ = await ask(server, host: "inner", "id=1", forwarded, from: "192.168.0.1")
+        _ = await ask(server, host: "inner", "id=1", forwarded, from: "10.0.0.1")
+        #expect(cookies(server) == [nil, "id=1"])
+    }
+
+    @Test func nobodySeesWhatIsAnothers() async throws {
+        let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
+        let one = await ask(server, "id=1")
+        try server.serve("/a.png", PixelSize(width: 48, height: 96), headers: [("Cache-Control", "max-age=100")])
+        let other = await ask(server, "id=2")
+        let again = await ask(server, "id=1")
+        #expect(other.bytes != one.bytes && again.bytes == one.bytes)
+        #expect(again.fields[.cacheStatus] == "webimage; hit; detail=memory")
+        #expect(await ask(server, nil).fields[.cacheStatus] == "webimage; fwd=miss")
+        #expect(cookies(server) == ["id=1", "id=2", nil])
+    }
+
+    @Test func aRedirectElsewhereTakesNoneAlong() async throws {
+        let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true"])
+        let elsewhere = server.origin.url("/a.png").replacing("127.0.0.1", with: "localhost")
+        server.origin.serve("/r", OriginResponse(status: 302, headers: [("Location", elsewhere)]))
+        let request = HTTPRequest(
+            method: .get, scheme: "http", authority: "127.0.0.1", path: "/_/w:10/plain/\(server.origin.url("/r"))",
+            headerFields: [.cookie: "id=1"])
+        #expect(await server.endpoint.answer(request).status == 200)
+        #expect(cookies(server) == [nil])
+    }
+}

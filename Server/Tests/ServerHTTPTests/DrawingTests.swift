@@ -1,0 +1,88 @@
+import HTTPTypes
+import ServerImages
+import Testing
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+/// SVGs, which are handed on as they are where no other format is asked for.
+@Suite struct DrawingTests {
+    private static let drawing =
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"40\" height=\"30\"><script>alert(1)</script>"
+        + "<rect width=\"40\" height=\"30\" onclick=\"x\" fill=\"red\"/></svg>"
+    private static let harmless =
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"40\" height=\"30\">"
+        + "<rect width=\"40\" height=\"30\" fill=\"red\"/></svg>"
+
+    private func server(_ variables: [String: String] = [:], _ text: String = drawing) throws -> TestServer {
+        let server = try TestServer(variables)
+        for name in ["/a.svg", "/a"] {
+            server.origin.serve(
+                name, OriginResponse(headers: [("Cache-Control", "max-age=100")], body: Array(text.utf8)))
+        }
+        return server
+    }
+
+    @Test(arguments: ["/a.svg", "/a"], ["w:10", "f:svg/w:10"])
+    func itIsHandedOnWithoutScripts(_ name: String, _ options: String) async throws {
+        let server = try server()
+        let answer = await server.picture(options, name)
+        #expect(answer.status == 200 && answer.text == Self.harmless)
+        #expect(answer.fields[.contentType] == "image/svg+xml")
+        #expect(answer.fields[.contentDisposition] == "inline; filename=\"a.svg\"")
+        #expect(answer.fields[.contentSecurityPolicy]?.contains("sandbox") == true)
+        // Where the name tells what it is, or the URL, it is got once and drawn never.
+        if name == "/a.svg" || options.hasPrefix("f:") { #expect(server.origin.hits(name) == 1) }
+        #expect(await server.picture(options, name).fields[.cacheStatus] == "webimage; hit; detail=memory")
+    }
+
+    @Test func anotherFormatIsDrawn() async throws {
+        let answer = await (try server()).picture("w:20/f:png", "/a.svg")
+        #expect(try await answer.image().size == PixelSize(width: 20, height: 15))
+    }
+
+    @Test func theSettingsDecideToo() async throws {
+        let drawn = await (try server(["IMGPROXY_ALWAYS_RASTERIZE_SVG": "1"])).picture("w:20", "/a.svg")
+        #expect(drawn.fields[.contentType] == "image/png")
+        let asked = await (try server(["IMGPROXY_ALWAYS_RASTERIZE_SVG": "1"])).picture("w:20/f:svg", "/a.svg")
+        #expect(asked.text == Self.harmless)
+        let kept = await (try server(["IMGPROXY_SANITIZE_SVG": "0"])).picture("w:20", "/a.svg")
+        #expect(kept.text == Self.drawing)
+    }
+
+    @Test func aPhotographDoesNotBecomeADrawing() async throws {
+        let server = try TestServer()
+        try server.serve("/a.svg")
+        #expect(await server.picture("f:svg", "/a.svg").status == 422)
+        #expect(await server.picture("w:10", "/a.svg").fields[.contentType] == "image/png")
+        #expect(server.origin.hits("/a.svg") <= 3)
+    }
+
+    @Test(arguments: ["<svg><g></svg>", "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)"])
+    func aDamagedOneIsRefused(_ text: String) async throws {
+        let answer = await (try server([:], text)).picture("", "/a.svg")
+        #expect(answer.status == 422 && !answer.text.contains("alert"))
+    }
+
+    @Test func aPaletteAndPassesOfPNGsAreSettings() async throws {
+        let server = try TestServer([
+            "IMGPROXY_PNG_QUANTIZE": "true", "IMGPROXY_PNG_QUANTIZATION_COLORS": "16",
+            "IMGPROXY_PNG_INTERLACED": "true",
+        ])
+        try server.serve()
+        let bytes = await server.picture("w:40").bytes
+        // Bits, colour type and interlacing of the header.
+        #expect([bytes[24], bytes[25], bytes[28]] == [4, 3, 1])
+    }
+
+    @Test func theEffortOfEncodersIsASetting() async throws {
+        func size(_ format: String, _ variables: [String: String]) async throws -> Int {
+            let server = try TestServer(variables)
+            try server.serve("/a.png", PixelSize(width: 320, height: 240))
+            return await server.picture("w:300/f:\(format)").bytes.count
+        }
+        #expect(try await size("webp", ["IMGPROXY_WEBP_EFFORT": "0"]) > size("webp", ["IMGPROXY_WEBP_EFFORT": "6"]))
+        #expect(try await size("webp", ["IMGPROXY_WEBP_PRESET": "text"]) != size("webp", [:]))
+    }
+}

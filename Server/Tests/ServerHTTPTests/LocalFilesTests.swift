@@ -1,0 +1,118 @@
+import Foundation
+import HTTPTypes
+import ServerImages
+import Testing
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+@Suite struct LocalFilesTests {
+    /// A folder with a picture, a folder beside it with another, and links.
+    private final class Files {
+        let all = FileManager.default.temporaryDirectory.appending(path: "local-\(UUID().uuidString)")
+        var root: URL { all.appending(path: "root") }
+
+        init() throws {
+            let manager = FileManager.default
+            for name in ["root/in side", "secret"] {
+                try manager.createDirectory(at: all.appending(path: name), withIntermediateDirectories: true)
+            }
+            let picture = Data(try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png))
+            for name in ["root/a.png", "root/in side/b.png", "secret/s.png"] {
+                try picture.write(to: all.appending(path: name))
+            }
+            func link(_ name: String, _ target: String) throws {
+                try manager.createSymbolicLink(atPath: root.appending(path: name).path, withDestinationPath: target)
+            }
+            try link("inner.png", "in side/b.png")
+            try link("folder", "in side")
+            try link("out.png", "../secret/s.png")
+            try link("outer", "../secret")
+            try link("absolute.png", all.appending(path: "secret/s.png").path)
+            try link("loop", "loop")
+        }
+
+        deinit { try? FileManager.default.removeItem(at: all) }
+    }
+
+    private func server(_ files: Files, _ more: [String: String] = [:]) throws -> TestServer {
+        try TestServer(["IMGPROXY_LOCAL_FILESYSTEM_ROOT": files.root.path].merging(more) { $1 })
+    }
+
+    @Test(arguments: [
+        "local:///a.png", "local:///in%2520side/b.png", "local:///./in%2520side/../a.png", "local:///inner.png",
+        "local:///folder/b.png", "local:///a.png%3Fversion=2",
+    ]) func filesOfTheFolderAreSources(_ source: String) async throws {
+        let files = try Files()
+        let answer = await (try server(files)).get("/_/w:16/plain/\(source)")
+        #expect(answer.status == 200, "\(answer.text.prefix(200))")
+        #expect(try await answer.image().size == PixelSize(width: 16, height: 12))
+    }
+
+    @Test(arguments: [
+        "local:///nothing.png", "local:///../secret/s.png", "local:///in%2520side/../../secret/s.png",
+        "local:///out.png",
+        "local:///outer/s.png", "local:///absolute.png", "local:///loop", "local:///in%2520side", "local:///",
+        "local://host/a.png", "local:///%25E0", "local:///a.png%2500.jpg", "local:///..%252fsecret/s.png",
+        "local:///a.png/",
+    ]) func nothingElseIs(_ source: String) async throws {
+        let files = try Files()
+        let answer = await (try server(files)).get("/_/w:16/plain/\(source)")
+        #expect(answer.status == 404, "\(source)")
+        #expect(!answer.text.contains(files.root.path))
+    }
+
+    @Test func withoutAFolderThereAreNone() async throws {
+        let answer = await (try TestServer()).get("/_/w:16/plain/local:///etc/hostname")
+        #expect(answer.status == 404 && answer.text == "Invalid source URL")
+    }
+
+    @Test func allowedSourcesHoldForThemToo() async throws {
+        let files = try Files()
+        let server = try server(files, ["IMGPROXY_ALLOWED_SOURCES": "local:///in%20side/"])
+        #expect(await server.get("/_/w:16/plain/local:///in%2520side/b.png").status == 200)
+        #expect(await server.get("/_/w:16/plain/local:///a.png").status == 404)
+    }
+
+    @Test func aPipeKeepsNobodyWaiting() async throws {
+        let files = try Files()
+        #expect(mkfifo(files.root.appending(path: "pipe").path, 0o600) == 0)
+        #expect(await (try server(files)).get("/_/w:16/plain/local:///pipe").status == 404)
+    }
+
+    @Test func aFileThatChangesIsSeenWhenItsTimeIsOver() async throws {
+        let files = try Files()
+        let server = try server(files, ["WEBIMAGE_SOURCE_TTL": "60", "WEBIMAGE_STALE_WHILE_REVALIDATE": "0"])
+        let old = await server.get("/_/w:16/plain/local:///a.png")
+        #expect(old.fields[.lastModified] != nil)
+        try Data(try TestServer.bytes(PixelSize(width: 48, height: 64), as: .png))
+            .write(to: files.root.appending(path: "a.png"))
+        #expect(await server.get("/_/w:16/plain/local:///a.png").bytes == old.bytes)
+        server.advance(61)
+        let new = await server.get("/_/w:16/plain/local:///a.png")
+        #expect(try await new.image().size == PixelSize(width: 16, height: 21))
+    }
+
+    @Test func rawGivesPartsOfThem() async throws {
+        let files = try Files()
+        let answer = await (try server(files)).get("/_/raw:1/plain/local:///a.png", [.range: "bytes=1-3"])
+        guard case .stream(let pieces, _) = answer.body else {
+            Issue.record("\(answer.status)")
+            return
+        }
+        var bytes: [UInt8] = []
+        for try await piece in pieces { bytes += piece.bytes }
+        #expect(answer.status == 206 && bytes == Array("PNG".utf8))
+    }
+
+    @Test func aBusterIsTheEarliestTimeOfAChange() async throws {
+        let files = try Files()
+        let server = try server(files, ["IMGPROXY_LAST_MODIFIED_BUSTER": "2099-01-01T00:00:00Z"])
+        let answer = await server.get("/_/w:16/plain/local:///a.png")
+        #expect(answer.fields[.lastModified] == "Thu, 01 Jan 2099 00:00:00 GMT")
+        let since = await server.get(
+            "/_/w:16/plain/local:///a.png", [.ifModifiedSince: "Wed, 01 Jan 2098 00:00:00 GMT"])
+        #expect(since.status == 200)
+    }
+}

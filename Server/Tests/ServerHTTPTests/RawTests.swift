@@ -1,0 +1,95 @@
+import HTTPTypes
+import ServerImages
+import Testing
+import WebImage
+import WebImageTesting
+
+@testable import ServerHTTP
+
+@Suite struct RawTests {
+    private static let text = "0123456789"
+    private static let fields: [(String, String)] = [
+        ("Content-Type", "text/x"), ("ETag", "\"1\""), ("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT"),
+        ("Cache-Control", "max-age=100"),
+    ]
+
+    private func server() throws -> TestServer {
+        let server = try TestServer()
+        server.origin.serve("/a.bin", OriginResponse(headers: Self.fields, body: Array(Self.text.utf8)))
+        return server
+    }
+
+    private func text(_ answer: Answer) async throws -> String {
+        guard case .stream(let pieces, let length) = answer.body else { return answer.text }
+        var bytes: [UInt8] = []
+        for try await piece in pieces { bytes += piece.bytes }
+        #expect(length == bytes.count)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    @Test func itIsStreamedAsItIs() async throws {
+        let answer = await (try server()).picture("raw:1", "/a.bin")
+        #expect(answer.fields[.contentType] == "text/x" && answer.fields[.contentLength] == "10")
+        #expect(answer.fields[.acceptRanges] == "bytes")
+        #expect(try await text(answer) == Self.text)
+    }
+
+    @Test(arguments: [
+        ("bytes=0-3", "0123", "bytes 0-3/10"), ("bytes=8-", "89", "bytes 8-9/10"), ("bytes=-3", "789", "bytes 7-9/10"),
+        ("bytes=9-1000", "9", "bytes 9-9/10"), ("BYTES=2 - 2", "2", "bytes 2-2/10"),
+        ("bytes=-99999999999999999999", "0123456789", "bytes 0-9/10"),
+    ]) func aRangeIsGiven(_ range: String, _ wanted: String, _ contentRange: String) async throws {
+        let answer = await (try server()).picture("raw:1", "/a.bin", [.range: range])
+        #expect(answer.status == 206 && answer.fields[.contentRange] == contentRange)
+        #expect(answer.fields[.contentLength] == "\(wanted.utf8.count)")
+        #expect(try await text(answer) == wanted)
+    }
+
+    @Test(arguments: [
+        "bytes=0-1,3-4", "bytes=x-", "bytes=3-2", "lines=1-2", "bytes=-", "bytes", "bytes=+1-2", "bytes=1-٢",
+    ])
+    func whatIsNoSingleRangeIsAsNone(_ range: String) async throws {
+        let answer = await (try server()).picture("raw:1", "/a.bin", [.range: range])
+        #expect(answer.status == 200)
+        #expect(try await text(answer) == Self.text)
+    }
+
+    @Test(arguments: ["bytes=10-", "bytes=-0", "bytes=99999999999999999999-"])
+    func aRangeBehindTheEndIsRefused(_ range: String) async throws {
+        let answer = await (try server()).picture("raw:1", "/a.bin", [.range: range])
+        #expect(answer.status == 416 && answer.fields[.contentRange] == "bytes */10")
+    }
+
+    @Test(arguments: [
+        ("\"1\"", 206), ("W/\"1\"", 200), ("\"2\"", 200), ("Sun, 06 Nov 1994 08:49:37 GMT", 206),
+        ("Sun, 06 Nov 1994 08:49:38 GMT", 200),
+    ]) func aRangeCountsForTheSameVersionOnly(_ version: String, _ status: Int) async throws {
+        let answer = await (try server()).picture("raw:1", "/a.bin", [.range: "bytes=0-1", .ifRange: version])
+        #expect(answer.status == status)
+    }
+
+    @Test(arguments: [
+        (HTTPField.Name.ifNoneMatch, "\"0\", W/\"1\"", 304), (.ifNoneMatch, "*", 304), (.ifNoneMatch, "\"2\"", 200),
+        (.ifModifiedSince, "Sun, 06 Nov 1994 08:49:37 GMT", 304),
+        (.ifModifiedSince, "Sun, 06 Nov 1994 08:49:36 GMT", 200), (.ifModifiedSince, "never", 200),
+    ]) func whoHasItGetsNoBody(_ name: HTTPField.Name, _ value: String, _ status: Int) async throws {
+        let answer = await (try server()).picture("raw:1", "/a.bin", [name: value, .range: "bytes=0-1"])
+        #expect(answer.status == (status == 200 ? 206 : status))
+        #expect(answer.fields[.eTag] == "\"1\"")
+        if status == 304 { #expect(answer.bytes.isEmpty && answer.fields[.contentRange] == nil) }
+    }
+
+    @Test func aHeadIsThatOfTheWhole() async throws {
+        let server = try server()
+        let answer = await server.get(
+            "/_/raw:1/plain/\(server.origin.url("/a.bin"))", [.range: "bytes=0-1"], method: .head)
+        #expect(answer.status == 200 && answer.fields[.contentLength] == "10")
+    }
+
+    @Test func aLengthThatIsNotKnownHasNoParts() async throws {
+        let server = try TestServer()
+        server.origin.serve("/b", OriginResponse(body: Array(Self.text.utf8), framing: .chunked(size: 4)))
+        let answer = await server.picture("raw:1", "/b", [.range: "bytes=0-1"])
+        #expect(answer.status == 200 && answer.fields[.acceptRanges] == nil)
+    }
+}
