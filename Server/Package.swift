@@ -70,7 +70,8 @@ let package = Package(
             "ServerImages",
             [
                 "ServerGrammar", "ServerConfiguration", "ServerFiles", fleet, redis, storage, library, logging,
-                httpTypes, .product(name: "NIOCore", package: "swift-nio"),
+                httpTypes, .product(name: "FleetCrypto", package: "Fleet"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         room(

@@ -88,8 +88,11 @@ extension ImageManager {
 
     private func details(of reading: BytesReading) async throws(WebImageError) -> ImageDetails {
         let probe = HeaderProbe(reading.bytes.log, reading.bytes.source, for: reading.request, by: loader.decoding)
-        return try await reading.inTime({ probe.end($0) }) { () async throws(WebImageError) in try await probe.details()
+        var details = try await reading.inTime({ probe.end($0) }) { () async throws(WebImageError) in
+            try await probe.details()
         }
+        details.head = reading.bytes.head
+        return details
     }
 
     /// Brings an original into the disk cache, for later, without making a picture of it.
@@ -204,4 +207,6 @@ public struct ImageDetails: Sendable {
     /// How long the file is; nil when the origin does not say.
     public var byteCount: ByteCount?
     public var source: ImageSource
+    /// Status and fields of the origin's answer; nil for what came from a file.
+    public var head: ResponseHead?
 }

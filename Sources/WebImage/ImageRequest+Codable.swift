@@ -70,7 +70,7 @@ extension ImageRequest.Decoding: Codable {
                 .option("appliesOrientation", \.appliesOrientation), .option("keepsBitDepth", \.keepsBitDepth),
                 .option("convertsToSRGB", \.convertsToSRGB), .option("scalesInLinearLight", \.scalesInLinearLight),
                 .option("bitmapLimit", \.bitmapLimit), .option("firstFrameOnly", \.firstFrameOnly),
-                .option("preloadsFrames", \.preloadsFrames), .option("page", \.page),
+                .option("frameLimit", \.frameLimit), .option("preloadsFrames", \.preloadsFrames), .option("page", \.page),
                 .option("formatHint", \.formatHint), .option("allowsPartial", \.allowsPartial),
                 .option("transformsAnimations", \.transformsAnimations),
                 .option("transformsVectors", \.transformsVectors),

@@ -28,6 +28,28 @@ import WebImageTesting
         #expect(image.withPixels { Array($0.prefix(3)) } == BlinkingGIF.colors[0].map { transforms ? 255 - $0 : $0 })
     }
 
+    /// The limit of frames holds for those that are used.
+    @Test(arguments: [ImageFormat.gif, .webp, .apng], [1, 2, 4, 5, 9])
+    func framesBehindTheLimitAreLeftOut(_ format: ImageFormat, _ limit: Int) async throws {
+        let whole = try await Image(data: BlinkingGIF.file(width: 80, height: 60, frames: 5))
+        let bench = TestBench()
+        bench.answer(url, with: try whole.encoded(as: format, EncodeOptions(isLossless: format != .gif)), type: "image/x")
+        var request = ImageRequest(url)
+        request.decoding.limits.frames = limit
+        if limit < 5 {
+            let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+            #expect((error?.cause as? WebImageError)?.code == .limitExceeded)
+        }
+        request.decoding.frameLimit = limit
+        let image = try await bench.manager.image(for: request).image
+        #expect((image.animation?.frameCount ?? 1) == min(limit, 5) && image.animation?.isComplete != false)
+        guard let animation = image.animation else { return }
+        for index in 0..<animation.frameCount {
+            let frame = try await animation.frame(at: index)
+            #expect(frame.withPixels { Array($0.prefix(3)) } == Array(BlinkingGIF.colors[index % 4].prefix(3)))
+        }
+    }
+
     @Test func aStillIsTransformedAlsoWhereAnimationsAreNot() async throws {
         let bench = TestBench()
         bench.answer(url, with: BlinkingGIF.file(width: 80, height: 60, frames: 1), type: "image/gif")

@@ -1,3 +1,5 @@
+public import WebImage
+
 /// An option as it stands in a URL or a preset.
 public struct WrittenOption: Hashable, Sendable {
     public var name: String
@@ -36,6 +38,16 @@ public struct URLGrammar: Sendable {
         public var source: String
         /// The client's cookies, where the origin of the source gets them: what comes back then is this client's alone.
         public var cookies: String?
+
+        /// A source with no options.
+        public init(source: String) {
+            self.init(options: ProcessingOptions(), source: source)
+        }
+
+        init(options: ProcessingOptions, source: String) {
+            self.options = options
+            self.source = source
+        }
 
         /// Tells apart what is got of one source for clients who send it other cookies.
         public var sourceName: String { cookies.map { "\(source)\ncookies \($0)" } ?? source }
@@ -220,6 +232,14 @@ extension URLGrammar {
         }
         let (source, _) = try SourceText(self).read(Array(segments.dropFirst(options.count)))
         return (source, options)
+    }
+
+    /// What `crop` says with these arguments.
+    public func crop(_ arguments: [Substring]) throws(RequestRefusal) -> ImgproxyGeometry {
+        guard !arguments.isEmpty else { throw .invalidURL("crop wants a width") }
+        var reader = OptionReader(self)
+        try reader.apply(WrittenOption(name: "crop", arguments: arguments.map(String.init)), isPreset: true)
+        return reader.options.geometry
     }
 
     /// The path with one more option behind those that it has.

@@ -1,3 +1,4 @@
+import ServerImages
 import ServerGrammar
 import HTTPTypes
 import ServerConfiguration

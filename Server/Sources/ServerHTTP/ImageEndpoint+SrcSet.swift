@@ -32,18 +32,12 @@ extension ImageEndpoint {
             urls.append((width, settings.grammar.signed(path)))
         }
         let unsigned = try settings.grammar.parse(unsignedPath: String(tail))
-        guard settings.allows(source: unsigned.source) else {
-            throw .invalidSource("the source is not allowed")
-        }
-        record.sourceHost = SourceHost.name(of: unsigned.source)
-        var options = try InfoOptions([])
-        (options.blurHash, options.average, options.size, options.format) = ((4, 3), true, false, false)
-        let urlMembers: [(String, JSONValue)] = [
+        let members: [(String, JSONValue)] = [
             ("src", .text(urls[urls.count - 1].url)),
             ("srcset", .text(urls.map { "\($0.url) \($0.width)w" }.joined(separator: ", "))),
         ]
-        let cookies = cookies(request, record, unsigned.source)
-        let members = try await describe(unsigned.source, cookies, options, client: record.client?.key)
-        return json(urlMembers + members, isPersonal: cookies != nil)
+        return try await info(.ofSets, of: unsigned.source, request, &record) { info in
+            Array(JSONValue.object(members, before: info).utf8)
+        }
     }
 }

@@ -137,6 +137,33 @@ public final class ImageService: Sendable {
         }
     }
 
+    /// What is told of a source: found out once, and kept like a picture. It takes a place among the pictures that are made.
+    public func find(
+        _ options: InfoOptions, of url: URLGrammar.ParsedURL, client: String?
+    ) async throws(RequestRefusal) -> Found {
+        let key = Base64URL.encode(Digest.sha256(Array("info 1\n\(options.key)\n\(url.sourceName)".utf8)))
+        if let (result, layer) = await cache.result(key), result.freshness.freshUntil > now(),
+            purging.verdict(result, url.source) == .current
+        {
+            return Found(result: result, source: layer == .memory ? .memory : .disk)
+        }
+        try await admit(client)
+        let (landing, joined) = await flights.value(key) { [self] in
+            do throws(RequestRefusal) {
+                let begun = purging.stamp
+                let result = try await inTurn(url.source) { _, left throws(RequestRefusal) in
+                    (try await maker.info(options, of: url, begun: begun, timeout: left), nil)
+                }
+                if !result.freshness.forbidsStoring { cache.keep(result, key) }
+                return Landing(result: .success(.init(result: result)))
+            } catch {
+                return Landing(result: .failure(error))
+            }
+        }
+        guard let landing else { throw .clientGone }
+        return Found(result: try landing.result.get().result, source: joined ? .collapsed : .miss)
+    }
+
     private func make(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String
     ) async throws(RequestRefusal) -> Found {

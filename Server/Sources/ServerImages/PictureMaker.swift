@@ -151,6 +151,34 @@ public struct PictureMaker: Sendable {
         return bytes
     }
 
+    /// What is told of a source.
+    ///
+    /// - Parameter begun: see ``StoredResult/begun``.
+    func info(
+        _ options: InfoOptions, of url: URLGrammar.ParsedURL, begun: Int, timeout: Duration
+    ) async throws(RequestRefusal) -> StoredResult {
+        var request = try SourceRequest.make(url.source, cookies: url.cookies, settings) {
+            $0.caching.policy = .protocol
+            ($0.caching.store, $0.caching.query) = ([], [])
+            $0.timeout = timeout
+            $0.decoding.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)
+        }
+        purging.prepare(&request, url.source)
+        do throws(WebImageError) {
+            let info = PictureInfo(options: options, manager: manager)
+            let facts = try await info.facts(request)
+            let size = facts.header.displaySize
+            var result = StoredResult(
+                bytes: Array(JSONValue.object(try info.members(facts)).text.utf8), mediaType: "application/json",
+                fileExtension: "json", storedAt: now(), freshness: freshness(facts.head, url.source), sourceSize: size,
+                resultSize: size, sourceBytes: Int(facts.byteCount?.bytes ?? 0))
+            (result.begun, result.tags) = (begun, SourceTags.hashes(of: facts.head))
+            return result
+        } catch {
+            throw RequestRefusal(error, source: url.source)
+        }
+    }
+
     /// The original as it is, where the options or the configuration want that for its format.
     private func unprocessed(
         _ plan: PicturePlan, _ request: ImageRequest, _ choice: FormatChoice

@@ -37,6 +37,13 @@ public struct StoredResult: Sendable {
         eTag = Self.eTag(of: bytes)
     }
 
+    /// Puts other bytes in the place of its own.
+    public mutating func replaceBytes(_ bytes: [UInt8]) {
+        guard bytes != self.bytes else { return }
+        self.bytes = bytes
+        eTag = Self.eTag(of: bytes)
+    }
+
     private static func eTag(of bytes: [UInt8]) -> String {
         "\"" + Base64URL.encode(Digest.sha256(bytes).prefix(16)) + "\""
     }

@@ -31,7 +31,8 @@ import WebImageTesting
         #expect(!answer.text.contains("width"))
     }
 
-    @Test(arguments: ["exif:1", "nope:1", "bh:0", "p:65", "p:1", "rs:fit:1:1"]) func whatInfoCannotTellIsInvalid(
+    @Test(arguments: ["chs:crc32", "c:x", "c:1:1:zz", "nope:1", "bh:0", "p:65", "p:1", "rs:fit:1:1"])
+    func whatInfoCannotTellIsInvalid(
         option: String
     ) async throws {
         let server = try TestServer()
@@ -39,6 +40,101 @@ import WebImageTesting
         let answer = await server.get("/info/_/\(option)/plain/\(server.origin.url("/a.png"))")
         #expect(answer.status == 404)
         #expect(answer.text == "Invalid URL")
+    }
+
+    @Test func itIsKeptAndAskedForAnewWhenItsTimeIsOver() async throws {
+        let server = try TestServer()
+        try server.serve(headers: [("Cache-Control", "max-age=100")])
+        let path = "/info/_/avg:1/plain/\(server.origin.url("/a.png"))"
+        let first = await server.get(path)
+        #expect(first.fields[.cacheStatus] == "webimage; fwd=miss" && first.fields[.contentDisposition] == nil)
+        let tag = try #require(first.fields[.eTag])
+        #expect(await server.get(path).fields[.cacheStatus] == "webimage; hit; detail=memory")
+        #expect(await server.get(path, [.ifNoneMatch: tag]).status == 304)
+        // Others options are another answer.
+        #expect(await server.get(path.replacing("avg:1", with: "avg:0")).text != first.text)
+        let hits = server.origin.hits("/a.png")
+        try server.serve("/a.png", PixelSize(width: 32, height: 48), headers: [("Cache-Control", "max-age=100")])
+        #expect(await server.get(path).text == first.text)
+        server.advance(101)
+        #expect(await server.get(path).text.contains("\"width\":32"))
+        #expect(server.origin.hits("/a.png") == hits + 1)
+    }
+
+    @Test func aPurgeHoldsForItToo() async throws {
+        let server = try TestServer()
+        try server.serve(headers: [("Cache-Control", "max-age=100")])
+        let path = "/info/_/plain/\(server.origin.url("/a.png"))"
+        _ = await server.get(path)
+        try server.serve("/a.png", PixelSize(width: 32, height: 48))
+        let purge = await server.admin("/purge", #"{"urls": ["\#(server.origin.url("/a.png"))"]}"#)
+        #expect(purge.status == 200, "\(purge.text)")
+        #expect(await server.get(path).text.contains("\"width\":32"))
+    }
+
+    @Test func digestsAreThoseOfTheFile() async throws {
+        let server = try TestServer()
+        server.origin.serve("/a.png", OriginResponse(body: try TestServer.bytes(.init(width: 8, height: 8), as: .png)))
+        let url = server.origin.url("/a.png")
+        let answer = await server.get("/info/_/f:0/d:0/s:0/chs:md5:sha1:sha256:sha512/plain/\(url)")
+        let bytes = try TestServer.bytes(.init(width: 8, height: 8), as: .png)
+        let sha256 = Digest.sha256(bytes).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        #expect(answer.text.contains("\"sha256\":\"\(sha256)\""), "\(answer.text)")
+        let lengths = answer.text.split(separator: "\"").filter { $0.count >= 32 }.map(\.count)
+        #expect(lengths == [32, 40, 64, 128])
+        #expect(server.origin.hits("/a.png") == 1)
+    }
+
+    @Test func coloursMayBeThoseOfAPart() async throws {
+        let server = try TestServer()
+        // The left half is red, the right one blue.
+        let image = try Image(size: PixelSize(width: 40, height: 20), alpha: .opaque) { bytes in
+            for pixel in 0..<800 {
+                let color: UInt32 = pixel % 40 < 20 ? 0xFF00_00FF : 0xFFFF_0000
+                bytes.storeBytes(of: color.littleEndian, toByteOffset: pixel * 4, as: UInt32.self)
+            }
+        }
+        server.origin.serve("/a.png", OriginResponse(body: try image.encoded(as: .png, EncodeOptions())))
+        func average(_ options: String) async -> String {
+            await server.get("/info/_/f:0/d:0/s:0/avg:1\(options)/plain/\(server.origin.url("/a.png"))").text
+        }
+        #expect(await average("/c:20:20:we") == #"{"average":{"R":255,"G":0,"B":0}}"#)
+        #expect(await average("/crop:0.5:0:ea") == #"{"average":{"R":0,"G":0,"B":255}}"#)
+        #expect(await average("") == #"{"average":{"R":128,"G":0,"B":128}}"#)
+    }
+
+    @Test func dominantColoursAreToldByMood() async throws {
+        let server = try TestServer()
+        // Most of it is a vivid red, the rest a dull dark green.
+        let image = try Image(size: PixelSize(width: 40, height: 20), alpha: .opaque) { bytes in
+            for pixel in 0..<800 {
+                let color: UInt32 = pixel % 40 < 30 ? 0xFF14_14DC : 0xFF32_4632
+                bytes.storeBytes(of: color.littleEndian, toByteOffset: pixel * 4, as: UInt32.self)
+            }
+        }
+        server.origin.serve("/a.png", OriginResponse(body: try image.encoded(as: .png, EncodeOptions())))
+        let url = server.origin.url("/a.png")
+        let found = await server.get("/info/_/f:0/d:0/s:0/dc:1/plain/\(url)").text
+        #expect(
+            found == #"{"dominant_colors":{"vibrant":{"R":220,"G":20,"B":20},"dark_muted":{"R":50,"G":70,"B":50}}}"#)
+        let built = await server.get("/info/_/f:0/d:0/s:0/dc:1:1/plain/\(url)").text
+        for name in ["vibrant", "muted", "light_vibrant", "dark_vibrant", "light_muted", "dark_muted"] {
+            #expect(built.contains("\"\(name)\":"))
+        }
+    }
+
+    @Test func cameraFactsAreTold() async throws {
+        let server = try TestServer()
+        // A TIFF header, one directory with Make, and its text behind it.
+        let exif: [UInt8] =
+            Array("II*".utf8) + [0, 8, 0, 0, 0, 1, 0, 0x0F, 1, 2, 0, 6, 0, 0, 0, 26, 0, 0, 0, 0, 0, 0, 0]
+            + Array("NIKON".utf8) + [0]
+        var image = try SamplePictures.sunset(PixelSize(width: 32, height: 24))
+        image = image.replacingMetadata(ImageMetadata(exif: exif))
+        let bytes = try image.encoded(as: .jpeg, EncodeOptions(keepsMetadata: true))
+        server.origin.serve("/a.jpg", OriginResponse(body: bytes))
+        let answer = await server.get("/info/_/f:0/d:0/s:0/exif:1/plain/\(server.origin.url("/a.jpg"))")
+        #expect(answer.text == #"{"exif":{"Make":"NIKON"}}"#)
     }
 
     @Test func infoAndSetsOfSourcesAreSigned() async throws {

@@ -16,7 +16,8 @@ final class AnimationTarget: Sendable {
         executor: any WorkExecutor
     ) {
         let buffer = try? FrameBuffer(
-            frameSize: style.frameSize, options: DecodeOptions(limits: limits), executor: executor,
+            frameSize: style.frameSize, frameLimit: style.recipe.decoding.frameLimit.map { max($0, 1) },
+            options: DecodeOptions(limits: limits), executor: executor,
             makeDecoder: { (options) throws(WebImageError) in try coder.makeAnimationDecoder(format, options) },
             finish: style.finish)
         // A decoder that cannot be made is one of no animation: the still decoder tells what is wrong.

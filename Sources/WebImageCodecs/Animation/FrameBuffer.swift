@@ -40,20 +40,23 @@ package final class FrameBuffer: FrameSource {
     private let executor: any WorkExecutor
     private let budget: FrameBudget
     private let deadline: FrameDeadline
+    private let frameLimit: Int
 
     /// nil when there is no decoder.
     ///
     /// - Parameters:
     ///   - frameSize: of the frames that `finish` makes.
+    ///   - frameLimit: frames behind so many are left out, as if the file ended there. Nil: none are.
     ///   - options: its checkpoint is not asked: the frames outlive the load. `limits.time` is for each frame.
     package init?(
-        frameSize: PixelSize, options: DecodeOptions, executor: any WorkExecutor, budget: FrameBudget = .shared,
+        frameSize: PixelSize, frameLimit: Int? = nil, options: DecodeOptions, executor: any WorkExecutor, budget: FrameBudget = .shared,
         makeDecoder: @escaping MakeDecoder, finish: @escaping Finish
     ) throws(WebImageError) {
         let deadline = FrameDeadline(limit: options.limits.time)
         var options = options
         options.checkpoint = { () throws(WebImageError) in try deadline.check() }
         self.frameSize = frameSize
+        self.frameLimit = frameLimit ?? .max
         self.executor = executor
         self.budget = budget
         self.finish = finish
@@ -92,6 +95,7 @@ package final class FrameBuffer: FrameSource {
     private func update(
         _ change: (any AnimationDecoder) throws(WebImageError) -> Void
     ) throws(WebImageError) {
+        if isCut { return }
         deadline.begin()
         var failure: WebImageError?
         let (delays, loopCount, count) = withDecoder { decoder in
@@ -100,12 +104,17 @@ package final class FrameBuffer: FrameSource {
         }
         state.withLock { state in
             let known = state.timeline.delays.count
-            state.timeline.delays.append(contentsOf: delays.dropFirst(known).map(Self.shown))
+            state.timeline.delays.append(contentsOf: delays.prefix(frameLimit).dropFirst(known).map(Self.shown))
             state.timeline.loopCount = loopCount
             state.encodedByteCount = ByteCount(count)
         }
-        if let failure { throw failure }
+        guard let failure else { return }
+        // The decoder may have been told to take no more than are wanted.
+        if failure.code != .limitExceeded || !isCut { throw failure }
     }
+
+    /// Whether all frames are there that are wanted.
+    private var isCut: Bool { state.withLock { $0.timeline.delays.count >= frameLimit } }
 
     /// Browsers and SDWebImage show frames that are to be shown for less than 11 ms for 100 ms.
     private static func shown(_ stored: Duration) -> Duration {

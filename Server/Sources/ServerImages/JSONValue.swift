@@ -1,5 +1,5 @@
 /// A JSON value with its members in order.
-enum JSONValue: Sendable {
+public enum JSONValue: Sendable {
     case text(String)
     case whole(Int)
     case number(Double)
@@ -7,7 +7,7 @@ enum JSONValue: Sendable {
     case list([JSONValue])
     case object([(String, JSONValue)])
 
-    var text: String {
+    public var text: String {
         switch self {
         case .text(let text): Self.quoted(text)
         case .whole(let value): "\(value)"
@@ -19,7 +19,13 @@ enum JSONValue: Sendable {
         }
     }
 
-    static func quoted(_ text: String) -> String {
+    /// The object of some members, and behind them those of another one that is written down already.
+    public static func object(_ members: [(String, JSONValue)], before object: [UInt8]) -> String {
+        let rest = String(decoding: object, as: UTF8.self).dropFirst()
+        return Self.object(members).text.dropLast() + (rest == "}" || members.isEmpty ? "" : ",") + rest
+    }
+
+    public static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
