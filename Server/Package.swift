@@ -33,6 +33,7 @@ let redis = Target.Dependency.product(name: "RedisClient", package: "Fleet")
 let fleetTesting = Target.Dependency.product(name: "FleetTesting", package: "Fleet")
 let storage = Target.Dependency.product(name: "S3Client", package: "Fleet")
 let tier = Target.Dependency.product(name: "S3Tier", package: "Tiers")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
 let hummingbird: [Target.Dependency] = [
     .product(name: "Hummingbird", package: "hummingbird"), .product(name: "HummingbirdCore", package: "hummingbird"),
 ]
@@ -60,16 +61,18 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [
         room("ServerGrammar", [.product(name: "FleetCrypto", package: "Fleet"), library]),
         room("ServerConfiguration", ["ServerGrammar", redis, storage, library]),
+        room("ServerTracing", ["ServerGrammar", "ServerConfiguration", tracing, logging, lifecycle]),
         room("ServerFiles", ["ServerGrammar", library, .product(name: "NIOPosix", package: "swift-nio")]),
         room(
             "ServerImages",
             [
-                "ServerGrammar", "ServerConfiguration", "ServerFiles", fleet, redis, storage, library, logging,
+                "ServerGrammar", "ServerConfiguration", "ServerFiles", tracing, fleet, redis, storage, library, logging,
                 httpTypes, .product(name: "FleetCrypto", package: "Fleet"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -77,7 +80,8 @@ let package = Package(
         room(
             "ServerHTTP",
             [
-                "ServerGrammar", "ServerConfiguration", "ServerFiles", "ServerImages", fleet, redis, storage, tier,
+                "ServerGrammar", "ServerConfiguration", "ServerFiles", "ServerImages", "ServerTracing", tracing, fleet,
+                redis, storage, tier,
                 library,
                 logging,
                 httpTypes,
@@ -86,16 +90,21 @@ let package = Package(
         .executableTarget(
             name: "webimage-server",
             dependencies: [
-                "ServerHTTP", "ServerConfiguration", "ServerGrammar", fleetTesting, library, testing, logging,
+                "ServerHTTP", "ServerConfiguration", "ServerGrammar", "ServerTracing", tracing, fleetTesting, library,
+                testing, logging,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),
+        tests(
+            "ServerTracingTests",
+            ["ServerTracing", "ServerHTTP", "ServerConfiguration", tracing, logging, library, testing]),
         tests("ServerGrammarTests", ["ServerGrammar", "ServerConfiguration", library]),
         tests("ServerImagesTests", ["ServerImages", "ServerGrammar", "ServerConfiguration", fleet, library, testing]),
         tests(
             "ServerHTTPTests",
             [
-                "ServerHTTP", "ServerImages", "ServerGrammar", "ServerConfiguration", fleet, redis, storage, tier,
+                "ServerTracing", tracing, "ServerHTTP", "ServerImages", "ServerGrammar", "ServerConfiguration", fleet,
+                redis, storage, tier,
                 fleetTesting,
                 library,
                 testing, shutdown,

@@ -33,7 +33,8 @@ import WebImageTesting
     func framesBehindTheLimitAreLeftOut(_ format: ImageFormat, _ limit: Int) async throws {
         let whole = try await Image(data: BlinkingGIF.file(width: 80, height: 60, frames: 5))
         let bench = TestBench()
-        bench.answer(url, with: try whole.encoded(as: format, EncodeOptions(isLossless: format != .gif)), type: "image/x")
+        bench.answer(
+            url, with: try whole.encoded(as: format, EncodeOptions(isLossless: format != .gif)), type: "image/x")
         var request = ImageRequest(url)
         request.decoding.limits.frames = limit
         if limit < 5 {

@@ -25,6 +25,7 @@ extension ServerSettings {
         readFleet(&reader, readFile)
         readS3(&reader, readFile)
         readPictures(&reader)
+        readTracing(&reader)
         readSigning(&reader, isCompatible)
         reader.refuseAbsent()
         warnings += reader.unread(["IMGPROXY_", "WEBIMAGE_"]).map { "\($0) is not a setting of this server" }

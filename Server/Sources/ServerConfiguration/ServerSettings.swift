@@ -177,6 +177,8 @@ public struct ServerSettings: Sendable {
     public var fallbackTTL: Int?
     public var prometheus: Address?
     public var metricsNamespace = ""
+    /// Where spans go; nil: there are none.
+    public var tracing: Tracing?
     public var logLevel = "info"
     public var logsJSON = true
     /// What was odd but taken.

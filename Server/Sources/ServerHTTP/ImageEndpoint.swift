@@ -42,8 +42,12 @@ public struct ImageEndpoint: Sendable {
         record.client = client(of: request, peer)
         record.forwardedHost = forwardedHost(of: request, peer)
         metrics.begin()
-        let answer = await route(request, &record)
-        return finish(answer, request, record, since: begin)
+        guard settings.tracing != nil else {
+            return finish(await route(request, &record), request, record, since: begin)
+        }
+        let span = RequestSpan(request)
+        record.span = span
+        return await span.run { finish(await route(request, &record), request, record, since: begin) }
     }
 
     /// The answer where memory has the result, and the URL was seen a short while ago. Nothing is waited for.
@@ -57,6 +61,7 @@ public struct ImageEndpoint: Sendable {
             let found = service.cached(known.key, source: known.url.source)
         else { return nil }
         var record = RequestRecord(id: Self.requestID(fields[.requestID]))
+        if settings.tracing != nil { record.span = RequestSpan(request) }
         record.client = client(of: request, peer)
         metrics.begin()
         record.take(found, known.url.source)
@@ -97,6 +102,7 @@ public struct ImageEndpoint: Sendable {
         record.status = answer.status
         record.seconds = (ContinuousClock.now - begin).inSeconds
         metrics.end(record)
+        record.span?.end(request, record, pathPrefix: settings.grammar.pathPrefix)
         if logger.logLevel <= .info || record.refusal.map({ $0.status >= 500 }) == true {
             record.write(to: logger, request, pathPrefix: settings.grammar.pathPrefix)
         }

@@ -6,6 +6,7 @@ import NIOCore
 public import ServerConfiguration
 import ServerGrammar
 import ServerImages
+public import ServerTracing
 import ServiceLifecycle
 public import WebImage
 
@@ -19,6 +20,14 @@ public struct ImageServer: Sendable {
     private let purging: Purging
     private let state: ServerState
     private let logger: Logger
+    private let spans: SpanExporter?
+
+    /// The tracer of the whole process, which hands spans to the server; nil where the settings want none. To be set up
+    /// (`InstrumentationSystem.bootstrap`) before the server runs.
+    public var tracer: OTLPTracer? {
+        guard let spans, let tracing = settings.tracing else { return nil }
+        return OTLPTracer(tracing) { spans.take($0) }
+    }
 
     /// - Parameters:
     ///   - settings: checked.
@@ -29,6 +38,7 @@ public struct ImageServer: Sendable {
     ) async throws {
         self.settings = settings
         self.logger = logger
+        spans = settings.tracing.map { SpanExporting.exporter($0, logger) }
         let threads = settings.workers > 0 ? settings.workers : ManagerMaking.cores
         let fleetMaking = FleetMaking(settings: settings, logger: logger)
         manager = ManagerMaking(settings, threads: threads, logger: logger)
@@ -71,6 +81,7 @@ public struct ImageServer: Sendable {
         var services: [any Service] = [
             PicturesService(manager: manager, cache: cache, storage: storage, limit: settings.gracefulTimeout)
         ]
+        if let spans { services.insert(spans, at: 0) }
         if let address = settings.prometheus {
             services.append(application(MetricsResponder(endpoint: endpoint), address) { _ in })
         }

@@ -15,6 +15,7 @@ struct RequestRecord: Sendable {
     var client: ClientAddress?
     /// The host that the client asked, where a proxy that is trusted says it.
     var forwardedHost: String?
+    var span: RequestSpan?
     var bytesOut = 0
     var bytesIn = 0
 

@@ -4,6 +4,7 @@ import RedisClient
 public import ServerConfiguration
 public import ServerGrammar
 import Synchronization
+import Tracing
 import WebImage
 
 /// Answers requests for pictures: from the results that are there, else by making them, each once, whoever asks.
@@ -274,7 +275,7 @@ public final class ImageService: Sendable {
                     // What is one client's own stays on this server.
                     if url.cookies == nil { storage?.keep(made.result, key) }
                 }
-                return (made, made.cost.work)
+                return (made, made.cost.spent)
             }
             return Landing(result: .success(made))
         } catch {
@@ -284,20 +285,26 @@ public final class ImageService: Sendable {
 
     /// Does work with a source when it is the turn of the source's host.
     ///
-    /// - Parameter work: gets its place and the time that is left; returns how long a thread was busy with it, too.
+    /// - Parameter work: gets its place and the time that is left; returns what it took, too.
     public func inTurn<Value: Sendable>(
         _ source: String,
-        _ work: (MissGate.Place, _ left: Duration) async throws(RequestRefusal) -> (Value, busy: Double?)
+        _ work: (MissGate.Place, _ left: Duration) async throws(RequestRefusal) -> (Value, spent: MissGate.Spent?)
     ) async throws(RequestRefusal) -> Value {
-        let place = try await gate.enter(SourceHost.name(of: source) ?? "")
+        let place = try await enterGate(source)
         do throws(RequestRefusal) {
-            let (value, busy) = try await work(place, max(settings.timeout - place.waited, .milliseconds(1)))
-            gate.leave(place, work: busy)
+            let (value, spent) = try await work(place, max(settings.timeout - place.waited, .milliseconds(1)))
+            gate.leave(place, spent)
             return value
         } catch {
-            gate.leave(place, work: nil)
+            gate.leave(place, nil)
             throw error
         }
+    }
+
+    private func enterGate(_ source: String) async throws(RequestRefusal) -> MissGate.Place {
+        let span = startSpan("webimage.queue")
+        defer { span.end() }
+        return try await gate.enter(SourceHost.name(of: source) ?? "")
     }
 
     /// Asks the origin behind the client's back, and makes the result anew where the source has changed.

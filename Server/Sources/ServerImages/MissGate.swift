@@ -4,7 +4,17 @@ import Synchronization
 /// Lets pictures be made, so many at a time, the hosts of their sources taking turns. Refuses at once who would wait in vain. Any
 /// thread may use it.
 public final class MissGate: Sendable {
-    /// A place among the pictures that are made; give it back with ``leave(_:work:)``.
+    /// What making a picture took, in seconds.
+    public struct Spent: Hashable, Sendable {
+        /// How long a thread was busy with it.
+        public var work: Double
+        /// How long its source was waited for, while threads did other things.
+        public var fetch: Double
+
+        public init(work: Double, fetch: Double = 0) { (self.work, self.fetch) = (work, fetch) }
+    }
+
+    /// A place among the pictures that are made; give it back with ``leave(_:_:)``.
     public struct Place: Hashable, Sendable {
         let host: String
         /// How many pictures of the same host were being made when it began.
@@ -33,32 +43,49 @@ public final class MissGate: Sendable {
         var queue: MissQueue
         var waiters: [Int: Waiter] = [:]
         var lastNumber = 0
-        /// How long one picture keeps a thread, in seconds; a moving average.
-        var cost = 0.02
+        /// What one picture takes; moving averages.
+        var cost = Spent(work: 0.02)
+        /// When a picture was refused last; nil: that is over.
+        var overloadedAt: ContinuousClock.Instant?
+
+        mutating func learn(_ spent: Spent) {
+            cost.work += (min(max(spent.work, 0.0001), 30) - cost.work) * 0.1
+            cost.fetch += (min(max(spent.fetch, 0), 30) - cost.fetch) * 0.1
+        }
     }
+
+    /// Under overload half as many again are let in as keep the threads busy: a queue that never empties makes all wait and
+    /// nothing faster.
+    private static let reserve = 1.5
+    /// An overload is over when none are left, and none were refused for so long.
+    private static let overload = Duration.seconds(1)
 
     /// Transfers that the downloader runs at a time, in all and of one host: as many pictures more are made as keep threads busy.
     static let transfers = (all: 64, perHost: 16)
 
+    private let most: Int
     private let threads: Int
     private let patience: Duration
     private let sleep: @Sendable (Duration) async throws -> Void
+    private let now: @Sendable () -> ContinuousClock.Instant
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - most: pictures that are made or wait at a time.
     ///   - threads: that make them.
     ///   - patience: after which a caller gives up.
+    ///   - now: the time, for how long an overload lasts.
     ///   - sleep: returns after a time, or throws when its task is cancelled.
     public init(
-        most: Int, threads: Int, patience: Duration,
+        most: Int, threads: Int, patience: Duration, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
     ) {
+        self.most = max(most, 1)
         self.threads = max(threads, 1)
         self.patience = patience
-        self.sleep = sleep
+        (self.sleep, self.now) = (sleep, now)
         let limits = MissQueue.Limits(
-            most: max(most, 1), running: Self.transfers.all + 2 * self.threads,
+            most: self.most, running: Self.transfers.all + 2 * self.threads,
             runningPerHost: Self.transfers.perHost + 2 * self.threads)
         state = Mutex(State(queue: MissQueue(limits)))
     }
@@ -93,10 +120,11 @@ public final class MissGate: Sendable {
         }
     }
 
-    /// - Parameter work: how long a thread was busy with it, in seconds; nil when it came to nothing.
-    public func leave(_ place: Place, work: Double?) {
+    /// - Parameter spent: nil when it came to nothing.
+    public func leave(_ place: Place, _ spent: Spent?) {
         let begun = state.withLock { state in
-            if let work { state.cost += (min(max(work, 0.0001), 30) - state.cost) * 0.1 }
+            if let spent { state.learn(spent) }
+            defer { adapt(&state) }
             return state.queue.leave(place.host).compactMap { turn in
                 state.waiters.removeValue(forKey: turn.number).map { ($0, turn.rank) }
             }
@@ -111,6 +139,7 @@ public final class MissGate: Sendable {
                 outcome = .refused(.clientGone)
                 return nil
             }
+            if state.queue.count == 0 { adapt(&state) }
             if let refusal = refusal(state, host: host) {
                 outcome = .refused(refusal)
                 return nil
@@ -124,6 +153,8 @@ public final class MissGate: Sendable {
                 return dropped.flatMap { state.waiters.removeValue(forKey: $0) }
             case .refused:
                 outcome = .refused(full(state))
+                state.overloadedAt = now()
+                adapt(&state)
                 return nil
             }
         }
@@ -150,8 +181,21 @@ public final class MissGate: Sendable {
         waiter?.resume(.refused(refusal))
     }
 
+    /// Lets in as many as there is room for, or under overload as many as there is use for, until none are left.
+    private func adapt(_ state: inout State) {
+        if state.queue.count == 0, let last = state.overloadedAt, now() - last > Self.overload {
+            state.overloadedAt = nil
+        }
+        guard state.overloadedAt != nil else {
+            state.queue.most = most
+            return
+        }
+        let useful = Self.reserve * Double(threads) * (state.cost.work + state.cost.fetch) / state.cost.work
+        state.queue.most = min(most, max(2 * threads, Int(min(useful, 1e6).rounded(.up))))
+    }
+
     private func refusal(_ state: State, host: String) -> RequestRefusal? {
-        let wait = Double(state.queue.ahead(of: host)) * state.cost / Double(threads)
+        let wait = Double(state.queue.ahead(of: host)) * state.cost.work / Double(threads)
         guard wait > patience.inSeconds else { return nil }
         return .tooMany(
             "\(state.queue.count) pictures are waiting, about \(Int(wait * 1000)) ms",
@@ -159,7 +203,7 @@ public final class MissGate: Sendable {
     }
 
     private func full(_ state: State) -> RequestRefusal {
-        let wait = Double(state.queue.count) * state.cost / Double(threads)
+        let wait = Double(state.queue.count) * state.cost.work / Double(threads)
         return .tooMany("\(state.queue.count) pictures are waiting", retryAfter: max(1, Int(wait.rounded(.up))))
     }
 }

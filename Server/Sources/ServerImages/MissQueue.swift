@@ -35,16 +35,21 @@ struct MissQueue {
     }
 
     private let limits: Limits
+    /// Pictures that are made or wait, now; those that are there stay when it is less.
+    var most: Int
     private var hosts: [String: Host] = [:]
     /// The hosts of which pictures wait; the next one's turn is first.
     private var turns: [String] = []
     private(set) var running = 0
     private(set) var waiting = 0
 
-    init(_ limits: Limits) { self.limits = limits }
+    init(_ limits: Limits) {
+        self.limits = limits
+        most = limits.most
+    }
 
     var count: Int { running + waiting }
-    var isFull: Bool { count >= limits.most }
+    var isFull: Bool { count >= most }
 
     /// How many pictures go before the next one of a host, when all hosts take turns.
     func ahead(of host: String) -> Int {

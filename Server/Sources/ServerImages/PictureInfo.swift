@@ -1,4 +1,5 @@
 import FleetCrypto
+import ServerGrammar
 import WebImage
 
 /// What is told of a picture, as JSON with imgproxy Pro's names.

@@ -2,6 +2,7 @@ import ServerFiles
 import NIOPosix
 public import ServerConfiguration
 public import ServerGrammar
+import Tracing
 public import WebImage
 
 /// Loads sources and makes results of them.
@@ -19,8 +20,7 @@ public struct PictureMaker: Sendable {
         public var decode: Double?
         public var encode: Double?
 
-        /// How long threads were busy.
-        var work: Double { (decode ?? 0) + (encode ?? 0) }
+        var spent: MissGate.Spent { MissGate.Spent(work: (decode ?? 0) + (encode ?? 0), fetch: fetch ?? 0) }
     }
 
     public let manager: ImageManager
@@ -102,6 +102,7 @@ public struct PictureMaker: Sendable {
         of response: ImageResponse, _ plan: PicturePlan, _ choice: FormatChoice, _ priority: LoadPriority
     ) async throws(WebImageError) -> Made {
         let image = response.image
+        Self.traceStages(of: response.timings)
         guard let pixels = image.displaySize.pixelCount,
             Double(pixels) <= settings.limits.resultResolution * 1_000_000
         else { throw WebImageError(.limitExceeded, "the result is \(image.displaySize), more than the server makes") }
@@ -117,6 +118,8 @@ public struct PictureMaker: Sendable {
             throw WebImageError(.cannotEncode, error.detail)
         }
         let begin = ContinuousClock.now
+        let span = startSpan("webimage.encode")
+        defer { span.end() }
         let bytes = try await encode(plan.withKeptMetadata(image), as: format, plan, priority)
         let encode = (ContinuousClock.now - begin).inSeconds
         let original = image.info.originalSize ?? image.size
@@ -132,6 +135,26 @@ public struct PictureMaker: Sendable {
             .reduce(nil) { ($0 ?? 0) + $1.inSeconds }
         cost.encode = encode
         return Made(result: result, cost: cost)
+    }
+
+    /// Spans of a load that has just ended, for its transfer and for its pixels.
+    private static func traceStages(of timings: LoadTimings) {
+        let now = DefaultTracerClock.now.nanosecondsSinceEpoch
+        func total(_ stages: [Duration?]) -> UInt64? {
+            let all = stages.compactMap { $0 }
+            return all.isEmpty ? nil : UInt64(max(all.reduce(0) { $0 + $1.inSeconds }, 0) * 1e9)
+        }
+        func tell(_ name: String, from start: UInt64, for length: UInt64) {
+            startSpan(name, at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: start))
+                .end(at: DefaultTracerClock.Timestamp(nanosecondsSinceEpoch: start + length))
+        }
+        let process = total([timings.decode, timings.transform])
+        if let process { tell("webimage.process", from: now - process, for: process) }
+        if let fetch = total([timings.connect, timings.firstByte, timings.transfer]) {
+            // They overlap: a picture is decoded while it comes.
+            let start = now - UInt64(max(timings.total?.inSeconds ?? 0, 0) * 1e9)
+            tell("webimage.fetch", from: min(start, now - fetch), for: fetch)
+        }
     }
 
     private func encode(

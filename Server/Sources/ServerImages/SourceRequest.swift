@@ -4,6 +4,7 @@ import S3Client
 import S3Signing
 public import ServerConfiguration
 public import ServerGrammar
+import Tracing
 public import WebImage
 
 /// Requests to the library for sources, of each kind that URLs may name.
@@ -32,6 +33,7 @@ public enum SourceRequest {
             return ImageRequest(source) {
                 change(&$0)
                 if let cookies { $0.http.headers[.cookie] = cookies }
+                if let modifier = modifier(settings) { $0.http.requestModifier = modifier }
             }
         }
         let request = try object(source.dropFirst(s3Scheme.count), settings)
@@ -48,6 +50,33 @@ public enum SourceRequest {
             $0.http.requestModifier =
                 credentials.map { signing(request, $0, now) } ?? .changing(name: "s3 unsigned") { _ in }
         }
+    }
+
+    private struct Fields: Injector {
+        func inject(_ value: String, forKey key: String, into carrier: inout HTTPFields) {
+            if let name = HTTPField.Name(key) { carrier[name] = value }
+        }
+    }
+
+    /// Holds each hop against the sources that are allowed, and tells origins of the trace that a request belongs to.
+    ///
+    /// - Returns: nil where there is nothing to do.
+    private static func modifier(_ settings: ServerSettings) -> RequestModifier? {
+        let (grammar, propagates) = (settings.grammar, settings.tracing?.isPropagated == true)
+        guard !grammar.allowedSources.isEmpty || propagates else { return nil }
+        var trace: HTTPFields = [:]
+        if propagates, let context = ServiceContext.current {
+            InstrumentationSystem.instrument.inject(context, into: &trace, using: Fields())
+        }
+        var modifier = RequestModifier.changing(name: "source") { [trace] request in
+            guard grammar.allows(source: request.url) else {
+                throw WebImageError(.redirectRefused, "the source is not one of IMGPROXY_ALLOWED_SOURCES")
+            }
+            for field in trace { request.headers[field.name] = field.value }
+        }
+        // Who asks is the same, whatever the trace is.
+        modifier.neutralHeaders.formUnion(["traceparent"].compactMap { HTTPField.Name($0) })
+        return modifier
     }
 
     private static func object(_ name: Substring, _ settings: ServerSettings) throws(RequestRefusal) -> S3Request {

@@ -4,6 +4,7 @@ import Logging
 import ServerConfiguration
 import ServerGrammar
 import ServerHTTP
+import Tracing
 
 @main
 struct WebImageServer: AsyncParsableCommand {
@@ -66,6 +67,7 @@ struct Serve: AsyncParsableCommand {
         }
         let server = try await ImageServer(
             settings: settings, now: { Int(Date().timeIntervalSince1970) }, logger: logger)
+        if let tracer = server.tracer { InstrumentationSystem.bootstrap(tracer) }
         try await server.run(onListening: onListening)
         LineLogHandler.flush()
     }

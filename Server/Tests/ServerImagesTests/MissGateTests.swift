@@ -9,10 +9,12 @@ import WebImageTesting
     @Test func whoWaitsTooLongIsToldSo() async throws {
         // The clock of the gate stands still until the test lets it go on.
         let clock = Gate()
-        let gate = MissGate(most: 100, threads: 1, patience: .seconds(10)) { _ in
-            await clock.opened()
-            try Task.checkCancellation()
-        }
+        let gate = MissGate(
+            most: 100, threads: 1, patience: .seconds(10),
+            sleep: { _ in
+                await clock.opened()
+                try Task.checkCancellation()
+            })
         var places: [MissGate.Place] = []
         for _ in 0..<18 { places.append(try await gate.enter("slow")) }
         let late = Task { () async -> RequestRefusal? in
@@ -29,7 +31,7 @@ import WebImageTesting
         #expect(refusal?.status == 503)
         #expect(refusal?.text == "Timeout")
         #expect(gate.waiting == 0)
-        for place in places { gate.leave(place, work: 0.01) }
+        for place in places { gate.leave(place, .init(work: 0.01)) }
         #expect(gate.count == 0)
     }
 
@@ -42,17 +44,41 @@ import WebImageTesting
         while gate.waiting < 2 { await Task.yield() }
         waiting.cancel()
         #expect(await waiting.failure == .clientGone)
-        gate.leave(places.removeLast(), work: nil)
+        gate.leave(places.removeLast(), nil)
         places.append(try await next.value)
         // Pictures that begin when the threads have enough of their host's go behind those of others.
         #expect(gate.isLate(places[17]))
         #expect(!gate.isLate(try await gate.enter("b")))
     }
 
+    /// A burst has room; who comes on and on beyond what can be made is let in as far as that keeps the threads busy.
+    @Test(arguments: [(0.0, 4), (0.01, 6), (1.0, 40)])
+    func anOverloadKeepsTheQueueShortUntilItIsOver(_ fetch: Double, _ useful: Int) async throws {
+        let time = Mutex(ContinuousClock.now)
+        let gate = MissGate(most: 40, threads: 2, patience: .seconds(1000), now: { time.withLock { $0 } })
+        for _ in 0..<200 { gate.leave(try await gate.enter("a"), .init(work: 0.01, fetch: fetch)) }
+        var places: [MissGate.Place] = []
+        for number in 0..<40 { places.append(try await gate.enter("\(number % 10)")) }
+        #expect(await Task { try await gate.enter("0") }.failure?.status == 429)
+        // Those that are there stay. Then some are let in again, and not as many as before.
+        while gate.count > useful { gate.leave(places.removeFirst(), .init(work: 0.01, fetch: fetch)) }
+        #expect(await Task { try await gate.enter("0") }.failure?.status == 429)
+        gate.leave(places.removeFirst(), .init(work: 0.01, fetch: fetch))
+        places.append(try await gate.enter("0"))
+        // When none is left it is over, a while after the last that was refused.
+        while !places.isEmpty { gate.leave(places.removeFirst(), .init(work: 0.01, fetch: fetch)) }
+        for number in 0..<useful { places.append(try await gate.enter("\(number % 10)")) }
+        if useful < 40 { #expect(await Task { try await gate.enter("0") }.failure?.status == 429) }
+        while !places.isEmpty { gate.leave(places.removeFirst(), .init(work: 0.01, fetch: fetch)) }
+        time.withLock { $0 += .seconds(2) }
+        for number in 0..<40 { places.append(try await gate.enter("\(number % 10)")) }
+        #expect(gate.count == 40)
+    }
+
     @Test func whatCannotBeInTimeIsRefusedAtOnce() async throws {
         let gate = MissGate(most: 1000, threads: 1, patience: .seconds(10))
         // What a picture costs is learned: 4 s each.
-        for _ in 0..<100 { gate.leave(try await gate.enter("a"), work: 4) }
+        for _ in 0..<100 { gate.leave(try await gate.enter("a"), .init(work: 4)) }
         for _ in 0..<3 { _ = try await gate.enter("a") }
         let refused = await Task { try await gate.enter("a") }.failure
         #expect(refused?.status == 429)

@@ -49,7 +49,8 @@ package final class FrameBuffer: FrameSource {
     ///   - frameLimit: frames behind so many are left out, as if the file ended there. Nil: none are.
     ///   - options: its checkpoint is not asked: the frames outlive the load. `limits.time` is for each frame.
     package init?(
-        frameSize: PixelSize, frameLimit: Int? = nil, options: DecodeOptions, executor: any WorkExecutor, budget: FrameBudget = .shared,
+        frameSize: PixelSize, frameLimit: Int? = nil, options: DecodeOptions, executor: any WorkExecutor,
+        budget: FrameBudget = .shared,
         makeDecoder: @escaping MakeDecoder, finish: @escaping Finish
     ) throws(WebImageError) {
         let deadline = FrameDeadline(limit: options.limits.time)

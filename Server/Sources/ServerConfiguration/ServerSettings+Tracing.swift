@@ -1,0 +1,101 @@
+import ServerGrammar
+
+extension ServerSettings {
+    /// Where spans go, by OpenTelemetry's variables, and which.
+    public struct Tracing: Hashable, Sendable {
+        /// The URL that takes spans as JSON (OTLP/HTTP).
+        public var endpoint = "http://localhost:4318/v1/traces"
+        /// Fields of requests to it.
+        public var headers: [String: String] = [:]
+        /// What all spans are of.
+        public var resource = ["service.name": "webimage-server"]
+        /// The share of traces that begin here and are kept, 0 to 1.
+        public var ratio = 1.0
+        /// Whether a trace of the client's is kept when the client keeps it.
+        public var followsParent = true
+        /// Whether traces of clients go on here, and at the origins of sources.
+        public var isPropagated = false
+        /// Spans that wait to be sent; more are dropped.
+        public var queueSize = 2048
+        /// Spans of one request.
+        public var batchSize = 512
+        /// How long spans wait for others.
+        public var delay = Duration.seconds(5)
+        public var timeout = Duration.seconds(10)
+
+        public init() {}
+    }
+
+    mutating func readTracing(_ reader: inout EnvironmentReader) {
+        let base = reader.text("OTEL_EXPORTER_OTLP_ENDPOINT")
+        let own = reader.text("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+        let exporter = reader.text("OTEL_TRACES_EXPORTER") ?? "otlp"
+        var isOn = reader.flag("IMGPROXY_OPEN_TELEMETRY_ENABLE", base != nil || own != nil)
+        if reader.flag("OTEL_SDK_DISABLED", false) || exporter == "none" { isOn = false }
+        if reader.flag("IMGPROXY_OPEN_TELEMETRY_ENABLE_METRICS", false) {
+            reader.fail("IMGPROXY_OPEN_TELEMETRY_ENABLE_METRICS is not available: metrics are told to Prometheus")
+        }
+        if let generator = reader.text("IMGPROXY_OPEN_TELEMETRY_TRACE_ID_GENERATOR"), generator != "random" {
+            reader.fail("IMGPROXY_OPEN_TELEMETRY_TRACE_ID_GENERATOR is random, not \(generator)")
+        }
+        var tracing = Tracing()
+        tracing.isPropagated = reader.flag("IMGPROXY_OPEN_TELEMETRY_PROPAGATE_EXTERNAL", false)
+        guard isOn else { return }
+        if exporter != "otlp" { reader.fail("OTEL_TRACES_EXPORTER is otlp or none, not \(exporter)") }
+        if let own {
+            tracing.endpoint = own
+        } else if let base {
+            tracing.endpoint = base + (base.hasSuffix("/") ? "" : "/") + "v1/traces"
+        }
+        if !["http://", "https://"].contains(where: tracing.endpoint.hasPrefix) {
+            reader.fail("OTEL_EXPORTER_OTLP_ENDPOINT is an http or https URL, not \(tracing.endpoint)")
+        }
+        let name = own == nil ? "OTEL_EXPORTER_OTLP_PROTOCOL" : "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"
+        switch reader.text("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") ?? reader.text("OTEL_EXPORTER_OTLP_PROTOCOL") {
+        case nil, "http/json": break
+        case "http/protobuf":
+            warnings.append("\(name) is http/protobuf: JSON is sent, which collectors take at the same address")
+        case let other?: reader.fail("\(name) is http/json, not \(other)")
+        }
+        tracing.headers = pairs("OTEL_EXPORTER_OTLP_HEADERS", &reader)
+        tracing.headers.merge(pairs("OTEL_EXPORTER_OTLP_TRACES_HEADERS", &reader)) { $1 }
+        tracing.resource.merge(pairs("OTEL_RESOURCE_ATTRIBUTES", &reader)) { $1 }
+        if let name = reader.text("OTEL_SERVICE_NAME") { tracing.resource["service.name"] = name }
+        tracing.queueSize = reader.whole("OTEL_BSP_MAX_QUEUE_SIZE", 2048, in: 1...1_000_000)
+        tracing.batchSize = min(
+            reader.whole("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", 512, in: 1...10_000), tracing.queueSize)
+        tracing.delay = .milliseconds(reader.whole("OTEL_BSP_SCHEDULE_DELAY", 5000, in: 10...600_000))
+        tracing.timeout = .milliseconds(reader.whole("OTEL_EXPORTER_OTLP_TIMEOUT", 10_000, in: 1...600_000))
+        readSampler(&tracing, &reader)
+        self.tracing = tracing
+    }
+
+    private func readSampler(_ tracing: inout Tracing, _ reader: inout EnvironmentReader) {
+        let name = reader.text("OTEL_TRACES_SAMPLER") ?? "parentbased_always_on"
+        let parts = name.split(separator: "_", maxSplits: 1)
+        tracing.followsParent = parts[0] == "parentbased"
+        switch tracing.followsParent ? String(parts.dropFirst().first ?? "") : name {
+        case "always_on": tracing.ratio = 1
+        case "always_off": tracing.ratio = 0
+        case "traceidratio": tracing.ratio = reader.number("OTEL_TRACES_SAMPLER_ARG", 1, in: 0...1)
+        default:
+            reader.fail(
+                "OTEL_TRACES_SAMPLER is always_on, always_off or traceidratio, with parentbased_ before it where wanted, not \(name)"
+            )
+        }
+    }
+
+    /// `name=value,name=value`, percent-encoded.
+    private func pairs(_ name: String, _ reader: inout EnvironmentReader) -> [String: String] {
+        var pairs: [String: String] = [:]
+        for text in reader.list(name) {
+            let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard halves.count == 2, !halves[0].isEmpty, let value = PercentEncoding.decode(halves[1]) else {
+                reader.fail("\(name) is NAME=VALUE,..., not \(text)")
+                continue
+            }
+            pairs[String(halves[0])] = value
+        }
+        return pairs
+    }
+}

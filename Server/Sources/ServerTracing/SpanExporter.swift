@@ -1,0 +1,83 @@
+public import Logging
+public import ServerConfiguration
+public import ServiceLifecycle
+import Synchronization
+
+/// Sends spans that have ended, some at a time, behind everybody's back. What cannot be sent, or is too much, is dropped and counted.
+public final class SpanExporter: Service {
+    private struct State {
+        var waiting: [FinishedSpan] = []
+        var sent = 0
+        var dropped = 0
+    }
+
+    private let settings: ServerSettings.Tracing
+    private let send: @Sendable ([UInt8]) async throws -> Void
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    /// How often it looks whether a batch is full.
+    private static let interval = Duration.milliseconds(100)
+
+    /// - Parameter send: takes a message to the collector.
+    public init(
+        _ settings: ServerSettings.Tracing, send: @escaping @Sendable ([UInt8]) async throws -> Void, logger: Logger
+    ) {
+        self.settings = settings
+        self.send = send
+        self.logger = logger
+    }
+
+    /// Spans that were sent, and that were lost.
+    public var counts: (sent: Int, dropped: Int) { state.withLock { ($0.sent, $0.dropped) } }
+
+    public func take(_ span: FinishedSpan) {
+        state.withLock { state in
+            if state.waiting.count < settings.queueSize {
+                state.waiting.append(span)
+            } else {
+                state.dropped += 1
+            }
+        }
+    }
+
+    /// Sends until the server stops, and then what is left.
+    public func run() async throws {
+        await cancelWhenGracefulShutdown { await self.sendNowAndThen() }
+        await flush()
+    }
+
+    private func sendNowAndThen() async {
+        let clock = ContinuousClock()
+        var last = clock.now
+        while !Task.isCancelled {
+            try? await Task.sleep(for: min(Self.interval, settings.delay))
+            let isDue = clock.now - last >= settings.delay
+            guard isDue || state.withLock({ $0.waiting.count >= settings.batchSize }) else { continue }
+            await flush()
+            last = clock.now
+        }
+    }
+
+    /// Sends all that waits.
+    public func flush() async {
+        while true {
+            let batch = state.withLock { state -> [FinishedSpan] in
+                let batch = Array(state.waiting.prefix(settings.batchSize))
+                state.waiting.removeFirst(batch.count)
+                return batch
+            }
+            guard !batch.isEmpty else { return }
+            do {
+                try await send(OTLPMessage(spans: batch, resource: settings.resource).bytes)
+                state.withLock { $0.sent += batch.count }
+            } catch {
+                let isFirst = state.withLock { state in
+                    defer { state.dropped += batch.count }
+                    return state.dropped == 0
+                }
+                logger.log(level: isFirst ? .warning : .debug, "spans cannot be sent to \(settings.endpoint): \(error)")
+            }
+        }
+    }
+}
