@@ -11,6 +11,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
     typealias OutboundOut = IOData
 
     private var deadlines: ConnectionDeadlines
+    private let connections: OpenConnections
+    private var id: OpenConnections.ID?
     private let onSlowReader: @Sendable () -> Void
     private var context: ChannelHandlerContext?
     private var timer: (deadline: NIODeadline, task: Scheduled<Void>)?
@@ -21,8 +23,14 @@ final class ConnectionGuard: ChannelDuplexHandler {
     private var isInputClosed = false
     private var running: Watch?
 
-    /// - Parameter onSlowReader: called when a connection is closed because its client does not read.
-    init(_ limits: ConnectionDeadlines.Limits, onSlowReader: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - connections: of the server.
+    ///   - onSlowReader: called when a connection is closed because its client does not read.
+    init(
+        _ limits: ConnectionDeadlines.Limits, among connections: OpenConnections,
+        onSlowReader: @escaping @Sendable () -> Void
+    ) {
+        self.connections = connections
         deadlines = ConnectionDeadlines(limits, now: .now())
         self.onSlowReader = onSlowReader
     }
@@ -30,19 +38,34 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// How many requests have come whose answers are not all written.
     var requestsInProgress: Int { deadlines.requestsInProgress }
 
-    func requestBegan() { deadlines.requestBegan() }
+    func requestBegan() {
+        deadlines.requestBegan()
+        if let id { connections.becomesBusy(id) }
+    }
 
     func requestEnded() { deadlines.requestEnded() }
 
     func answered() {
         deadlines.answered(now: .now())
+        if let id, requestsInProgress == 0, let context { connections.becomesIdle(id, makeRoom(context)) }
         scheduleCheck()
+    }
+
+    /// Closes the connection, unless a request has come meanwhile.
+    private func makeRoom(_ context: ChannelHandlerContext) -> @Sendable () -> Void {
+        let (loop, bound) = (context.eventLoop, NIOLoopBound(self, eventLoop: context.eventLoop))
+        return {
+            loop.execute {
+                if bound.value.requestsInProgress == 0 { bound.value.context?.close(promise: nil) }
+            }
+        }
     }
 
     // MARK: - What happens on the connection
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
+        id = connections.opened(makeRoom(context))
         scheduleCheck()
     }
 
@@ -95,6 +118,8 @@ final class ConnectionGuard: ChannelDuplexHandler {
 
     private func end() {
         context = nil
+        if let id { connections.closed(id) }
+        id = nil
         timer?.task.cancel()
         timer = nil
         running?.cancel()

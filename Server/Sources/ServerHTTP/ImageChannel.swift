@@ -11,12 +11,13 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
 
     let responder: HTTPChannelHandler.Responder
     let limits: ConnectionDeadlines.Limits
+    let connections: OpenConnections
     let onSlowReader: @Sendable () -> Void
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
             let pipeline = channel.pipeline.syncOperations
-            let connectionGuard = ConnectionGuard(limits, onSlowReader: onSlowReader)
+            let connectionGuard = ConnectionGuard(limits, among: connections, onSlowReader: onSlowReader)
             try pipeline.addHandler(connectionGuard)
             var parsing = NIOHTTPDecoderLimitConfiguration()
             parsing.maxHeaderFieldSize = 16 << 10

@@ -97,6 +97,10 @@ public struct ImageServer: Sendable {
         try await ServiceGroup(configuration: group).run()
     }
 
+    /// Connections beyond those that are wanted, of which the oldest that does nothing is closed then. Where all are busy, new ones
+    /// wait to be accepted.
+    private static let connectionsToSpare = 64
+
     private func application<Responder: HTTPResponder>(
         _ responder: Responder, _ address: ServerSettings.Address, _ onListening: @escaping @Sendable (Int) -> Void
     ) -> Application<Responder> where Responder.Context == ImageContext {
@@ -107,14 +111,18 @@ public struct ImageServer: Sendable {
             }
         let limits = ConnectionDeadlines.Limits(settings)
         let metrics = endpoint.metrics
+        let connections = OpenConnections(most: settings.maxClients)
         return Application(
             responder: responder,
             server: HTTPServerBuilder {
-                ImageChannel(responder: $0, limits: limits, onSlowReader: { metrics.countSlowReader() })
+                ImageChannel(
+                    responder: $0, limits: limits, connections: connections,
+                    onSlowReader: { metrics.countSlowReader() })
             },
             configuration: ApplicationConfiguration(
                 address: bind, serverName: "webimage", backlog: 1024,
-                availableConnectionsDelegate: MaximumAvailableConnections(settings.maxClients)),
+                availableConnectionsDelegate: MaximumAvailableConnections(settings.maxClients + Self.connectionsToSpare)
+            ),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)
     }
 }

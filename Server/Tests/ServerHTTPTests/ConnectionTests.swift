@@ -37,6 +37,20 @@ import WebImageTesting
         text.ranges(of: "HTTP/1.1 ").map { String(text[$0.upperBound...].prefix(3)) }
     }
 
+    @Test func whoDoesNothingMakesRoomForOthers() async throws {
+        try await RunningServer.run(["IMGPROXY_MAX_CLIENTS": "4"]) { server in
+            var idle: [RawConnection] = []
+            for _ in 0..<6 { idle.append(try await RawConnection(port: server.port)) }
+            // Half of a request is none.
+            try await idle[5].send("GET /health HTTP/1.1\r\n")
+            for _ in 0..<3 {
+                let answer = try await RawConnection.answer(get("/health", "Connection: close\r\n"), port: server.port)
+                #expect(statuses(answer) == ["200"])
+            }
+            for connection in idle.prefix(2) { try await connection.closed() }
+        }
+    }
+
     @Test func whoNeverReadsIsClosed() async throws {
         let origin = try bigPicture()
         try await RunningServer.run([:], { $0.writeResponseTimeout = .milliseconds(200) }) { server in
