@@ -26,6 +26,7 @@
     F(JxlDecoderSetImageOutBuffer) \
     F(JxlDecoderSetInput) \
     F(JxlDecoderSetKeepOrientation) \
+    F(JxlDecoderSetParallelRunner) \
     F(JxlDecoderSetPreferredColorProfile) \
     F(JxlDecoderSetUnpremultiplyAlpha) \
     F(JxlDecoderSkipFrames) \
@@ -48,6 +49,7 @@
     F(JxlEncoderSetFrameHeader) \
     F(JxlEncoderSetFrameLossless) \
     F(JxlEncoderSetICCProfile) \
+    F(JxlEncoderSetParallelRunner) \
     F(JxlEncoderUseBoxes) \
     F(JxlEncoderUseContainer)
 

@@ -17,7 +17,9 @@ extension ImageManager {
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions(),
         priority: LoadPriority = .normal
     ) async throws(WebImageError) -> [UInt8] {
-        try await onDecodeExecutor(priority) { [coders] () throws(WebImageError) in
+        var options = options
+        options.helpers = EncodeHelpers(loader.decoding.idleThreads)
+        return try await onDecodeExecutor(priority) { [coders, options] () throws(WebImageError) in
             try image.encoded(as: format, options, coders: coders)
         }
     }

@@ -55,6 +55,9 @@ public struct EncodeOptions: Hashable, Sendable {
     /// JPEG XL and TIFF hold all three, BMP and the other formats none of them.
     public var keepsMetadata: Bool
 
+    /// Who helps with an encode, and nobody else wants.
+    package var helpers = EncodeHelpers()
+
     /// The most that a side of such a copy has: EXIF's usual one.
     static let thumbnailSide = 160
 
@@ -86,4 +89,15 @@ public enum WebPContent: String, Hashable, Sendable, CaseIterable {
     /// Small and colourful.
     case icon
     case text
+}
+
+/// Threads that help with an encode: no part of what is encoded, and so of no identity.
+package struct EncodeHelpers: Hashable, Sendable {
+    package var threads: (any IdleThreads)?
+
+    package init(_ threads: (any IdleThreads)? = nil) { self.threads = threads }
+
+    package static func == (one: Self, other: Self) -> Bool { true }
+
+    package func hash(into hasher: inout Hasher) {}
 }

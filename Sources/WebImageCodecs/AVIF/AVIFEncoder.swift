@@ -5,6 +5,7 @@
     /// Writes one AVIF with whatever AV1 encoder libavif was built with: a still, or a sequence frame by frame. Not
     /// thread-safe.
     final class AVIFEncoder {
+        private static let mostHelpers = 3
         private static let longestSide = 65_536
         private static let defaultQuality = 60
         /// From here on colour keeps its full resolution.
@@ -30,7 +31,9 @@
             let worst = Int(AVIF_QUANTIZER_WORST_QUALITY)
             let quantizer =
                 options.isLossless ? AVIF_QUANTIZER_LOSSLESS : Int32(((100 - quality) * worst + 50) / 100)
-            handle.pointee.maxThreads = 1
+            // libaom's rows are worked on by several threads; what it writes is the same.
+            let helperCount = options.helpers.threads?.idleCount ?? 0
+            handle.pointee.maxThreads = 1 + Int32(min(helperCount, Self.mostHelpers))
             handle.pointee.speed = Int32(min(max(options.avifSpeed, 0), 10))
             handle.pointee.timescale = 1000
             handle.pointee.keyframeInterval = Self.keyframeInterval

@@ -6,8 +6,8 @@
     /// Decodes one JPEG XL as its bytes come; of an animation, the first frame, and then counts the others. libjxl
     /// renders into the sink's memory if the sink keeps the whole picture, else into memory of our own.
     final class JXLDecoder: ImageDecoder {
-        /// So many bytes are taken in between two checkpoints.
-        private static let pieceLength = 64 << 10
+        /// So many bytes are taken in between two checkpoints; more where others help, who find work in long pieces only.
+        private static let pieceLength = (alone: 64 << 10, helped: 1 << 20)
 
         private enum Stage {
             case header
@@ -37,7 +37,8 @@
         init(_ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) {
             self.options = options
             self.planner = plan
-            stream = try JXLStream([JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FULL_IMAGE])
+            stream = try JXLStream(
+                [JXL_DEC_BASIC_INFO, JXL_DEC_COLOR_ENCODING, JXL_DEC_FULL_IMAGE], helpers: options.idleThreads)
             scout = try JXLFrameScout(options.limits)
             boxes = JXLBoxReader(limit: max(options.limits.metadata.bytes, 0))
         }
@@ -48,7 +49,9 @@
             var rest = bytes.bindMemory(to: UInt8.self)
             while stage != .ended, !rest.isEmpty {
                 try options.checkpoint?()
-                let piece = UnsafeBufferPointer(rebasing: rest.prefix(Self.pieceLength))
+                let isHelped = options.idleThreads.map { $0.idleCount > 0 } ?? false
+                let length = isHelped ? Self.pieceLength.helped : Self.pieceLength.alone
+                let piece = UnsafeBufferPointer(rebasing: rest.prefix(length))
                 rest = UnsafeBufferPointer(rebasing: rest.dropFirst(piece.count))
                 try countBytes(piece.count)
                 try take(piece)

@@ -5,6 +5,7 @@
     /// libjxl's decoder of one file, and what it left of the bytes that it was given. Not thread-safe.
     final class JXLStream {
         let handle: OpaquePointer
+        private let help: JXLHelp?
         private let events: Int32
         /// What libjxl did not take of the bytes before: the beginning of a box, say.
         private var rest: [UInt8] = []
@@ -12,12 +13,17 @@
         /// - Parameters:
         ///   - events: which of libjxl's there are to be.
         ///   - joinsLayers: false: each layer of a frame is told of by itself.
-        init(_ events: [JxlDecoderStatus], joinsLayers: Bool = true) throws(WebImageError) {
+        ///   - helpers: who does parts of the work.
+        init(
+            _ events: [JxlDecoderStatus], joinsLayers: Bool = true, helpers: (any IdleThreads)? = nil
+        ) throws(WebImageError) {
             try OpenedLibrary.libjxl.check(.jxl)
             guard let handle = JxlDecoderCreate(nil) else {
                 throw WebImageError(.limitExceeded, "there is no memory for a JPEG XL decoder", format: .jxl)
             }
             self.handle = handle
+            help = JXLHelp(helpers)
+            if let help { _ = JxlDecoderSetParallelRunner(handle, JXLHelp.runner, help.opaque) }
             self.events = events.reduce(0) { $0 | Int32($1.rawValue) }
             let settings = [
                 JxlDecoderSubscribeEvents(handle, self.events),

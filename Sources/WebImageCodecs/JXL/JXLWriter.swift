@@ -22,6 +22,7 @@
         }
 
         private let handle: OpaquePointer
+        private let help: JXLHelp?
         private let settings: OpaquePointer
         private let channels: Int
         private var bytes: [UInt8] = []
@@ -30,6 +31,8 @@
             try OpenedLibrary.libjxl.check(.jxl, .cannotEncode)
             guard let handle = JxlEncoderCreate(nil) else { throw Self.noMemory() }
             self.handle = handle
+            help = JXLHelp(options.helpers.threads)
+            if let help { _ = JxlEncoderSetParallelRunner(handle, JXLHelp.runner, help.opaque) }
             guard let settings = JxlEncoderFrameSettingsCreate(handle, nil) else {
                 JxlEncoderDestroy(handle)
                 throw Self.noMemory()

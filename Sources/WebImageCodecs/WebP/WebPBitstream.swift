@@ -22,8 +22,10 @@ final class WebPBitstream {
     /// - Parameters:
     ///   - memory: for `size` pixels of RGBA, rows `bytesPerRow` apart; it must outlive this object.
     ///   - scaling: makes a smaller picture; `size` is the one that comes out then.
+    ///   - hasHelper: whether another thread may filter rows while this one reads the next.
     init(
-        _ memory: UnsafeMutableRawPointer, bytesPerRow: Int, size: PixelSize, scaling: WebPScaling? = nil
+        _ memory: UnsafeMutableRawPointer, bytesPerRow: Int, size: PixelSize, scaling: WebPScaling? = nil,
+        hasHelper: Bool = false
     ) throws(WebImageError) {
         config = .allocate(capacity: 1)
         config.initialize(to: WebPDecoderConfig())
@@ -37,6 +39,7 @@ final class WebPBitstream {
             rgba: memory.assumingMemoryBound(to: UInt8.self), stride: stride,
             size: bytesPerRow * (size.height - 1) + size.width * 4)
         scaling?.set(&config.pointee.options)
+        config.pointee.options.use_threads = hasHelper ? 1 : 0
         guard let handle = WebPIDecode(nil, 0, config) else {
             config.deallocate()
             throw WebImageError(.limitExceeded, "there is no memory for a WebP decoder", format: .webp)

@@ -24,7 +24,8 @@ extension WebPDecoder {
         picture = memory
         bitstream = try WebPBitstream(
             memory + frame.y * format.bytesPerRow + frame.x * 4, bytesPerRow: format.bytesPerRow,
-            size: scaling?.made ?? frame.size, scaling: scaling)
+            size: scaling?.made ?? frame.size, scaling: scaling,
+            hasHelper: options.idleThreads.map { $0.idleCount > 0 } ?? false)
     }
 
     /// Hands on the rows that libwebp has decoded; with the last one, those below a frame too.

@@ -12,8 +12,11 @@ struct WebPEncoder {
 
     private(set) var config = WebPConfig()
 
+    /// - Parameter method: of lossy pictures where the options say none.
     init(_ options: EncodeOptions, method: Int32 = Self.method) throws(WebImageError) {
         guard WebPConfigInit(&config) != 0 else { throw Self.otherVersion }
+        // It analyses two halves at a time, or alpha beside colour.
+        defer { config.thread_level = (options.helpers.threads?.idleCount ?? 0) > 0 ? 1 : 0 }
         if options.isLossless {
             _ = WebPConfigLosslessPreset(&config, Self.losslessLevel)
             config.exact = 1

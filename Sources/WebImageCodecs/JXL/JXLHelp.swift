@@ -1,0 +1,58 @@
+#if JXL
+    import CSysJXL
+    import Synchronization
+    import WebImageCore
+
+    /// Lets idle threads do parts of libjxl's work. What comes out is the same whoever does them.
+    final class JXLHelp: Sendable {
+        /// libjxl takes memory for each thread.
+        private static let mostThreads = 4
+        /// A loop of fewer parts is over before a helper has come, who then comes late to the next one.
+        private static let leastParts = 16
+
+        private let threads: any IdleThreads
+
+        init?(_ threads: (any IdleThreads)?) {
+            guard let threads else { return nil }
+            self.threads = threads
+        }
+
+        /// What libjxl gets to know of it; valid as long as it lives.
+        var opaque: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
+
+        /// One of libjxl's loops: `part` is called for each number of a range, on any thread, but never at once with the same number of
+        /// a thread.
+        static let runner: JxlParallelRunner = { opaque, work, prepare, part, start, end in
+            guard let opaque, let prepare, let part else { return JXL_PARALLEL_RET_RUNNER_ERROR }
+            let own = Unmanaged<JXLHelp>.fromOpaque(opaque).takeUnretainedValue()
+            return own.run(Loop(work: work, part: part), prepare, start, end)
+        }
+
+        private struct Loop: @unchecked Sendable {
+            // Sendable: libjxl means its parts to be called on several threads.
+            let work: UnsafeMutableRawPointer?
+            let part: JxlParallelRunFunction
+        }
+
+        private func run(_ loop: Loop, _ prepare: JxlParallelRunInit, _ start: UInt32, _ end: UInt32) -> Int32 {
+            let count = Int(end) - Int(start)
+            let threadCount = count < Self.leastParts ? 1 : max(1, min(1 + threads.idleCount, Self.mostThreads))
+            let code = prepare(loop.work, threadCount)
+            guard code == 0, count > 0 else { return code }
+            guard threadCount > 1 else {
+                for number in start..<end { loop.part(loop.work, number, 0) }
+                return 0
+            }
+            let next = Atomic(Int(start))
+            let takeNext: @Sendable (Int) -> Void = { thread in
+                while true {
+                    let number = next.wrappingAdd(1, ordering: .relaxed).oldValue
+                    guard number < Int(end) else { return }
+                    loop.part(loop.work, UInt32(number), thread)
+                }
+            }
+            threads.share(threadCount, takeNext)
+            return 0
+        }
+    }
+#endif
