@@ -13,6 +13,8 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
     let limits: ConnectionDeadlines.Limits
     let connections: OpenConnections
     let onSlowReader: @Sendable () -> Void
+    /// Makes the handler of answers that are in memory; nil: the connection has none.
+    let memoryAnswers: (@Sendable () -> MemoryAnswers)?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
@@ -29,6 +31,7 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
                 withEncoderConfiguration: .init(), withDecoderLimitConfiguration: parsing)
             try pipeline.addHandler(ConnectionRequests(connectionGuard))
             try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+            if let memoryAnswers { try pipeline.addHandler(memoryAnswers()) }
             try pipeline.addHandler(HTTPConnectionStateHandler(logger: logger))
             return try NIOAsyncChannel(
                 wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))

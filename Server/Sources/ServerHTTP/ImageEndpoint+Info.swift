@@ -25,7 +25,7 @@ extension ImageEndpoint {
         var url = URLGrammar.ParsedURL(source: source)
         url.cookies = cookies(request, record, source)
         var found = try await service.find(options, of: url, client: record.client?.key)
-        record.take(found, source)
+        record.take(found, SourceHost.name(of: source))
         found.result.replaceBytes(change(found.result.bytes))
         var answer = ResultAnswer(settings: settings, url: url, now: now()).answer(found, request.headerFields)
         answer.fields[.contentDisposition] = nil

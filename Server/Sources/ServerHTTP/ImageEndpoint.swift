@@ -3,6 +3,7 @@ public import Logging
 public import ServerConfiguration
 import ServerGrammar
 public import ServerImages
+import Synchronization
 import WebImage
 
 /// Takes requests and gives answers: routes, checks, and the fields that every answer has.
@@ -54,7 +55,8 @@ public struct ImageEndpoint: Sendable {
     func answerFromMemory(_ request: HTTPRequest, from peer: ClientAddress? = nil) -> Answer? {
         let begin = ContinuousClock.now
         let fields = request.headerFields
-        guard request.method == .get || request.method == .head, settings.secret == nil, !settings.clientHints,
+        guard request.method == .get || request.method == .head, settings.secret == nil, state.current == .ready,
+            !settings.clientHints,
             !settings.cookies.arePassedOn,
             fields[.transferEncoding] == nil, (fields[.contentLength] ?? "0") == "0",
             let known = knownURLs.known(.init(target: request.path ?? "", accept: fields[.accept])),
@@ -64,8 +66,8 @@ public struct ImageEndpoint: Sendable {
         if settings.tracing != nil { record.span = RequestSpan(request) }
         record.client = client(of: request, peer)
         metrics.begin()
-        record.take(found, known.url.source)
-        let answer = ResultAnswer(settings: settings, url: known.url, now: now())
+        record.take(found, known.host)
+        let answer = ResultAnswer(settings: settings, url: known.url, now: now(), known: known.disposition)
             .answer(found, fields)
         return finish(answer, request, record, since: begin)
     }
@@ -175,22 +177,25 @@ public struct ImageEndpoint: Sendable {
         if url.options.raw { return try await raw(url, request, &record) }
         let choice = service.maker.choice(url.options, AcceptedFormats(accept: request.headerFields[.accept]))
         let key = ImageService.key(url, choice)
-        // What expires must be read each time, and what is long is not worth the room.
-        if url.options.expires == 0, !settings.clientHints, !settings.cookies.arePassedOn,
-            target.utf8.count + (request.headerFields[.accept] ?? "").utf8.count <= 2048
-        {
-            let asked = KnownURLs.Asked(target: target, accept: request.headerFields[.accept])
-            knownURLs.keep(.init(url: url, key: key), asked)
-        }
         let found: ImageService.Found
         if let hit = service.cached(key, source: url.source) {
             found = hit
         } else {
             found = try await service.find(url, choice, client: record.client?.key)
         }
-        record.take(found, url.source)
-        return ResultAnswer(settings: settings, url: url, now: now())
-            .answer(found, request.headerFields)
+        let host = SourceHost.name(of: url.source)
+        record.take(found, host)
+        var answer = ResultAnswer(settings: settings, url: url, now: now())
+        let fileExtension = found.result.fileExtension
+        let disposition = ResultAnswer.Disposition(
+            fileExtension: fileExtension, text: answer.disposition(fileExtension))
+        answer.known = disposition
+        // What expires must be read each time, and what is long is not worth the room.
+        let asked = KnownURLs.Asked(target: target, accept: request.headerFields[.accept])
+        if url.options.expires == 0, !settings.clientHints, !settings.cookies.arePassedOn, asked.length <= 2048 {
+            knownURLs.keep(.init(url: url, key: key, host: host, disposition: disposition), asked)
+        }
+        return answer.answer(found, request.headerFields)
     }
 
     /// The client's cookies that go to the origin of a source.
@@ -239,7 +244,24 @@ public struct ImageEndpoint: Sendable {
         {
             return given
         }
-        return Base64URL.encode(
-            (0..<2).flatMap { _ in withUnsafeBytes(of: UInt64.random(in: .min ... .max)) { Array($0) } })
+        return RequestNumbers.next()
+    }
+}
+
+/// Names of requests that nobody named: no two of a process are the same, nor likely those of two processes.
+private enum RequestNumbers {
+    private static let state = Mutex(UInt64.random(in: .min ... .max))
+    private static let start = UInt64.random(in: .min ... .max)
+
+    static func next() -> String {
+        // SplitMix64: the system's own numbers, which nobody can guess, cost a microsecond.
+        var number = state.withLock { state in
+            state &+= 0x9E37_79B9_7F4A_7C15
+            return state
+        }
+        number = (number ^ (number >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        number = (number ^ (number >> 27)) &* 0x94D0_49BB_1331_11EB
+        number ^= number >> 31
+        return withUnsafeBytes(of: (start, number)) { Base64URL.encode($0) }
     }
 }

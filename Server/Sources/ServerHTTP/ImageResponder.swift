@@ -23,9 +23,6 @@ public struct ImageResponder: HTTPResponder {
     public func respond(to request: Request, context: ImageContext) async throws -> Response {
         let head = request.head
         let peer = ClientAddress(context.channel.remoteAddress)
-        if let answer = endpoint.answerFromMemory(head, from: peer) {
-            return Response(status: .init(code: answer.status), headers: answer.fields, body: Self.body(answer.body))
-        }
         let task = Task { [endpoint] in await endpoint.answer(head, from: peer) }
         let watch = ConnectionGuard.watch(task, on: context.channel)
         let answer = await task.value

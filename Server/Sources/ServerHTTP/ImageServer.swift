@@ -74,7 +74,11 @@ public struct ImageServer: Sendable {
     ///
     /// - Parameter onListening: told the port once the server listens.
     public func run(onListening: @escaping @Sendable (Int) -> Void = { _ in }) async throws {
-        let images = application(ImageResponder(endpoint: endpoint), settings.address) { [state] port in
+        let date = DateField(endpoint.now)
+        let memoryAnswers = { @Sendable [endpoint] in
+            MemoryAnswers({ endpoint.answerFromMemory($0, from: $1) }, date)
+        }
+        let images = application(ImageResponder(endpoint: endpoint), settings.address, memoryAnswers) { [state] port in
             state.become(.ready)
             onListening(port)
         }
@@ -100,9 +104,11 @@ public struct ImageServer: Sendable {
     /// Connections beyond those that are wanted, of which the oldest that does nothing is closed then. Where all are busy, new ones
     /// wait to be accepted.
     private static let connectionsToSpare = 64
+    static let name = "webimage"
 
     private func application<Responder: HTTPResponder>(
-        _ responder: Responder, _ address: ServerSettings.Address, _ onListening: @escaping @Sendable (Int) -> Void
+        _ responder: Responder, _ address: ServerSettings.Address,
+        _ memoryAnswers: (@Sendable () -> MemoryAnswers)? = nil, _ onListening: @escaping @Sendable (Int) -> Void
     ) -> Application<Responder> where Responder.Context == ImageContext {
         let bind: BindAddress =
             switch address {
@@ -117,10 +123,10 @@ public struct ImageServer: Sendable {
             server: HTTPServerBuilder {
                 ImageChannel(
                     responder: $0, limits: limits, connections: connections,
-                    onSlowReader: { metrics.countSlowReader() })
+                    onSlowReader: { metrics.countSlowReader() }, memoryAnswers: memoryAnswers)
             },
             configuration: ApplicationConfiguration(
-                address: bind, serverName: "webimage", backlog: 1024,
+                address: bind, serverName: Self.name, backlog: 1024,
                 availableConnectionsDelegate: MaximumAvailableConnections(settings.maxClients + Self.connectionsToSpare)
             ),
             onServerRunning: { channel in onListening(channel.localAddress?.port ?? 0) }, logger: logger)

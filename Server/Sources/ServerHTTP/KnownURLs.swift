@@ -8,12 +8,18 @@ final class KnownURLs: Sendable {
         var url: URLGrammar.ParsedURL
         /// Names the result.
         var key: String
+        /// Of the source.
+        var host: String?
+        /// The name that the result was given last.
+        var disposition: ResultAnswer.Disposition
     }
 
     /// What the meaning of a URL depends on.
     struct Asked: Hashable, Sendable {
         var target: String
         var accept: String?
+
+        var length: Int { target.utf8.count + (accept?.utf8.count ?? 0) }
     }
 
     private struct State {

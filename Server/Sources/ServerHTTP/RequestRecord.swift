@@ -21,12 +21,13 @@ struct RequestRecord: Sendable {
 
     init(id: String) { self.id = id }
 
-    mutating func take(_ found: ImageService.Found, _ source: String) {
+    /// - Parameter host: of the source.
+    mutating func take(_ found: ImageService.Found, _ host: String?) {
         cache = found.source
         cost = found.cost
         bytesOut = found.result.bytes.count
         bytesIn = found.cost == nil ? 0 : found.result.sourceBytes
-        sourceHost = SourceHost.name(of: source)
+        sourceHost = host
     }
 
     func write(to logger: Logger, _ request: HTTPRequest, pathPrefix: String) {

@@ -9,6 +9,14 @@ struct ResultAnswer {
     let settings: ServerSettings
     let url: URLGrammar.ParsedURL
     let now: Int
+    /// What is known already of the name that the result gets.
+    var known: Disposition?
+
+    /// The name that a client gets a result by.
+    struct Disposition: Sendable {
+        let fileExtension: String
+        let text: String
+    }
 
     private var options: ProcessingOptions { url.options }
     private var source: String { url.source }
@@ -91,7 +99,8 @@ struct ResultAnswer {
     }
 
     private func disposition(_ result: StoredResult) -> String {
-        disposition(result.fileExtension)
+        if let known, known.fileExtension == result.fileExtension { return known.text }
+        return disposition(result.fileExtension)
     }
 
     /// - Parameter fileExtension: nil: that of the source's own name.

@@ -37,6 +37,60 @@ import WebImageTesting
         text.ranges(of: "HTTP/1.1 ").map { String(text[$0.upperBound...].prefix(3)) }
     }
 
+    /// Answers from memory take a shorter way, which is not to be seen.
+    @Test func answersFromMemoryLookLikeOthers() async throws {
+        let origin = try OriginServer()
+        let body = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        origin.serve("/a.png", OriginResponse(headers: [("Cache-Control", "max-age=1000")], body: body))
+        try await RunningServer.run { server in
+            let path = RunningServer.path("w:20", origin)
+            func head(_ fields: String = "", method: String = "GET", close: Bool = true) async throws -> [String] {
+                let text = "\(method) \(path) HTTP/1.1\r\nHost: test\r\n\(fields)"
+                // The last request of a connection goes the long way: a second one is.
+                let last = get("/health", "Connection: close\r\n")
+                let all = close ? text + "Connection: close\r\n\r\n" : text + "\r\n" + last
+                let answer = try await RawConnection.answer(all, port: server.port)
+                let head = answer.ranges(of: "\r\n\r\n").first.map { answer[..<$0.lowerBound] } ?? answer[...]
+                return head.split(separator: "\r\n").map(String.init).sorted()
+            }
+            func names(_ head: [String]) -> [String] {
+                head.dropFirst().map { String($0.prefix { $0 != ":" }).lowercased() }.filter { $0 != "connection" }
+                    .sorted()
+            }
+            _ = try await head()
+            let (long, short) = (try await head(), try await head(close: false))
+            #expect(names(long) == names(short) && names(long).contains("date") && names(long).contains("server"))
+            #expect(short.contains { $0.lowercased() == "cache-status: webimage; hit; detail=memory" })
+            let tag = try #require(short.first { $0.lowercased().hasPrefix("etag: ") }?.dropFirst(6))
+            let known = try await head("If-None-Match: \(tag)\r\n", close: false)
+            #expect(known.contains("HTTP/1.1 304 Not Modified"))
+            #expect(!names(known).contains("content-length") && !names(known).contains("transfer-encoding"))
+            #expect(names(try await head(method: "HEAD", close: false)) == names(short))
+        }
+    }
+
+    /// A request that must wait is answered before one behind it whose answer is there.
+    @Test func answersKeepTheOrderOfRequests() async throws {
+        let gate = Gate()
+        let origin = try heldPicture(gate)
+        let body = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        origin.serve("/b.png", OriginResponse(headers: [("Cache-Control", "max-age=1000")], body: body))
+        try await RunningServer.run { server in
+            let there = "/_/f:webp/plain/\(origin.url("/b.png"))"
+            _ = try await RawConnection.answer(get(there, "Connection: close\r\n"), port: server.port)
+            let connection = try await RawConnection(port: server.port)
+            try await connection.send(
+                get(there) + get(RunningServer.path("f:png", origin)) + get(there)
+                    + get("/health", "Connection: close\r\n"))
+            _ = await origin.waitForHits("/a.png")
+            gate.open()
+            try await connection.closed()
+            let types = connection.text.split(separator: "\r\n")
+                .compactMap { $0.lowercased().hasPrefix("content-type: ") ? String($0.dropFirst(14)) : nil }
+            #expect(types == ["image/webp", "image/png", "image/webp", "text/plain"])
+        }
+    }
+
     @Test func whoDoesNothingMakesRoomForOthers() async throws {
         try await RunningServer.run(["IMGPROXY_MAX_CLIENTS": "4"]) { server in
             var idle: [RawConnection] = []
