@@ -22,7 +22,9 @@ import WebImageTesting
         private let program: ChildProgram
         private let folder: ScratchDirectory
 
-        init(_ balancer: Balancer) async throws {
+        /// - Parameter checks: whether servers are asked how they are. On a machine that is busy with tests, one that answers late
+        ///   counts as lost, and its sources go to others.
+        init(_ balancer: Balancer, checks: Bool = true) async throws {
             folder = try ScratchDirectory()
             servers = try (0..<3).map { _ in try OriginServer() }
             var source = URL(fileURLWithPath: #filePath)
@@ -36,6 +38,11 @@ import WebImageTesting
             }
             text = text.replacingOccurrences(of: ":8000", with: "127.0.0.1:\(port)")
             text = text.replacingOccurrences(of: "listen 8000", with: "listen 127.0.0.1:\(port)")
+            if !checks, balancer == .haproxy {
+                let ours = text
+                text = text.replacingOccurrences(of: "check inter 1s", with: "check inter 1h")
+                try #require(text != ours)
+            }
             let path = folder.path + "/" + name
             try text.write(toFile: path, atomically: true, encoding: .utf8)
             switch balancer {
@@ -68,7 +75,7 @@ import WebImageTesting
 
     /// Every way to write a source goes to the server of the source.
     @Test(arguments: installed) func allSizesOfASourceGoToOneServer(_ balancer: Balancer) async throws {
-        let rig = try await Rig(balancer)
+        let rig = try await Rig(balancer, checks: false)
         var used: Set<Int> = []
         for number in 0..<12 {
             let plain = "http://example.org/a%20\(number).jpg?b=c:d/e"

@@ -198,7 +198,8 @@ import WebImageTesting
         let answer = await server.get("/_/w:10/plain/\(encoded)")
         #expect(answer.status == 200, "\(answer.text)")
         #expect(try await answer.image().size.width == 10)
-        #expect(detail(await server.get("/_/w:10/plain/\(encoded)")) == "webimage; hit; detail=memory")
+        // It changed a moment ago, and says nothing of how long it stays as it is: it may be stale already.
+        #expect(detail(await server.get("/_/w:10/plain/\(encoded)")).hasPrefix("webimage; hit; detail="))
         #expect(await server.get("/info/_/plain/\(encoded)").text.contains("\"width\":64"))
         #expect(await server.get("/_/raw:1/plain/\(encoded)").status == 200)
     }
