@@ -33,7 +33,7 @@ public struct ImageReceiver: Sendable {
     public func expect(_ length: ByteCount) { transfer.expect(length, [:]) }
 
     /// Says what an origin would say of the bytes: `Content-Type`, `ETag`, `Last-Modified`, `Cache-Control` and whatever else
-    /// ``/WebImageCore/ResponseHead`` shall hold. Caches keep them by it as if they had come by HTTP.
+    /// ``ResponseHead`` shall hold. Caches keep them by it as if they had come by HTTP.
     ///
     /// May be called before the first byte, and need not be.
     ///
