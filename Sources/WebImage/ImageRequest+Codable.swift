@@ -71,7 +71,7 @@ extension ImageRequest.Decoding: Codable {
                 .option("convertsToSRGB", \.convertsToSRGB), .option("scalesInLinearLight", \.scalesInLinearLight),
                 .option("bitmapLimit", \.bitmapLimit), .option("firstFrameOnly", \.firstFrameOnly),
                 .option("frameLimit", \.frameLimit), .option("preloadsFrames", \.preloadsFrames),
-                .option("page", \.page),
+                .option("page", \.page), .option("usesEmbeddedThumbnail", \.usesEmbeddedThumbnail),
                 .option("formatHint", \.formatHint), .option("allowsPartial", \.allowsPartial),
                 .option("transformsAnimations", \.transformsAnimations),
                 .option("transformsVectors", \.transformsVectors),

@@ -148,7 +148,7 @@ public struct VectorRaster: Hashable, Sendable, Codable {
 /// (`Codable`): it is nil when options are read back.
 public struct DecodeOptions: Sendable, Codable {
     private enum CodingKeys: CodingKey {
-        case limits, keepsBitDepth, page
+        case limits, keepsBitDepth, page, usesEmbeddedThumbnail
     }
 
     public var limits: DecodeLimits
@@ -156,6 +156,9 @@ public struct DecodeOptions: Sendable, Codable {
     public var keepsBitDepth: Bool
     /// Which page of a file of several pages, 0 for the first; for coders that read such. Default 0.
     public var page = 0
+    /// Whether the small copy that a file may hold is decoded in place of the picture, for coders that read such (HEIC). Default
+    /// false.
+    public var usesEmbeddedThumbnail = false
     /// Called between rows and pieces of work; what it throws ends the decode. It tells of deadlines and cancels.
     public var checkpoint: (@Sendable () throws(WebImageError) -> Void)?
     /// Who helps where a picture can be decoded in parts, and nobody else wants them.

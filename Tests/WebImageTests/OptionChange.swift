@@ -45,6 +45,7 @@ struct OptionChange: Sendable, CustomTestStringConvertible {
         OptionChange("preloadsFrames") { $0.decoding.preloadsFrames = true },
         OptionChange("transformsAnimations") { $0.decoding.transformsAnimations = false },
         OptionChange("transformsVectors") { $0.decoding.transformsVectors = false },
+        OptionChange("usesEmbeddedThumbnail") { $0.decoding.usesEmbeddedThumbnail = true },
         OptionChange("frameLimit") { $0.decoding.frameLimit = 3 },
         OptionChange("requiresAnimation") { $0.decoding.requiresAnimation = true },
         OptionChange("page") { $0.decoding.page = 3 },

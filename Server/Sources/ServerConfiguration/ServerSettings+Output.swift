@@ -35,6 +35,7 @@ extension ServerSettings {
         output.stripColorProfile = reader.flag("IMGPROXY_STRIP_COLOR_PROFILE", true)
         output.autoRotate = reader.flag("IMGPROXY_AUTO_ROTATE", true)
         output.preserveHDR = reader.flag("IMGPROXY_PRESERVE_HDR", false)
+        output.enforcesThumbnail = reader.flag("IMGPROXY_ENFORCE_THUMBNAIL", false)
         output.linearLight = reader.flag("IMGPROXY_USE_LINEAR_COLORSPACE", false)
         output.returnAttachment = reader.flag("IMGPROXY_RETURN_ATTACHMENT", false)
         output.sanitizesSVG = reader.flag("IMGPROXY_SANITIZE_SVG", true)

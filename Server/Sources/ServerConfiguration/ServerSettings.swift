@@ -73,6 +73,8 @@ public struct ServerSettings: Sendable {
         public var autoRotate = true
         public var preserveHDR = false
         public var linearLight = false
+        /// Whether the small copy that a HEIC holds is used in place of the picture.
+        public var enforcesThumbnail = false
         public var returnAttachment = false
         /// Whether drawings are drawn also where no other format is asked for.
         public var rasterizesSVG = false

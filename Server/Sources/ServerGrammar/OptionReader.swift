@@ -206,8 +206,7 @@ struct OptionReader {
         case .keepCopyright: options.keepCopyright = try flag(arguments)
         case .stripColorProfile: options.stripColorProfile = try flag(arguments)
         case .preserveHDR: options.preserveHDR = try flag(arguments)
-        case .enforceThumbnail:
-            guard try !flag(arguments) else { throw .invalidURL("\(arguments.name) is not available in this server") }
+        case .enforceThumbnail: options.enforceThumbnail = try flag(arguments)
         case .quality: options.quality = try quality(try arguments.only(), arguments)
         case .formatQuality:
             guard !arguments.all.isEmpty, arguments.all.count % 2 == 0 else {

@@ -44,6 +44,7 @@ public struct ProcessingOptions: Hashable, Sendable {
     public var keepCopyright: Bool?
     public var stripColorProfile: Bool?
     public var preserveHDR: Bool?
+    public var enforceThumbnail: Bool?
     /// 0: by the format.
     public var quality = 0
     public var formatQuality: [ResultFormat: Int] = [:]

@@ -17,7 +17,7 @@ extension ProcessingOptions {
             let place = mark.place
             parts.append("wm=\(mark.opacity),\(place.kind.rawValue),\(place.x),\(place.y),\(mark.tiles),\(mark.scale)")
         }
-        let flags = [stripMetadata, keepCopyright, stripColorProfile, preserveHDR].map(text)
+        let flags = [stripMetadata, keepCopyright, stripColorProfile, preserveHDR, enforceThumbnail].map(text)
         parts.append("m=" + flags.joined(separator: ","))
         let qualities = formatQuality.sorted { $0.key.rawValue < $1.key.rawValue }.map {
             "\($0.key.rawValue):\($0.value)"

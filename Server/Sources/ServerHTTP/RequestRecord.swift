@@ -33,7 +33,7 @@ struct RequestRecord: Sendable {
     func write(to logger: Logger, _ request: HTTPRequest, pathPrefix: String) {
         func milliseconds(_ seconds: Double?) -> String? { seconds.map { "\(Int(($0 * 1000).rounded()))" } }
         let all: [(String, String?)] = [
-            ("request_id", id), ("method", request.method.rawValue),
+            ("request_id", id), ("trace_id", span?.traceID), ("method", request.method.rawValue),
             ("path", Self.logged(request.path ?? "", pathPrefix)), ("status", "\(status)"),
             ("client_ip", client?.text), ("duration_ms", milliseconds(seconds)),
             ("queue_ms", milliseconds(cost?.queue)), ("fetch_ms", milliseconds(cost?.fetch)),

@@ -1,6 +1,7 @@
 import HTTPTypes
 import ServerGrammar
 import ServerImages
+import ServerTracing
 import Tracing
 
 /// The span of a request, by OpenTelemetry's names for HTTP servers.
@@ -18,6 +19,9 @@ struct RequestSpan: Sendable {
         InstrumentationSystem.instrument.extract(request.headerFields, into: &context, using: Fields())
         span = startSpan("webimage.http", context: context, ofKind: .server)
     }
+
+    /// For the log.
+    var traceID: String? { span.context.traceIdentity?.traceText }
 
     /// What is done for the request belongs to it.
     func run<Value>(_ work: () async -> Value) async -> Value {

@@ -40,6 +40,7 @@ public struct PicturePlan: Sendable {
             $0.decoding.scalesInLinearLight = settings.output.linearLight
             $0.decoding.firstFrameOnly = isStill || frames == 1
             $0.decoding.frameLimit = frames
+            $0.decoding.usesEmbeddedThumbnail = options.enforceThumbnail ?? settings.output.enforcesThumbnail
             $0.decoding.limits = limits
             if let bytes = options.security.sourceFileSize, bytes > 0 { $0.http.bodyLimit = ByteCount(bytes) }
             if options.autoRotate ?? settings.output.autoRotate {

@@ -140,6 +140,21 @@ import WebImageTesting
         #expect(await server.picture("w:10/skp:png/f:webp").bytes != original)
     }
 
+    @Test(.enabled(if: CoderRegistry.standard.encodableFormats.contains(.heic), "there is no encoder of HEIC"))
+    func theSmallCopyOfAHEICIsUsedWhereItIsWanted() async throws {
+        var options = EncodeOptions()
+        options.embedsThumbnail = true
+        let bytes = try SamplePictures.sunset(PixelSize(width: 640, height: 480)).encoded(as: .heic, options)
+        for (variables, path) in [([:], "eth:1"), (["IMGPROXY_ENFORCE_THUMBNAIL": "1"], "q:70")] {
+            let server = try TestServer(variables)
+            server.origin.serve("/a.heic", OriginResponse(body: bytes))
+            #expect(
+                try await server.picture("\(path)/f:png", "/a.heic").image().size == PixelSize(width: 160, height: 120))
+            #expect(
+                try await server.picture("eth:0/f:png", "/a.heic").image().size == PixelSize(width: 640, height: 480))
+        }
+    }
+
     @Test func namesAndDispositions() async throws {
         let server = try TestServer()
         try server.serve()

@@ -155,6 +155,7 @@ extension DecodeSession {
             limits: plan.recipe.decoding.limits, keepsBitDepth: plan.recipe.decoding.keepsBitDepth,
             checkpoint: { [unowned self] () throws(WebImageError) in try self.checkpoint() })
         options.page = plan.recipe.decoding.page
+        options.usesEmbeddedThumbnail = plan.recipe.decoding.usesEmbeddedThumbnail
         options.idleThreads = service.idleThreads
         work.decoder = try coder.makeDecoder(options) { [unowned self] header throws(WebImageError) in
             try self.makePlan(header, coder)

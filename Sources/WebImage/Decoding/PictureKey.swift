@@ -97,6 +97,7 @@ private struct KeyText {
         if decoding.scalesInLinearLight { add("l", number: 1) }
         if let limit = decoding.bitmapLimit { add("b", number: limit.bytes) }
         if decoding.firstFrameOnly { add("1", number: 1) }
+        if decoding.usesEmbeddedThumbnail { add("3", number: 1) }
         if let limit = decoding.frameLimit { add("2", number: limit) }
         if !decoding.transformsAnimations { add("n", number: 0) }
         if !decoding.transformsVectors { add("v", number: 0) }

@@ -49,6 +49,7 @@ struct PictureRecipe: Sendable {
         recipe.decoding.bitmapLimit = nil
         recipe.decoding.scalesInLinearLight = false
         recipe.decoding.page = 0
+        recipe.decoding.usesEmbeddedThumbnail = false
         if format != nil {
             recipe.decoding.coder = nil
             recipe.decoding.formatHint = nil

@@ -96,9 +96,10 @@ extension Loader {
 }
 
 extension ImageRequest {
-    /// Whether it chooses a page, a format or a coder: another request may read the same bytes.
+    /// Whether it chooses a page, a small copy, a format or a coder: another request may read the same bytes.
     fileprivate var saysHowToDecode: Bool {
         let decoding = options.decoding
-        return decoding.page != 0 || decoding.formatHint != nil || decoding.coder != nil
+        return decoding.page != 0 || decoding.usesEmbeddedThumbnail || decoding.formatHint != nil
+            || decoding.coder != nil
     }
 }

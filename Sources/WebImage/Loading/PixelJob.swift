@@ -12,6 +12,7 @@ struct BytesKey: Hashable, Sendable {
     let formatHint: ImageFormat?
     let keepsBitDepth: Bool
     let page: Int
+    let usesEmbeddedThumbnail: Bool
     let limits: DecodeLimits
     /// Without what concerns one of its pictures only.
     let caching: ImageRequest.Caching
@@ -29,6 +30,7 @@ struct BytesKey: Hashable, Sendable {
         formatHint = request.options.decoding.formatHint
         keepsBitDepth = request.options.decoding.keepsBitDepth
         page = request.options.decoding.page
+        usesEmbeddedThumbnail = request.options.decoding.usesEmbeddedThumbnail
         limits = request.options.decoding.limits
         caching = request.options.caching.ofBytes
         retriesFailed = request.options.retriesFailed

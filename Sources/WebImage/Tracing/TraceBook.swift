@@ -121,6 +121,7 @@ extension BytesKey {
         if download != other.download { return "the requests differ: in URL, headers, credentials or hooks" }
         if coder != other.coder || formatHint != other.formatHint { return "the coders or format hints differ" }
         if keepsBitDepth != other.keepsBitDepth { return "one of them keeps the bit depth" }
+        if usesEmbeddedThumbnail != other.usesEmbeddedThumbnail { return "one of them wants the embedded thumbnail" }
         if page != other.page { return "they are of different pages" }
         if limits != other.limits { return "the decode limits differ" }
         if retriesFailed != other.retriesFailed { return "one of them asks also for URLs that failed" }

@@ -108,8 +108,9 @@
                 let content = nextBox + boxes.contentOffset(at: nextBox, in: all)..<nextBox + length
                 nextBox += length
                 guard type == "meta" else { continue }
-                let items = try HEIFItems(boxes, meta: content)
+                var items = try HEIFItems(boxes, meta: content)
                 if items.primary == nil, isSequence || hasSequenceBrand { throw sequence }
+                if options.usesEmbeddedThumbnail { items.chooseThumbnail() }
                 self.items = items
                 stage = .header
                 return

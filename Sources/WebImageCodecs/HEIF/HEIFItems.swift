@@ -33,7 +33,10 @@
 
         /// Of the bytes so far: to be set again when more have come.
         var boxes: BoxReader
+        /// The picture that is decoded.
         private(set) var primary: Int?
+        /// The picture of which that is a small copy; nil: it is none.
+        private(set) var whole: Int?
         private(set) var items: [Int: Item] = [:]
         private(set) var properties: [BoxReader.Box] = []
         private(set) var references: [Reference] = []
@@ -54,6 +57,24 @@
                 default: break
                 }
             }
+        }
+
+        /// Takes the largest small copy of the primary picture in its place, where there is one.
+        mutating func chooseThumbnail() {
+            guard let picture = primary, whole == nil else { return }
+            let copies = references.filter { $0.type == "thmb" && $0.to.contains(picture) }.map(\.from)
+            guard let best = copies.max(by: { area(of: $0) < area(of: $1) }), items[best] != nil else { return }
+            (whole, primary) = (picture, best)
+        }
+
+        /// By its `ispe` property; 0 where it has none.
+        private func area(of id: Int) -> Int {
+            guard let size = properties(of: id).first(where: { $0.type == "ispe" }),
+                let rest = boxes.full(size.content)?.rest, let width = boxes.integer(at: rest.lowerBound, 4, in: rest),
+                let height = boxes.integer(at: rest.lowerBound + 4, 4, in: rest)
+            else { return 0 }
+            let (area, overflow) = width.multipliedReportingOverflow(by: height)
+            return overflow ? 0 : area
         }
 
         private mutating func readPrimary(_ content: Range<Int>) {

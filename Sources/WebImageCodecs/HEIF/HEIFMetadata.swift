@@ -17,8 +17,8 @@
 
         /// Where the data of the first item of a kind is that is about the primary picture; empty when there is none.
         private func places(_ limits: DecodeLimits, of isWanted: (Item) -> Bool) -> [Range<Int>] {
-            guard let primary else { return [] }
-            let about = references.filter { $0.type == "cdsc" && $0.to.contains(primary) }.map(\.from)
+            guard let described = whole ?? primary else { return [] }
+            let about = references.filter { $0.type == "cdsc" && $0.to.contains(described) }.map(\.from)
             guard let id = about.first(where: { items[$0].map(isWanted) == true }) else { return [] }
             return (try? data(of: id, limit: limits.metadata.bytes)) ?? []
         }

@@ -185,11 +185,13 @@ extension DecodeOptions: WireValue {
         writer.put(limits)
         writer.put(keepsBitDepth)
         writer.put(page)
+        writer.put(usesEmbeddedThumbnail)
     }
 
     init(from reader: inout WireReader) throws(WireReader.Fault) {
         self.init(limits: try reader.value(), keepsBitDepth: try reader.bool())
         page = try reader.int()
+        usesEmbeddedThumbnail = try reader.bool()
     }
 }
 

@@ -85,6 +85,34 @@
             #expect(header != nil && header?.iccProfile == nil)
         }
 
+        @Test(arguments: [Orientation.up, .right]) func theSmallCopyIsDecodedWhereItIsWanted(_ orientation: Orientation)
+            throws
+        {
+            let image = try SamplePictures.sunset(PixelSize(width: 640, height: 480)).with {
+                $0.orientation = orientation
+            }
+            var options = EncodeOptions(keepsMetadata: true)
+            options.embedsThumbnail = true
+            let file = try Self.file(
+                image.replacingMetadata(ImageMetadata(xmp: Array("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8))),
+                options)
+            var wanted = DecodeOptions()
+            wanted.usesEmbeddedThumbnail = true
+            let (whole, small) = (CoderDecode(HEIFCoder(), file), CoderDecode(HEIFCoder(), file, options: wanted))
+            // A file is turned when it is decoded, its small copy as well.
+            func turned(_ width: Int, _ height: Int) -> PixelSize {
+                orientation.storedSize(of: PixelSize(width: width, height: height))
+            }
+            #expect(whole.format?.size == turned(640, 480))
+            #expect(small.error == nil && small.format?.size == turned(160, 120))
+            #expect(small.header?.metadata.xmp != nil && small.header?.metadata.xmp == whole.header?.metadata.xmp)
+            // In pieces, too; and a file without one gives the picture.
+            let pieces = CoderDecode(HEIFCoder(), file, options: wanted, length: randomLengths(seed: 3, most: 900))
+            #expect(pieces.pixels == small.pixels)
+            let plain = CoderDecode(HEIFCoder(), try Self.file(image), options: wanted)
+            #expect(plain.format?.size == turned(640, 480))
+        }
+
         @Test func lowerQualityIsSmaller() throws {
             let image = try Drawings.noise(64, 64, alpha: .opaque)
             let sizes = try [20, 60, 90].map { try Self.file(image, EncodeOptions(quality: $0)).count }
