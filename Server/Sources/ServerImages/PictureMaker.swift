@@ -82,24 +82,39 @@ public struct PictureMaker: Sendable {
     private func load(
         _ plan: PicturePlan, _ request: ImageRequest, _ choice: FormatChoice, _ priority: LoadPriority
     ) async throws(WebImageError) -> (Made, tags: [UInt64], isKept: Bool) {
-        if let (original, head, source) = try await unprocessed(plan, request, choice) {
-            return (original, SourceTags.hashes(of: head), source != .network)
-        }
-        if plan.mayHandOnDrawing, let (drawing, head, source) = try await drawing(plan, request) {
-            return (drawing, SourceTags.hashes(of: head), source != .network)
+        if plan.mayHandOn(settings.output.skipProcessing) {
+            let original = try await original(request)
+            let (tags, isKept) = (SourceTags.hashes(of: original.head), original.source != .network)
+            if let made = try await handedOn(original, plan, choice, request.decoding.limits) {
+                return (made, tags, isKept)
+            }
+            // All of it is here: it is not got again.
+            if let data = original.data {
+                let response = try await manager.image(for: request.of(data, named: plan.source))
+                return (try await result(of: response, original.head, plan, choice, priority), tags, isKept)
+            }
         }
         let response = try await manager.image(for: request)
-        if plan.handsOnDrawings, response.image.info.format == .svg,
-            let (drawing, head, source) = try await drawing(plan, request)
-        {
-            return (drawing, SourceTags.hashes(of: head), source != .network)
+        if plan.handsOnDrawings, response.image.info.format == .svg {
+            let original = try await original(request)
+            if let made = try await handedOn(original, plan, choice, request.decoding.limits) {
+                return (made, SourceTags.hashes(of: original.head), original.source != .network)
+            }
         }
-        let made = try await result(of: response, plan, choice, priority)
+        let made = try await result(of: response, response.head, plan, choice, priority)
         return (made, SourceTags.hashes(of: response.head), response.source != .network)
     }
 
+    private func original(_ request: ImageRequest) async throws(WebImageError) -> OriginalResponse {
+        var whole = request
+        whole.options.includesData = true
+        return try await manager.keepOriginal(for: whole)
+    }
+
+    /// - Parameter head: of the origin's answer.
     private func result(
-        of response: ImageResponse, _ plan: PicturePlan, _ choice: FormatChoice, _ priority: LoadPriority
+        of response: ImageResponse, _ head: ResponseHead?, _ plan: PicturePlan, _ choice: FormatChoice,
+        _ priority: LoadPriority
     ) async throws(WebImageError) -> Made {
         let image = response.image
         Self.traceStages(of: response.timings)
@@ -125,7 +140,7 @@ public struct PictureMaker: Sendable {
         let original = image.info.originalSize ?? image.size
         let result = StoredResult(
             bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
-            freshness: freshness(response.head, plan.source), sourceSize: original, resultSize: image.displaySize,
+            freshness: freshness(head, plan.source), sourceSize: original, resultSize: image.displaySize,
             sourceBytes: Int(response.byteCount?.bytes ?? 0))
         var cost = Cost()
         let timings = response.timings
@@ -202,53 +217,31 @@ public struct PictureMaker: Sendable {
         }
     }
 
-    /// The original as it is, where the options or the configuration want that for its format.
-    private func unprocessed(
-        _ plan: PicturePlan, _ request: ImageRequest, _ choice: FormatChoice
-    ) async throws(WebImageError) -> (Made, ResponseHead?, ImageSource)? {
-        let skipped = plan.options.skipProcessing.union(settings.output.skipProcessing)
-        guard !skipped.isEmpty else { return nil }
-        let details = try await manager.details(for: request)
-        let header = details.header
-        guard let format = ResultFormat(name: header.format.rawValue), skipped.contains(format) else { return nil }
-        let picture = FormatChoice.Picture(
-            format: header.format, size: header.displaySize, hasAlpha: header.hasAlpha,
-            isAnimated: (header.frameCount ?? 1) > 1)
-        guard (try? choice.format(for: picture)) == format else { return nil }
-        var whole = request
-        whole.options.includesData = true
-        let original = try await manager.keepOriginal(for: whole)
-        guard let bytes = original.data else { return nil }
-        let made = Made(
+    /// The original as it is, where the options or the configuration want that for its format; a drawing without what browsers would
+    /// run in it.
+    ///
+    /// - Returns: nil where a picture is to be made of it.
+    private func handedOn(
+        _ original: OriginalResponse, _ plan: PicturePlan, _ choice: FormatChoice, _ limits: DecodeLimits
+    ) async throws(WebImageError) -> Made? {
+        let header = original.header
+        guard let format = ResultFormat(name: header.format.rawValue), var bytes = original.data else { return nil }
+        if format == .svg, plan.handsOnDrawings {
+            if settings.output.sanitizesSVG { bytes = try await Self.withoutScripts(bytes, limits) }
+        } else if plan.options.format == .svg {
+            throw WebImageError(.cannotEncode, "only a drawing can be an SVG", format: .svg)
+        } else {
+            let picture = FormatChoice.Picture(
+                format: header.format, size: header.displaySize, hasAlpha: header.hasAlpha,
+                isAnimated: (header.frameCount ?? 1) > 1)
+            guard plan.skips(format, settings.output.skipProcessing), (try? choice.format(for: picture)) == format
+            else { return nil }
+        }
+        return Made(
             result: StoredResult(
                 bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
                 freshness: freshness(original.head, plan.source), sourceSize: header.displaySize,
-                resultSize: header.displaySize,
-                sourceBytes: bytes.count))
-        return (made, original.head, original.source)
-    }
-
-    /// A drawing as it is, without what browsers would run in it.
-    ///
-    /// - Returns: nil where the source is something else.
-    private func drawing(
-        _ plan: PicturePlan, _ request: ImageRequest
-    ) async throws(WebImageError) -> (Made, ResponseHead?, ImageSource)? {
-        var whole = request
-        whole.options.includesData = true
-        let original = try await manager.keepOriginal(for: whole)
-        guard original.header.format == .svg, var bytes = original.data else {
-            guard plan.options.format == .svg else { return nil }
-            throw WebImageError(.cannotEncode, "only a drawing can be an SVG", format: .svg)
-        }
-        if settings.output.sanitizesSVG { bytes = try await Self.withoutScripts(bytes, request.decoding.limits) }
-        let size = original.header.displaySize
-        let made = Made(
-            result: StoredResult(
-                bytes: bytes, mediaType: ResultFormat.svg.mediaType, fileExtension: ResultFormat.svg.fileExtension,
-                storedAt: now(), freshness: freshness(original.head, plan.source), sourceSize: size, resultSize: size,
-                sourceBytes: original.data?.count ?? 0))
-        return (made, original.head, original.source)
+                resultSize: header.displaySize, sourceBytes: original.data?.count ?? 0))
     }
 
     private static func withoutScripts(
@@ -283,6 +276,17 @@ public struct PictureMaker: Sendable {
         } catch {
             throw RequestRefusal(error, source: url.source)
         }
+    }
+}
+
+extension ImageRequest {
+    /// The same picture of bytes that are there.
+    fileprivate func of(_ data: [UInt8], named name: String) -> ImageRequest {
+        var request = ImageRequest(data: data, name: name)
+        request.options.decoding = options.decoding
+        request.options.transformers = options.transformers
+        (request.options.timeout, request.options.priority) = (options.timeout, options.priority)
+        return request
     }
 }
 

@@ -101,10 +101,18 @@ public struct PicturePlan: Sendable {
     /// Whether a drawing (SVG) is handed on as it is: where no other format is asked for.
     var handsOnDrawings: Bool { options.format == .svg || options.format == nil && !settings.output.rasterizesSVG }
 
-    /// Whether the source may be a drawing that is handed on, as far as its name tells.
-    var mayHandOnDrawing: Bool {
+    /// Whether the source may be handed on as it is, as far as URL and settings tell.
+    func mayHandOn(_ skipped: Set<ResultFormat>) -> Bool {
         let path = source.prefix { $0 != "?" && $0 != "#" }
-        return handsOnDrawings && (options.format == .svg || path.lowercased().hasSuffix(".svg"))
+        return !skipped.union(options.skipProcessing).isEmpty || options.format == .svg
+            || handsOnDrawings && path.lowercased().hasSuffix(".svg")
+    }
+
+    /// Whether a picture of a format is left as it is.
+    ///
+    /// - Parameter skipped: the formats that the settings name.
+    func skips(_ format: ResultFormat, _ skipped: Set<ResultFormat>) -> Bool {
+        skipped.contains(format) || options.skipProcessing.contains(format)
     }
 
     /// Whether the result is expected to be seen through in parts.

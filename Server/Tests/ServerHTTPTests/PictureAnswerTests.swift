@@ -136,6 +136,10 @@ import WebImageTesting
         try server.serve()
         let original = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
         #expect(await server.picture("w:10/skp:png").bytes == original)
+        #expect(server.origin.hits("/a.png") == 1)
+        // What is not skipped after all is made of the bytes that are here.
+        #expect(await server.picture("w:10/skp:gif").bytes != original)
+        #expect(server.origin.hits("/a.png") == 2)
         #expect(await server.picture("w:10/skp:jpg").bytes != original)
         #expect(await server.picture("w:10/skp:png/f:webp").bytes != original)
     }

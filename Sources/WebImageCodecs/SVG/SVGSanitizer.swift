@@ -39,6 +39,8 @@
             "link", "form",
         ]
 
+        private static let animatedValues: Set = ["to", "from", "by", "values"]
+
         private var cursor: XMLCursor
         private var output: [UInt8] = []
         /// The names of the elements that are open, as they are written.
@@ -190,6 +192,8 @@
             .lowercased()
             if name == "attributename", text.split(separator: ":").last?.hasPrefix("on") == true { return false }
             if text.contains("javascript:") || text.contains("vbscript:") { return false }
+            // What an animation gives to a link later.
+            if Self.animatedValues.contains(name) { return !text.contains("data:") }
             guard name == "href" || name == "src", text.hasPrefix("data:") else { return true }
             // A picture runs nothing; a drawing as the content of another does.
             return text.hasPrefix("data:image/")

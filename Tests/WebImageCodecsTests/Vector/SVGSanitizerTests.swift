@@ -36,6 +36,7 @@
             ("<a href='&#106;avascript&#x3a;x'/>", "<a/>"), ("<a href='JaVaScRiPt:x'/>", "<a/>"),
             ("<a href='&#x1;javascript:x'/>", "<a/>"), ("<a href='vbscript:x'/>", "<a/>"),
             ("<animate attributeName='href' values='#a;javascript:x'/>", "<animate attributeName='href'/>"),
+            ("<set attributeName='href' to='data:image/svg+xml;base64,AAAA#x'/>", "<set attributeName='href'/>"),
             ("<set attributeName='onclick' to='x'/>", "<set to='x'/>"),
             ("<use href='data:image/svg+xml;base64,AAAA#x'/>", "<use/>"), ("<a href='data:text/html,x'/>", "<a/>"),
             ("<?xml-stylesheet href='x.xsl'?><g/>", "<g/>"), ("<meta http-equiv='refresh' content='0'/>", ""),
