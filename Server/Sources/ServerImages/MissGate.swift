@@ -21,6 +21,7 @@ public final class MissGate: Sendable {
         let rank: Int
         /// How long it was waited for.
         public let waited: Duration
+        let began: ContinuousClock.Instant
     }
 
     private enum Outcome: Sendable {
@@ -54,8 +55,8 @@ public final class MissGate: Sendable {
         }
     }
 
-    /// Under overload half as many again are let in as keep the threads busy: a queue that never empties makes all wait and
-    /// nothing faster.
+    /// Under overload half as many of a host are let in again as keep the threads busy: a queue that never empties makes all wait and
+    /// nothing faster. Of a host, since those that wait for a slow origin say nothing of the threads, nor of other origins.
     private static let reserve = 1.5
     /// An overload is over when none are left, and none were refused for so long.
     private static let overload = Duration.seconds(1)
@@ -94,8 +95,13 @@ public final class MissGate: Sendable {
     public var count: Int { state.withLock { $0.queue.count } }
     /// How many wait for their turn.
     public var waiting: Int { state.withLock { $0.queue.waiting } }
-    /// Whether the next one of a host without pictures here would take the place of another, or be refused.
-    public var isFull: Bool { state.withLock { $0.queue.isFull || refusal($0, host: "") != nil } }
+    /// Whether the next one of a host without pictures here would take the place of another, or be refused; and under overload.
+    public var isFull: Bool {
+        state.withLock { state in
+            let isOverloaded = state.overloadedAt.map { now() - $0 <= Self.overload } ?? false
+            return isOverloaded || state.queue.isFull || refusal(state, host: "") != nil
+        }
+    }
 
     /// Whether pictures of the same host that began earlier keep the threads busy already: others go before it then.
     func isLate(_ place: Place) -> Bool { place.rank >= 2 * threads }
@@ -115,15 +121,15 @@ public final class MissGate: Sendable {
             give(up: number, host, RequestRefusal.clientGone)
         }
         switch outcome {
-        case .begins(let rank): return Place(host: host, rank: rank, waited: ContinuousClock.now - begin)
+        case .begins(let rank): return Place(host: host, rank: rank, waited: ContinuousClock.now - begin, began: now())
         case .refused(let refusal): throw refusal
         }
     }
 
-    /// - Parameter spent: nil when it came to nothing.
+    /// - Parameter spent: nil when it came to nothing: then its source was waited for all the time.
     public func leave(_ place: Place, _ spent: Spent?) {
         let begun = state.withLock { state in
-            if let spent { state.learn(spent) }
+            state.learn(spent ?? Spent(work: state.cost.work, fetch: (now() - place.began).inSeconds))
             defer { adapt(&state) }
             return state.queue.leave(place.host).compactMap { turn in
                 state.waiters.removeValue(forKey: turn.number).map { ($0, turn.rank) }
@@ -187,11 +193,11 @@ public final class MissGate: Sendable {
             state.overloadedAt = nil
         }
         guard state.overloadedAt != nil else {
-            state.queue.most = most
+            state.queue.mostPerHost = most
             return
         }
         let useful = Self.reserve * Double(threads) * (state.cost.work + state.cost.fetch) / state.cost.work
-        state.queue.most = min(most, max(2 * threads, Int(min(useful, 1e6).rounded(.up))))
+        state.queue.mostPerHost = min(most, max(2 * threads, Int(min(useful, 1e6).rounded(.up))))
     }
 
     private func refusal(_ state: State, host: String) -> RequestRefusal? {

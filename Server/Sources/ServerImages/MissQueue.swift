@@ -35,8 +35,8 @@ struct MissQueue {
     }
 
     private let limits: Limits
-    /// Pictures that are made or wait, now; those that are there stay when it is less.
-    var most: Int
+    /// Pictures of one host that are made or wait, now; those that are there stay when it is less.
+    var mostPerHost: Int
     private var hosts: [String: Host] = [:]
     /// The hosts of which pictures wait; the next one's turn is first.
     private var turns: [String] = []
@@ -45,11 +45,11 @@ struct MissQueue {
 
     init(_ limits: Limits) {
         self.limits = limits
-        most = limits.most
+        mostPerHost = limits.most
     }
 
     var count: Int { running + waiting }
-    var isFull: Bool { count >= most }
+    var isFull: Bool { count >= limits.most }
 
     /// How many pictures go before the next one of a host, when all hosts take turns.
     func ahead(of host: String) -> Int {
@@ -58,6 +58,7 @@ struct MissQueue {
     }
 
     mutating func enter(_ number: Int, _ host: String) -> Entry {
+        if hosts[host]?.count ?? 0 >= mostPerHost { return .refused }
         var dropped: Int?
         if isFull {
             guard let newest = dropNewest(inFavourOf: host) else { return .refused }

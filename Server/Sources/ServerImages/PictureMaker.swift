@@ -144,8 +144,7 @@ public struct PictureMaker: Sendable {
             sourceBytes: Int(response.byteCount?.bytes ?? 0))
         var cost = Cost()
         let timings = response.timings
-        cost.fetch = [timings.connect, timings.firstByte, timings.transfer].compactMap { $0 }
-            .reduce(nil) { ($0 ?? 0) + $1.inSeconds }
+        cost.fetch = timings.fetch
         cost.decode = [timings.decode, timings.transform].compactMap { $0 }
             .reduce(nil) { ($0 ?? 0) + $1.inSeconds }
         cost.encode = encode
@@ -237,11 +236,13 @@ public struct PictureMaker: Sendable {
             guard plan.skips(format, settings.output.skipProcessing), (try? choice.format(for: picture)) == format
             else { return nil }
         }
-        return Made(
+        var made = Made(
             result: StoredResult(
                 bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
                 freshness: freshness(original.head, plan.source), sourceSize: header.displaySize,
                 resultSize: header.displaySize, sourceBytes: original.data?.count ?? 0))
+        made.cost.fetch = original.timings.fetch
+        return made
     }
 
     private static func withoutScripts(
@@ -276,6 +277,13 @@ public struct PictureMaker: Sendable {
         } catch {
             throw RequestRefusal(error, source: url.source)
         }
+    }
+}
+
+extension LoadTimings {
+    /// How long the source was waited for, in seconds; nil where it was here.
+    fileprivate var fetch: Double? {
+        [connect, firstByte, transfer].compactMap { $0 }.reduce(nil) { ($0 ?? 0) + $1.inSeconds }
     }
 }
 

@@ -52,27 +52,59 @@ import WebImageTesting
     }
 
     /// A burst has room; who comes on and on beyond what can be made is let in as far as that keeps the threads busy.
-    @Test(arguments: [(0.0, 4), (0.01, 6), (1.0, 40)])
+    @Test(arguments: [(0.0, 4), (0.01, 6), (1.0, 20)])
     func anOverloadKeepsTheQueueShortUntilItIsOver(_ fetch: Double, _ useful: Int) async throws {
         let time = Mutex(ContinuousClock.now)
-        let gate = MissGate(most: 40, threads: 2, patience: .seconds(1000), now: { time.withLock { $0 } })
-        for _ in 0..<200 { gate.leave(try await gate.enter("a"), .init(work: 0.01, fetch: fetch)) }
+        let gate = MissGate(most: 20, threads: 2, patience: .seconds(1000), now: { time.withLock { $0 } })
+        let spent = MissGate.Spent(work: 0.01, fetch: fetch)
+        for _ in 0..<200 { gate.leave(try await gate.enter("a"), spent) }
         var places: [MissGate.Place] = []
-        for number in 0..<40 { places.append(try await gate.enter("\(number % 10)")) }
-        #expect(await Task { try await gate.enter("0") }.failure?.status == 429)
+        for _ in 0..<20 { places.append(try await gate.enter("a")) }
+        #expect(await Task { try await gate.enter("a") }.failure?.status == 429)
+        #expect(gate.isFull)
         // Those that are there stay. Then some are let in again, and not as many as before.
-        while gate.count > useful { gate.leave(places.removeFirst(), .init(work: 0.01, fetch: fetch)) }
-        #expect(await Task { try await gate.enter("0") }.failure?.status == 429)
-        gate.leave(places.removeFirst(), .init(work: 0.01, fetch: fetch))
-        places.append(try await gate.enter("0"))
+        while gate.count > useful { gate.leave(places.removeFirst(), spent) }
+        #expect(await Task { try await gate.enter("a") }.failure?.status == 429)
+        gate.leave(places.removeFirst(), spent)
+        places.append(try await gate.enter("a"))
         // When none is left it is over, a while after the last that was refused.
-        while !places.isEmpty { gate.leave(places.removeFirst(), .init(work: 0.01, fetch: fetch)) }
-        for number in 0..<useful { places.append(try await gate.enter("\(number % 10)")) }
-        if useful < 40 { #expect(await Task { try await gate.enter("0") }.failure?.status == 429) }
-        while !places.isEmpty { gate.leave(places.removeFirst(), .init(work: 0.01, fetch: fetch)) }
+        while !places.isEmpty { gate.leave(places.removeFirst(), spent) }
+        for _ in 0..<useful { places.append(try await gate.enter("a")) }
+        if useful < 20 { #expect(await Task { try await gate.enter("a") }.failure?.status == 429) }
+        while !places.isEmpty { gate.leave(places.removeFirst(), spent) }
         time.withLock { $0 += .seconds(2) }
-        for number in 0..<40 { places.append(try await gate.enter("\(number % 10)")) }
-        #expect(gate.count == 40)
+        #expect(!gate.isFull)
+        for _ in 0..<20 { places.append(try await gate.enter("a")) }
+        #expect(gate.count == 20)
+    }
+
+    /// An origin that does not answer holds its places for long, also when there were too many once.
+    @Test func anOverloadOfOneHostIsNoOthers() async throws {
+        let gate = MissGate(most: 20, threads: 2, patience: .seconds(1000))
+        for _ in 0..<200 { gate.leave(try await gate.enter("fast"), .init(work: 0.01)) }
+        var dead: [MissGate.Place] = []
+        for _ in 0..<20 { dead.append(try await gate.enter("dead")) }
+        #expect(await Task { try await gate.enter("dead") }.failure?.status == 429)
+        for _ in 0..<6 { gate.leave(dead.removeFirst(), .init(work: 0.01)) }
+        // It has more than the threads have use for; others begin as they come.
+        #expect(await Task { try await gate.enter("dead") }.failure?.status == 429)
+        var others: [MissGate.Place] = []
+        for number in 0..<6 { others.append(try await gate.enter("\(number)")) }
+        #expect(gate.count == 20)
+    }
+
+    /// What fails teaches how long its source is waited for.
+    @Test func slowFailuresLetMoreIn() async throws {
+        let time = Mutex(ContinuousClock.now)
+        let gate = MissGate(most: 20, threads: 2, patience: .seconds(1000), now: { time.withLock { $0 } })
+        for _ in 0..<200 { gate.leave(try await gate.enter("a"), .init(work: 0.01)) }
+        var places: [MissGate.Place] = []
+        for _ in 0..<20 { places.append(try await gate.enter("a")) }
+        #expect(await Task { try await gate.enter("a") }.failure?.status == 429)
+        time.withLock { $0 += .seconds(5) }
+        for _ in 0..<10 { gate.leave(places.removeFirst(), nil) }
+        for _ in 0..<10 { places.append(try await gate.enter("a")) }
+        #expect(gate.count == 20)
     }
 
     @Test func whatCannotBeInTimeIsRefusedAtOnce() async throws {
