@@ -17,7 +17,7 @@ enum DecoderWatch {
             case .ended: ended.increment()
             case .crashed(let error):
                 crashed.increment()
-                logger.notice("a decoding process was lost", metadata: ["error": "\(error)"])
+                logger.warning("a decoding process was lost", metadata: ["error": "\(error)"])
             case .isWeak(let reason):
                 logger.warning("decoders cannot be confined as they should be", metadata: ["reason": "\(reason)"])
             }

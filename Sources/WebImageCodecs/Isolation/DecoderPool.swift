@@ -300,9 +300,14 @@ package final class DecoderPool: Sendable {
     }
 
     /// Ends a process that is leased.
+    ///
+    /// - Parameter distrust: what it said that cannot be, if it was that.
     @discardableResult
-    func end(_ process: DecoderProcess, _ reason: Reason, while what: String) -> Lost {
-        let error = process.end(while: what)
+    func end(_ process: DecoderProcess, _ reason: Reason, while what: String, distrust: String? = nil) -> Lost {
+        var error = process.end(while: what)
+        if let distrust {
+            error = WebImageError(.decoderCrashed, "the decoder is not to be trusted while \(what): \(distrust)")
+        }
         let (lost, isReplaced) = state.withLock { state in
             process.lending.isDead = true
             state.processes.removeAll { $0 === process }

@@ -182,9 +182,7 @@ final class IsolatedPicture {
             return pool.end(process, .crashed, while: what)
         case .nonsense(let words):
             self.process = nil
-            var lost = pool.end(process, .crashed, while: what)
-            lost.error = WebImageError(.decoderCrashed, "the decoder of a \(format) is not to be trusted: \(words)")
-            return lost
+            return pool.end(process, .crashed, while: what, distrust: words)
         }
     }
 

@@ -117,7 +117,9 @@ final class RingSink: RowSink {
 
     private func put(_ row: Int, _ count: Int, at place: (position: Int, wraps: Bool), _ shape: RingShape) {
         positions.end = place.position + count * shape.bytesPerRow
-        if !place.wraps, var run, run.row + run.count == row {
+        // A run lies in one piece: none goes on where the ring begins anew, be it that rows filled it to its last byte.
+        let isBehind = place.position % shape.capacity > 0
+        if isBehind, var run, run.row + run.count == row {
             run.count += count
             self.run = run
         } else {

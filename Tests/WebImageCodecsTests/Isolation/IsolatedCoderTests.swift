@@ -137,6 +137,21 @@ import WebImageTesting
         #expect(far.rows == 40 && far.error == nil)
     }
 
+    /// Rows of a picture fill the ring to its last byte, and go on at its start. What lies there depends on the pictures before.
+    @Test func aRowMayEndWhereTheRingEnds() throws {
+        // The ring holds 1024 of these rows: it is full in the midst of the 43rd picture, and of the 86th.
+        let image = try Image(size: PixelSize(width: 1024, height: 24), alpha: .opaque) { bytes in
+            for place in bytes.indices { bytes[place] = place % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: place / 4099) }
+        }
+        let file = try CoderRegistry.standard.encode(image, as: .png, EncodeOptions())
+        let pool = DecoderPool(.all)
+        let coder = IsolatedCoder(coder: PNGCoder(), pool: pool)
+        let near = DecodeOutcome(PNGCoder(), file)
+        for _ in 0..<90 { expectSame(near, DecodeOutcome(coder, file), "a picture") }
+        #expect(pool.report.crashed == 0 && pool.report.started == 1)
+        pool.shutDown()
+    }
+
     @Test(.enabled(if: Corpus.isThere), arguments: Corpus.rows.filter { $0.byteCount < 3_000_000 })
     func theCorpusIsTheSame(_ row: CorpusRow) throws {
         let bytes = try #require(Corpus.read(row.path))
