@@ -43,13 +43,20 @@ let nio: [Target.Dependency] = [
     .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
 ]
 
+let secure: [Target.Dependency] = [
+    ("NIOSSL", "swift-nio-ssl"), ("NIOHTTP2", "swift-nio-http2"), ("NIOHTTPTypesHTTP2", "swift-nio-extras"),
+]
+.map { .product(name: $0, package: $1, condition: .when(traits: ["TLS"])) }
+
 let package = Package(
     name: "webimage-server",
     platforms: [.macOS(.v15)],
     products: [.executable(name: "webimage-server", targets: ["webimage-server"])],
     traits: [
         // BoringSSL takes minutes to build.
-        .trait(name: "TLS", description: "Connections to Redis (rediss://) and S3 (https://) by TLS")
+        .trait(
+            name: "TLS",
+            description: "TLS and HTTP/2 for clients; connections to Redis (rediss://) and S3 (https://) by TLS")
     ],
     dependencies: [
         .package(path: "../Tiers", traits: [.trait(name: "TLS", condition: .when(traits: ["TLS"]))]),
@@ -58,6 +65,8 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.45.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -86,7 +95,7 @@ let package = Package(
                 logging,
                 httpTypes,
                 lifecycle, signals,
-            ] + hummingbird + nio),
+            ] + hummingbird + nio + secure),
         .executableTarget(
             name: "webimage-server",
             dependencies: [
@@ -108,7 +117,9 @@ let package = Package(
                 fleetTesting,
                 library,
                 testing, shutdown,
-            ] + nio),
+            ] + nio + secure + [
+                .product(name: "NIOHPACK", package: "swift-nio-http2", condition: .when(traits: ["TLS"]))
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

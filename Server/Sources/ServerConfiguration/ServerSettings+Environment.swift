@@ -43,6 +43,7 @@ extension ServerSettings {
         } else {
             reader.fail("IMGPROXY_NETWORK is tcp or unix, not \(network)")
         }
+        readCertificate(&reader)
         if let bind = reader.text("IMGPROXY_PROMETHEUS_BIND") {
             prometheus = Self.tcp(bind, "IMGPROXY_PROMETHEUS_BIND", &reader)
         }
@@ -72,6 +73,21 @@ extension ServerSettings {
         let format = reader.text("IMGPROXY_LOG_FORMAT") ?? "json"
         if !["json", "pretty"].contains(format) { reader.fail("IMGPROXY_LOG_FORMAT is json or pretty, not \(format)") }
         logsJSON = format == "json"
+    }
+
+    private mutating func readCertificate(_ reader: inout EnvironmentReader) {
+        let chain = reader.text("WEBIMAGE_TLS_CERTIFICATE")
+        let key = reader.text("WEBIMAGE_TLS_KEY")
+        if let chain, let key { certificate = Certificate(chain: chain, key: key) }
+        if (chain == nil) != (key == nil) {
+            reader.fail(
+                "WEBIMAGE_TLS_CERTIFICATE and WEBIMAGE_TLS_KEY belong together: the one is set without the other")
+        }
+        #if !TLS
+            if certificate != nil {
+                reader.fail("WEBIMAGE_TLS_CERTIFICATE needs a server that is built with the trait TLS")
+            }
+        #endif
     }
 
     private mutating func readClients(_ reader: inout EnvironmentReader) {

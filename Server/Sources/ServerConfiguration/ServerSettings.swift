@@ -17,6 +17,15 @@ public struct ServerSettings: Sendable {
         }
     }
 
+    /// The paths of two files, as PEM.
+    public struct Certificate: Hashable, Sendable {
+        /// The server's certificate, and those behind it that lead to an authority.
+        public var chain: String
+        public var key: String
+
+        public init(chain: String, key: String) { (self.chain, self.key) = (chain, key) }
+    }
+
     /// Bounds of what one request may cost.
     public struct Limits: Hashable, Sendable {
         /// Millions of pixels of a source. Default 50.
@@ -91,6 +100,8 @@ public struct ServerSettings: Sendable {
     }
 
     public var address = Address.tcp(host: "0.0.0.0", port: 8080)
+    /// By which clients are spoken to over TLS, by HTTP/2 or HTTP/1.1; nil: plainly, by HTTP/1.1.
+    public var certificate: Certificate?
     /// Where purges are taken, and metrics told; nil: nowhere.
     public var adminAddress: Address?
     public var grammar = URLGrammar()
@@ -200,6 +211,8 @@ public struct ServerSettings: Sendable {
 /// Why a server does not start: everything that is wrong with its settings.
 public struct SettingsError: Error, CustomStringConvertible {
     public let problems: [String]
+
+    public init(problems: [String]) { self.problems = problems }
 
     public var description: String { problems.joined(separator: "\n") }
 }

@@ -24,6 +24,9 @@ struct ConnectionDeadlines {
     private var isRequestPartial = true
     private(set) var requestsInProgress = 0
     private var reader: Reader?
+    /// Parts of answers that wait until the client takes them, and since when it has taken none.
+    private var parts = (waiting: 0, since: NIODeadline.distantFuture)
+    private var isMultiplexed = false
 
     init(_ limits: Limits, now: NIODeadline) {
         self.limits = limits
@@ -32,7 +35,7 @@ struct ConnectionDeadlines {
 
     /// Bytes of a request have come.
     mutating func receivedBytes(now: NIODeadline) {
-        guard !isRequestPartial else { return }
+        guard !isRequestPartial, !isMultiplexed else { return }
         isRequestPartial = true
         if requestsInProgress == 0 { turnBegan = now }
     }
@@ -40,6 +43,21 @@ struct ConnectionDeadlines {
     mutating func requestBegan() { requestsInProgress += 1 }
 
     mutating func requestEnded() { isRequestPartial = false }
+
+    /// From here on bytes do not begin a request, nor is a client idle that asks for nothing: only a first request is waited for.
+    mutating func becomesMultiplexed() { isMultiplexed = true }
+
+    /// A part of an answer waits until the client has room for it.
+    mutating func partWaits(now: NIODeadline) {
+        if parts.waiting == 0 { parts.since = now }
+        parts.waiting += 1
+    }
+
+    /// The client has taken a part, or wants it no more.
+    mutating func partWent(now: NIODeadline) {
+        parts.waiting -= 1
+        parts.since = now
+    }
 
     /// The end of an answer has been written. One answer, to what is no request at all, has no beginning.
     mutating func answered(now: NIODeadline) {
@@ -62,8 +80,13 @@ struct ConnectionDeadlines {
     /// When a verdict is wanted; nil: not before something else happens.
     var nextCheck: NIODeadline? {
         if let reader { return reader.deadline }
-        return requestsInProgress == 0 ? turnBegan + (isRequestPartial ? limits.request : limits.idle) : nil
+        if let partDeadline { return partDeadline }
+        guard requestsInProgress == 0 else { return nil }
+        if isRequestPartial { return turnBegan + limits.request }
+        return isMultiplexed ? nil : turnBegan + limits.idle
     }
+
+    private var partDeadline: NIODeadline? { parts.waiting > 0 ? parts.since + limits.reading : nil }
 
     /// - Parameter progress: how many bytes the client has ever taken. It counts only while a reader is awaited.
     mutating func verdict(progress: UInt64, now: NIODeadline) -> Verdict {
@@ -72,6 +95,7 @@ struct ConnectionDeadlines {
             return self.reader == nil ? .slowReader : .open
         }
         guard let nextCheck, nextCheck <= now else { return .open }
+        if partDeadline != nil { return .slowReader }
         return isRequestPartial ? .slowRequest : .idle
     }
 

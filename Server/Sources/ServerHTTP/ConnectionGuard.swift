@@ -1,8 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// Ends connections whose client takes too long: to send a request, to read an answer, to ask again. Tells a running request when its
-/// client has gone.
+/// Ends connections whose client takes too long: to send a request, to read an answer, to ask again.
 ///
 /// It stands before the parser, where it sees the first byte of a request.
 final class ConnectionGuard: ChannelDuplexHandler {
@@ -19,9 +18,6 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// Bytes of all answers.
     private var written: UInt64 = 0
     private var isClosing = false
-    /// Whether the client has sent its last byte. Who does that while an answer is made is taken for gone.
-    private var isInputClosed = false
-    private var running: Watch?
 
     /// - Parameters:
     ///   - connections: of the server.
@@ -44,6 +40,18 @@ final class ConnectionGuard: ChannelDuplexHandler {
     }
 
     func requestEnded() { deadlines.requestEnded() }
+
+    /// The connection speaks HTTP/2: its bytes say nothing of where requests begin, and somebody else asks clients that do nothing to
+    /// go.
+    func becomesMultiplexed() { deadlines.becomesMultiplexed() }
+
+    /// A part of an answer waits until the client takes it.
+    func partWaits() {
+        deadlines.partWaits(now: .now())
+        scheduleCheck()
+    }
+
+    func partWent() { deadlines.partWent(now: .now()) }
 
     func answered() {
         deadlines.answered(now: .now())
@@ -74,14 +82,6 @@ final class ConnectionGuard: ChannelDuplexHandler {
     func channelInactive(context: ChannelHandlerContext) {
         end()
         context.fireChannelInactive()
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case ChannelEvent.inputClosed? = event as? ChannelEvent {
-            isInputClosed = true
-            running?.cancel()
-        }
-        context.fireUserInboundEventTriggered(event)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -122,8 +122,6 @@ final class ConnectionGuard: ChannelDuplexHandler {
         id = nil
         timer?.task.cancel()
         timer = nil
-        running?.cancel()
-        running = nil
     }
 
     // MARK: - Time
@@ -173,33 +171,6 @@ final class ConnectionGuard: ChannelDuplexHandler {
         }
         let state: EventLoopFuture<TransportState> = socket.unsafeGetSocketOption(level: .tcp, name: option)
         state.whenComplete { state in body(bound.value, (try? state.get().acknowledged) ?? sent) }
-    }
-
-    // MARK: - Clients that go
-
-    /// A request that is being answered.
-    final class Watch: Sendable {
-        private let task: Mutex<Task<Answer, Never>?>
-
-        fileprivate init(_ task: Task<Answer, Never>) { self.task = Mutex(task) }
-
-        func end() { task.withLock { $0 = nil } }
-
-        func cancel() { task.withLock { $0 }?.cancel() }
-    }
-
-    /// Cancels the task when the client of the connection goes before ``Watch/end()``.
-    static func watch(_ task: Task<Answer, Never>, on channel: any Channel) -> Watch {
-        let watch = Watch(task)
-        channel.eventLoop.execute {
-            guard channel.isActive else { return watch.cancel() }
-            let own = try? channel.pipeline.syncOperations.handler(type: ConnectionGuard.self)
-            // It stays until the next request's: the end of an answer says nothing of the request that is running then.
-            own?.running = watch
-            // The client may have gone before the request was watched.
-            if own?.isInputClosed == true { watch.cancel() }
-        }
-        return watch
     }
 }
 

@@ -18,25 +18,37 @@ struct ImageChannel: ServerChildChannel, HTTPChannelHandler {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
         channel.eventLoop.makeCompletedFuture {
-            let pipeline = channel.pipeline.syncOperations
-            let connectionGuard = ConnectionGuard(limits, among: connections, onSlowReader: onSlowReader)
-            try pipeline.addHandler(connectionGuard)
-            var parsing = NIOHTTPDecoderLimitConfiguration()
-            parsing.maxHeaderFieldSize = 16 << 10
-            parsing.maxHeaderListSize = 16 << 10
-            parsing.maxHeaderFieldCount = 100
-            // Hummingbird answers what cannot be parsed, and takes requests one by one.
-            try pipeline.configureHTTPServerPipeline(
-                withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
-                withEncoderConfiguration: .init(), withDecoderLimitConfiguration: parsing)
-            try pipeline.addHandler(ConnectionRequests(connectionGuard))
-            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
-            if let memoryAnswers { try pipeline.addHandler(memoryAnswers()) }
-            try pipeline.addHandler(HTTPConnectionStateHandler(logger: logger))
-            return try NIOAsyncChannel(
-                wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+            let connectionGuard = newGuard()
+            try channel.pipeline.syncOperations.addHandler(connectionGuard)
+            return try speak(on: channel, behind: connectionGuard, isSecure: false, logger)
         }
     }
+
+    func newGuard() -> ConnectionGuard { ConnectionGuard(limits, among: connections, onSlowReader: onSlowReader) }
+
+    /// Has the connection speak HTTP/1.1 from here on.
+    func speak(
+        on channel: any Channel, behind connectionGuard: ConnectionGuard, isSecure: Bool, _ logger: Logger
+    ) throws -> Value {
+        let pipeline = channel.pipeline.syncOperations
+        var parsing = NIOHTTPDecoderLimitConfiguration()
+        parsing.maxHeaderFieldSize = Self.mostHeaderBytes
+        parsing.maxHeaderListSize = Self.mostHeaderBytes
+        parsing.maxHeaderFieldCount = 100
+        // Hummingbird answers what cannot be parsed, and takes requests one by one.
+        try pipeline.configureHTTPServerPipeline(
+            withPipeliningAssistance: false, withErrorHandling: false, withOutboundHeaderValidation: false,
+            withEncoderConfiguration: .init(), withDecoderLimitConfiguration: parsing)
+        try pipeline.addHandler(ConnectionRequests(connectionGuard))
+        try pipeline.addHandler(ClientPresence(goesWithInput: true))
+        try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: isSecure))
+        if let memoryAnswers { try pipeline.addHandler(memoryAnswers()) }
+        try pipeline.addHandler(HTTPConnectionStateHandler(logger: logger))
+        return try NIOAsyncChannel(
+            wrappingChannelSynchronously: channel, configuration: .init(isOutboundHalfClosureEnabled: true))
+    }
+
+    static let mostHeaderBytes = 16 << 10
 
     func handle(value: Value, logger: Logger) async { await handleHTTP(asyncChannel: value, logger: logger) }
 }

@@ -24,7 +24,7 @@ public struct ImageResponder: HTTPResponder {
         let head = request.head
         let peer = ClientAddress(context.channel.remoteAddress)
         let task = Task { [endpoint] in await endpoint.answer(head, from: peer) }
-        let watch = ConnectionGuard.watch(task, on: context.channel)
+        let watch = ClientPresence.watch(task, on: context.channel)
         let answer = await task.value
         watch.end()
         return Response(status: .init(code: answer.status), headers: answer.fields, body: Self.body(answer.body))

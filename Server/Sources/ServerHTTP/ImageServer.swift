@@ -21,6 +21,9 @@ public struct ImageServer: Sendable {
     private let state: ServerState
     private let logger: Logger
     private let spans: SpanExporter?
+    #if TLS
+        private let certificate: ServerCertificate?
+    #endif
 
     /// The tracer of the whole process, which hands spans to the server; nil where the settings want none. To be set up
     /// (`InstrumentationSystem.bootstrap`) before the server runs.
@@ -32,13 +35,16 @@ public struct ImageServer: Sendable {
     /// - Parameters:
     ///   - settings: checked.
     ///   - now: seconds since 1970.
-    /// - Throws: when a picture of the configuration cannot be loaded.
+    /// - Throws: when a picture of the configuration, or the certificate, cannot be loaded.
     public init(
         settings: ServerSettings, coders: CoderRegistry = .standard, now: @escaping @Sendable () -> Int, logger: Logger
     ) async throws {
         self.settings = settings
         self.logger = logger
         spans = settings.tracing.map { SpanExporting.exporter($0, logger) }
+        #if TLS
+            certificate = try settings.certificate.map(ServerCertificate.init)
+        #endif
         let threads = settings.workers > 0 ? settings.workers : ManagerMaking.cores
         let fleetMaking = FleetMaking(settings: settings, logger: logger)
         manager = ManagerMaking(settings, threads: threads, logger: logger)
@@ -78,7 +84,9 @@ public struct ImageServer: Sendable {
         let memoryAnswers = { @Sendable [endpoint] in
             MemoryAnswers({ endpoint.answerFromMemory($0, from: $1) }, date)
         }
-        let images = application(ImageResponder(endpoint: endpoint), settings.address, memoryAnswers) { [state] port in
+        let images = application(
+            ImageResponder(endpoint: endpoint), settings.address, memoryAnswers, secured: secured
+        ) { [state] port in
             state.become(.ready)
             onListening(port)
         }
@@ -93,6 +101,9 @@ public struct ImageServer: Sendable {
             services.append(application(AdminResponder(endpoint: AdminEndpoint(endpoint: endpoint)), address) { _ in })
         }
         if let fleet = purging.fleet { services.append(FleetService(fleet: fleet)) }
+        #if TLS
+            if let certificate { services.append(CertificateService(certificate: certificate, logger: logger)) }
+        #endif
         services += [images, ReadinessService(state: state, delay: settings.drainDelay)]
         // Stopped from the end: first nobody is sent here any more, then nothing is accepted, then all is written down.
         var group = ServiceGroupConfiguration(
@@ -106,9 +117,19 @@ public struct ImageServer: Sendable {
     private static let connectionsToSpare = 64
     static let name = "webimage"
 
+    /// Has a connection speak TLS where there is a certificate.
+    private func secured(_ channel: ImageChannel) -> any ServerChildChannel {
+        #if TLS
+            if let certificate { return SecureChannel(images: channel, certificate: certificate) }
+        #endif
+        return channel
+    }
+
     private func application<Responder: HTTPResponder>(
         _ responder: Responder, _ address: ServerSettings.Address,
-        _ memoryAnswers: (@Sendable () -> MemoryAnswers)? = nil, _ onListening: @escaping @Sendable (Int) -> Void
+        _ memoryAnswers: (@Sendable () -> MemoryAnswers)? = nil,
+        secured: @escaping @Sendable (ImageChannel) -> any ServerChildChannel = { $0 },
+        _ onListening: @escaping @Sendable (Int) -> Void
     ) -> Application<Responder> where Responder.Context == ImageContext {
         let bind: BindAddress =
             switch address {
@@ -121,9 +142,10 @@ public struct ImageServer: Sendable {
         return Application(
             responder: responder,
             server: HTTPServerBuilder {
-                ImageChannel(
-                    responder: $0, limits: limits, connections: connections,
-                    onSlowReader: { metrics.countSlowReader() }, memoryAnswers: memoryAnswers)
+                secured(
+                    ImageChannel(
+                        responder: $0, limits: limits, connections: connections,
+                        onSlowReader: { metrics.countSlowReader() }, memoryAnswers: memoryAnswers))
             },
             configuration: ApplicationConfiguration(
                 address: bind, serverName: Self.name, backlog: 1024,

@@ -10,7 +10,8 @@ struct Health: AsyncParsableCommand {
     @OptionGroup var file: SettingsFile
 
     func run() async throws {
-        guard case .tcp(let host, let port) = try file.settings().address else {
+        let settings = try file.settings()
+        guard case .tcp(let host, let port) = settings.address else {
             print("health asks servers at a port, not at a socket")
             throw ExitCode(1)
         }
@@ -18,9 +19,12 @@ struct Health: AsyncParsableCommand {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         configuration.timeout = .seconds(5)
+        // The certificate is for the name that clients know.
+        configuration.download.tls.trust = .anyone
+        let scheme = settings.certificate == nil ? "http" : "https"
         let manager = ImageManager(configuration: configuration)
         defer { manager.shutDown() }
-        guard (try? await manager.data(for: ImageRequest("http://\(name):\(port)/health"))) != nil else {
+        guard (try? await manager.data(for: ImageRequest("\(scheme)://\(name):\(port)/health"))) != nil else {
             print("no answer from \(name):\(port)")
             throw ExitCode(1)
         }

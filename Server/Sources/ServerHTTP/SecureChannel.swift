@@ -1,0 +1,166 @@
+#if TLS
+    import HTTPTypes
+    import HummingbirdCore
+    import Logging
+    import NIOCore
+    import NIOHTTP2
+    import NIOHTTPTypes
+    import NIOHTTPTypesHTTP2
+
+    /// A client's connection by TLS, over which it speaks HTTP/2, or HTTP/1.1 where it knows no other.
+    struct SecureChannel: ServerChildChannel {
+        typealias Stream = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
+        typealias Version = NIONegotiatedHTTPVersion<ImageChannel.Value, NIOHTTP2Handler.AsyncStreamMultiplexer<Stream>>
+
+        struct Value: ServerChildChannelValue {
+            let version: EventLoopFuture<Version>
+            let channel: any Channel
+        }
+
+        let images: ImageChannel
+        let certificate: ServerCertificate
+
+        /// Streams of one client that are answered at once.
+        private static let mostStreams = 100
+        /// Who scrolls through many pictures lets go of many that it has asked for.
+        private static let mostResets = 1000
+
+        func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
+            let version = channel.eventLoop.makeCompletedFuture {
+                let pipeline = channel.pipeline.syncOperations
+                try pipeline.addHandler(certificate.handler())
+                // It times the handshake too, of which it sees nothing.
+                let connectionGuard = images.newGuard()
+                try pipeline.addHandler(connectionGuard)
+                return NIOLoopBound(connectionGuard, eventLoop: channel.eventLoop)
+            }.flatMap { (connectionGuard: NIOLoopBound<ConnectionGuard>) in
+                channel.configureHTTP2AsyncSecureUpgrade { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try images.speak(on: channel, behind: connectionGuard.value, isSecure: true, logger)
+                    }
+                } http2ConnectionInitializer: { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        connectionGuard.value.becomesMultiplexed()
+                        return try multiplexer(on: channel, behind: connectionGuard)
+                    }
+                }
+            }
+            return version.map { Value(version: $0, channel: channel) }
+        }
+
+        private func multiplexer(
+            on channel: any Channel, behind connectionGuard: NIOLoopBound<ConnectionGuard>
+        ) throws -> NIOHTTP2Handler.AsyncStreamMultiplexer<Stream> {
+            var handling = NIOHTTP2Handler.Configuration()
+            handling.connection.initialSettings = [
+                HTTP2Setting(parameter: .maxConcurrentStreams, value: Self.mostStreams),
+                HTTP2Setting(parameter: .maxHeaderListSize, value: ImageChannel.mostHeaderBytes),
+            ]
+            handling.stream.streamResetFrameRateLimit.maximumCount = Self.mostResets
+            let management = NIOHTTP2ServerConnectionManagementHandler.Configuration(
+                maxIdleTime: images.limits.idle, maxAge: nil, maxGraceTime: images.limits.reading, keepalive: nil)
+            return try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
+                mode: .server, connectionManagerConfiguration: management, http2HandlerConfiguration: handling
+            ) { stream in
+                stream.eventLoop.makeCompletedFuture {
+                    let pipeline = stream.pipeline.syncOperations
+                    try pipeline.addHandler(HTTP2FramePayloadToHTTPServerCodec())
+                    try pipeline.addHandler(StreamRequest(connectionGuard.value))
+                    try pipeline.addHandler(ClientPresence(goesWithInput: false))
+                    if let answers = images.memoryAnswers { try pipeline.addHandler(answers()) }
+                    return try Stream(wrappingChannelSynchronously: stream)
+                }
+            }
+        }
+
+        func handle(value: Value, logger: Logger) async {
+            do {
+                switch try await value.version.get() {
+                case .http1_1(let channel): await images.handle(value: channel, logger: logger)
+                case .http2(let connection):
+                    try await withThrowingDiscardingTaskGroup { group in
+                        for try await stream in connection.inbound {
+                            group.addTask { await images.handle(value: stream, logger: logger) }
+                        }
+                    }
+                }
+            } catch {
+                // The client has gone, or it does not keep to what it agreed upon.
+                logger.trace("a connection has ended: \(error)")
+            }
+        }
+    }
+
+    /// Tells the guard of a connection of the request and the answer of one of its streams.
+    final class StreamRequest: ChannelDuplexHandler {
+        typealias InboundIn = HTTPRequestPart
+        typealias InboundOut = HTTPRequestPart
+        typealias OutboundIn = HTTPResponsePart
+        typealias OutboundOut = HTTPResponsePart
+
+        /// The client takes bodies in parts, and has to take one in the time that it has for reading.
+        private static let partBytes = 16 << 10
+
+        private let connectionGuard: ConnectionGuard
+        private var isRunning = false
+        private var hasEnded = false
+
+        init(_ connectionGuard: ConnectionGuard) { self.connectionGuard = connectionGuard }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch unwrapInboundIn(data) {
+            case .head:
+                isRunning = true
+                connectionGuard.requestBegan()
+                connectionGuard.requestEnded()
+            case .body: break
+            case .end: hasEnded = true
+            }
+            context.fireChannelRead(data)
+        }
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            switch unwrapOutboundIn(data) {
+            case .head(var head):
+                // Connections are told of their end by other means, and answers may not speak of them (RFC 9113, 8.2.2).
+                head.headerFields[.connection] = nil
+                context.write(wrapOutboundOut(.head(head)), promise: promise)
+            case .body(var body):
+                while body.readableBytes > Self.partBytes, let part = body.readSlice(length: Self.partBytes) {
+                    write(.body(part), context, nil)
+                }
+                write(.body(body), context, promise)
+            case .end:
+                let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
+                // A body that nobody reads would hold the stream for as long as the client likes.
+                if !hasEnded {
+                    sent.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+                }
+                write(unwrapOutboundIn(data), context, sent)
+                answered()
+            }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            answered()
+            context.fireChannelInactive()
+        }
+
+        func handlerRemoved(context: ChannelHandlerContext) { answered() }
+
+        private func write(
+            _ part: HTTPResponsePart, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+        ) {
+            let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
+            connectionGuard.partWaits()
+            sent.futureResult.assumeIsolated().whenComplete { [connectionGuard] _ in connectionGuard.partWent() }
+            context.write(wrapOutboundOut(part), promise: sent)
+        }
+
+        private func answered() {
+            guard isRunning else { return }
+            isRunning = false
+            connectionGuard.answered()
+        }
+    }
+#endif

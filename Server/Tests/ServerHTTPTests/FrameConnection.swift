@@ -1,0 +1,114 @@
+#if TLS
+    import HTTPTypes
+    import NIOCore
+    import NIOHPACK
+    import NIOHTTP2
+    import NIOPosix
+    import NIOSSL
+    import Synchronization
+
+    /// A client's end of a connection by HTTP/2 on which a test says each frame, and when it has room for more of an answer.
+    final class FrameConnection: Sendable {
+        struct Stream: Sendable {
+            var status: String?
+            var fields: [String: String] = [:]
+            var body: [UInt8] = []
+            var hasEnded = false
+            var isReset = false
+        }
+
+        struct Inbox: Sendable {
+            var streams: [Int: Stream] = [:]
+            /// Whether the server has said that it takes no more.
+            var isLeaving = false
+        }
+
+        private final class Collector: ChannelInboundHandler, Sendable {
+            typealias InboundIn = HTTP2Frame
+            let inbox = Mutex(Inbox())
+
+            func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+                let frame = unwrapInboundIn(data)
+                inbox.withLock { inbox in
+                    var stream = inbox.streams[Int(frame.streamID)] ?? Stream()
+                    switch frame.payload {
+                    case .headers(let headers):
+                        for (name, value, _) in headers.headers { stream.fields[name] = value }
+                        stream.status = stream.fields[":status"]
+                        stream.hasEnded = headers.endStream
+                    case .data(let data):
+                        if case .byteBuffer(let bytes) = data.data {
+                            stream.body.append(contentsOf: bytes.readableBytesView)
+                        }
+                        stream.hasEnded = data.endStream
+                    case .rstStream: stream.isReset = true
+                    case .goAway: inbox.isLeaving = true
+                    default: return
+                    }
+                    inbox.streams[Int(frame.streamID)] = stream
+                }
+            }
+
+            func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+        }
+
+        private let collector: Collector
+        private let channel: any Channel
+
+        init(port: Int) async throws {
+            let collector = Collector()
+            self.collector = collector
+            var settings = TLSConfiguration.makeClientConfiguration()
+            settings.certificateVerification = .none
+            settings.applicationProtocols = ["h2"]
+            let context = try NIOSSLContext(configuration: settings)
+            channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        let pipeline = channel.pipeline.syncOperations
+                        try pipeline.addHandler(try NIOSSLClientHandler(context: context, serverHostname: nil))
+                        try pipeline.addHandler(NIOHTTP2Handler(mode: .client))
+                        try pipeline.addHandler(collector)
+                    }
+                }
+                .connect(host: "127.0.0.1", port: port).get()
+        }
+
+        var inbox: Inbox { collector.inbox.withLock { $0 } }
+        var isOpen: Bool { channel.isActive }
+
+        func stream(_ id: Int) -> Stream { inbox.streams[id] ?? Stream() }
+
+        /// - Parameters:
+        ///   - id: an odd number, higher than all before.
+        ///   - isWhole: whether no body comes behind it.
+        func get(_ path: String, _ id: Int, method: String = "GET", isWhole: Bool = true) async throws {
+            let fields: HPACKHeaders = [":method": method, ":scheme": "https", ":authority": "test", ":path": path]
+            try await send(id, .headers(.init(headers: fields, endStream: isWhole)))
+        }
+
+        func reset(_ id: Int) async throws { try await send(id, .rstStream(.cancel)) }
+
+        /// Has room for more bytes, of one stream and of the connection.
+        func takes(_ count: Int, _ id: Int) async throws {
+            for id in [0, id] { try await send(id, .windowUpdate(windowSizeIncrement: count)) }
+        }
+
+        private func send(_ id: Int, _ payload: HTTP2Frame.FramePayload) async throws {
+            let frame = HTTP2Frame(streamID: HTTP2StreamID(id), payload: payload)
+            try await channel.writeAndFlush(frame).get()
+        }
+
+        func close() async throws { try await channel.close().get() }
+
+        /// Returns when the other end has closed the connection.
+        func closed() async throws { try await channel.closeFuture.get() }
+
+        /// Returns when what has been received is as wanted, or the connection has ended.
+        func wait(until isDone: (Inbox) -> Bool) async throws {
+            while !isDone(inbox), isOpen {
+                try await channel.eventLoop.scheduleTask(in: .milliseconds(1)) {}.futureResult.get()
+            }
+        }
+    }
+#endif

@@ -1,0 +1,212 @@
+#if TLS
+    import FleetTesting
+    import Foundation
+    import NIOCore
+    import ServerConfiguration
+    import ServerImages
+    import Testing
+    import WebImage
+    import WebImageTesting
+
+    @testable import ServerHTTP
+
+    /// Clients that come by TLS, over real sockets.
+    @Suite(.enabled(if: TestCertificate.canBeMade, "there is no openssl")) struct SecureServerTests {
+        private func run(
+            _ variables: [String: String] = [:], _ body: (RunningServer) async throws -> Void
+        ) async throws {
+            let files = try await TestCertificate()
+            let own = ["WEBIMAGE_TLS_CERTIFICATE": files.certificate, "WEBIMAGE_TLS_KEY": files.key]
+            try await RunningServer.run(own.merging(variables) { $1 }, { _ in }, body)
+        }
+
+        private func picture(
+            _ behaviours: [OriginResponse.Behaviour] = [], filledBy count: Int = 0
+        ) throws -> OriginServer {
+            let origin = try OriginServer()
+            var body = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+            body += [UInt8](repeating: 7, count: count)
+            origin.serve(
+                "/a.png",
+                OriginResponse(headers: [("Cache-Control", "max-age=1000")], body: body, behaviours: behaviours))
+            return origin
+        }
+
+        @Test(arguments: [true, false]) func bothVersionsAreSpoken(isNew: Bool) async throws {
+            let origin = try picture()
+            try await run { server in
+                var configuration = DownloadConfiguration()
+                configuration.tls.trust = .anyone
+                configuration.allowsHTTP2 = isNew
+                let client = ImageDownloader(configuration: configuration)
+                // The second answer comes from memory.
+                for _ in 0..<2 {
+                    let url = "https://127.0.0.1:\(server.port)" + RunningServer.path("w:20", origin)
+                    let answer = try await client.data(for: DownloadRequest(url: url))
+                    #expect(answer.head?.version == (isNew ? .http2 : .http11))
+                    #expect(try await Image(data: answer.bytes).size == PixelSize(width: 20, height: 15))
+                    #expect(answer.head?.headers[.server] == "webimage" && answer.head?.headers[.date] != nil)
+                }
+                #expect(server.metric("webimage_cache_requests_total{result=\"memory\"}") == 1)
+                client.shutDown()
+            }
+        }
+
+        @Test func streamsShareAConnection() async throws {
+            let origin = try picture()
+            try await run { server in
+                let client = try await FrameConnection(port: server.port)
+                for number in 0..<90 {
+                    try await client.get(RunningServer.path("w:\(number % 9 + 10)", origin), 2 * number + 1)
+                }
+                try await client.wait { $0.streams.values.count { $0.hasEnded } == 90 }
+                #expect(client.inbox.streams.values.allSatisfy { $0.status == "200" || !$0.hasEnded })
+                #expect(origin.hits("/a.png") <= 9)
+                try await client.get("/health", 181, method: "HEAD")
+                try await client.wait { $0.streams[181]?.hasEnded == true }
+                #expect(client.stream(181).status == "200" && client.stream(181).body.isEmpty)
+                #expect(client.isOpen)
+            }
+        }
+
+        @Test func aLongBodyGoesOnAsTheClientHasRoom() async throws {
+            let origin = try picture(filledBy: 3_000_000)
+            try await run { server in
+                let client = try await FrameConnection(port: server.port)
+                try await client.get(RunningServer.path("skp:png", origin), 1)
+                try await client.wait { ($0.streams[1]?.body.count ?? 0) == 65_535 }
+                #expect(!client.stream(1).hasEnded)
+                try await client.takes(4_000_000, 1)
+                try await client.wait { $0.streams[1]?.hasEnded == true }
+                #expect(client.stream(1).body.count > 3_000_000)
+                #expect(server.metric("webimage_slow_readers_total") == 0)
+            }
+        }
+
+        @Test func whoHasNoRoomIsClosed() async throws {
+            let origin = try picture(filledBy: 3_000_000)
+            try await run(["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1"]) { server in
+                let client = try await FrameConnection(port: server.port)
+                try await client.get(RunningServer.path("skp:png", origin), 1)
+                try await client.closed()
+                #expect(client.stream(1).body.count == 65_535)
+                #expect(server.metric("webimage_slow_readers_total") == 1)
+            }
+        }
+
+        @Test func theWorkForAStreamThatIsResetIsCancelled() async throws {
+            let gate = Gate()
+            let origin = try picture([.hold(gate, at: .beforeHead)])
+            try await run { server in
+                let client = try await FrameConnection(port: server.port)
+                try await client.get(RunningServer.path("w:10", origin), 1)
+                try await server.wait { $0.endpoint.service.waitingCount == 1 }
+                try await client.reset(1)
+                try await server.wait {
+                    $0.endpoint.service.waitingCount == 0 && $0.metric("requests_in_progress") == 0
+                }
+                #expect(server.endpoint.metricsText.contains(#"status_codes_total{status="499"} 1"#))
+                gate.open()
+                try await client.get("/health", 3)
+                try await client.wait { $0.streams[3]?.hasEnded == true }
+                #expect(client.stream(3).status == "200")
+            }
+        }
+
+        /// CVE-2023-44487.
+        @Test func whoResetsAllTheTimeIsClosed() async throws {
+            let gate = Gate()
+            let origin = try picture([.hold(gate, at: .beforeHead)])
+            try await run { server in
+                let client = try await FrameConnection(port: server.port)
+                for number in 0..<5000 where client.isOpen {
+                    do {
+                        try await client.get(RunningServer.path("w:\(number + 1)", origin), 2 * number + 1)
+                        try await client.reset(2 * number + 1)
+                    } catch {
+                        break
+                    }
+                }
+                try await client.closed()
+                gate.open()
+                try await server.wait {
+                    $0.endpoint.service.waitingCount == 0 && $0.metric("requests_in_progress") == 0
+                }
+                let other = try await FrameConnection(port: server.port)
+                try await other.get("/health", 1)
+                try await other.wait { $0.streams[1]?.hasEnded == true }
+                #expect(other.stream(1).status == "200")
+            }
+        }
+
+        @Test func aBodyThatNeverEndsHoldsNothing() async throws {
+            try await run { server in
+                let client = try await FrameConnection(port: server.port)
+                try await client.get("/health", 1, method: "POST", isWhole: false)
+                try await client.wait { $0.streams[1]?.isReset == true }
+                #expect(client.stream(1).status == "405" && client.stream(1).hasEnded)
+                #expect(client.isOpen)
+            }
+        }
+
+        @Test func clientsThatDoNothingAreSentAway() async throws {
+            try await run(["IMGPROXY_KEEP_ALIVE_TIMEOUT": "1", "IMGPROXY_READ_REQUEST_TIMEOUT": "1"]) { server in
+                // One has asked for something, one never does, one does not even agree on TLS.
+                let first = try await FrameConnection(port: server.port)
+                try await first.get("/health", 1)
+                let second = try await FrameConnection(port: server.port)
+                let third = try await RawConnection(port: server.port)
+                try await first.closed()
+                try await second.closed()
+                try await third.closed()
+                #expect(first.stream(1).status == "200" && first.inbox.isLeaving)
+            }
+        }
+
+        @Test func whoDoesNotSpeakTLSIsClosed() async throws {
+            try await run { server in
+                let text = try await RawConnection.answer("GET /health HTTP/1.1\r\nHost: a\r\n\r\n", port: server.port)
+                #expect(!text.contains("HTTP/1.1"))
+            }
+        }
+
+        @Test func aServerThatStopsAnswersWhatItHasBegun() async throws {
+            let gate = Gate()
+            let origin = try picture([.hold(gate, at: .beforeHead)])
+            var client: FrameConnection?
+            try await run { server in
+                let own = try await FrameConnection(port: server.port)
+                try await own.get(RunningServer.path("w:10", origin), 1)
+                try await server.wait { $0.endpoint.service.waitingCount == 1 }
+                client = own
+                Task {
+                    try await own.wait { $0.isLeaving }
+                    gate.open()
+                }
+            }
+            try await client?.closed();
+            #expect(client?.stream(1).status == "200" && client?.stream(1).hasEnded == true)
+        }
+
+        @Test func aNewCertificateIsTakenOver() async throws {
+            let (first, second) = (try await TestCertificate(), try await TestCertificate())
+            let certificate = try ServerCertificate(.init(chain: first.certificate, key: first.key))
+            #expect(try await !certificate.renew())
+            // Between the two files of a renewal they do not fit, and what was read before stays.
+            try FileManager.default.removeItem(atPath: first.certificate)
+            try FileManager.default.copyItem(atPath: second.certificate, toPath: first.certificate)
+            await #expect(throws: SettingsError.self) { try await certificate.renew() }
+            try FileManager.default.removeItem(atPath: first.key)
+            try FileManager.default.copyItem(atPath: second.key, toPath: first.key)
+            #expect(try await certificate.renew())
+            #expect(try await !certificate.renew())
+        }
+
+        @Test func whatIsNoCertificateIsTold() async throws {
+            let error = #expect(throws: SettingsError.self) {
+                try ServerCertificate(.init(chain: "/nowhere/a.pem", key: "/nowhere/b.pem"))
+            }
+            #expect(error?.description.contains("/nowhere/a.pem and /nowhere/b.pem are not a certificate") == true)
+        }
+    }
+#endif
