@@ -15,7 +15,7 @@ struct ConnectionDeadlines {
     }
 
     enum Verdict: Equatable {
-        case open, slowRequest, idle, slowReader
+        case open, slowRequest, idle, slowReader, broken
     }
 
     private let limits: Limits
@@ -27,6 +27,7 @@ struct ConnectionDeadlines {
     /// Parts of answers that wait until the client takes them, and since when it has taken none.
     private var parts = (waiting: 0, since: NIODeadline.distantFuture)
     private var isMultiplexed = false
+    private var end: NIODeadline?
 
     init(_ limits: Limits, now: NIODeadline) {
         self.limits = limits
@@ -46,6 +47,9 @@ struct ConnectionDeadlines {
 
     /// From here on bytes do not begin a request, nor is a client idle that asks for nothing: only a first request is waited for.
     mutating func becomesMultiplexed() { isMultiplexed = true }
+
+    /// The connection is of no more use: what runs has the time of a reader to come to its end.
+    mutating func breaks(now: NIODeadline) { end = min(end ?? .distantFuture, now + limits.reading) }
 
     /// A part of an answer waits until the client has room for it.
     mutating func partWaits(now: NIODeadline) {
@@ -79,6 +83,11 @@ struct ConnectionDeadlines {
 
     /// When a verdict is wanted; nil: not before something else happens.
     var nextCheck: NIODeadline? {
+        guard let end else { return nextTurn }
+        return min(end, nextTurn ?? end)
+    }
+
+    private var nextTurn: NIODeadline? {
         if let reader { return reader.deadline }
         if let partDeadline { return partDeadline }
         guard requestsInProgress == 0 else { return nil }
@@ -90,11 +99,12 @@ struct ConnectionDeadlines {
 
     /// - Parameter progress: how many bytes the client has ever taken. It counts only while a reader is awaited.
     mutating func verdict(progress: UInt64, now: NIODeadline) -> Verdict {
+        if let end, end <= now { return .broken }
         if let reader {
             self.reader = reader.after(progress, now: now, limits)
             return self.reader == nil ? .slowReader : .open
         }
-        guard let nextCheck, nextCheck <= now else { return .open }
+        guard let nextTurn, nextTurn <= now else { return .open }
         if partDeadline != nil { return .slowReader }
         return isRequestPartial ? .slowRequest : .idle
     }

@@ -45,6 +45,12 @@ final class ConnectionGuard: ChannelDuplexHandler {
     /// go.
     func becomesMultiplexed() { deadlines.becomesMultiplexed() }
 
+    /// The client does not keep to the protocol.
+    func breaks() {
+        deadlines.breaks(now: .now())
+        scheduleCheck()
+    }
+
     /// A part of an answer waits until the client takes it.
     func partWaits() {
         deadlines.partWaits(now: .now())

@@ -59,7 +59,8 @@
             handling.stream.streamResetFrameRateLimit.maximumCount = Self.mostResets
             let management = NIOHTTP2ServerConnectionManagementHandler.Configuration(
                 maxIdleTime: images.limits.idle, maxAge: nil, maxGraceTime: images.limits.reading, keepalive: nil)
-            return try channel.pipeline.syncOperations.configureAsyncHTTP2Pipeline(
+            let pipeline = channel.pipeline.syncOperations
+            let multiplexer = try pipeline.configureAsyncHTTP2Pipeline(
                 mode: .server, connectionManagerConfiguration: management, http2HandlerConfiguration: handling
             ) { stream in
                 stream.eventLoop.makeCompletedFuture {
@@ -71,6 +72,8 @@
                     return try Stream(wrappingChannelSynchronously: stream)
                 }
             }
+            try pipeline.addHandler(BrokenConnection(connectionGuard.value))
+            return multiplexer
         }
 
         func handle(value: Value, logger: Logger) async {
@@ -87,6 +90,25 @@
             } catch {
                 // The client has gone, or it does not keep to what it agreed upon.
                 logger.trace("a connection has ended: \(error)")
+            }
+        }
+    }
+
+    /// Ends a connection whose client does not keep to the protocol: NIO tells it so, and leaves the connection open.
+    private final class BrokenConnection: ChannelInboundHandler {
+        typealias InboundIn = HTTP2Frame
+
+        private let connectionGuard: ConnectionGuard
+
+        init(_ connectionGuard: ConnectionGuard) { self.connectionGuard = connectionGuard }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            switch error {
+            // Of one stream alone, which has been reset.
+            case is NIOHTTP2Errors.StreamError, is NIOHTTP2Errors.StreamClosed: break
+            default:
+                connectionGuard.breaks()
+                context.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
             }
         }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Logging
 import ServerConfiguration
 import WebImage
 
@@ -19,8 +20,9 @@ struct Health: AsyncParsableCommand {
         var configuration = ImageManager.Configuration()
         configuration.disk = nil
         configuration.timeout = .seconds(5)
-        // The certificate is for the name that clients know.
+        // The certificate is for the name that clients know; that it is not checked need not be said.
         configuration.download.tls.trust = .anyone
+        configuration.logger.logLevel = .error
         let scheme = settings.certificate == nil ? "http" : "https"
         let manager = ImageManager(configuration: configuration)
         defer { manager.shutDown() }

@@ -15,6 +15,8 @@
             var body: [UInt8] = []
             var hasEnded = false
             var isReset = false
+
+            var isOver: Bool { hasEnded || isReset }
         }
 
         struct Inbox: Sendable {
@@ -89,9 +91,10 @@
 
         func reset(_ id: Int) async throws { try await send(id, .rstStream(.cancel)) }
 
-        /// Has room for more bytes, of one stream and of the connection.
-        func takes(_ count: Int, _ id: Int) async throws {
-            for id in [0, id] { try await send(id, .windowUpdate(windowSizeIncrement: count)) }
+        /// Has room for more bytes, of the connection and of one stream.
+        func takes(_ count: Int, _ id: Int? = nil) async throws {
+            try await send(0, .windowUpdate(windowSizeIncrement: count))
+            if let id { try await send(id, .windowUpdate(windowSizeIncrement: count)) }
         }
 
         private func send(_ id: Int, _ payload: HTTP2Frame.FramePayload) async throws {
@@ -99,7 +102,13 @@
             try await channel.writeAndFlush(frame).get()
         }
 
-        func close() async throws { try await channel.close().get() }
+        /// Sends bytes that no client would.
+        func sendUnchecked(_ bytes: [UInt8]) async throws {
+            try await channel.eventLoop.submit { [channel] in
+                let http = try channel.pipeline.syncOperations.context(handlerType: NIOHTTP2Handler.self)
+                http.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
+            }.get()
+        }
 
         /// Returns when the other end has closed the connection.
         func closed() async throws { try await channel.closeFuture.get() }

@@ -117,7 +117,7 @@
         @Test func whoResetsAllTheTimeIsClosed() async throws {
             let gate = Gate()
             let origin = try picture([.hold(gate, at: .beforeHead)])
-            try await run { server in
+            try await run(["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1"]) { server in
                 let client = try await FrameConnection(port: server.port)
                 for number in 0..<5000 where client.isOpen {
                     do {
@@ -136,6 +136,20 @@
                 try await other.get("/health", 1)
                 try await other.wait { $0.streams[1]?.hasEnded == true }
                 #expect(other.stream(1).status == "200")
+            }
+        }
+
+        @Test func whoBreaksTheProtocolIsClosed() async throws {
+            // Who asks for nothing would be closed after an hour.
+            let limits = ["IMGPROXY_WRITE_RESPONSE_TIMEOUT": "1", "IMGPROXY_KEEP_ALIVE_TIMEOUT": "3600"]
+            try await run(limits) { server in
+                let client = try await FrameConnection(port: server.port)
+                try await client.get("/health", 1)
+                try await client.wait { $0.streams[1]?.hasEnded == true }
+                // A window of what was never asked for.
+                try await client.sendUnchecked([0, 0, 4, 8, 0, 0, 0, 0, 99, 0, 0, 1, 0])
+                try await client.closed()
+                #expect(client.inbox.isLeaving)
             }
         }
 
@@ -186,6 +200,48 @@
             }
             try await client?.closed();
             #expect(client?.stream(1).status == "200" && client?.stream(1).hasEnded == true)
+        }
+
+        @Test func aServerThatStopsLosesNoAnswerUnderLoad() async throws {
+            let origin = try picture(filledBy: 10_000)
+            var asking: Task<[FrameConnection], any Error>?
+            try await run { server in
+                let path = RunningServer.path("skp:png", origin)
+                let busy = Gate()
+                asking = Task {
+                    try await withThrowingTaskGroup { group in
+                        for _ in 0..<4 {
+                            group.addTask {
+                                let client = try await FrameConnection(port: server.port)
+                                try? await ask(client, path, busy)
+                                try await client.closed()
+                                return client
+                            }
+                        }
+                        return try await group.reduce(into: []) { $0.append($1) }
+                    }
+                }
+                await busy.opened()
+            }
+            for client in try await asking?.value ?? [] {
+                // What came too late was refused before anything was done for it, so that the client may ask another server.
+                let streams = client.inbox.streams.filter {
+                    $0.key > 0 && !($0.value.isReset && $0.value.status == nil)
+                }
+                #expect(streams.count > 4 && streams.values.allSatisfy { $0.hasEnded && $0.body.count > 10_000 })
+            }
+        }
+
+        /// Asks until the server leaves, with four requests on their way at a time; throws when the connection has ended.
+        private func ask(_ client: FrameConnection, _ path: String, _ isBusy: Gate) async throws {
+            try await client.takes(1 << 30)
+            var id = 1
+            while !client.inbox.isLeaving {
+                try await client.get(path, id)
+                if id > 8 { try await client.wait { $0.streams[id - 8]?.isOver == true } }
+                if id == 101 { isBusy.open() }
+                id += 2
+            }
         }
 
         @Test func aNewCertificateIsTakenOver() async throws {
