@@ -45,6 +45,7 @@ public struct ImageServer: Sendable {
         #if TLS
             certificate = try settings.certificate.map(ServerCertificate.init)
         #endif
+        ManagerMaking.checkDirectory(settings, logger)
         let threads = settings.workers > 0 ? settings.workers : ManagerMaking.cores
         let fleetMaking = FleetMaking(settings: settings, logger: logger)
         manager = ManagerMaking(settings, threads: threads, logger: logger)

@@ -5,6 +5,12 @@ import ServerConfiguration
 import ServerImages
 import WebImage
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -48,6 +54,21 @@ struct ManagerMaking {
         configuration.failedURLs.missing = .seconds(60)
         configuration.failedURLs.refused = .seconds(5)
         return ImageManager(configuration: configuration, coders: coders)
+    }
+
+    /// Says at the start what else only slow answers would tell: that nothing can be kept on disk. The server does its work without.
+    static func checkDirectory(_ settings: ServerSettings, _ logger: Logger) {
+        guard let directory = settings.cacheDirectory else { return }
+        let probe = directory + "/probe-\(UInt64.random(in: 0 ... .max))"
+        do {
+            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            try Data().write(to: URL(fileURLWithPath: probe))
+            try? FileManager.default.removeItem(atPath: probe)
+        } catch {
+            logger.error(
+                "nothing can be kept on disk: WEBIMAGE_CACHE_DIR cannot be written",
+                metadata: ["directory": "\(directory)", "error": "\(error)"])
+        }
     }
 
     static func resultDisk(_ settings: ServerSettings, _ logger: Logger) -> DiskCache? {

@@ -18,6 +18,7 @@ final class TestServer: Sendable {
     let manager: ImageManager
     let purging: Purging
     let storage: SharedResults?
+    let cache: ResultCache
     private let time: Mutex<Int>
 
     init(
@@ -39,7 +40,7 @@ final class TestServer: Sendable {
             onPurge: { [failedURLs = manager.failedURLs] in failedURLs.removeAll() }, logger: logger)
         let maker = PictureMaker(
             manager: manager, purging: purging, settings: settings, watermark: watermark, now: { time.now })
-        let cache = ResultCache(
+        cache = ResultCache(
             memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), logger: logger)
         let service = ImageService(
             settings: settings, maker: maker, cache: cache, storage: storage, threads: 2, now: { time.now },
