@@ -35,6 +35,9 @@ struct wi_jpeg_decoder {
     size_t exif_count;
     uint8_t *xmp;
     size_t xmp_count;
+    /* What Photoshop has put there, all pieces. */
+    uint8_t *photoshop;
+    size_t photoshop_count;
     /* The pieces of the first extended packet, and how many of its bytes came. */
     uint8_t *extended_xmp;
     size_t extended_count, extended_there;

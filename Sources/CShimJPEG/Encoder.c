@@ -105,8 +105,8 @@ static void configure(encoder *e, const wi_jpeg_picture *p) {
 }
 
 /* `name` with its ending zero. */
-static void write_block(encoder *e, const char *name, size_t length, const uint8_t *bytes, size_t count) {
-    jpeg_write_m_header(&e->c, JPEG_APP0 + 1, (unsigned)(length + count));
+static void write_block(encoder *e, int marker, const char *name, size_t length, const uint8_t *bytes, size_t count) {
+    jpeg_write_m_header(&e->c, marker, (unsigned)(length + count));
     for (size_t index = 0; index < length; index++) jpeg_write_m_byte(&e->c, name[index]);
     for (size_t index = 0; index < count; index++) jpeg_write_m_byte(&e->c, bytes[index]);
 }
@@ -132,13 +132,15 @@ static void write_extended_xmp(encoder *e, const uint8_t *name, const uint8_t *b
 
 static void write_metadata(encoder *e, const wi_jpeg_picture *p) {
     if (p->exif && p->exif_count && p->exif_count <= WI_JPEG_LONGEST_EXIF)
-        write_block(e, "Exif\0", 6, p->exif, p->exif_count);
+        write_block(e, JPEG_APP0 + 1, "Exif\0", 6, p->exif, p->exif_count);
     if (p->xmp && p->xmp_count && p->xmp_count <= WI_JPEG_LONGEST_XMP)
-        write_block(e, "http://ns.adobe.com/xap/1.0/", 29, p->xmp, p->xmp_count);
+        write_block(e, JPEG_APP0 + 1, "http://ns.adobe.com/xap/1.0/", 29, p->xmp, p->xmp_count);
     if (p->extended_xmp && p->extended_xmp_count > WI_JPEG_XMP_NAME) {
         write_extended_xmp(
             e, p->extended_xmp, p->extended_xmp + WI_JPEG_XMP_NAME, p->extended_xmp_count - WI_JPEG_XMP_NAME);
     }
+    if (p->photoshop && p->photoshop_count && p->photoshop_count <= WI_JPEG_LONGEST_PHOTOSHOP)
+        write_block(e, JPEG_APP0 + 13, "Photoshop 3.0", 14, p->photoshop, p->photoshop_count);
     if (p->icc && p->icc_count) jpeg_write_icc_profile(&e->c, p->icc, (unsigned)p->icc_count);
 }
 

@@ -47,6 +47,19 @@ static void take_extended_xmp(wi_jpeg_decoder *d, const uint8_t *bytes, size_t c
     d->extended_there += length;
 }
 
+/* Image resources of Photoshop; what does not fit into one block goes on in the next one. */
+static void take_photoshop(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
+    static const char mark[] = "Photoshop 3.0";
+    if (count <= sizeof mark || memcmp(bytes, mark, sizeof mark) != 0) return;
+    count -= sizeof mark;
+    if (count > d->metadata_limit - d->photoshop_count) return;
+    uint8_t *all = realloc(d->photoshop, d->photoshop_count + count);
+    if (!all) return;
+    memcpy(all + d->photoshop_count, bytes + sizeof mark, count);
+    d->photoshop = all;
+    d->photoshop_count += count;
+}
+
 /* ICC.1:2010, annex B.4: a profile comes in numbered pieces. */
 static void take_icc(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
     if (count < 14 || memcmp(bytes, "ICC_PROFILE", 12) != 0 || d->icc_broken) return;
@@ -78,6 +91,8 @@ static boolean read_block(j_decompress_ptr c) {
         take_exif(d, bytes + 2, length - 2);
         take_xmp(d, bytes + 2, length - 2);
         take_extended_xmp(d, bytes + 2, length - 2);
+    } else if (c->unread_marker == JPEG_APP0 + 13) {
+        take_photoshop(d, bytes + 2, length - 2);
     } else {
         take_icc(d, bytes + 2, length - 2);
     }
@@ -89,18 +104,25 @@ static boolean read_block(j_decompress_ptr c) {
 void wi_jpeg_install_markers(wi_jpeg_decoder *d) {
     jpeg_set_marker_processor(&d->c, JPEG_APP0 + 1, read_block);
     jpeg_set_marker_processor(&d->c, JPEG_APP0 + 2, read_block);
+    jpeg_set_marker_processor(&d->c, JPEG_APP0 + 13, read_block);
 }
 
 void wi_jpeg_free_metadata(wi_jpeg_decoder *d) {
     free(d->exif);
     free(d->xmp);
     free(d->extended_xmp);
+    free(d->photoshop);
     for (int number = 0; number < 256; number++) free(d->icc[number]);
 }
 
 const uint8_t *wi_jpeg_exif(wi_jpeg_decoder *d, size_t *count) {
     *count = d->exif_count;
     return d->exif;
+}
+
+const uint8_t *wi_jpeg_photoshop(wi_jpeg_decoder *d, size_t *count) {
+    *count = d->photoshop_count;
+    return d->photoshop;
 }
 
 const uint8_t *wi_jpeg_xmp(wi_jpeg_decoder *d, size_t *count) {

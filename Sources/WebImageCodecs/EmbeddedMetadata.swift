@@ -20,6 +20,8 @@ struct EmbeddedMetadata {
     private(set) var exif: [UInt8]
     /// Empty: none.
     let xmp: [UInt8]
+    /// Empty: none.
+    let iptc: [UInt8]
     /// nil where metadata is not kept, or nothing is known.
     let density: PixelDensity?
 
@@ -33,12 +35,14 @@ struct EmbeddedMetadata {
         guard options.keepsMetadata else {
             exif = orientation == .up ? [] : EXIFOrientation.block(orientation)
             xmp = []
+            iptc = []
             density = nil
             return
         }
         let metadata = image.info.metadata
         density = metadata.density
         xmp = metadata.xmp.map { XMPPacket.setting(orientation, in: $0) } ?? []
+        iptc = metadata.iptc ?? []
         exif = EXIFBlock.bytes(
             metadata.exif,
             EXIFBlock.Facts(

@@ -97,6 +97,7 @@ struct InfoCommand: AsyncParsableCommand {
         if let density = header.metadata.density { parts.append(shown(density)) }
         if let exif = header.metadata.exif { parts.append("EXIF \(ByteCount(exif.count))") }
         if let xmp = header.metadata.xmp { parts.append("XMP \(ByteCount(xmp.count))") }
+        if let iptc = header.metadata.iptc { parts.append("IPTC \(ByteCount(iptc.count))") }
         if let photo = header.metadata.photo { parts += facts(of: photo) }
         if header.isProgressive { parts.append("progressive") }
         if let byteCount = report.byteCount { parts.append(ByteCount(byteCount).description) }

@@ -29,7 +29,7 @@ public struct PixelDensity: Hashable, Sendable, Codable {
     }
 }
 
-/// What a picture's file says besides what its pixels need: EXIF, XMP, density.
+/// What a picture's file says besides what its pixels need: EXIF, XMP, IPTC, density.
 ///
 /// A small value over shared, unchanging memory; copies are free and any thread may use it. Each piece is at most
 /// ``DecodeLimits/metadata`` long when it was read from a file.
@@ -37,11 +37,13 @@ public struct ImageMetadata: Hashable, Sendable {
     private final class Storage: Sendable {
         let exif: [UInt8]?
         let xmp: [UInt8]?
+        let iptc: [UInt8]?
         let density: PixelDensity?
 
-        init(_ exif: [UInt8]?, _ xmp: [UInt8]?, _ density: PixelDensity?) {
+        init(_ exif: [UInt8]?, _ xmp: [UInt8]?, _ iptc: [UInt8]?, _ density: PixelDensity?) {
             self.exif = exif
             self.xmp = xmp
+            self.iptc = iptc
             self.density = density
         }
     }
@@ -49,53 +51,63 @@ public struct ImageMetadata: Hashable, Sendable {
     /// One reference, so that a header costs no more to copy for it; nil: there is nothing.
     private var storage: Storage?
 
-    public init(exif: [UInt8]? = nil, xmp: [UInt8]? = nil, density: PixelDensity? = nil) {
-        set(exif, xmp, density)
+    public init(
+        exif: [UInt8]? = nil, xmp: [UInt8]? = nil, iptc: [UInt8]? = nil, density: PixelDensity? = nil
+    ) {
+        set(exif, xmp, iptc, density)
     }
 
     /// The TIFF block of EXIF, without the name that JPEG puts before it. As stored: its orientation tag may differ from
     /// the picture's ``Image/Info-swift.struct/orientation``, which is the one that counts.
     public var exif: [UInt8]? {
         get { storage?.exif }
-        set { set(newValue, xmp, density) }
+        set { set(newValue, xmp, iptc, density) }
     }
 
     /// The XMP packet: XML, nearly always in UTF-8.
     public var xmp: [UInt8]? {
         get { storage?.xmp }
-        set { set(exif, newValue, density) }
+        set { set(exif, newValue, iptc, density) }
+    }
+
+    /// The datasets of IPTC-IIM, as Photoshop puts them into JPEGs. Read from JPEG, and written there alone.
+    public var iptc: [UInt8]? {
+        get { storage?.iptc }
+        set { set(exif, xmp, newValue, density) }
     }
 
     /// From EXIF's resolution tags, else from where the format itself tells it (JFIF, `pHYs`, a bitmap's header).
     public var density: PixelDensity? {
         get { storage?.density }
-        set { set(exif, xmp, newValue) }
+        set { set(exif, xmp, iptc, newValue) }
     }
 
     /// For pixels that were turned as `orientation` says.
     package func turned(by orientation: Orientation) -> ImageMetadata {
         guard orientation.swapsSides, let density else { return self }
-        return ImageMetadata(exif: exif, xmp: xmp, density: density.transposed)
+        return ImageMetadata(exif: exif, xmp: xmp, iptc: iptc, density: density.transposed)
     }
 
     public var isEmpty: Bool { storage == nil }
 
-    /// What EXIF and XMP take in memory.
-    package var byteCount: Int { (exif?.count ?? 0) + (xmp?.count ?? 0) }
+    /// What EXIF, XMP and IPTC take in memory.
+    package var byteCount: Int { (exif?.count ?? 0) + (xmp?.count ?? 0) + (iptc?.count ?? 0) }
 
-    private mutating func set(_ exif: [UInt8]?, _ xmp: [UInt8]?, _ density: PixelDensity?) {
-        let isNothing = exif == nil && xmp == nil && density == nil
-        storage = isNothing ? nil : Storage(exif, xmp, density)
+    private mutating func set(_ exif: [UInt8]?, _ xmp: [UInt8]?, _ iptc: [UInt8]?, _ density: PixelDensity?) {
+        let isNothing = exif == nil && xmp == nil && iptc == nil && density == nil
+        storage = isNothing ? nil : Storage(exif, xmp, iptc, density)
     }
 
     public static func == (left: ImageMetadata, right: ImageMetadata) -> Bool {
         left.storage === right.storage
-            || (left.exif == right.exif && left.xmp == right.xmp && left.density == right.density)
+            || (left.exif == right.exif && left.xmp == right.xmp && left.iptc == right.iptc
+                && left.density == right.density)
     }
 
     public func hash(into hasher: inout Hasher) {
         hasher.combine(exif)
         hasher.combine(xmp)
+        hasher.combine(iptc)
         hasher.combine(density)
     }
 }
@@ -117,7 +129,7 @@ extension PixelDensity {
 
 extension ImageMetadata: Codable {
     private enum CodingKeys: CodingKey {
-        case exif, xmp, density
+        case exif, xmp, iptc, density
     }
 
     public init(from decoder: any Decoder) throws {
@@ -125,6 +137,7 @@ extension ImageMetadata: Codable {
         self.init(
             exif: try values.decodeIfPresent([UInt8].self, forKey: .exif),
             xmp: try values.decodeIfPresent([UInt8].self, forKey: .xmp),
+            iptc: try values.decodeIfPresent([UInt8].self, forKey: .iptc),
             density: try values.decodeIfPresent(PixelDensity.self, forKey: .density))
     }
 
@@ -132,6 +145,7 @@ extension ImageMetadata: Codable {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encodeIfPresent(exif, forKey: .exif)
         try values.encodeIfPresent(xmp, forKey: .xmp)
+        try values.encodeIfPresent(iptc, forKey: .iptc)
         try values.encodeIfPresent(density, forKey: .density)
     }
 }

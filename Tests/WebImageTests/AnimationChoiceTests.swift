@@ -29,8 +29,9 @@ import WebImageTesting
     }
 
     /// The limit of frames holds for those that are used.
-    @Test(arguments: [ImageFormat.gif, .webp, .apng], [1, 2, 4, 5, 9])
+    @Test(arguments: [ImageFormat.gif, .webp, .apng, .avif, .jxl], [1, 2, 4, 5, 9])
     func framesBehindTheLimitAreLeftOut(_ format: ImageFormat, _ limit: Int) async throws {
+        guard CoderRegistry.standard.encodableFormats.contains(format) else { return }
         let whole = try await Image(data: BlinkingGIF.file(width: 80, height: 60, frames: 5))
         let bench = TestBench()
         bench.answer(

@@ -182,7 +182,14 @@ import WebImageTesting
     }
 
     @Test func metadataGoesButForTheCopyright() async throws {
-        let details = ImageMetadata(exif: Self.exif(["Artist": "Ada", "Copyright": "© Ada", "Software": "secret"]))
+        let xmp = """
+            <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
+            xmlns:dc="http://purl.org/dc/elements/1.1/" dc:rights="Ada" dc:title="secret"/></rdf:RDF>
+            """
+        let (title, byline) = ([0x1C, 2, 5, 0, 1, 65], [0x1C, 2, 80, 0, 1, 66] as [UInt8])
+        let details = ImageMetadata(
+            exif: Self.exif(["Artist": "Ada", "Copyright": "© Ada", "Software": "secret"]), xmp: Array(xmp.utf8),
+            iptc: title + byline)
         let picture = try SamplePictures.sunset(PixelSize(width: 32, height: 32)).replacingMetadata(details)
         let bytes = try picture.encoded(as: .jpeg, EncodeOptions(keepsMetadata: true))
         let server = try TestServer()
@@ -191,6 +198,10 @@ import WebImageTesting
         #expect(kept?.artist == "Ada")
         #expect(kept?.copyright == "© Ada")
         #expect(kept?.software == nil)
+        let image = try await server.picture("w:16", "/a.jpg").image()
+        let packet = String(decoding: image.info.metadata.xmp ?? [], as: UTF8.self)
+        #expect(packet.contains(#"dc:rights="Ada""#) && !packet.contains("secret"))
+        #expect(image.info.metadata.iptc == byline)
         let none = try await server.picture("w:16/kcr:0", "/a.jpg").image().info.metadata.photo
         #expect(none == nil)
         let all = try await server.picture("w:16/sm:0", "/a.jpg").image().info.metadata.photo

@@ -25,6 +25,7 @@ enum {
 enum {
     WI_JPEG_LONGEST_EXIF = 65533 - 6,
     WI_JPEG_LONGEST_XMP = 65533 - 29,
+    WI_JPEG_LONGEST_PHOTOSHOP = 65533 - 14,
 };
 
 /// How long the name of an extended XMP packet is.
@@ -66,6 +67,8 @@ int wi_jpeg_read_header(wi_jpeg_decoder *_Nonnull decoder, wi_jpeg_info *_Nonnul
 const uint8_t *_Nullable wi_jpeg_exif(wi_jpeg_decoder *_Nonnull decoder, size_t *_Nonnull count);
 /// The XMP packet, NULL without one; valid as long as the decoder.
 const uint8_t *_Nullable wi_jpeg_xmp(wi_jpeg_decoder *_Nonnull decoder, size_t *_Nonnull count);
+/// Photoshop's image resources, NULL without any; valid as long as the decoder.
+const uint8_t *_Nullable wi_jpeg_photoshop(wi_jpeg_decoder *_Nonnull decoder, size_t *_Nonnull count);
 /// The extended XMP packet, NULL without a whole one; valid as long as the decoder.
 /// - name: by which the XMP packet must call it.
 const uint8_t *_Nullable wi_jpeg_extended_xmp(
@@ -134,6 +137,9 @@ typedef struct {
     /// XMP that does not fit into that: the name of WI_JPEG_XMP_NAME characters that `xmp` has for it, then its bytes.
     const uint8_t *_Nullable extended_xmp;
     size_t extended_xmp_count;
+    /// Photoshop's image resources; at most WI_JPEG_LONGEST_PHOTOSHOP bytes.
+    const uint8_t *_Nullable photoshop;
+    size_t photoshop_count;
     /// Pixels an inch; 0: not known.
     uint16_t density_x, density_y;
 } wi_jpeg_picture;

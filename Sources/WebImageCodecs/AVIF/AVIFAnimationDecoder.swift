@@ -10,8 +10,10 @@
         private let file: AVIFFile
         private let options: DecodeOptions
         private var attempts = ParseAttempts()
-        /// Of all frames, whether their bytes are there or not.
+        /// Of all frames that are allowed, whether their bytes are there or not.
         private var delays: [Duration] = []
+        /// Why frames are left out; told once all others are there.
+        private var refusal: WebImageError?
         /// How many frames have all their bytes.
         private var readyCount = 0
         /// The frame that libavif's image holds.
@@ -29,12 +31,12 @@
         func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
             try file.bytes.append(bytes)
             if header == nil, attempts.isDue(at: file.bytes.count) { try readHeader() }
-            countReady()
+            try countReady()
         }
 
         func finish() throws(WebImageError) {
             if header == nil { try readHeader() }
-            countReady()
+            try countReady()
             guard header == nil || readyCount < delays.count else { return }
             throw WebImageError(
                 .truncatedData,
@@ -44,15 +46,23 @@
 
         private func readHeader() throws(WebImageError) {
             guard try file.parse(), let header else { return }
-            try options.limits.check(frames: file.frameCount, of: header.size, format: header.format)
             let stored = file.timing.delays
             delays = stored.count == file.frameCount ? stored : Array(repeating: .zero, count: file.frameCount)
+            do throws(WebImageError) {
+                try options.limits.check(frames: file.frameCount, of: header.size, format: header.format)
+            } catch {
+                refusal = error
+                let pixels = max(header.size.pixelCount ?? .max, 1)
+                delays = Array(
+                    delays.prefix(max(min(options.limits.frames, options.limits.animationPixels / pixels), 0)))
+            }
         }
 
-        private func countReady() {
+        private func countReady() throws(WebImageError) {
             while readyCount < delays.count, let end = file.dataEnd(of: readyCount), end <= file.bytes.count {
                 readyCount += 1
             }
+            if let refusal, readyCount == delays.count { throw refusal }
         }
 
         func firstFrameNeeded(for index: Int) -> Int {

@@ -40,12 +40,16 @@
     }
 
     extension DecodeLimits {
+        /// Of so many frames libavif may keep the places in the file: a few megabytes.
+        private static let mostListed = 65_536
+
         func apply(to decoder: UnsafeMutablePointer<avifDecoder>) {
             decoder.pointee.strictFlags = AVIF_STRICT_DISABLED.rawValue
             // libavif refuses a higher limit than its own default.
             decoder.pointee.imageSizeLimit = UInt32(min(max(pixels, 1), 16_384 * 16_384))
             decoder.pointee.imageDimensionLimit = 65_536
-            decoder.pointee.imageCountLimit = UInt32(clamping: max(frames, 1))
+            // A file of a few bytes can claim any number. What is over `frames` is left out or refused by whoever decodes them.
+            decoder.pointee.imageCountLimit = UInt32(clamping: max(frames, Self.mostListed))
         }
     }
 #endif

@@ -1,13 +1,19 @@
 public import WebImageCore
 
 extension ImageMetadata {
-    /// What says to whom the picture belongs, without all the rest: EXIF's `Artist` and `Copyright`. Empty where there is
-    /// neither.
+    /// What says to whom the picture belongs, without all the rest: EXIF's `Artist` and `Copyright`; of XMP `dc:rights`,
+    /// `dc:creator`, `dc:contributor`, `dc:publisher`, and what there is of `xmpRights` and Creative Commons; of IPTC the by-line, the
+    /// credit and the notice (2:80, 2:110, 2:116). Empty where there is nothing of it.
     public var copyrightOnly: ImageMetadata {
+        ImageMetadata(
+            exif: copyrightEXIF, xmp: xmp.flatMap(XMPCopyright.packet), iptc: iptc.flatMap(IPTCDatasets.copyrightOnly))
+    }
+
+    private var copyrightEXIF: [UInt8]? {
         let details = photo
         let fields: [(tag: UInt16, text: String?)] = [(315, details?.artist), (33432, details?.copyright)]
         let texts = fields.compactMap { field in field.text.map { (field.tag, Array($0.utf8) + [0]) } }
-        guard !texts.isEmpty else { return ImageMetadata() }
+        guard !texts.isEmpty else { return nil }
         // A TIFF header, one directory with its entries in order of their tags, and the texts behind it.
         var exif: [UInt8] = Array("II*".utf8) + [0, 8, 0, 0, 0, UInt8(texts.count), 0]
         var offset = 8 + 2 + texts.count * 12 + 4
@@ -22,7 +28,7 @@ extension ImageMetadata {
         }
         exif += [0, 0, 0, 0]
         for (_, bytes) in texts where bytes.count > 4 { exif += bytes + [UInt8](repeating: 0, count: bytes.count % 2) }
-        return ImageMetadata(exif: exif)
+        return exif
     }
 
     private static func little(_ value: UInt32) -> [UInt8] {

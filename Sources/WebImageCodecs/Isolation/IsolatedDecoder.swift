@@ -157,7 +157,8 @@ final class IsolatedDecoder: CollectingDecoder {
         _ header: ImageHeader, isRefused: Bool = false
     ) throws(DecoderProcess.Failure) -> ImageHeader {
         let limit = picture.options.limits
-        let lengths = [header.iccProfile?.count, header.metadata.exif?.count, header.metadata.xmp?.count]
+        let metadata = header.metadata
+        let lengths = [header.iccProfile, metadata.exif, metadata.xmp, metadata.iptc].map { $0?.count }
         let sizes = [header.size, header.storedSize] + header.otherSizes
         guard coder.decodableFormats.contains(header.format), 1...64 ~= header.bitDepth,
             header.frameCount ?? 1 >= 0, header.loopCount ?? 0 >= 0,

@@ -77,6 +77,7 @@ extension ImageMetadata: WireValue {
     func write(to writer: inout WireWriter) {
         writer.put(exif) { $0.put($1) }
         writer.put(xmp) { $0.put($1) }
+        writer.put(iptc) { $0.put($1) }
         writer.put(density)
     }
 
@@ -85,6 +86,7 @@ extension ImageMetadata: WireValue {
         self.init(
             exif: try reader.optional { (reader) throws(Fault) in try reader.bytes() },
             xmp: try reader.optional { (reader) throws(Fault) in try reader.bytes() },
+            iptc: try reader.optional { (reader) throws(Fault) in try reader.bytes() },
             density: try reader.optionalValue())
     }
 }

@@ -56,11 +56,13 @@ package struct JPEGCoder: ImageCoder {
         let extended = metadata.xmp.count > Int(WI_JPEG_LONGEST_XMP) ? ExtendedXMP.naming(metadata.xmp) : nil
         let packet = extended?.packet ?? metadata.xmp
         let named = extended.map { $0.name + metadata.xmp } ?? []
-        try check(metadata, packet)
+        let photoshop = metadata.iptc.isEmpty ? [] : PhotoshopResources.holding(iptc: metadata.iptc)
+        try check(metadata, packet, photoshop)
         let density = metadata.density
         var output = wi_jpeg_output()
         let result = image.withPixels { pixels in
-            withBytes(metadata.profile, metadata.exif, packet, named) { profile, exif, xmp, extended in
+            withBytes(metadata.profile, metadata.exif, packet, named, photoshop) {
+                profile, exif, xmp, extended, photoshop in
                 guard let base = pixels.bindMemory(to: UInt8.self).baseAddress else { return Int32(0) }
                 var picture = wi_jpeg_picture(
                     pixels: base, stride: image.pixels.bytesPerRow, width: UInt32(image.size.width),
@@ -73,6 +75,7 @@ package struct JPEGCoder: ImageCoder {
                     usual_codes: options.optimizesCoding ? 0 : 1, icc: profile.baseAddress, icc_count: profile.count,
                     exif: exif.baseAddress, exif_count: exif.count, xmp: xmp.baseAddress, xmp_count: xmp.count,
                     extended_xmp: extended.baseAddress, extended_xmp_count: extended.count,
+                    photoshop: photoshop.baseAddress, photoshop_count: photoshop.count,
                     density_x: dots(density?.horizontal), density_y: dots(density?.vertical))
                 return wi_jpeg_encode(&picture, &output)
             }
@@ -107,11 +110,12 @@ package struct JPEGCoder: ImageCoder {
     }
 
     /// What does not fit into the markers that it belongs in is refused, not left out unsaid.
-    private func check(_ metadata: EmbeddedMetadata, _ packet: [UInt8]) throws(WebImageError) {
+    private func check(_ metadata: EmbeddedMetadata, _ packet: [UInt8], _ photoshop: [UInt8]) throws(WebImageError) {
         let pieces = [
             ("ICC profile", metadata.profile.count, Self.longestProfile),
             ("EXIF block", metadata.exif.count, Int(WI_JPEG_LONGEST_EXIF)),
             ("XMP packet", packet.count, Int(WI_JPEG_LONGEST_XMP)),
+            ("IPTC block", photoshop.count, Int(WI_JPEG_LONGEST_PHOTOSHOP)),
         ]
         guard let (name, _, _) = pieces.first(where: { $0.1 > $0.2 }) else { return }
         throw WebImageError(.cannotEncode, "the \(name) is too long for a JPEG; leave it out", format: .jpeg)
@@ -120,13 +124,15 @@ package struct JPEGCoder: ImageCoder {
     private typealias Bytes = UnsafeBufferPointer<UInt8>
 
     private func withBytes(
-        _ first: [UInt8], _ second: [UInt8], _ third: [UInt8], _ fourth: [UInt8],
-        _ body: (Bytes, Bytes, Bytes, Bytes) -> Int32
+        _ first: [UInt8], _ second: [UInt8], _ third: [UInt8], _ fourth: [UInt8], _ fifth: [UInt8],
+        _ body: (Bytes, Bytes, Bytes, Bytes, Bytes) -> Int32
     ) -> Int32 {
         first.withUnsafeBufferPointer { first in
             second.withUnsafeBufferPointer { second in
                 third.withUnsafeBufferPointer { third in
-                    fourth.withUnsafeBufferPointer { fourth in body(first, second, third, fourth) }
+                    fourth.withUnsafeBufferPointer { fourth in
+                        fifth.withUnsafeBufferPointer { fifth in body(first, second, third, fourth, fifth) }
+                    }
                 }
             }
         }

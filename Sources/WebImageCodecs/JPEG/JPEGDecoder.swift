@@ -135,7 +135,9 @@ final class JPEGDecoder: ImageDecoder {
         let density = factor.flatMap {
             PixelDensity(horizontal: Double(info.density_x) * $0, vertical: Double(info.density_y) * $0)
         }
-        return ImageMetadata(readingEXIF: exif, xmp: xmp(), density: density)
+        let photoshop = wi_jpeg_photoshop(handle, &count)
+        let iptc = photoshop.flatMap { PhotoshopResources.iptc(in: UnsafeRawBufferPointer(start: $0, count: count)) }
+        return ImageMetadata(readingEXIF: exif, xmp: xmp(), iptc: iptc, density: density)
     }
 
     private func xmp() -> [UInt8]? {

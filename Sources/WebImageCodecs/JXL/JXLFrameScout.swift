@@ -25,6 +25,8 @@
         private var standsAlone: Bool?
         /// Layers were seen that a frame still to come belongs to.
         private var isWithinFrame = false
+        /// A layer was seen that is over the limits, and so the end of the frame before it.
+        private var isOver = false
         private var layerPixels = 0
         private var layerCount = 0
 
@@ -39,7 +41,9 @@
         /// Whether all layers of the first frame were seen, be they all there or not.
         var hasFirstFrame: Bool { !frames.isEmpty }
 
-        private var readyCount: Int { isComplete || isWithinFrame ? frames.count : max(frames.count - 1, 0) }
+        private var readyCount: Int {
+            isComplete || isWithinFrame || isOver ? frames.count : max(frames.count - 1, 0)
+        }
 
         /// The nearest frame, back from one, that needs none before it.
         func start(of index: Int) -> Int { frames[...index].lastIndex(where: \.standsAlone) ?? 0 }
@@ -86,6 +90,7 @@
             layerCount += 1
             layerPixels += size.pixelCount ?? 0
             guard layerCount <= limits.frames, layerPixels <= limits.animationPixels else {
+                isOver = true
                 throw WebImageError(
                     .limitExceeded,
                     "the JPEG XL's \(layerCount) layers have \(layerPixels) pixels; raise DecodeLimits.frames or "

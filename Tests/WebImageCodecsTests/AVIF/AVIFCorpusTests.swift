@@ -48,11 +48,18 @@
             if row.path.contains("17000") { #expect(error.code == .limitExceeded) }
         }
 
-        @Test func aSequenceOfTooManyFramesIsRefused() throws {
+        @Test func framesOverTheLimitAreRefusedBehindTheOthers() throws {
             let bytes = try #require(Corpus.read("animated/star.avifs"))
-            for (frames, code) in [(4, WebImageError.Code.limitExceeded), (5, nil)] {
+            for (frames, code) in [(0, WebImageError.Code.limitExceeded), (4, .limitExceeded), (5, nil)] {
                 let options = DecodeOptions(limits: DecodeLimits(frames: frames))
-                #expect(CoderDecode(AVIFCoder(), bytes, options: options).error?.code == code)
+                let decoder = try #require(try AVIFCoder().makeAnimationDecoder(.avifSequence, options))
+                var error: WebImageError?
+                do throws(WebImageError) {
+                    try decoder.push(file: bytes)
+                    try decoder.finish()
+                } catch let fault { error = fault }
+                #expect(error?.code == code && decoder.storedDelays.count == frames)
+                for index in 0..<frames { _ = try decoder.frame(at: index) }
             }
         }
 
