@@ -19,8 +19,8 @@ extension ImageRequest {
         public var bitmapLimit: ByteCount?
         /// Makes a still of an animation's first frame: `image.animation` is then nil. Default false.
         public var firstFrameOnly = false
-        /// How many frames of an animation are used, at least 1. Those behind them are left out, and may be more than ``limits`` allow,
-        /// but for AVIF, which tells their number first. Default nil: all.
+        /// How many frames of an animation are used, at least 1. Those behind them are left out, and may be more than ``limits``
+        /// allow. Default nil: all.
         public var frameLimit: Int?
         /// Decodes an animation's frames before the load ends, as many as
         /// ``/WebImageCore/ImageAnimation/bufferLimit`` has room for, in place of when they are shown. Default false. For a

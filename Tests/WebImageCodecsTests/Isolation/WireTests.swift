@@ -53,7 +53,8 @@ import WebImageTesting
         header.iccProfile = [1, 2, 3]
         header.colorDescription = ColorDescription(primaries: 9, transfer: 16, matrix: 9, isFullRange: false)
         header.colorCalibration = ColorCalibration(decodingExponent: 1.8, chromaticities: [0.1, 0.2])
-        header.metadata = ImageMetadata(exif: [4], xmp: [5, 6], iptc: [7], density: PixelDensity(horizontal: 72, vertical: 96))
+        header.metadata = ImageMetadata(
+            exif: [4], xmp: [5, 6], iptc: [7], density: PixelDensity(horizontal: 72, vertical: 96))
         header.frameCount = 3
         header.loopCount = 0
         header.otherSizes = [PixelSize(width: 16, height: 16)]
