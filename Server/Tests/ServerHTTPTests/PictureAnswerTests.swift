@@ -186,7 +186,8 @@ import WebImageTesting
             <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description
             xmlns:dc="http://purl.org/dc/elements/1.1/" dc:rights="Ada" dc:title="secret"/></rdf:RDF>
             """
-        let (title, byline) = ([0x1C, 2, 5, 0, 1, 65], [0x1C, 2, 80, 0, 1, 66] as [UInt8])
+        let title: [UInt8] = [0x1C, 2, 5, 0, 1, 65]
+        let byline: [UInt8] = [0x1C, 2, 80, 0, 1, 66]
         let details = ImageMetadata(
             exif: Self.exif(["Artist": "Ada", "Copyright": "© Ada", "Software": "secret"]), xmp: Array(xmp.utf8),
             iptc: title + byline)
