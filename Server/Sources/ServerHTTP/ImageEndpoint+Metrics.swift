@@ -5,6 +5,19 @@ import ServerConfiguration
 import ServerImages
 import WebImage
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 extension ImageEndpoint {
     /// What Prometheus is told.
     var metricsText: String {
@@ -48,16 +61,31 @@ extension ImageEndpoint {
             ]
             gauges.append(("webimage_s3_circuit_open", storage.client.isAvailable ? 0 : 1))
         }
+        let inProgress = service.gate.count - service.gate.waiting
         return metrics.text(
             namespace: settings.metricsNamespace,
+            compatible: [
+                ("workers", service.gate.threads), ("images_in_progress", inProgress),
+                ("workers_utilization", min(100 * inProgress / service.gate.threads, 100)),
+            ],
             gauges: gauges + [
                 ("webimage_queue_length", service.gate.waiting),
-                ("webimage_pictures_in_progress", service.gate.count - service.gate.waiting),
+                ("webimage_pictures_in_progress", inProgress),
                 ("webimage_cache_bytes_memory", service.cache.memoryCost),
                 ("webimage_cache_bytes_disk", service.cache.diskCost),
+                ("webimage_connections", metrics.connectionCount),
+                ("webimage_resident_bytes", Self.residentBytes ?? 0),
                 ("webimage_draining", state.current == .draining ? 1 : 0),
                 ("webimage_decoders_running", isolation.running),
             ],
             counters: counters)
+    }
+
+    /// What the process has in memory (proc(5): the second number of `statm`, in pages); nil where the system does not tell it so.
+    private static var residentBytes: Int? {
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
+        return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map {
+            $0 * Int(sysconf(Int32(_SC_PAGESIZE)))
+        }
     }
 }

@@ -140,6 +140,7 @@ public struct ImageServer: Sendable {
         let limits = ConnectionDeadlines.Limits(settings)
         let metrics = endpoint.metrics
         let connections = OpenConnections(most: settings.maxClients)
+        if memoryAnswers != nil { metrics.tell { connections.count } }
         return Application(
             responder: responder,
             server: HTTPServerBuilder {

@@ -11,6 +11,8 @@ struct RequestRecord: Sendable {
     var refusal: RequestRefusal?
     var cache: ImageService.Source?
     var cost: PictureMaker.Cost?
+    /// Of the picture in the answer, as the extension of its name.
+    var format: String?
     var sourceHost: String?
     var client: ClientAddress?
     /// The host that the client asked, where a proxy that is trusted says it.
@@ -26,6 +28,7 @@ struct RequestRecord: Sendable {
         cache = found.source
         cost = found.cost
         bytesOut = found.result.bytes.count
+        format = found.result.fileExtension
         bytesIn = found.cost == nil ? 0 : found.result.sourceBytes
         sourceHost = host
     }

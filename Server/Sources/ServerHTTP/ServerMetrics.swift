@@ -22,14 +22,20 @@ public final class ServerMetrics: Sendable {
         var statuses: [Int: Int] = [:]
         var errors: [String: Int] = [:]
         var caches: [String: Int] = [:]
-        var bytes = 0
+        var bytes: [String: Int] = [:]
         var sourceBytes = 0
+        var sources: [String: Int] = [:]
         var refusedAddresses = 0
         var shed = 0
         var overRate = 0
         var slowReaders = 0
         var duration = Histogram()
         var spans: [String: Histogram] = [:]
+        var decoding = Histogram()
+        /// By the format that is written.
+        var encoding: [String: Histogram] = [:]
+        /// How many connections clients have.
+        var connections: @Sendable () -> Int = { 0 }
     }
 
     private let counts = Mutex(Counts())
@@ -37,6 +43,11 @@ public final class ServerMetrics: Sendable {
     public init() {}
 
     func begin() { counts.withLock { $0.inProgress += 1 } }
+
+    /// Has connections told, too.
+    func tell(connections: @escaping @Sendable () -> Int) { counts.withLock { $0.connections = connections } }
+
+    var connectionCount: Int { counts.withLock { $0.connections }() }
 
     func countSlowReader() { counts.withLock { $0.slowReaders += 1 } }
 
@@ -52,7 +63,13 @@ public final class ServerMetrics: Sendable {
                 if refusal.detail.hasPrefix("addressRefused") { counts.refusedAddresses += 1 }
             }
             if let cache = record.cache { counts.caches[cache.rawValue, default: 0] += 1 }
-            counts.bytes += record.bytesOut
+            if let format = record.format {
+                counts.bytes[format, default: 0] += record.bytesOut
+                if let encode = record.cost?.encode { counts.encoding[format, default: Histogram()].add(encode) }
+            }
+            if let decode = record.cost?.decode { counts.decoding.add(decode) }
+            if record.cost?.fetch != nil { counts.sources["fetched", default: 0] += 1 }
+            if record.refusal?.kind == .download { counts.sources["failed", default: 0] += 1 }
             counts.sourceBytes += record.bytesIn
             if record.refusal?.status == 429, record.refusal?.kind == .security { counts.overRate += 1 }
             let spans = [
@@ -68,10 +85,12 @@ public final class ServerMetrics: Sendable {
     ///
     /// - Parameters:
     ///   - namespace: stands before imgproxy's names, with an underscore.
+    ///   - compatible: gauges by imgproxy's names.
     ///   - gauges: further values by name, with their labels where they have some.
     ///   - counters: further ones that only grow.
     func text(
-        namespace: String, gauges: [(name: String, value: Int)], counters: [(name: String, value: Int)] = []
+        namespace: String, compatible: [(name: String, value: Int)] = [], gauges: [(name: String, value: Int)],
+        counters: [(name: String, value: Int)] = []
     ) -> String {
         let counts = counts.withLock { $0 }
         let prefix = namespace.isEmpty ? "" : namespace + "_"
@@ -106,9 +125,17 @@ public final class ServerMetrics: Sendable {
         for (name, histogram) in counts.spans.sorted(by: { $0.key < $1.key }) {
             add(prefix + "request_span_duration_seconds", histogram, "span=\"\(name)\"")
         }
+        for gauge in compatible { add(prefix + gauge.name, "gauge", [("", "\(gauge.value)")]) }
         add(prefix + "requests_in_progress", "gauge", [("", "\(counts.inProgress)")])
         add("webimage_cache_requests_total", "counter", labelled(counts.caches, "result"))
-        add("webimage_result_bytes_total", "counter", [("", "\(counts.bytes)")])
+        add("webimage_result_bytes_total", "counter", labelled(counts.bytes, "format"))
+        lines.append("# TYPE webimage_decode_seconds histogram")
+        add("webimage_decode_seconds", counts.decoding)
+        lines.append("# TYPE webimage_encode_seconds histogram")
+        for (format, histogram) in counts.encoding.sorted(by: { $0.key < $1.key }) {
+            add("webimage_encode_seconds", histogram, "format=\"\(format)\"")
+        }
+        add("webimage_source_requests_total", "counter", labelled(counts.sources, "outcome"))
         add("webimage_source_bytes_total", "counter", [("", "\(counts.sourceBytes)")])
         add("webimage_address_refused_total", "counter", [("", "\(counts.refusedAddresses)")])
         add("webimage_shed_total", "counter", [("", "\(counts.shed)")])

@@ -65,7 +65,7 @@ public final class MissGate: Sendable {
     static let transfers = (all: 64, perHost: 16)
 
     private let most: Int
-    private let threads: Int
+    public let threads: Int
     private let patience: Duration
     private let sleep: @Sendable (Duration) async throws -> Void
     private let now: @Sendable () -> ContinuousClock.Instant

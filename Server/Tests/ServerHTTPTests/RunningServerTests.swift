@@ -41,6 +41,28 @@ import WebImageTesting
         }
     }
 
+    @Test func metricsTellOfWorkersFormatsAndConnections() async throws {
+        let origin = try OriginServer()
+        origin.serve("/a.png", OriginResponse(body: try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)))
+        try await withClient(["IMGPROXY_PROMETHEUS_NAMESPACE": "pictures", "IMGPROXY_WORKERS": "3"]) { server, client in
+            _ = try await client.data(for: ImageRequest(server.base + RunningServer.path("w:20/f:jpeg", origin)))
+            #expect(
+                (try? await client.data(for: ImageRequest(server.base + RunningServer.path("w:20", origin, "/no"))))
+                    == nil)
+            #expect(server.metric("pictures_workers") == 3 && server.metric("pictures_workers_utilization") == 0)
+            #expect(server.metric("pictures_images_in_progress") == 0)
+            #expect(server.metric(#"webimage_encode_seconds_count{format="jpg"}"#) == 1)
+            #expect(server.metric("webimage_decode_seconds_count") == 1)
+            #expect((server.metric(#"webimage_result_bytes_total{format="jpg"}"#) ?? 0) > 100)
+            #expect(server.metric(#"webimage_source_requests_total{outcome="fetched"}"#) == 1)
+            #expect(server.metric(#"webimage_source_requests_total{outcome="failed"}"#) == 1)
+            #expect((server.metric("webimage_connections") ?? 0) > 0)
+            #if os(Linux)
+                #expect((server.metric("webimage_resident_bytes") ?? 0) > 1 << 20)
+            #endif
+        }
+    }
+
     @Test func rawComesWholeOverASocket() async throws {
         let origin = try OriginServer()
         let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
