@@ -18,3 +18,5 @@ void wi_plain_destroy(wi_plain_rows *p);
 void wi_plain_begin_chunk(wi_plain_rows *p, const uint8_t *header);
 /* Contents and checksum of a chunk; WI_PNG_OK or a failure. */
 int wi_plain_push(wi_plain_rows *p, struct wi_png_reader *r, const uint8_t *bytes, size_t count);
+/* Gives all rows whose bytes are there; what was pushed before may go then. */
+int wi_plain_flush(wi_plain_rows *p, struct wi_png_reader *r);

@@ -155,6 +155,10 @@ int wi_png_push_data(wi_png_reader *r, const uint8_t *bytes, size_t count) {
     return r->plain ? wi_plain_push(r->plain, r, bytes, count) : wi_png_push(r, bytes, count);
 }
 
+int wi_png_flush_data(wi_png_reader *r) { return r->plain ? wi_plain_flush(r->plain, r) : WI_PNG_OK; }
+
+void wi_png_set_together(wi_png_reader *r, wi_png_together together) { r->together = together; }
+
 int wi_png_header(wi_png_reader *r, wi_png_info *info) {
     if (r->has_header) *info = r->header;
     return r->has_header;

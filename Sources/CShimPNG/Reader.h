@@ -14,6 +14,7 @@ struct wi_png_reader {
     int uses_zlib;
     void *context;
     wi_png_next_rows next_rows;
+    wi_png_together together;
 
     wi_png_info header;
     int has_header;

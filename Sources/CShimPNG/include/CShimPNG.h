@@ -39,6 +39,11 @@ typedef struct {
 /// All rows given out before are complete. It returns before libpng goes on, so that nothing jumps over it.
 typedef uint8_t *_Nullable (*wi_png_next_rows)(void *_Nonnull context, uint32_t row, uint32_t *_Nonnull count);
 
+/// Calls `first` on this thread and `second` on this one or another, and returns when both have returned.
+typedef void (*wi_png_together)(
+    void *_Nonnull context, void (*_Nonnull first)(void *_Nonnull), void (*_Nonnull second)(void *_Nonnull),
+    void *_Nonnull argument);
+
 /// A reader, or NULL without memory.
 /// - chunk_limit: longer metadata is ignored, also when it only becomes longer by inflating.
 /// - keeps_16_bit: 16-bit rows for 16-bit pictures; else the nearest 8 bits.
@@ -55,6 +60,11 @@ int wi_png_begin_data(wi_png_reader *_Nonnull reader, const uint8_t *_Nonnull he
 int wi_png_push_data(wi_png_reader *_Nonnull reader, const uint8_t *_Nonnull bytes, size_t count);
 /// True once the picture's data begins; fills `info`.
 int wi_png_header(wi_png_reader *_Nonnull reader, wi_png_info *_Nonnull info);
+/// Gives all rows whose bytes were pushed. Needed where there is a `wi_png_together`, before those bytes go, and before bytes that belong
+/// to no `IDAT` chunk.
+int wi_png_flush_data(wi_png_reader *_Nonnull reader);
+/// Has another thread inflate while this one makes rows; said before the first `IDAT` chunk. Rows are asked for on this thread.
+void wi_png_set_together(wi_png_reader *_Nonnull reader, wi_png_together _Nonnull together);
 /// An interlaced picture goes into this memory, which is refined in place; not interlaced ones ask for rows.
 void wi_png_set_picture(wi_png_reader *_Nonnull reader, uint8_t *_Nonnull rows, size_t stride);
 /// How many rows were written into the memory last given (one pass of an interlaced picture).

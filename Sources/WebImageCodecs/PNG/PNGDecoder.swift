@@ -53,18 +53,27 @@ final class PNGDecoder: ImageDecoder {
     deinit { wi_png_destroy(handle) }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
-        var rest = bytes.bindMemory(to: UInt8.self)
+        do throws(WebImageError) { try take(bytes.bindMemory(to: UInt8.self)) } catch {
+            // Rows that are there are given also before an error.
+            try? flushData()
+            throw error
+        }
+        try flushData()
+        switch stage {
+        case .complete: return .complete
+        case .stoppedAtHeader: return .stoppedAtHeader
+        default: return .needsBytes
+        }
+    }
+
+    private func take(_ bytes: UnsafeBufferPointer<UInt8>) throws(WebImageError) {
+        var rest = bytes
         while isOpen, !rest.isEmpty {
             let before = rest.count
             let piece = try chunks.next(&rest)
             try countBytes(before - rest.count)
             guard let piece else { break }
             try take(piece)
-        }
-        switch stage {
-        case .complete: return .complete
-        case .stoppedAtHeader: return .stoppedAtHeader
-        default: return .needsBytes
         }
     }
 
@@ -92,9 +101,12 @@ final class PNGDecoder: ImageDecoder {
 
     private func take(_ piece: PNGChunkReader.Piece) throws(WebImageError) {
         switch piece {
-        case .whole(let chunk): try feed(chunk)
+        case .whole(let chunk):
+            try flushData()
+            try feed(chunk)
         case .header(let size, let chunk):
             try options.limits.check(size, of: .png)
+            if let handle, isWorthHelp(size) { wi_png_set_together(handle, Self.together) }
             try feed(chunk)
         case .dataHeader(let chunk):
             try chunk.withUnsafeBufferPointer { bytes throws(WebImageError) in
@@ -112,6 +124,40 @@ final class PNGDecoder: ImageDecoder {
                 try check(wi_png_push_data(handle, base, piece.count))
             }
         }
+    }
+
+    // MARK: another thread
+
+    /// Waking another thread costs more than a small picture.
+    private static let leastPixelsForHelp = 500_000
+
+    private func isWorthHelp(_ size: PixelSize) -> Bool {
+        guard let helpers = options.idleThreads, helpers.idleCount > 0 else { return false }
+        return size.pixelCount ?? 0 >= Self.leastPixelsForHelp
+    }
+
+    /// Two calls of the shim, each of which leaves alone what the other one touches.
+    private struct Calls: @unchecked Sendable {
+        // Sendable: the shim hands the pointer to both.
+        let first: @convention(c) (UnsafeMutableRawPointer) -> Void
+        let second: @convention(c) (UnsafeMutableRawPointer) -> Void
+        let argument: UnsafeMutableRawPointer
+    }
+
+    private static let together: wi_png_together = { context, first, second, argument in
+        let decoder = Unmanaged<PNGDecoder>.fromOpaque(context).takeUnretainedValue()
+        let calls = Calls(first: first, second: second, argument: argument)
+        guard let helpers = decoder.options.idleThreads else {
+            calls.first(argument)
+            return calls.second(argument)
+        }
+        helpers.share(2) { number in number == 0 ? calls.first(calls.argument) : calls.second(calls.argument) }
+    }
+
+    /// Has all rows given whose bytes are there.
+    private func flushData() throws(WebImageError) {
+        guard stage == .data, let handle else { return }
+        try check(wi_png_flush_data(handle))
     }
 
     private func feed(_ chunk: [UInt8]) throws(WebImageError) {

@@ -1,0 +1,107 @@
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageCodecs
+
+/// Another thread that inflates changes nothing: neither pixels, nor what is told of damage, nor the rows before it.
+@Suite struct PNGHelpTests {
+    enum Kind: CaseIterable { case colors, alpha, deep, palette, gray }
+
+    private static let helpers = ThreadPool(name: "idle", width: 3)
+
+    private func file(_ kind: Kind) throws -> [UInt8] {
+        let size = PixelSize(width: 1001, height: 701)
+        var options = EncodeOptions()
+        var image: Image
+        switch kind {
+        case .colors: image = try SamplePictures.grainySunset(size)
+        case .alpha: image = try Drawings.picture(size.width, size.height, alpha: .straight)
+        case .deep:
+            image = try Image(size: size, layout: .rgba16, alpha: .opaque) { bytes in
+                for place in bytes.indices { bytes[place] = UInt8(truncatingIfNeeded: place &* 7 ^ place >> 9) }
+                for place in stride(from: 6, to: bytes.count, by: 8) { (bytes[place], bytes[place + 1]) = (255, 255) }
+            }
+        case .palette:
+            image = try SamplePictures.grainySunset(size)
+            options.paletteColors = 64
+        case .gray:
+            image = try Image(size: size, alpha: .opaque) { bytes in
+                for place in bytes.indices {
+                    let pixel = place / 4
+                    bytes[place] = place % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: pixel &* pixel >> 7)
+                }
+            }
+        }
+        return try PNGCoder().encode(image, as: .png, options)
+    }
+
+    /// The same file with its data in chunks of so many bytes.
+    private func rechunked(_ file: [UInt8], _ length: Int) -> [UInt8] {
+        func chunk(_ name: String, _ body: ArraySlice<UInt8>) -> [UInt8] {
+            func number(_ value: UInt32) -> [UInt8] {
+                (0..<4).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+            }
+            let content = Array(name.utf8) + body
+            return number(UInt32(body.count)) + content + number(PNGMaker.crc32(content))
+        }
+        var result = Array(file.prefix(8))
+        var data: [UInt8] = []
+        var at = 8
+        while at < file.count {
+            let count = file[at..<at + 4].reduce(0) { $0 << 8 | Int($1) }
+            let name = String(decoding: file[at + 4..<at + 8], as: UTF8.self)
+            let body = file[at + 8..<at + 8 + count]
+            at += 12 + count
+            if name == "IDAT" {
+                data += body
+                continue
+            }
+            if name == "IEND" {
+                for start in stride(from: 0, to: data.count, by: length) {
+                    result += chunk("IDAT", data[start..<min(start + length, data.count)])
+                }
+                result += chunk("tEXt", Array("Comment\0late".utf8)[...])
+            }
+            result += chunk(name, body)
+        }
+        return result
+    }
+
+    private func expectSame(_ bytes: [UInt8], _ what: String, deep: Bool, length: Int? = nil) {
+        let options = DecodeOptions(keepsBitDepth: deep)
+        var helped = options
+        helped.idleThreads = Self.helpers
+        let pieces = length.map { length in { length } }
+        for keepsWhole in [true, false] {
+            let alone = DecodeOutcome(PNGCoder(), bytes, options, keepsWhole: keepsWhole, length: pieces)
+            let other = DecodeOutcome(PNGCoder(), bytes, helped, keepsWhole: keepsWhole, length: pieces)
+            #expect(other.header == alone.header && other.format == alone.format, "\(what)")
+            #expect(other.rows == alone.rows && other.pixels == alone.pixels, "\(what)")
+            #expect(other.error?.code == alone.error?.code && other.error?.message == alone.error?.message, "\(what)")
+            #expect(other.faults == alone.faults, "\(what)")
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func pixelsAndErrorsAreTheSame(_ kind: Kind) throws {
+        let whole = try file(kind)
+        let isDeep = kind == .deep
+        expectSame(whole, "\(kind)", deep: isDeep)
+        expectSame(whole, "\(kind) in pieces", deep: isDeep, length: 7000)
+        for length in [100, 8192] {
+            expectSame(rechunked(whole, length), "\(kind) in chunks of \(length)", deep: isDeep)
+        }
+        for part in [0.02, 0.4, 0.95] {
+            expectSame(Array(whole.prefix(Int(Double(whole.count) * part))), "\(kind) cut at \(part)", deep: isDeep)
+        }
+        var random = SeededGenerator(seed: 7)
+        let chunked = rechunked(whole, 30_000)
+        for _ in 0..<6 {
+            var bytes = chunked
+            let place = Int.random(in: 60..<bytes.count, using: &random)
+            bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+            expectSame(bytes, "\(kind) damaged at \(place)", deep: isDeep)
+        }
+    }
+}
