@@ -28,10 +28,9 @@ struct XMPCopyright {
         let declared = names.sorted { $0.key < $1.key }.map { " xmlns:\($0.key)=\"\($0.value)\"" }.joined()
         let values = copyright.attributes.sorted { $0.key < $1.key }.map { " \($0.key)=\"\($0.value)\"" }.joined()
         let text = """
-            <?xpacket begin="\u{FEFF}" id="W5M0MpCehiHzreSzNTczkc9d"?>\
-            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="\(rdf)">\
+            <?xpacket begin="\u{FEFF}" id="W5M0MpCehiHzreSzNTczkc9d"?><rdf:RDF xmlns:rdf="\(rdf)">\
             <rdf:Description rdf:about=""\(declared)\(values)>\(copyright.properties)</rdf:Description>\
-            </rdf:RDF></x:xmpmeta><?xpacket end="r"?>
+            </rdf:RDF><?xpacket end="r"?>
             """
         return Array(text.utf8)
     }

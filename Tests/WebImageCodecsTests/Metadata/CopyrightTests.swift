@@ -1,5 +1,6 @@
 import Testing
 import WebImageCore
+import WebImageTesting
 
 @testable import WebImageCodecs
 
@@ -95,6 +96,39 @@ import WebImageCore
         #expect(try header(plain).metadata.iptc == nil && plain.count < kept.count)
         let long = image.replacingMetadata(ImageMetadata(iptc: [UInt8](repeating: 0, count: 70_000)))
         #expect(throws: WebImageError.self) { try coders.encode(long, as: .jpeg, EncodeOptions(keepsMetadata: true)) }
+    }
+
+    /// What comes from strangers is read without a trap, and what is kept can be read again.
+    @Test func damageOfAnyKindIsRead() throws {
+        let description = """
+            <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:cc='http://creativecommons.org/ns#'
+              cc:license="by"><![CDATA[ a ]]><dc:creator><rdf:Seq><rdf:li>Ada</rdf:li></rdf:Seq></dc:creator><dc:rights/></rdf:Description>
+            """
+        let iptc = dataset(1, 90, "\u{1B}%G") + dataset(2, 80, "Ada") + dataset(2, 116, "© Ada")
+        let whole = [packet(description), iptc, PhotoshopResources.holding(iptc: iptc)]
+        let marks = Array("<>/\"'=:! ?&-[]".utf8)
+        var random = SeededGenerator(seed: 11)
+        var kept = 0
+        for round in 0..<30_000 {
+            var bytes = whole[round % whole.count]
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let place = Int.random(in: 0..<bytes.count, using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: bytes[place] = UInt8.random(in: .min ... .max, using: &random)
+                case 1: bytes[place] = marks.randomElement(using: &random) ?? 0
+                case 2: bytes.remove(at: place)
+                default: bytes = Array(bytes.prefix(place + 1))
+                }
+                if bytes.isEmpty { bytes = [0] }
+            }
+            _ = bytes.withUnsafeBytes { PhotoshopResources.iptc(in: $0) }
+            let metadata = ImageMetadata(xmp: bytes, iptc: bytes).copyrightOnly
+            if let packet = metadata.xmp {
+                kept += 1
+                #expect(XMPCopyright.packet(in: packet) != nil, "\(String(decoding: bytes, as: UTF8.self))")
+            }
+        }
+        #expect(kept > 100)
     }
 
     @Test func resourcesOfPhotoshopAreReadWhateverTheyHold() {
