@@ -74,7 +74,6 @@ extension PictureReport {
         line.add("dpi", header?.metadata.density.map { Int($0.horizontal.rounded()) })
         line.add("exif_bytes", header?.metadata.exif?.count)
         line.add("xmp_bytes", header?.metadata.xmp?.count)
-        line.add("iptc_bytes", header?.metadata.iptc?.count)
         line.add("bytes", byteCount)
         line.add("blurhash", placeholders?.blurHash.text)
         line.add("thumbhash", placeholders?.thumbHash.base64)
