@@ -39,7 +39,7 @@ struct wi_plain_rows {
     size_t kept_bytes;
     int has_ended;
 
-    /* Where another thread inflates while this one undoes filters: the batch that it fills, with room for a part of a row before it; the
+    /* Where one thread inflates while another undoes filters: the batch that it fills, with room for a part of a row before it; the
        input that it has not taken; how the last call ended, and what the rows did meanwhile. */
     int is_helped;
     batch next;

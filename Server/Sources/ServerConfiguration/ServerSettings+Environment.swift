@@ -15,7 +15,7 @@ extension ServerSettings {
         var reader = EnvironmentReader(variables)
         grammar.now = now
         let isCompatible = reader.text("WEBIMAGE_COMPAT") == "imgproxy"
-        readListening(&reader)
+        readListening(&reader, readFile)
         readGrammar(&reader, readFile)
         readLimits(&reader, isCompatible)
         readOutput(&reader)
@@ -32,7 +32,7 @@ extension ServerSettings {
         guard reader.problems.isEmpty else { throw SettingsError(problems: reader.problems) }
     }
 
-    private mutating func readListening(_ reader: inout EnvironmentReader) {
+    private mutating func readListening(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
         let network = reader.text("IMGPROXY_NETWORK") ?? "tcp"
         let port = reader.text("PORT").map { ":" + $0 }
         let bind = reader.text("IMGPROXY_BIND") ?? port ?? ":8080"
@@ -43,7 +43,7 @@ extension ServerSettings {
         } else {
             reader.fail("IMGPROXY_NETWORK is tcp or unix, not \(network)")
         }
-        readCertificate(&reader)
+        readCertificate(&reader, readFile)
         if let bind = reader.text("IMGPROXY_PROMETHEUS_BIND") {
             prometheus = Self.tcp(bind, "IMGPROXY_PROMETHEUS_BIND", &reader)
         }
@@ -75,18 +75,23 @@ extension ServerSettings {
         logsJSON = format == "json"
     }
 
-    private mutating func readCertificate(_ reader: inout EnvironmentReader) {
+    private mutating func readCertificate(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
         let chain = reader.text("WEBIMAGE_TLS_CERTIFICATE")
         let key = reader.text("WEBIMAGE_TLS_KEY")
-        if let chain, let key { certificate = Certificate(chain: chain, key: key) }
-        if (chain == nil) != (key == nil) {
-            reader.fail(
-                "WEBIMAGE_TLS_CERTIFICATE and WEBIMAGE_TLS_KEY belong together: the one is set without the other")
+        guard let chain, let key else {
+            if (chain == nil) != (key == nil) {
+                reader.fail(
+                    "WEBIMAGE_TLS_CERTIFICATE and WEBIMAGE_TLS_KEY belong together: the one is set without the other")
+            }
+            return
+        }
+        certificate = Certificate(chain: chain, key: key)
+        for (name, path) in [("WEBIMAGE_TLS_CERTIFICATE", chain), ("WEBIMAGE_TLS_KEY", key)] where readFile(path) == nil
+        {
+            reader.fail("\(name): \(path) cannot be read")
         }
         #if !TLS
-            if certificate != nil {
-                reader.fail("WEBIMAGE_TLS_CERTIFICATE needs a server that is built with the trait TLS")
-            }
+            reader.fail("WEBIMAGE_TLS_CERTIFICATE needs a server that is built with the trait TLS")
         #endif
     }
 

@@ -10,13 +10,6 @@ import WebImage
 #else
     import Foundation
 #endif
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
 
 extension ImageEndpoint {
     /// What Prometheus is told.
@@ -81,11 +74,10 @@ extension ImageEndpoint {
             counters: counters)
     }
 
-    /// What the process has in memory (proc(5): the second number of `statm`, in pages); nil where the system does not tell it so.
+    /// What the process has in memory (proc(5), `VmRSS`); nil where the system does not tell it so.
     private static var residentBytes: Int? {
-        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
-        return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map {
-            $0 * Int(sysconf(Int32(_SC_PAGESIZE)))
-        }
+        let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return line.flatMap { Int($0.filter(\.isNumber)) }.map { $0 << 10 }
     }
 }

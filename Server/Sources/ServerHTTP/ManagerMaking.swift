@@ -61,7 +61,9 @@ struct ManagerMaking {
         guard let directory = settings.cacheDirectory else { return }
         let probe = directory + "/probe-\(UInt64.random(in: 0 ... .max))"
         do {
-            try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+            // As the caches make it: for nobody else.
+            try FileManager.default.createDirectory(
+                atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
             try Data().write(to: URL(fileURLWithPath: probe))
             try? FileManager.default.removeItem(atPath: probe)
         } catch {

@@ -65,6 +65,7 @@
 
         func run() async throws {
             await cancelWhenGracefulShutdown {
+                // Sleeping fails when the server stops.
                 while (try? await Task.sleep(for: Self.pause)) != nil {
                     do {
                         if try await certificate.renew() { logger.notice("the certificate was renewed") }

@@ -38,6 +38,7 @@ import WebImage
         ("WEBIMAGE_RATE_LIMIT", "10/s;burst=0"), ("WEBIMAGE_RATE_LIMIT", "10/s;by=key"),
         ("WEBIMAGE_RATE_LIMIT", "10/s;"),
         ("WEBIMAGE_TRUSTED_PROXIES", "10.0.0.0/8,proxy"),
+        ("WEBIMAGE_TLS_CERTIFICATE", "/presets"), ("WEBIMAGE_TLS_KEY", "/nowhere"),
         ("WEBIMAGE_ISOLATION", "some"), ("WEBIMAGE_WITHOUT_SANDBOX", "maybe"),
     ]) func whatIsWrongIsNamed(name: String, value: String) {
         var variables = ["WEBIMAGE_ALLOW_UNSIGNED": "true"]
@@ -45,6 +46,18 @@ import WebImage
         let error = #expect(throws: SettingsError.self) { try settings(variables) }
         #expect(error?.problems.count == 1)
         #expect(error?.description.contains(name) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func filesOfACertificateThatAreNotThereAreNamed() {
+        let error = #expect(throws: SettingsError.self) {
+            try settings([
+                "WEBIMAGE_ALLOW_UNSIGNED": "true", "WEBIMAGE_TLS_CERTIFICATE": "/presets",
+                "WEBIMAGE_TLS_KEY": "/nowhere",
+            ])
+        }
+        let problems = error?.problems ?? []
+        #expect(problems.contains("WEBIMAGE_TLS_KEY: /nowhere cannot be read"))
+        #expect(!problems.contains { $0.hasPrefix("WEBIMAGE_TLS_CERTIFICATE: ") })
     }
 
     @Test func allProblemsAreToldAtOnce() {

@@ -30,7 +30,8 @@ struct RunningServer: Sendable {
         ]
         all.merge(variables) { $1 }
         let now: @Sendable () -> Int = { Int(Date().timeIntervalSince1970) }
-        var settings = try ServerSettings(environment: all, readFile: { _ in nil }, now: now)
+        var settings = try ServerSettings(
+            environment: all, readFile: { try? String(contentsOfFile: $0, encoding: .utf8) }, now: now)
         change(&settings)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = try await ImageServer(settings: settings, now: now, logger: logger)

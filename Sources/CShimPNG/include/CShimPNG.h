@@ -39,7 +39,7 @@ typedef struct {
 /// All rows given out before are complete. It returns before libpng goes on, so that nothing jumps over it.
 typedef uint8_t *_Nullable (*wi_png_next_rows)(void *_Nonnull context, uint32_t row, uint32_t *_Nonnull count);
 
-/// Calls `first` on this thread and `second` on this one or another, and returns when both have returned.
+/// Calls both, each on this thread or another and maybe at the same time, and returns when both have returned.
 typedef void (*wi_png_together)(
     void *_Nonnull context, void (*_Nonnull first)(void *_Nonnull), void (*_Nonnull second)(void *_Nonnull),
     void *_Nonnull argument);
@@ -63,7 +63,8 @@ int wi_png_header(wi_png_reader *_Nonnull reader, wi_png_info *_Nonnull info);
 /// Gives all rows whose bytes were pushed. Needed where there is a `wi_png_together`, before those bytes go, and before bytes that belong
 /// to no `IDAT` chunk.
 int wi_png_flush_data(wi_png_reader *_Nonnull reader);
-/// Has another thread inflate while this one makes rows; said before the first `IDAT` chunk. Rows are asked for on this thread.
+/// Has one thread inflate while another makes rows; said before the first `IDAT` chunk. Rows are asked for within the calls of this reader, but
+/// on whichever of the two threads.
 void wi_png_set_together(wi_png_reader *_Nonnull reader, wi_png_together _Nonnull together);
 /// An interlaced picture goes into this memory, which is refined in place; not interlaced ones ask for rows.
 void wi_png_set_picture(wi_png_reader *_Nonnull reader, uint8_t *_Nonnull rows, size_t stride);

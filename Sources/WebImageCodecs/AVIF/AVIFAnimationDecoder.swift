@@ -52,9 +52,7 @@
                 try options.limits.check(frames: file.frameCount, of: header.size, format: header.format)
             } catch {
                 refusal = error
-                let pixels = max(header.size.pixelCount ?? .max, 1)
-                delays = Array(
-                    delays.prefix(max(min(options.limits.frames, options.limits.animationPixels / pixels), 0)))
+                delays = Array(delays.prefix(options.limits.mostFrames(of: header.size)))
             }
         }
 

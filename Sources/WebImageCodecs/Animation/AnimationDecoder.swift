@@ -91,6 +91,11 @@ public struct AnimationDescription: Hashable, Sendable {
 }
 
 extension DecodeLimits {
+    /// How many frames ``check(frames:of:format:)`` lets pass.
+    func mostFrames(of canvas: PixelSize) -> Int {
+        max(min(frames, animationPixels / max(canvas.pixelCount ?? .max, 1)), 0)
+    }
+
     /// Refuses an animation of too many frames, or too many pixels in all frames together.
     ///
     /// - Throws: `limitExceeded`.

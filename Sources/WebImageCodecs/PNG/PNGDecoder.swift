@@ -138,7 +138,7 @@ final class PNGDecoder: ImageDecoder {
 
     /// Two calls of the shim, each of which leaves alone what the other one touches.
     private struct Calls: @unchecked Sendable {
-        // Sendable: the shim hands the pointer to both.
+        // Sendable: `share` returns when both have, and what one of them touches the other leaves alone.
         let first: @convention(c) (UnsafeMutableRawPointer) -> Void
         let second: @convention(c) (UnsafeMutableRawPointer) -> Void
         let argument: UnsafeMutableRawPointer

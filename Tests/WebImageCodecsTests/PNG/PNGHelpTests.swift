@@ -1,6 +1,7 @@
+import Dispatch
+import Synchronization
 import Testing
 import WebImageCore
-import WebImageSystem
 import WebImageTesting
 
 @testable import WebImageCodecs
@@ -9,7 +10,18 @@ import WebImageTesting
 @Suite struct PNGHelpTests {
     enum Kind: CaseIterable { case colors, alpha, deep, palette, gray }
 
-    private static let helpers = ThreadPool(name: "idle", width: 3)
+    /// Threads that count how often they were asked, and run the parts of a piece of work at the same time in any case.
+    private final class Helpers: IdleThreads {
+        let asked = Atomic(0)
+        var idleCount: Int { 1 }
+
+        func share(_ count: Int, _ part: @escaping @Sendable (Int) -> Void) {
+            asked.add(1, ordering: .relaxed)
+            DispatchQueue.concurrentPerform(iterations: count, execute: part)
+        }
+    }
+
+    private let helpers = Helpers()
 
     private func file(_ kind: Kind) throws -> [UInt8] {
         let size = PixelSize(width: 1001, height: 701)
@@ -72,7 +84,7 @@ import WebImageTesting
     private func expectSame(_ bytes: [UInt8], _ what: String, deep: Bool, length: Int? = nil) {
         let options = DecodeOptions(keepsBitDepth: deep)
         var helped = options
-        helped.idleThreads = Self.helpers
+        helped.idleThreads = helpers
         let pieces = length.map { length in { length } }
         for keepsWhole in [true, false] {
             let alone = DecodeOutcome(PNGCoder(), bytes, options, keepsWhole: keepsWhole, length: pieces)
@@ -89,6 +101,7 @@ import WebImageTesting
         let isDeep = kind == .deep
         expectSame(whole, "\(kind)", deep: isDeep)
         expectSame(whole, "\(kind) in pieces", deep: isDeep, length: 7000)
+        #expect(helpers.asked.load(ordering: .relaxed) > 50)
         for length in [100, 8192] {
             expectSame(rechunked(whole, length), "\(kind) in chunks of \(length)", deep: isDeep)
         }

@@ -1,0 +1,78 @@
+#if TLS
+    import HTTPTypes
+    import NIOCore
+    import NIOHTTPTypes
+
+    /// Tells the guard of a connection of the request and the answer of one of its streams.
+    final class StreamRequest: ChannelDuplexHandler {
+        typealias InboundIn = HTTPRequestPart
+        typealias InboundOut = HTTPRequestPart
+        typealias OutboundIn = HTTPResponsePart
+        typealias OutboundOut = HTTPResponsePart
+
+        /// The client takes bodies in parts, and has to take one in the time that it has for reading.
+        private static let partBytes = 16 << 10
+
+        private let connectionGuard: ConnectionGuard
+        private var isRunning = false
+        private var hasEnded = false
+
+        init(_ connectionGuard: ConnectionGuard) { self.connectionGuard = connectionGuard }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            switch unwrapInboundIn(data) {
+            case .head:
+                isRunning = true
+                connectionGuard.requestBegan()
+                connectionGuard.requestEnded()
+            case .body: break
+            case .end: hasEnded = true
+            }
+            context.fireChannelRead(data)
+        }
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            switch unwrapOutboundIn(data) {
+            case .head(var head):
+                // Connections are told of their end by other means, and answers may not speak of them (RFC 9113, 8.2.2).
+                head.headerFields[.connection] = nil
+                context.write(wrapOutboundOut(.head(head)), promise: promise)
+            case .body(var body):
+                while body.readableBytes > Self.partBytes, let part = body.readSlice(length: Self.partBytes) {
+                    write(.body(part), context, nil)
+                }
+                write(.body(body), context, promise)
+            case .end:
+                let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
+                // A body that nobody reads would hold the stream for as long as the client likes.
+                if !hasEnded {
+                    sent.futureResult.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+                }
+                write(unwrapOutboundIn(data), context, sent)
+                answered()
+            }
+        }
+
+        func channelInactive(context: ChannelHandlerContext) {
+            answered()
+            context.fireChannelInactive()
+        }
+
+        func handlerRemoved(context: ChannelHandlerContext) { answered() }
+
+        private func write(
+            _ part: HTTPResponsePart, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+        ) {
+            let sent = promise ?? context.eventLoop.makePromise(of: Void.self)
+            connectionGuard.partWaits()
+            sent.futureResult.assumeIsolated().whenComplete { [connectionGuard] _ in connectionGuard.partWent() }
+            context.write(wrapOutboundOut(part), promise: sent)
+        }
+
+        private func answered() {
+            guard isRunning else { return }
+            isRunning = false
+            connectionGuard.answered()
+        }
+    }
+#endif
