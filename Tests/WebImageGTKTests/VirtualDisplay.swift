@@ -20,7 +20,9 @@
             guard let program = PeerProcess.find("Xvfb") else { return nil }
             // The shell ends the display when the pipe that it reads from is closed, which also a crash does. Threads of
             // Swift's pool block all signals that can be blocked, and what they start inherits that.
-            let script = "'\(program)' -displayfd 1 -screen 0 1280x1024x24 -nolisten tcp & read -r line; kill -9 $!"
+            // By itself it begins anew when its last client goes, and is deaf to the next one meanwhile.
+            let script =
+                "'\(program)' -displayfd 1 -noreset -screen 0 1280x1024x24 -nolisten tcp & read -r line; kill -9 $!"
             let (life, answers) = (Pipe(), Pipe())
             let words = ["/bin/sh", "-c", script]
             guard (try? PeerProcess.spawn(words, input: life.output, output: answers.input, errors: -1)) != nil else {
