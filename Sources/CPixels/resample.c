@@ -1,6 +1,9 @@
 // The two passes of the resampler: weighted rows, then weighted pixels of the row that they gave.
 #include "CPixels.h"
 #include "clones.h"
+
+// What one in a sum of the horizontal pass is as a part of full light: by the bits behind the point of both passes.
+#define WI_FILTERED_UNIT (1.0f / (255.0f * (float)(1 << (WI_WEIGHT_BITS + 6))))
 #include "resample_avx2.h"
 #include "resample_vnni.h"
 #include <math.h>
@@ -38,20 +41,32 @@ void wi_sums_to_row(int16_t *row, const int32_t *sums, size_t count) {
 typedef int16_t wi_short4 __attribute__((vector_size(8), aligned(2)));
 typedef int32_t wi_int4 __attribute__((vector_size(16)));
 
+WI_INLINE wi_int4 wi_filter_pixel(const int16_t *pixel, const int16_t *weight, size_t taps) {
+    wi_int4 even = {0, 0, 0, 0}, odd = {0, 0, 0, 0};
+    for (size_t k = 0; k < taps; k += 2) {
+        even += __builtin_convertvector(*(const wi_short4 *)(pixel + 4 * k), wi_int4) * weight[k];
+        odd += __builtin_convertvector(*(const wi_short4 *)(pixel + 4 * k + 4), wi_int4) * weight[k + 1];
+    }
+    return even + odd;
+}
+
 static void wi_filter_row_8_plain(
     uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
     for (size_t x = 0; x < width; x++) {
-        const int16_t *pixel = row + 4 * (ptrdiff_t)starts[x];
-        const int16_t *weight = weights + x * taps;
-        wi_int4 even = {1 << (WI_WEIGHT_BITS + 5), 1 << (WI_WEIGHT_BITS + 5), 1 << (WI_WEIGHT_BITS + 5),
-                        1 << (WI_WEIGHT_BITS + 5)};
-        wi_int4 odd = {0, 0, 0, 0};
-        for (size_t k = 0; k < taps; k += 2) {
-            even += __builtin_convertvector(*(const wi_short4 *)(pixel + 4 * k), wi_int4) * weight[k];
-            odd += __builtin_convertvector(*(const wi_short4 *)(pixel + 4 * k + 4), wi_int4) * weight[k + 1];
-        }
-        wi_int4 sum = (even + odd) >> (WI_WEIGHT_BITS + 6);
+        wi_int4 sum = wi_filter_pixel(row + 4 * (ptrdiff_t)starts[x], weights + x * taps, taps);
+        sum = (sum + (1 << (WI_WEIGHT_BITS + 5))) >> (WI_WEIGHT_BITS + 6);
         for (int c = 0; c < 4; c++) output[4 * x + c] = (uint8_t)(sum[c] < 0 ? 0 : sum[c] > 255 ? 255 : sum[c]);
+    }
+}
+
+static void wi_filter_row_8_float_plain(
+    float *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
+    for (size_t x = 0; x < width; x++) {
+        wi_int4 sum = wi_filter_pixel(row + 4 * (ptrdiff_t)starts[x], weights + x * taps, taps);
+        for (int c = 0; c < 4; c++) {
+            float value = (float)sum[c] * WI_FILTERED_UNIT;
+            output[4 * x + c] = value < 0 ? 0 : value > 1 ? 1 : value;
+        }
     }
 }
 
@@ -84,17 +99,21 @@ void wi_add_rows_8(
     wi_add_rows_8_with(WI_KERNEL_PLAIN, sums, weights, sum_count, rows, count);
 }
 
+void wi_filter_row_8(
+    uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
 #ifdef WI_AVX2
-void wi_filter_row_8(
-    uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
-    (WI_HAS_AVX2 ? wi_filter_row_8_avx2 : wi_filter_row_8_plain)(output, row, starts, weights, taps, width);
-}
-#else
-void wi_filter_row_8(
-    uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
+    if (WI_HAS_AVX2) return wi_filter_row_8_avx2(output, row, starts, weights, taps, width);
+#endif
     wi_filter_row_8_plain(output, row, starts, weights, taps, width);
 }
+
+void wi_filter_row_8_float(
+    float *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
+#ifdef WI_AVX2
+    if (WI_HAS_AVX2) return wi_filter_row_8_float_avx2(output, row, starts, weights, taps, width);
 #endif
+    wi_filter_row_8_float_plain(output, row, starts, weights, taps, width);
+}
 
 typedef float wi_float4 __attribute__((vector_size(16), aligned(4)));
 

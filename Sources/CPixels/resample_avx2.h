@@ -47,27 +47,41 @@ WI_AVX2 static size_t wi_add_rows_8_avx2(
     return at;
 }
 
-// As wi_filter_row_8; `taps` is a multiple of 4.
-WI_AVX2 static void wi_filter_row_8_avx2(
-    uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
+// The weighted sum of one pixel's window; `taps` is a multiple of 4.
+WI_AVX2 static inline __m128i wi_filter_pixel_avx2(const int16_t *pixel, const int16_t *weight, size_t taps) {
     // Of two pixels the reds side by side, then the greens, blues, alphas.
     const __m256i pairs = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
     const __m256i spread = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1);
+    __m256i sums = _mm256_setzero_si256();
+    for (size_t k = 0; k < taps; k += 4) {
+        __m256i four = _mm256_shuffle_epi8(_mm256_loadu_si256((const __m256i *)(pixel + 4 * k)), pairs);
+        __m256i scale = _mm256_permutevar8x32_epi32(
+            _mm256_castsi128_si256(_mm_loadl_epi64((const __m128i *)(weight + k))), spread);
+        sums = _mm256_add_epi32(sums, _mm256_madd_epi16(four, scale));
+    }
+    return _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+}
+
+// As wi_filter_row_8.
+WI_AVX2 static void wi_filter_row_8_avx2(
+    uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
     for (size_t x = 0; x < width; x++) {
-        const int16_t *pixel = row + 4 * (ptrdiff_t)starts[x];
-        const int16_t *weight = weights + x * taps;
-        __m256i sums = _mm256_setzero_si256();
-        for (size_t k = 0; k < taps; k += 4) {
-            __m256i four = _mm256_shuffle_epi8(_mm256_loadu_si256((const __m256i *)(pixel + 4 * k)), pairs);
-            __m256i scale = _mm256_permutevar8x32_epi32(
-                _mm256_castsi128_si256(_mm_loadl_epi64((const __m128i *)(weight + k))), spread);
-            sums = _mm256_add_epi32(sums, _mm256_madd_epi16(four, scale));
-        }
-        __m128i sum = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+        __m128i sum = wi_filter_pixel_avx2(row + 4 * (ptrdiff_t)starts[x], weights + x * taps, taps);
         sum = _mm_srai_epi32(_mm_add_epi32(sum, _mm_set1_epi32(1 << (WI_WEIGHT_BITS + 5))), WI_WEIGHT_BITS + 6);
         sum = _mm_packs_epi32(sum, sum);
         int32_t packed = _mm_cvtsi128_si32(_mm_packus_epi16(sum, sum));
         __builtin_memcpy(output + 4 * x, &packed, sizeof packed);
+    }
+}
+
+// As wi_filter_row_8_float.
+WI_AVX2 static void wi_filter_row_8_float_avx2(
+    float *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width) {
+    const __m128 unit = _mm_set1_ps(WI_FILTERED_UNIT), one = _mm_set1_ps(1);
+    for (size_t x = 0; x < width; x++) {
+        __m128i sum = wi_filter_pixel_avx2(row + 4 * (ptrdiff_t)starts[x], weights + x * taps, taps);
+        __m128 value = _mm_max_ps(_mm_mul_ps(_mm_cvtepi32_ps(sum), unit), _mm_setzero_ps());
+        _mm_storeu_ps(output + 4 * x, _mm_min_ps(value, one));
     }
 }
 

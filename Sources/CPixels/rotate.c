@@ -7,11 +7,9 @@
 typedef float wi_pixel __attribute__((vector_size(16), aligned(4)));
 
 // Weights of Catmull and Rom's spline for a place between the second and the third of four.
-WI_INLINE void wi_cubic(float w[4], float t) {
-    w[0] = ((-0.5f * t + 1.0f) * t - 0.5f) * t;
-    w[1] = (1.5f * t - 2.5f) * t * t + 1.0f;
-    w[2] = ((-1.5f * t + 2.0f) * t + 0.5f) * t;
-    w[3] = (0.5f * t - 0.5f) * t * t;
+WI_INLINE wi_pixel wi_cubic(float t) {
+    const wi_pixel cube = {-0.5f, 1.5f, -1.5f, 0.5f}, square = {1, -2.5f, 2, -0.5f}, line = {-0.5f, 0, 0.5f, 0}, rest = {0, 1, 0, 0};
+    return ((cube * t + square) * t + line) * t + rest;
 }
 
 WI_INLINE wi_pixel wi_pixel_at(const void *row, ptrdiff_t x, wi_pixel_kind kind) {
@@ -30,37 +28,37 @@ WI_INLINE wi_pixel wi_pixel_at(const void *row, ptrdiff_t x, wi_pixel_kind kind)
     return pixel;
 }
 
-typedef float wi_pixels2 __attribute__((vector_size(32), aligned(4)));
-typedef uint8_t wi_bytes2 __attribute__((vector_size(8), aligned(1)));
-typedef uint16_t wi_shorts2 __attribute__((vector_size(16), aligned(2)));
+typedef float wi_pixels4 __attribute__((vector_size(64), aligned(4)));
+typedef uint8_t wi_bytes4 __attribute__((vector_size(16), aligned(1)));
+typedef uint16_t wi_shorts4 __attribute__((vector_size(32), aligned(2)));
 
-// Two pixels that lie side by side, in levels of their depth.
-WI_INLINE void wi_two_at(wi_pixels2 *out, const void *row, ptrdiff_t x, wi_pixel_kind kind) {
+// Four pixels that lie side by side, in levels of their depth. By pointer: vectors as arguments would need one processor in
+// caller and called.
+WI_INLINE void wi_four_at(wi_pixels4 *out, const void *row, ptrdiff_t x, wi_pixel_kind kind) {
     int wide = kind == WI_PIXEL_16 || kind == WI_PIXEL_16_STRAIGHT;
-    if (wide) *out = __builtin_convertvector(*(const wi_shorts2 *)((const uint16_t *)row + 4 * x), wi_pixels2);
-    else *out = __builtin_convertvector(*(const wi_bytes2 *)((const uint8_t *)row + 4 * x), wi_pixels2);
+    if (wide) *out = __builtin_convertvector(*(const wi_shorts4 *)((const uint16_t *)row + 4 * x), wi_pixels4);
+    else *out = __builtin_convertvector(*(const wi_bytes4 *)((const uint8_t *)row + 4 * x), wi_pixels4);
     if (kind == WI_PIXEL_8_STRAIGHT || kind == WI_PIXEL_16_STRAIGHT) {
-        const wi_pixels2 ones = {1, 1, 1, 1, 1, 1, 1, 1};
-        wi_pixels2 alpha = *out * (wide ? 1.0f / 65535.0f : 1.0f / 255.0f);
-        *out *= __builtin_shufflevector(alpha, ones, 3, 3, 3, 8, 7, 7, 7, 8);
+        const wi_pixels4 ones = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+        wi_pixels4 alpha = *out * (wide ? 1.0f / 65535.0f : 1.0f / 255.0f);
+        *out *= __builtin_shufflevector(alpha, ones, 3, 3, 3, 16, 7, 7, 7, 16, 11, 11, 11, 16, 15, 15, 15, 16);
     }
 }
 
-// Where all sixteen pixels are there: two at a time.
+// Where all sixteen pixels are there: a row of four at a time.
 WI_INLINE void wi_rotate_inside(
-    wi_pixel *out, const char *line, ptrdiff_t column, size_t bytes_per_row, wi_pixel_kind kind, const float wx[4],
-    const float wy[4]) {
-    const wi_pixels2 left = {wx[0], wx[0], wx[0], wx[0], wx[1], wx[1], wx[1], wx[1]};
-    const wi_pixels2 right = {wx[2], wx[2], wx[2], wx[2], wx[3], wx[3], wx[3], wx[3]};
-    const float unit = kind == WI_PIXEL_16 || kind == WI_PIXEL_16_STRAIGHT ? 1.0f / 65535.0f : 1.0f / 255.0f;
-    wi_pixels2 sum = {0};
+    wi_pixel *out, const char *line, ptrdiff_t column, size_t bytes_per_row, wi_pixel_kind kind, const wi_pixel *wx,
+    const wi_pixel *wy) {
+    const wi_pixels4 across = __builtin_shufflevector(*wx, *wx, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+    wi_pixels4 sum = {0};
     for (int r = 0; r < 4; r++, line += bytes_per_row) {
-        wi_pixels2 first, second;
-        wi_two_at(&first, line, column, kind);
-        wi_two_at(&second, line, column + 2, kind);
-        sum += (first * left + second * right) * (wy[r] * unit);
+        wi_pixels4 four;
+        wi_four_at(&four, line, column, kind);
+        sum += four * (across * (*wy)[r]);
     }
-    *out = __builtin_shufflevector(sum, sum, 0, 1, 2, 3) + __builtin_shufflevector(sum, sum, 4, 5, 6, 7);
+    const float unit = kind == WI_PIXEL_16 || kind == WI_PIXEL_16_STRAIGHT ? 1.0f / 65535.0f : 1.0f / 255.0f;
+    *out = (__builtin_shufflevector(sum, sum, 0, 1, 2, 3) + __builtin_shufflevector(sum, sum, 4, 5, 6, 7) +
+            (__builtin_shufflevector(sum, sum, 8, 9, 10, 11) + __builtin_shufflevector(sum, sum, 12, 13, 14, 15))) * unit;
 }
 
 WI_INLINE void wi_rotate_row_of(
@@ -72,13 +70,11 @@ WI_INLINE void wi_rotate_row_of(
         double fx = floor(px), fy = floor(py);
         if (fx >= -2 && fy >= -2 && fx <= (double)width && fy <= (double)height) {
             ptrdiff_t column = (ptrdiff_t)fx - 1, row = (ptrdiff_t)fy - 1;
-            float wx[4], wy[4];
-            wi_cubic(wx, (float)(px - fx));
-            wi_cubic(wy, (float)(py - fy));
+            wi_pixel wx = wi_cubic((float)(px - fx)), wy = wi_cubic((float)(py - fy));
             int is_inside = column >= 0 && column + 3 < (ptrdiff_t)width && row >= 0 && row + 3 < (ptrdiff_t)height;
             if (is_inside) {
                 const char *line = (const char *)pixels + (size_t)row * bytes_per_row;
-                wi_rotate_inside(&sum, line, column, bytes_per_row, kind, wx, wy);
+                wi_rotate_inside(&sum, line, column, bytes_per_row, kind, &wx, &wy);
             }
             for (ptrdiff_t r = 0; r < 4 && !is_inside; r++) {
                 if (row + r < 0 || row + r >= (ptrdiff_t)height) continue;
@@ -95,7 +91,7 @@ WI_INLINE void wi_rotate_row_of(
     }
 }
 
-WI_CLONES_FMA
+WI_CLONES_WIDE
 void wi_rotate_row(
     float *output, size_t count, const void *pixels, size_t width, size_t height, size_t bytes_per_row, wi_pixel_kind kind,
     double x, double y, double x_step, double y_step) {

@@ -2,6 +2,7 @@
 
 // Tells which libc it is.
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #if defined(__GLIBC__)
@@ -13,20 +14,51 @@ int64_t wi_machine_memory(void) {
     return pages > 0 && size > 0 ? pages * size : 0;
 }
 
-// From here on the first write to each page costs more than a system call; measured: a third of the decode of 12 megapixels.
-enum { WI_LARGE = 8 << 20 };
+// From here on a block is mapped for itself, where a large page begins. The first write to a small page costs more than a
+// system call, and a block from the allocator either has those, or goes back to the system with its neighbours when it is freed:
+// measured, 16 MiB take 0.4 ms in large pages and 6 ms in small ones.
+enum { WI_LARGE = 8 << 20, WI_LARGE_PAGE = 2 << 20 };
 
-void *wi_allocate(size_t count) {
-    char *memory = malloc(count);
-    long page = sysconf(_SC_PAGESIZE);
-    if (memory && count >= WI_LARGE && page > 0) {
-        size_t unaligned = (uintptr_t)memory % (size_t)page, unused = unaligned ? (size_t)page - unaligned : 0;
-        wi_wish_for_large_pages(memory + unused, (count - unused) / (size_t)page * (size_t)page);
-    }
-    return memory;
+// Sanitizers look after the allocator's blocks only.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WI_NO_LARGE_BLOCKS
+#endif
+#endif
+
+static int wi_is_large(size_t count) {
+#if defined(WI_NO_LARGE_BLOCKS)
+    (void)count;
+    return 0;
+#else
+    return count >= WI_LARGE && count <= SIZE_MAX / 2;
+#endif
 }
 
-void wi_free(void *memory) { free(memory); }
+// Whole small pages, and whole large ones where that adds less than half a one.
+static size_t wi_mapped_size(size_t count) {
+    size_t rest = count % WI_LARGE_PAGE, page = (size_t)sysconf(_SC_PAGESIZE);
+    if (rest >= WI_LARGE_PAGE / 2) return count + WI_LARGE_PAGE - rest;
+    return (count + page - 1) / page * page;
+}
+
+void *wi_allocate(size_t count) {
+    if (!wi_is_large(count)) return malloc(count);
+    size_t size = wi_mapped_size(count), room = size + WI_LARGE_PAGE;
+    char *memory = mmap(NULL, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    size_t before = (WI_LARGE_PAGE - (uintptr_t)memory % WI_LARGE_PAGE) % WI_LARGE_PAGE, behind = room - before - size;
+    if (before > 0) munmap(memory, before);
+    if (behind > 0) munmap(memory + before + size, behind);
+    wi_wish_for_large_pages(memory + before, size);
+    return memory + before;
+}
+
+void wi_free(void *memory, size_t count) {
+    if (!memory) return;
+    if (wi_is_large(count)) munmap(memory, wi_mapped_size(count));
+    else free(memory);
+}
 
 void wi_return_memory_early(void) {
 #if defined(__GLIBC__)

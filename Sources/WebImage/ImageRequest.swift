@@ -155,6 +155,9 @@ extension ImageRequest {
         /// Whether it is the URL alone that names the original and says how it is downloaded.
         var namesNothing: Bool { downloading.isUntouched && (keeping.isUntouched || caching.key == nil) }
 
+        /// Whether ``caching`` is as it is by default; false says nothing.
+        var cachesAsUsual: Bool { keeping.isUntouched }
+
         /// Applied in order after decoding, to each frame of an animation too. Default none.
         public var transformers: [any ImageTransformer] {
             get { chain.all }
@@ -226,6 +229,9 @@ extension ImageRequest {
 extension ImageRequest {
     /// What is asked of the downloader; an error for what is no URL.
     package var download: Result<ResolvedRequest, WebImageError> { storage.download }
+    /// True where nothing is said of caches: memory is asked for the finished picture, and what it has is the answer. False
+    /// says nothing.
+    var cachesAsUsual: Bool { storage.options.cachesAsUsual }
     /// Whether memory is asked for the finished picture.
     var asksMemory: Bool { storage.options.caching.query.contains(.memory) }
     /// Whether a picture in memory is the answer, whatever HTTP says of it.

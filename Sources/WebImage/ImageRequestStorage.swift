@@ -23,21 +23,22 @@ final class ImageRequestStorage: Sendable {
     /// Made at once where the keys need it, else at first use: who has the picture in memory needs no more than its key.
     private let lazyOrigin: LazyReference<RequestOrigin>
 
-    init(_ place: Place, _ options: ImageRequest.Options) {
-        self.place = place
-        self.options = options
+    /// Takes both over: a request that is made anew for a look into the memory cache copies neither.
+    init(_ place: consuming Place, _ options: consuming ImageRequest.Options) {
         isPlain = options.makesNothing
         takesUsualAnswers = options.takesUsualAnswers
-        if case .url(let url) = place, options.namesNothing, DownloadRequest.isPlain(url) {
+        if case .url(let url) = copy place, options.namesNothing, DownloadRequest.isPlain(url) {
             variantKey = Self.variantKey(url, options, isPlain)
             isSteady = true
             lazyOrigin = LazyReference()
         } else {
-            let origin = RequestOrigin(place, options)
+            let origin = RequestOrigin(copy place, copy options)
             variantKey = Self.variantKey(origin.key.text, options, isPlain)
             isSteady = origin.isSteady
             lazyOrigin = LazyReference(origin)
         }
+        self.place = place
+        self.options = options
     }
 
     /// - Parameter other: has the same place and is downloaded in the same way under the same name.
@@ -65,10 +66,8 @@ final class ImageRequestStorage: Sendable {
 
     private static func variantKey(_ original: String, _ options: ImageRequest.Options, _ isPlain: Bool) -> CacheKey {
         let recipe = options.recipe
-        if isPlain || recipe.isOfSizeOnly {
-            return CacheKey(original: original, variant: PictureKey.bytes(ofSizeOnly: recipe.size))
-        }
-        return CacheKey(original: original, variant: Array(PictureKey(recipe).text.utf8))
+        if isPlain || recipe.isOfSizeOnly { return CacheKey(original: original, ofSizeOnly: recipe.size) }
+        return CacheKey(original: original, variant: PictureKey(recipe).text)
     }
 
     private var origin: RequestOrigin { lazyOrigin.value { RequestOrigin(place, options) } }

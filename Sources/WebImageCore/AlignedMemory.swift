@@ -8,6 +8,7 @@ import CShimSystem
 package struct AlignedMemory {
     package let base: UnsafeMutableRawPointer
     private let block: UnsafeMutableRawPointer
+    private let count: Int
 
     /// The room that it may take to come from where the allocator begins a block, a multiple of 16, to one of 64.
     private static let slack = 48
@@ -15,12 +16,13 @@ package struct AlignedMemory {
     /// - Throws: `limitExceeded` when the system gives no such memory.
     package init(byteCount: Int) throws(WebImageError) {
         let (count, overflow) = byteCount.addingReportingOverflow(Self.slack)
-        guard !overflow, let block = wi_allocate(max(count, Self.slack)) else {
+        self.count = max(count, Self.slack)
+        guard !overflow, let block = wi_allocate(self.count) else {
             throw WebImageError(.limitExceeded, "there is no memory for \(ByteCount(byteCount)) of pixels")
         }
         self.block = block
         base = block.alignedUp(toMultipleOf: 64)
     }
 
-    package func deallocate() { wi_free(block) }
+    package func deallocate() { wi_free(block, count) }
 }

@@ -36,7 +36,7 @@ extension CacheKey {
     /// An original's picture in another form.
     ///
     /// - Parameter description: UTF-8.
-    package init(original: String, variant description: [UInt8]) {
+    package init(original: String, variant description: UnsafeBufferPointer<UInt8>) {
         let length = original.utf8.count
         let text = String(unsafeUninitializedCapacity: length + 1 + description.count) { bytes in
             _ = bytes.initialize(fromContentsOf: original.utf8)
@@ -47,10 +47,14 @@ extension CacheKey {
         self.init(text)
     }
 
-    /// This key's picture in another form.
-    package func variant(_ description: String) -> CacheKey {
-        CacheKey(original: text, variant: Array(description.utf8))
+    /// An original's picture in another form.
+    package init(original: String, variant description: String) {
+        var description = description
+        self = description.withUTF8 { CacheKey(original: original, variant: $0) }
     }
+
+    /// This key's picture in another form.
+    package func variant(_ description: String) -> CacheKey { CacheKey(original: text, variant: description) }
 
     /// Stands before each part that is added to the key of an original: who asks, and with which header fields.
     package static let partSeparator: Character = "\u{1E}"

@@ -4,22 +4,30 @@
     static var standard: MostlyDefaultBox<Self> { get }
 }
 
-/// Settings that most users leave as they are. They take memory only once one of them is changed, and a copy costs one
-/// reference count, not one for each setting.
+/// Settings that most users leave as they are. They take memory only once one of them is changed. A copy costs one reference
+/// count, not one for each setting, and none while nothing is changed: threads do not share a count either.
 @usableFromInline package struct MostlyDefault<Value: HasDefault>: Sendable {
-    @usableFromInline var box: MostlyDefaultBox<Value>
+    /// Nil for what nobody has changed.
+    @usableFromInline var box: MostlyDefaultBox<Value>?
 
-    @inlinable package init() { box = Value.standard }
+    @inlinable package init() {}
 
     /// True when nothing was ever changed; false says nothing.
-    @inlinable package var isUntouched: Bool { box === Value.standard }
+    @inlinable package var isUntouched: Bool { box == nil }
 
     @inlinable package var value: Value {
-        _read { yield box.value }
+        _read {
+            if let box { yield box.value } else { yield Value.standard.value }
+        }
         _modify {
-            // The standard has a second owner.
-            if !isKnownUniquelyReferenced(&box) { box = MostlyDefaultBox(box.value) }
-            yield &box.value
+            let owned: MostlyDefaultBox<Value>
+            if isKnownUniquelyReferenced(&box), let box {
+                owned = box
+            } else {
+                owned = MostlyDefaultBox(box?.value ?? Value.standard.value)
+                box = owned
+            }
+            yield &owned.value
         }
     }
 }

@@ -1,15 +1,40 @@
+import Foundation
 import Testing
 import WebImageCore
 
 /// Where pixels lie.
 @Suite struct MemoryTests {
-    @Test(arguments: [1, 63, 64, 65, 4096, 1 << 20]) func memoryIsAlignedAndAllThere(count: Int) throws {
+    private static let lengths = [
+        1, 63, 4096, 1 << 20, (8 << 20) - 49, (8 << 20) - 48, 9 << 20, (16 << 20) + 5, (17 << 20) - 40,
+    ]
+
+    @Test(arguments: lengths)
+    func memoryIsAlignedAndAllThere(count: Int) throws {
         let memory = try AlignedMemory(byteCount: count)
         defer { memory.deallocate() }
         #expect(UInt(bitPattern: memory.base) % 64 == 0)
         // The sanitizer looks on.
         memory.base.initializeMemory(as: UInt8.self, repeating: 7, count: count)
         #expect(memory.base.load(fromByteOffset: count - 1, as: UInt8.self) == 7)
+    }
+
+    /// Each block of many megabytes is mapped for itself: what is given back is gone, whatever else is held.
+    @Test func largeBlocksGoBackWhole() throws {
+        let before = try mappings()
+        for round in 1...50 {
+            let small = try AlignedMemory(byteCount: 100 << 10)
+            let large = try AlignedMemory(byteCount: (8 << 20) + round * 300_000)
+            large.base.initializeMemory(as: UInt8.self, repeating: 1, count: (8 << 20) + round * 300_000)
+            large.deallocate()
+            small.deallocate()
+        }
+        // Tests beside this one map and unmap, too.
+        #expect(try mappings() < before + 40)
+    }
+
+    private func mappings() throws -> Int {
+        let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+        return maps.split(separator: "\n").count
     }
 
     /// The process ended where the promise was an error.

@@ -58,6 +58,40 @@ import WebImageDownload
         #expect(request.variantKey == ImageRequest(url).variantKey)
     }
 
+    /// Finished pictures lie on disk under these names (contracts, "Identity"): they must not change by the way.
+    @Test func keysAreWrittenAsEver() {
+        func text(_ change: (inout ImageRequest.Options) -> Void) -> String {
+            String(ImageRequest(url, change).variantKey.text.dropFirst(url.utf8.count + 1))
+        }
+        #expect(text { _ in } == "g1:2;")
+        #expect(text { $0.size = TargetSize(width: 400, height: 30) } == "g1:2;s6:400x30;")
+        #expect(
+            text { $0.size = TargetSize(width: 1_234_567, fit: .cover, upscale: true) }
+                == "g1:2;s9:1234567x0;f5:cover;u1:1;")
+        let long = String(repeating: "é", count: 700)
+        let all = text {
+            $0.size = TargetSize(height: 12)
+            $0.decoding.appliesOrientation = false
+            $0.decoding.keepsBitDepth = true
+            $0.decoding.convertsToSRGB = false
+            $0.decoding.scalesInLinearLight = true
+            $0.decoding.bitmapLimit = ByteCount(.max)
+            $0.decoding.firstFrameOnly = true
+            $0.decoding.usesEmbeddedThumbnail = true
+            $0.decoding.frameLimit = .max
+            $0.decoding.transformsAnimations = false
+            $0.decoding.transformsVectors = false
+            $0.decoding.requiresAnimation = true
+            $0.decoding.page = .max
+            $0.decoding.formatHint = ImageFormat(rawValue: long)
+            $0.transformers = [.blur(sigma: 2), .gray()]
+        }
+        let most = "19:9223372036854775807;"
+        #expect(
+            all == "g1:2;s4:0x12;o4:keep;d2:16;c4:keep;l1:1;b\(most)11:1;31:1;2\(most)n1:0;v1:0;a1:1;p\(most)"
+                + "h1400:\(long);t6:blur:2;t4:gray;")
+    }
+
     @Test func oneIsMadeInOneExpression() {
         let request = ImageRequest(url) {
             $0.size = TargetSize(width: 400)

@@ -57,6 +57,15 @@ void wi_sums_to_row(int16_t *row, const int32_t *sums, size_t count);
 void wi_filter_row_8(
     uint8_t *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width);
 
+/// The same to floats from 0 to 1, which are not rounded, for stages that go on with them.
+void wi_filter_row_8_float(
+    float *output, const int16_t *row, const int32_t *starts, const int16_t *weights, size_t taps, size_t width);
+
+/// One row of means: of `rows` rows of `width` straight pixels, `stride` bytes apart, each square of `factor` columns becomes
+/// one pixel, the last one with what is left. Colours are weighted by their alpha. `rows` and `factor` are from 1 to 16.
+void wi_shrink_row_8(
+    uint8_t *output, const uint8_t *input, size_t stride, size_t rows, size_t width, size_t factor);
+
 void wi_filter_row_float(
     float *output, const float *row, const int32_t *starts, const float *weights, size_t taps, size_t width);
 

@@ -100,9 +100,9 @@ int wi_ask_terminal(
 
 /// Memory that is not cleared, at a multiple of 16 bytes, large blocks of large pages where the system has such (Linux:
 /// `MADV_HUGEPAGE`); NULL where there is none, for which Swift's own allocation ends
-/// the process. Given back by `wi_free`.
+/// the process. Given back by `wi_free`, which is told the same `count`.
 void *_Nullable wi_allocate(size_t count);
-void wi_free(void *_Nullable memory);
+void wi_free(void *_Nullable memory, size_t count);
 
 /// Has the allocator give freed memory back to the system soon, for the whole process.
 void wi_return_memory_early(void);

@@ -20,14 +20,18 @@ struct PictureKey: Hashable, Sendable {
 
     /// - Parameter tellsSize: false for what all sizes of a picture have in common.
     init(_ recipe: PictureRecipe, tellsSize: Bool = true) {
-        var text = KeyText()
-        text.add("g", number: Self.coderGeneration)
-        if tellsSize, let size = recipe.size { text.add(size) }
-        if !recipe.isOfSizeOnly { text.add(recipe.decoding) }
+        let keys = recipe.transformers.map(\.key)
         let decodedSteps = recipe.decodedSteps
-        for transformer in recipe.transformers[..<decodedSteps] { text.add("m", transformer.key) }
-        decode = text.string
-        steps = recipe.transformers[decodedSteps...].map(\.key)
+        let decodedKeys = keys[..<decodedSteps]
+        let named = [recipe.decoding.coder?.key, recipe.decoding.formatHint?.rawValue].compactMap(\.self) + decodedKeys
+        decode = KeyText.with(KeyText.roomForNumbers + KeyText.room(for: named)) { text in
+            text.add("g", number: Self.coderGeneration)
+            if tellsSize, let size = recipe.size { text.add(size) }
+            if !recipe.isOfSizeOnly { text.add(recipe.decoding) }
+            for key in decodedKeys { text.add("m", key) }
+            return text.string
+        }
+        steps = Array(keys[decodedSteps...])
     }
 
     /// A decoded picture without further steps.
@@ -41,35 +45,65 @@ struct PictureKey: Hashable, Sendable {
     /// The whole of it as a text, for keys of caches.
     var text: String {
         if steps.isEmpty { return decode }
-        var text = KeyText(decode)
-        for step in steps { text.add("t", step) }
-        return text.string
-    }
-
-    /// ``text`` of a picture that is only given a size, without its parts.
-    static func bytes(ofSizeOnly size: TargetSize?) -> [UInt8] {
-        var text = KeyText()
-        text.add("g", number: coderGeneration)
-        if let size { text.add(size) }
-        return text.bytes
+        return KeyText.with(decode.utf8.count + KeyText.room(for: steps)) { text in
+            text.append(decode)
+            for step in steps { text.add("t", step) }
+            return text.string
+        }
     }
 }
 
-/// The fields of a picture's key, one after the other.
-private struct KeyText {
-    private(set) var bytes: [UInt8]
-
-    init(_ text: String = "") {
-        bytes = []
-        bytes.reserveCapacity(text.utf8.count + 64)
-        bytes += text.utf8
+extension CacheKey {
+    /// An original's picture that is only given a size: the same as with the text of its ``PictureKey``, at a fraction of the
+    /// time, for requests that are made anew for each look into the memory cache.
+    init(original: String, ofSizeOnly size: TargetSize?) {
+        self = KeyText.with(KeyText.roomForNumbers) { text in
+            text.add("g", number: PictureKey.coderGeneration)
+            if let size { text.add(size) }
+            return CacheKey(original: original, variant: text.bytes)
+        }
     }
+}
+
+/// Writes the fields of a picture's key, one after the other, into memory of the caller's.
+private struct KeyText: ~Copyable {
+    private let memory: UnsafeMutableBufferPointer<UInt8>
+    private var length = 0
+
+    /// Room for one of each field that has a number or a word of ours, with what stands around it.
+    static let roomForNumbers = 512
+
+    /// Room for a field of each of these texts.
+    static func room(for texts: [String]) -> Int { texts.reduce(0) { $0 + $1.utf8.count + 24 } }
+
+    /// - Parameter room: the most bytes that `body` writes.
+    static func with<Result>(_ room: Int, _ body: (inout KeyText) -> Result) -> Result {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: room) { memory in
+            var text = KeyText(memory: memory)
+            return body(&text)
+        }
+    }
+
+    private init(memory: UnsafeMutableBufferPointer<UInt8>) { self.memory = memory }
+
+    /// What is written so far; no longer than the memory.
+    var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: memory[..<length]) }
 
     var string: String { String(decoding: bytes, as: UTF8.self) }
 
+    mutating func append(_ text: String) {
+        for byte in text.utf8 { append(byte) }
+    }
+
+    private mutating func append(_ byte: UInt8) {
+        precondition(length < memory.count, "a key has more fields than room")
+        memory.initializeElement(at: length, to: byte)
+        length += 1
+    }
+
     mutating func add(_ name: Unicode.Scalar, _ value: String) {
         begin(name, value.utf8.count)
-        bytes += value.utf8
+        append(value)
         end()
     }
 
@@ -83,7 +117,7 @@ private struct KeyText {
         let (width, height) = (size.width ?? 0, size.height ?? 0)
         begin("s", Self.digits(width) + 1 + Self.digits(height))
         append(width)
-        bytes.append(UInt8(ascii: "x"))
+        append(UInt8(ascii: "x"))
         append(height)
         end()
         if size.fit != .contain { add("f", size.fit.rawValue) }
@@ -108,21 +142,21 @@ private struct KeyText {
     }
 
     private mutating func begin(_ name: Unicode.Scalar, _ length: Int) {
-        bytes.append(UInt8(ascii: name))
+        append(UInt8(ascii: name))
         append(length)
-        bytes.append(UInt8(ascii: ":"))
+        append(UInt8(ascii: ":"))
     }
 
-    private mutating func end() { bytes.append(UInt8(ascii: ";")) }
+    private mutating func end() { append(UInt8(ascii: ";")) }
 
     private mutating func append(_ number: Int) {
-        if number < 0 { bytes.append(UInt8(ascii: "-")) }
+        if number < 0 { append(UInt8(ascii: "-")) }
         append(number.magnitude)
     }
 
     private mutating func append(_ number: UInt) {
         if number > 9 { append(number / 10) }
-        bytes.append(UInt8(ascii: "0") + UInt8(number % 10))
+        append(UInt8(ascii: "0") + UInt8(number % 10))
     }
 
     /// How many bytes a number takes.

@@ -288,6 +288,9 @@ struct LoadTable {
         return all.filter { isQuiet(above: $0.priority) }.map(\.run)
     }
 
+    /// Whether somebody waits until little runs.
+    var isAwaited: Bool { !idle.isEmpty || !untilQuiet.isEmpty }
+
     /// Those who have waited long enough.
     mutating func takeIdle() -> [CancellableAnswer<Void>] {
         guard isIdle, !idle.isEmpty else { return [] }

@@ -8,18 +8,19 @@ import WebImageSystem
 extension Loader {
     /// The picture when memory has it and the policy asks for no more: one look-up.
     func cachedImage(for request: ImageRequest) -> Image? {
-        guard request.asksMemory else { return nil }
-        if request.options.caching.policy.trustsMemory {
+        let isUsual = request.cachesAsUsual
+        guard isUsual || request.asksMemory else { return nil }
+        if isUsual || request.trustsMemory {
             // Neither cache is held here: each has weak references to it, which make that slow.
             let found =
-                if let own = request.ownMemory {
+                if !isUsual, let own = request.ownMemory {
                     own.image(for: request.variantKey)
                 } else if let foreign = caches.foreign {
                     foreign.cachedImage(for: request)
                 } else {
                     caches.memory.image(for: request.variantKey)
                 }
-            guard let found else { return variant(for: request) }
+            guard let found else { return isUsual ? nil : variant(for: request) }
             return isGood(found, for: request) ? found : nil
         }
         guard request.options.caching.policy == .protocol else { return nil }

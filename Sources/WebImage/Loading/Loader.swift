@@ -14,6 +14,8 @@ final class Loader: Sendable {
     let originals: OriginalStore
     let observer: LoadObserver
     let table = Guarded(LoadTable())
+    /// Whether somebody may wait until little runs; set under the table's lock.
+    private let isAwaited = Atomic(false)
 
     init(_ parts: LoaderParts) {
         caches = LoadCaches(parts.cache, foreign: parts.foreign, parts.decoding, parts.observer)
@@ -217,16 +219,31 @@ final class Loader: Sendable {
     /// Returns when no load runs any more, or at `end`.
     func idle(until end: Duration) async {
         let answer = CancellableAnswer<Void>()
-        guard table.withLock({ $0.waitUntilIdle(answer) }) else { return }
+        guard awaits({ $0.waitUntilIdle(answer) }) else { return }
         let alarm = clock.schedule(at: end) { answer.give(.success(())) }
         // A cancelled task does not wait.
         _ = try? await answer.value()
         alarm.cancel()
     }
 
-    /// Tells those who wait for it that nothing runs any more, or nothing urgent.
+    private func awaits(_ begin: (inout LoadTable) -> Bool) -> Bool {
+        table.withLock { table in
+            let awaits = begin(&table)
+            if awaits { isAwaited.store(true, ordering: .relaxed) }
+            return awaits
+        }
+    }
+
+    /// Tells those who wait for it that nothing runs any more, or nothing urgent. To be called after each change of the
+    /// table by which that may be so.
     func noteIdle() {
-        let (idle, quiet) = table.withLock { ($0.takeIdle(), $0.takeQuiet()) }
+        // Whoever began to wait before that change is seen here: both were made under the lock.
+        guard isAwaited.load(ordering: .relaxed) else { return }
+        let (idle, quiet) = table.withLock { table in
+            let (idle, quiet) = (table.takeIdle(), table.takeQuiet())
+            isAwaited.store(table.isAwaited, ordering: .relaxed)
+            return (idle, quiet)
+        }
         for answer in idle { answer.give(.success(())) }
         for run in quiet { ioExecutor.run(.veryLow, run) }
     }
@@ -235,7 +252,7 @@ final class Loader: Sendable {
     ///
     /// - Returns: false when that is so already; it is not called then.
     func whenQuiet(above priority: LoadPriority, _ run: @escaping @Sendable () -> Void) -> Bool {
-        table.withLock { $0.whenQuiet(above: priority, run) }
+        awaits { $0.whenQuiet(above: priority, run) }
     }
 
     func shutDown() {

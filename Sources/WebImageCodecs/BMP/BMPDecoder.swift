@@ -1,7 +1,7 @@
 import WebImageCore
 
 /// Decodes one bitmap as its bytes come. Rows of a top-down file go on at once; other files have their last row first
-/// and are handed on when they are complete.
+/// and are handed on when they are complete, from their own bytes where all of those come at once.
 final class BMPDecoder: ImageDecoder {
     private enum Stage {
         case header
@@ -79,7 +79,7 @@ final class BMPDecoder: ImageDecoder {
         }
         let format = RowFormat(size: info.size, layout: .rgba8, alpha: info.hasAlpha ? .straight : .opaque)
         try sink.begin(format)
-        writer = try BMPRowWriter(sink, format, isTopDown: info.isTopDown, options)
+        writer = BMPRowWriter(sink, format, isTopDown: info.isTopDown, options)
         stage = .gap
     }
 
@@ -128,6 +128,12 @@ final class BMPDecoder: ImageDecoder {
     private func readRows(_ input: inout UnsafeBufferPointer<UInt8>) throws(WebImageError) {
         guard let info else { return }
         let length = info.bytesPerRow
+        let (total, overflow) = length.multipliedReportingOverflow(by: info.size.height)
+        if writer?.rowsDone == 0, partial.isEmpty, !overflow, input.count >= total, let base = input.baseAddress {
+            try takeOff(total, &input)
+            try writer?.writeAll(base, bytesPerRow: length)
+            return
+        }
         while writer?.isComplete == false, !input.isEmpty {
             if partial.isEmpty, input.count >= length, let base = input.baseAddress {
                 try writer?.write(base)

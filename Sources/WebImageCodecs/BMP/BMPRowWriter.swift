@@ -7,22 +7,37 @@ struct BMPRowWriter {
     private(set) var rowsDone = 0
     private let format: RowFormat
     private let options: DecodeOptions
+    private let sink: any RowSink
+    private let isTopDown: Bool
     private var bands: BandWriter
-    private let whole: WholePicture?
+    /// Of a file that begins at the bottom and comes by and by.
+    private var whole: WholePicture?
 
-    init(
-        _ sink: any RowSink, _ format: RowFormat, isTopDown: Bool, _ options: DecodeOptions
-    ) throws(WebImageError) {
+    init(_ sink: any RowSink, _ format: RowFormat, isTopDown: Bool, _ options: DecodeOptions) {
         self.format = format
         self.options = options
+        self.sink = sink
+        self.isTopDown = isTopDown
         bands = BandWriter(sink, format, options)
-        whole = isTopDown ? nil : try WholePicture(sink, format)
     }
 
     var isComplete: Bool { rowsDone == format.size.height }
 
+    /// Takes all rows of the file at once, the picture's first one first: nothing is held.
+    ///
+    /// - Parameter source: every row that the file has, before any was written.
+    mutating func writeAll(_ source: UnsafePointer<UInt8>, bytesPerRow: Int) throws(WebImageError) {
+        while !bands.isDone {
+            let row = isTopDown ? bands.row : format.size.height - 1 - bands.row
+            converter?.convert(source + row * bytesPerRow, try bands.nextRow())
+            try bands.rowIsDone()
+        }
+        rowsDone = format.size.height
+    }
+
     /// Takes the next row of the file.
     mutating func write(_ source: UnsafePointer<UInt8>) throws(WebImageError) {
+        if !isTopDown, whole == nil { whole = try WholePicture(sink, format) }
         if let whole {
             if rowsDone % 64 == 0 { try options.checkpoint?() }
             converter?.convert(source, whole.row(format.size.height - 1 - rowsDone))

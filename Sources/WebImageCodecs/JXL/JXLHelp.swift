@@ -8,7 +8,7 @@
         /// libjxl takes memory for each thread.
         private static let mostThreads = 4
         /// A loop of fewer parts is over before a helper has come, who then comes late to the next one.
-        private static let leastParts = 16
+        private static let leastParts = 32
 
         private let threads: any IdleThreads
 

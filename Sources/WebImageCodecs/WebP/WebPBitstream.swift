@@ -7,6 +7,15 @@ final class WebPBitstream {
     /// least one part in so many of the whole. Where all is there already, they only let a decode be cancelled.
     private static let losslessPiece = (bytes: 32 << 10, part: 8, inPlace: 1 << 20)
 
+    /// In which size it is decoded.
+    enum Scale {
+        case full
+        /// In full, for one who makes it smaller: what that does not show is left out, the deblocking filter and the fine
+        /// chroma.
+        case coarse
+        case smaller(WebPScaling)
+    }
+
     private(set) var isComplete = false
     /// libwebp keeps its address, so that it may not move.
     private let config: UnsafeMutablePointer<WebPDecoderConfig>
@@ -20,11 +29,11 @@ final class WebPBitstream {
     private var leastPiece = 1
 
     /// - Parameters:
-    ///   - memory: for `size` pixels of RGBA, rows `bytesPerRow` apart; it must outlive this object.
-    ///   - scaling: makes a smaller picture; `size` is the one that comes out then.
+    ///   - memory: for the pixels that come out, RGBA, rows `bytesPerRow` apart; it must outlive this object.
+    ///   - size: of the picture.
     ///   - hasHelper: whether another thread may filter rows while this one reads the next.
     init(
-        _ memory: UnsafeMutableRawPointer, bytesPerRow: Int, size: PixelSize, scaling: WebPScaling? = nil,
+        _ memory: UnsafeMutableRawPointer, bytesPerRow: Int, size: PixelSize, scale: Scale = .full,
         hasHelper: Bool = false
     ) throws(WebImageError) {
         config = .allocate(capacity: 1)
@@ -33,12 +42,21 @@ final class WebPBitstream {
             config.deallocate()
             throw WebImageError(.unsupportedFeature, "libwebp cannot decode a picture of \(size)", format: .webp)
         }
+        var size = size
+        switch scale {
+        case .full: break
+        case .coarse:
+            config.pointee.options.bypass_filtering = 1
+            config.pointee.options.no_fancy_upsampling = 1
+        case .smaller(let scaling):
+            scaling.set(&config.pointee.options)
+            size = scaling.made
+        }
         config.pointee.output.colorspace = MODE_RGBA
         config.pointee.output.is_external_memory = 1
         config.pointee.output.u.RGBA = WebPRGBABuffer(
             rgba: memory.assumingMemoryBound(to: UInt8.self), stride: stride,
             size: bytesPerRow * (size.height - 1) + size.width * 4)
-        scaling?.set(&config.pointee.options)
         config.pointee.options.use_threads = hasHelper ? 1 : 0
         guard let handle = WebPIDecode(nil, 0, config) else {
             config.deallocate()

@@ -4,8 +4,8 @@ import WebImageProcessing
 
 /// WebP through libwebp: lossy and lossless, with and without alpha, stills and animations.
 ///
-/// Opaque stills are decoded to size: libwebp leaves out the deblocking filter and the fine chroma then. Its scaler does
-/// not weigh colours by their alpha, so that others come in full size.
+/// Stills are decoded to size: libwebp leaves out the deblocking filter and the fine chroma then. Its scaler does not weigh
+/// colours by their alpha, so that the pixels of those that have alpha are put together here.
 package struct WebPCoder: ImageCoder {
     /// The longest side of a VP8 or VP8L picture (14 bits).
     private static let longestSide = Int(WEBP_MAX_DIMENSION)
@@ -17,7 +17,7 @@ package struct WebPCoder: ImageCoder {
     package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
     package func scaleDenominators(for header: ImageHeader) -> [Int] {
-        header.hasAlpha || header.frameCount != 1 ? [1] : WebPScaling.denominators
+        header.frameCount != 1 ? [1] : WebPScaling.denominators
     }
 
     package func makeDecoder(

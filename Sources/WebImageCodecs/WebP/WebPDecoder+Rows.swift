@@ -1,4 +1,5 @@
 import WebImageCore
+import WebImageProcessing
 import WebImageSystem
 
 extension WebPDecoder {
@@ -6,43 +7,48 @@ extension WebPDecoder {
     /// the one at hand, so that they cannot be given to it a band at a time.
     func beginRows(into sink: any RowSink, canvas: PixelSize, frame: WebPFrame) throws(WebImageError) {
         let alpha: AlphaMode = header?.hasAlpha == true ? .straight : .opaque
-        let size = scaling?.size ?? canvas
-        let format = RowFormat(size: size, layout: .rgba8, alpha: alpha)
+        let format = RowFormat(size: scaling?.size ?? canvas, layout: .rgba8, alpha: alpha)
         try sink.begin(format)
+        shrinksRows = scaling != nil && alpha == .straight
+        let decoded = shrinksRows ? RowFormat(size: canvas, layout: .rgba8, alpha: alpha) : format
         let memory: UnsafeMutableRawPointer
-        if let whole = sink.wholePicture {
+        if let whole = sink.wholePicture, !shrinksRows {
             memory = whole
         } else {
-            let own = try PixelBuffer(size: size)
+            let own = try PixelBuffer(size: decoded.size)
             ownPicture = own
             memory = own.base
         }
-        let byteCount = format.bytesPerRow * size.height
-        if frame.size != canvas { memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount) }
-        self.format = format
-        self.frame = frame
-        picture = memory
+        let bytesPerRow = decoded.bytesPerRow
+        if frame.size != canvas {
+            memory.initializeMemory(as: UInt8.self, repeating: 0, count: bytesPerRow * decoded.size.height)
+        }
+        (self.format, self.frame, self.decoded, picture) = (format, frame, decoded, memory)
+        let scale: WebPBitstream.Scale =
+            if shrinksRows { .coarse } else if let scaling { .smaller(scaling) } else { .full }
         bitstream = try WebPBitstream(
-            memory + frame.y * format.bytesPerRow + frame.x * 4, bytesPerRow: format.bytesPerRow,
-            size: scaling?.made ?? frame.size, scaling: scaling,
+            memory + frame.y * bytesPerRow + frame.x * 4, bytesPerRow: bytesPerRow, size: frame.size, scale: scale,
             hasHelper: options.idleThreads.map { $0.idleCount > 0 } ?? false)
     }
 
     /// Hands on the rows that libwebp has decoded; with the last one, those below a frame too.
     func emitDecodedRows() throws(WebImageError) {
-        guard let bitstream, let frame, let format else { return }
+        guard let bitstream, let frame, let format, let decoded else { return }
         if bitstream.isComplete {
             try emit(upTo: format.size.height)
             stage = .afterPicture
             (self.bitstream, ownPicture, picture) = (nil, nil, nil)
-        } else {
-            let rows = bitstream.rows
-            if rows > 0 { try emit(upTo: min(frame.y + rows, format.size.height)) }
+        } else if bitstream.rows > 0 {
+            let rows = min(frame.y + bitstream.rows, decoded.size.height)
+            try emit(upTo: shrinksRows ? rows / shrinkFactor : rows)
         }
     }
 
+    private var shrinkFactor: Int { shrinksRows ? scaling?.denominator ?? 1 : 1 }
+
     private func emit(upTo end: Int) throws(WebImageError) {
         guard let picture, let sink, let format else { return }
+        if shrinksRows { return try shrink(picture, upTo: end, into: sink) }
         while row < end {
             try options.checkpoint?()
             let count = min(RowBand.rows, end - row)
@@ -51,6 +57,27 @@ extension WebPDecoder {
             if mustBecomeOpaque { makeOpaque(source, pixels: count * format.size.width) }
             let band = try sink.band(at: row, count: count)
             if band != source { band.copyMemory(from: source, byteCount: count * format.bytesPerRow) }
+            try sink.commit(at: row, count: count)
+            row += count
+        }
+    }
+
+    /// The same for rows that are made smaller here.
+    private func shrink(
+        _ picture: UnsafeRawPointer, upTo end: Int, into sink: any RowSink
+    ) throws(WebImageError) {
+        guard let format, let decoded else { return }
+        while row < end {
+            try options.checkpoint?()
+            let count = min(RowBand.rows, end - row)
+            let band = try sink.band(at: row, count: count)
+            for index in 0..<count {
+                let from = (row + index) * shrinkFactor
+                PixelShrinking.shrink(
+                    picture + from * decoded.bytesPerRow, bytesPerRow: decoded.bytesPerRow,
+                    rows: min(shrinkFactor, decoded.size.height - from), width: decoded.size.width, by: shrinkFactor,
+                    into: band + index * format.bytesPerRow)
+            }
             try sink.commit(at: row, count: count)
             row += count
         }

@@ -20,13 +20,18 @@ final class WebPDecoder: ImageDecoder {
     var header: ImageHeader?
     var stage = Stage.header
     var sink: (any RowSink)?
+    /// Of the rows that the sink gets.
     var format: RowFormat?
-    /// The memory of the whole canvas: the sink's, or `ownPicture`'s.
+    /// Of those that libwebp makes: larger ones where rows are made smaller here.
+    var decoded: RowFormat?
+    /// The memory of all rows that libwebp makes: the sink's, or `ownPicture`'s.
     var picture: UnsafeMutableRawPointer?
     var ownPicture: PixelBuffer?
     var frame: WebPFrame?
     /// Stills only.
     var scaling: WebPScaling?
+    /// Whether it is we who make rows smaller: those of a picture with alpha.
+    var shrinksRows = false
     /// The first row that the sink has not got yet.
     var row = 0
     var bitstream: WebPBitstream?

@@ -1,13 +1,14 @@
 import CSysWebP
 import WebImageCore
 
-/// How libwebp makes a picture smaller while it decodes: each pixel is the mean of those that it stands for.
+/// How a picture is made smaller while it is decoded: each pixel is the mean of those that it stands for.
 ///
-/// libwebp stretches a picture onto whatever size it is given. So that a pixel stands for exactly `denominator` pixels of a
+/// Opaque ones by libwebp, which stretches a picture onto whatever size it is given. So that a pixel stands for exactly `denominator` pixels of a
 /// row, the columns and rows beyond the last whole one are left out and the last one is given twice.
 struct WebPScaling {
     static let denominators = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16]
 
+    let denominator: Int
     /// The pixels that libwebp decodes, and those that it makes of them.
     let used: PixelSize
     let made: PixelSize
@@ -15,6 +16,7 @@ struct WebPScaling {
     let size: PixelSize
 
     init(_ picture: PixelSize, denominator: Int) {
+        self.denominator = denominator
         func whole(_ side: Int) -> Int { max(side / denominator, 1) }
         made = PixelSize(width: whole(picture.width), height: whole(picture.height))
         used = PixelSize(

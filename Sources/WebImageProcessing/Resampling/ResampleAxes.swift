@@ -51,13 +51,14 @@ struct ResampleAxes: Sendable {
     func makeStage(
         from input: RowSamples, to output: RowSamples, inLinearLight: Bool = false
     ) throws(WebImageError) -> any ResampleStage {
-        let areBytes = input == output && input == RowSamples(kind: .eight, alpha: .opaque) && !inLinearLight
-        if areBytes, let bell { return try ByteBlurStage(bell, size: self.output) }
+        let areBytes = input == RowSamples(kind: .eight, alpha: .opaque) && !inLinearLight
+        let givesFloats = output == .floats(isOpaque: true)
+        if areBytes, input == output, let bell { return try ByteBlurStage(bell, size: self.output) }
         let plan = VerticalPlan(vertical, reduces: reduces)
         let columns = horizontal.inputs
         let kernel: any ResampleKernel =
-            if areBytes {
-                try IntegerResampleKernel(self, columns: columns, slots: plan.slots)
+            if areBytes, givesFloats || input == output {
+                try IntegerResampleKernel(self, columns: columns, slots: plan.slots, givesFloats: givesFloats)
             } else {
                 try FloatResampleKernel(
                     self, columns: columns, slots: plan.slots, from: input, to: output, inLinearLight: inLinearLight)

@@ -1,14 +1,19 @@
 import CPixels
 import WebImageCore
 
-/// For opaque pixels of 8 bits a channel: weights of 14 bits, and six bits behind the point between the two passes.
+/// For opaque pixels of 8 bits a channel: weights of 14 bits, and six bits behind the point between the two passes. What
+/// comes out is bytes again, or floats that are not rounded.
 final class IntegerResampleKernel: ResampleKernel {
     private let sums: ResampleSums<Int32, Int16>
     private let row: ResampleRow<Int16, Int16>
     private let firstByte: Int
+    private let givesFloats: Bool
 
-    /// - Parameter columns: the input columns that are used.
-    init(_ axes: ResampleAxes, columns: Range<Int>, slots: Int) throws(WebImageError) {
+    /// - Parameters:
+    ///   - columns: the input columns that are used.
+    ///   - givesFloats: whether the rows of the result are floats.
+    init(_ axes: ResampleAxes, columns: Range<Int>, slots: Int, givesFloats: Bool) throws(WebImageError) {
+        self.givesFloats = givesFloats
         let bits = Int(WI_WEIGHT_BITS)
         sums = try ResampleSums(
             vertical: axes.vertical.integers(bits: bits), slots: slots, length: columns.count * 4)
@@ -31,6 +36,11 @@ final class IntegerResampleKernel: ResampleKernel {
 
     func finish(_ output: Int, into result: UnsafeMutableRawPointer) {
         wi_sums_to_row(row.pixels, sums.sum(of: output), sums.length)
+        if givesFloats {
+            return wi_filter_row_8_float(
+                result.assumingMemoryBound(to: Float.self), row.pixels, row.starts, row.weights, row.taps,
+                row.starts.count)
+        }
         wi_filter_row_8(
             result.assumingMemoryBound(to: UInt8.self), row.pixels, row.starts, row.weights, row.taps,
             row.starts.count)

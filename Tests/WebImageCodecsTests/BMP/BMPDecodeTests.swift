@@ -45,6 +45,15 @@ import WebImageCore
         #expect(cut.pixels == Pixels(maker.shown).prefix(38 * 40))
     }
 
+    @Test(arguments: [1, 4, 8, 16, 24, 32], [false, true])
+    func rowsThatComeAtOnceAreThoseThatComeByAndBy(_ bits: Int, isTopDown: Bool) {
+        let file = BMPMaker(bits, width: 13, height: 150).with { $0.isTopDown = isTopDown }.file
+        let whole = decode(file, keepsWhole: false)
+        let pieces = decode(file, keepsWhole: false) { 77 }
+        #expect(whole.error == nil && pieces.error == nil && whole.rows == 150 && pieces.rows == 150)
+        #expect(whole.pixels == pieces.pixels && whole.pixels == decode(file).pixels)
+    }
+
     @Test func aCutFileThatBeginsAtTheBottomHasItsLowerRows() {
         let maker = BMPMaker(24, width: 8, height: 10)
         let cut = decode(Array(maker.file.dropLast(24 * 3 + 1)), keepsWhole: false)
