@@ -225,7 +225,7 @@ let package = Package(
             name: "isolation-host",
             dependencies: ["HostileCoder", "WebImageCodecs", "WebImageSystem", "WebImageCore", "WebImageTesting"],
             path: "Tests/IsolationHost", swiftSettings: swiftSettings),
-        tests("WebImageCoreTests", ["WebImageCore", "WebImageTesting"]),
+        tests("WebImageCoreTests", ["WebImageCore", "WebImageSystem", "WebImageTesting"]),
         tests(
             "WebImageProcessingTests",
             ["WebImageProcessing", "WebImageSystem", "WebImageCore", "WebImageTesting", "CPixels"]),

@@ -197,6 +197,10 @@ public protocol ImageDecoder: AnyObject {
     /// header. Default false.
     var mayLearnMore: Bool { get }
 
+    /// Whether it calls the checkpoint often enough by itself, however many bytes come at once. Bytes that are all there then
+    /// come in one push, and can be read where they are. Default false: they come in pieces of at most 128 KiB.
+    var takesLongPushes: Bool { get }
+
     /// Takes the next bytes, asks for the plan when the header is known, and writes into the plan's sink the rows that
     /// are complete. Empty `bytes` are fine.
     ///
@@ -216,6 +220,7 @@ public protocol ImageDecoder: AnyObject {
 
 extension ImageDecoder {
     public var mayLearnMore: Bool { false }
+    public var takesLongPushes: Bool { false }
 
     public func preview() throws(WebImageError) -> PixelBuffer? { nil }
 }

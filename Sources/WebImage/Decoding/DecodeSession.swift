@@ -87,6 +87,7 @@ extension DecodeSession {
     private func push(_ chunk: ByteChunk) throws {
         if hold.turn == .needed { return }
         guard work.decoder == nil else { return try chunk.withUnsafeBytes { bytes in try push(bytes) } }
+        let isFirst = reading.prefix.isEmpty
         // Only what tells the format is copied: a chunk from a file may be all of it.
         let head = chunk.withUnsafeBytes { bytes in
             let head = bytes.prefix(ImageFormat.sniffingLength)
@@ -99,6 +100,10 @@ extension DecodeSession {
             try checkpoint()
             if case .complete = try collecting.push(file: file) { work.isComplete = true }
             return
+        }
+        if isFirst {
+            reading.prefix = []
+            return try chunk.withUnsafeBytes { bytes in try push(bytes) }
         }
         try pushPrefix()
         try chunk.withUnsafeBytes { bytes in try push(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(head))) }
@@ -126,7 +131,8 @@ extension DecodeSession {
         while !rest.isEmpty, !work.isComplete {
             try checkpoint()
             // So that a cancel is seen soon and the decoder's own buffer stays small.
-            let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(128 << 10))
+            let piece = UnsafeRawBufferPointer(
+                rebasing: decoder.takesLongPushes ? rest : rest.prefix(128 << 10))
             rest = rest.dropFirst(piece.count)
             if case .complete = try decoder.push(piece) { work.isComplete = true }
         }

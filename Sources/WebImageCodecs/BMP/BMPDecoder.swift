@@ -29,6 +29,8 @@ final class BMPDecoder: ImageDecoder {
         self.planner = plan
     }
 
+    var takesLongPushes: Bool { true }
+
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
         var rest = bytes.bindMemory(to: UInt8.self)
         if stage == .header { try readHeader(&rest) }

@@ -7,7 +7,7 @@
     /// renders into the sink's memory if the sink keeps the whole picture, else into memory of our own.
     final class JXLDecoder: ImageDecoder {
         /// So many bytes are taken in between two checkpoints; more where others help, who find work in long pieces only.
-        private static let pieceLength = (alone: 64 << 10, helped: 1 << 20)
+        private static let pieceLength = (alone: 256 << 10, helped: 1 << 20)
 
         private enum Stage {
             case header
@@ -44,6 +44,8 @@
         }
 
         var mayLearnMore: Bool { header != nil && header?.frameCount == nil && stage != .ended }
+
+        var takesLongPushes: Bool { true }
 
         func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
             var rest = bytes.bindMemory(to: UInt8.self)

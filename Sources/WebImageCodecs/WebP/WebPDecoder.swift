@@ -47,6 +47,8 @@ final class WebPDecoder: ImageDecoder {
         chunks = WebPChunkReader(metadataLimit: max(options.limits.metadata.bytes, 0))
     }
 
+    var takesLongPushes: Bool { true }
+
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
         let input = bytes.bindMemory(to: UInt8.self)
         var rest = input

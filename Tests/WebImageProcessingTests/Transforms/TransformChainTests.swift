@@ -75,6 +75,22 @@ import WebImageTesting
         #expect(program.output == whole.size)
     }
 
+    /// What is resized with whole numbers goes on as fine as it came out: a contrast of 5 would show a rounding before it.
+    @Test(arguments: [PixelSize(40, 30), PixelSize(333, 3), PixelSize(7, 200)])
+    func bytesThatAreResizedAreNotRoundedOnTheWay(to output: PixelSize) throws {
+        let bytes = try PixelBuffer.random(PixelSize(160, 90), alpha: .opaque, seed: 11)
+        let deep = try PixelBuffer.make(bytes.size, .rgba16, bytes.channels.map { $0 * 257 })
+        let chain: [ImageTransform] = [
+            .resize(width: output.width, height: output.height, fit: .fill, upscale: true), .contrast(5),
+        ]
+        let info = Image.Info(alpha: .opaque)
+        let made = try Image(pixels: bytes, info: info).transformed(by: chain).pixels.channels
+        let exact = try Image(pixels: deep, info: info).transformed(by: chain).pixels.channels
+        let differences = zip(made, exact).map { abs(Double($0) - Double($1) / 257) }
+        #expect(differences.allSatisfy { $0 < 1 }, "\(differences.max() ?? 0)")
+        #expect(differences.reduce(0, +) / Double(differences.count) < 0.3)
+    }
+
     /// The geometry at the beginning, done by a decoder's plan, and the same done to the picture.
     @Test(arguments: Orientation.allCases) func leadingGeometryIsOnePlan(orientation: Orientation) throws {
         let chains: [[ImageTransform]] = [
