@@ -66,8 +66,6 @@ int wi_worker_is_confined(void) { return 0; }
 
 void wi_worker_add_hostile(void) {}
 
-void wi_worker_trim(void) {}
-
 void wi_worker_leave(int status) { exit(status); }
 
 #endif

@@ -3,7 +3,6 @@
 #include "CShimSandbox.h"
 
 #if WI_HAS_WORKERS
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -49,8 +48,6 @@ void *wi_worker_map(size_t *size) {
     close(WI_WORKER_MEMORY);
     return memory == MAP_FAILED ? NULL : memory;
 }
-
-void wi_worker_trim(void) { malloc_trim(0); }
 
 void wi_worker_leave(int status) { _exit(status); }
 

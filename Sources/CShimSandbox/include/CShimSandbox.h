@@ -117,9 +117,6 @@ int wi_worker_serve(int options, uint64_t memory_limit);
 /* Adds the hostile decoders of tests to a worker's, where they are linked. */
 void wi_worker_add_hostile(void);
 
-/* Gives memory that was freed back to the system. */
-void wi_worker_trim(void);
-
 /* An address that was asked for cannot be had: the worker ends. */
 void wi_worker_leave(int status) __attribute__((noreturn));
 

@@ -8,9 +8,11 @@
         /// band begins with a pair of rows that share their colour.
         private static let margin = 2
 
-        /// Gives the sink the decoded picture as RGBA, a band at a time, each converted with a margin that is left out:
-        /// so no second picture is needed, and a band's edges are as they would be within the whole.
+        /// Gives the sink the decoded picture as RGBA: at once where it keeps the whole picture, else a band at a time, each
+        /// converted with a margin that is left out. So no second picture is needed, and a band's edges are as they would be
+        /// within the whole.
         func emit(_ format: RowFormat, _ sink: any RowSink) throws(WebImageError) {
+            if let whole = sink.wholePicture { return try emit(format, sink, whole) }
             guard let view = avifImageCreateEmpty() else {
                 throw WebImageError(.limitExceeded, "there is no memory to decode the AVIF", format: .avif)
             }
@@ -35,6 +37,22 @@
                 try sink.band(at: row, count: count).copyMemory(from: start, byteCount: count * format.bytesPerRow)
                 try sink.commit(at: row, count: count)
                 row += count
+            }
+        }
+
+        /// - Parameter whole: the memory of the picture that the sink keeps.
+        private func emit(
+            _ format: RowFormat, _ sink: any RowSink, _ whole: UnsafeMutableRawPointer
+        ) throws(WebImageError) {
+            try options.checkpoint?()
+            let pixels = whole.assumingMemoryBound(to: UInt8.self)
+            let result = AVIFFile.convert(
+                file.handle.pointee.image, format.layout, bytesPerRow: format.bytesPerRow, into: pixels)
+            _ = try file.check(result)
+            for row in stride(from: 0, to: format.size.height, by: Self.bandRows) {
+                let count = min(Self.bandRows, format.size.height - row)
+                _ = try sink.band(at: row, count: count)
+                try sink.commit(at: row, count: count)
             }
         }
     }

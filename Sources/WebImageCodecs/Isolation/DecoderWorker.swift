@@ -296,7 +296,7 @@ final class DecoderWorker {
             while true {
                 if let message = try socket.receive(longest: .max, isSoon: isSoon) { return message }
                 // Nobody has wanted anything for a while.
-                if !hasTrimmed { wi_worker_trim() }
+                if !hasTrimmed { ProcessMemory.returnFree() }
                 hasTrimmed = true
             }
         } catch {}
