@@ -161,7 +161,8 @@ public struct DecodeOptions: Sendable, Codable {
     public var usesEmbeddedThumbnail = false
     /// Called between rows and pieces of work; what it throws ends the decode. It tells of deadlines and cancels.
     public var checkpoint: (@Sendable () throws(WebImageError) -> Void)?
-    /// Who helps where a picture can be decoded in parts, and nobody else wants them.
+    /// Who helps where a picture can be decoded in parts, and nobody else wants them. A process of its own has threads of its
+    /// own, as many as are idle here when it gets the picture.
     package var idleThreads: (any IdleThreads)?
 
     public init(

@@ -181,19 +181,21 @@ extension DecodeLimits: WireValue {
     }
 }
 
-/// The checkpoint stays where it is asked.
+/// The checkpoint stays where it is asked, and of the idle threads only how many there are is told.
 extension DecodeOptions: WireValue {
     func write(to writer: inout WireWriter) {
         writer.put(limits)
         writer.put(keepsBitDepth)
         writer.put(page)
         writer.put(usesEmbeddedThumbnail)
+        writer.put(min(max(idleThreads?.idleCount ?? 0, 0), WorkerThreads.most))
     }
 
     init(from reader: inout WireReader) throws(WireReader.Fault) {
         self.init(limits: try reader.value(), keepsBitDepth: try reader.bool())
         page = try reader.int()
         usesEmbeddedThumbnail = try reader.bool()
+        idleThreads = WorkerThreads.helpers(try reader.int())
     }
 }
 

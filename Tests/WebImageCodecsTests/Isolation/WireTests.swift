@@ -21,7 +21,7 @@ import WebImageTesting
         #expect(count(ColorCalibration()) == 2)
         #expect(count(RowFormat(size: size, layout: .rgba8, alpha: .opaque)) == 3)
         #expect(count(DecodeLimits.default) == 7)
-        // The checkpoint and the idle threads stay here.
+        // The checkpoint stays here, and of the idle threads all but their number.
         #expect(count(DecodeOptions()) == 6)
         #expect(count(VectorRaster(part: PixelRect(x: 0, y: 0, width: 1, height: 1), size: size)) == 2)
         // The sink stays here.

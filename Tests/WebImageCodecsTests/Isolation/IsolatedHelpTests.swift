@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+import WebImageCore
+import WebImageTesting
+
+@testable import WebImageCodecs
+
+/// A worker has threads of its own where threads of its host are idle, and makes the same of a picture with them.
+@Suite(.enabled(if: Workers.areThere)) struct IsolatedHelpTests {
+    /// Says that so many are idle, and is never asked for more.
+    private final class IdleHost: IdleThreads {
+        let idleCount: Int
+
+        init(_ idleCount: Int) { self.idleCount = idleCount }
+
+        func share(_ count: Int, _ part: @escaping @Sendable (Int) -> Void) {
+            Issue.record("a picture that is decoded elsewhere was shared here")
+        }
+    }
+
+    /// Large enough that others help.
+    private static func files() throws -> [(ImageFormat, [UInt8])] {
+        let image = try SamplePictures.grainySunset(PixelSize(width: 1100, height: 800))
+        var options = EncodeOptions()
+        (options.avifSpeed, options.webpEffort, options.jxlEffort) = (10, 0, 1)
+        let formats: [ImageFormat] = [.png, .webp, .avif, .jxl]
+        let registry = CoderRegistry.standard
+        return try formats.filter { registry.encodableFormats.contains($0) }.map { format in
+            (format, try registry.encoder(for: format).encode(image, as: format, options))
+        }
+    }
+
+    @Test func whatOthersHelpWithIsTheSame() throws {
+        for (format, bytes) in try Self.files() {
+            let coder = try bytes.withUnsafeBytes { try CoderRegistry.standard.coder(for: format, prefix: $0) }
+            let near = DecodeOutcome(coder, bytes)
+            #expect(near.error == nil, "\(format)")
+            for idle in [0, 1, 3, 100] {
+                let pool = DecoderPool(.all)
+                defer { pool.shutDown() }
+                var options = DecodeOptions()
+                options.idleThreads = IdleHost(idle)
+                let far = DecodeOutcome(IsolatedCoder(coder: coder, pool: pool), bytes, options, keepsWhole: false)
+                #expect(far.error == nil && far.rows == near.rows && far.hasSamePixels(as: near), "\(format), \(idle)")
+                // Idle threads of a worker's stay for seconds.
+                guard format == .png, let worker = pool.processNumbers.first else { continue }
+                let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(worker)/task").count
+                #expect((threads > 1) == (idle > 0), "\(threads) threads with \(idle)")
+            }
+        }
+    }
+}
