@@ -32,11 +32,17 @@ final class PNGDecoder: ImageDecoder {
     private var planner: DecodePlanner?
     private var chunks: PNGChunkReader
 
-    /// - Parameter usesZlib: whether zlib inflates, also where something faster is there. For tests.
+    /// How large a picture is that another thread helps with.
+    private let leastPixelsForHelp: Int
+
+    /// - Parameters:
+    ///   - usesZlib: whether zlib inflates, also where something faster is there. For tests.
+    ///   - leastPixelsForHelp: how large a picture is that another thread helps with.
     init(
-        _ options: DecodeOptions, usesZlib: Bool = false, plan: @escaping DecodePlanner
+        _ options: DecodeOptions, usesZlib: Bool = false, leastPixelsForHelp: Int = .max, plan: @escaping DecodePlanner
     ) throws(WebImageError) {
         self.options = options
+        self.leastPixelsForHelp = leastPixelsForHelp
         self.planner = plan
         let metadata = max(options.limits.metadata.bytes, 0)
         chunks = PNGChunkReader(metadataLimit: metadata)
@@ -128,12 +134,9 @@ final class PNGDecoder: ImageDecoder {
 
     // MARK: another thread
 
-    /// Waking another thread costs more than a small picture.
-    private static let leastPixelsForHelp = 500_000
-
     private func isWorthHelp(_ size: PixelSize) -> Bool {
         guard let helpers = options.idleThreads, helpers.idleCount > 0 else { return false }
-        return size.pixelCount ?? 0 >= Self.leastPixelsForHelp
+        return size.pixelCount ?? 0 >= leastPixelsForHelp
     }
 
     /// Two calls of the shim, each of which leaves alone what the other one touches.

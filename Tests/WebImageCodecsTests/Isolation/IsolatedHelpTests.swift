@@ -21,12 +21,15 @@ import WebImageTesting
     /// Large enough that others help.
     private static func files() throws -> [(ImageFormat, [UInt8])] {
         let image = try SamplePictures.grainySunset(PixelSize(width: 1100, height: 800))
+        let large = try Image(size: PixelSize(width: 4000, height: 2100), alpha: .opaque) { bytes in
+            for place in bytes.indices { bytes[place] = place % 4 == 3 ? 255 : UInt8(truncatingIfNeeded: place >> 9) }
+        }
         var options = EncodeOptions()
         (options.avifSpeed, options.webpEffort, options.jxlEffort) = (10, 0, 1)
         let formats: [ImageFormat] = [.png, .webp, .avif, .jxl]
         let registry = CoderRegistry.standard
         return try formats.filter { registry.encodableFormats.contains($0) }.map { format in
-            (format, try registry.encoder(for: format).encode(image, as: format, options))
+            (format, try registry.encoder(for: format).encode(format == .png ? large : image, as: format, options))
         }
     }
 
