@@ -180,7 +180,12 @@ private final class Run {
         #expect(manager == nil, "seed \(seed): something holds the manager")
     }
 
-    private var isQuiet: Bool { manager?.runningLoads == 0 && transport.running == 0 }
+    /// Whether nothing runs, nor will: an interceptor whose caller has left may be about to ask for a load, which ends at once.
+    private var isQuiet: Bool {
+        guard let loader = manager?.loader else { return false }
+        let isIdle = loader.table.withLock { $0.pixelJobs.isEmpty && $0.preliminaries == 0 }
+        return isIdle && transport.running == 0
+    }
 
     @discardableResult
     private func runOne() -> Bool { executor.runOne { random.below($0) } }
