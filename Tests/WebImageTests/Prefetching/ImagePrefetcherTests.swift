@@ -212,6 +212,8 @@ private final class ListBook: Sendable {
         let token = prefetcher.prefetch(Self.urls(3))
         for count in 1...3 {
             #expect(await eventually { token.progress.finished == count })
+            // An alarm that is set behind its time would ring at the next advance only.
+            if count < 3 { #expect(await eventually { clock.waitingCount > 0 }) }
             #expect(bench.transport.requests.count == count)
             clock.advance(by: .milliseconds(999))
             #expect(bench.transport.requests.count == count)
