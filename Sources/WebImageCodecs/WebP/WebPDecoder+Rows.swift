@@ -9,10 +9,11 @@ extension WebPDecoder {
         let alpha: AlphaMode = header?.hasAlpha == true ? .straight : .opaque
         let format = RowFormat(size: scaling?.size ?? canvas, layout: .rgba8, alpha: alpha)
         try sink.begin(format)
-        shrinksRows = scaling != nil && alpha == .straight
-        let decoded = shrinksRows ? RowFormat(size: canvas, layout: .rgba8, alpha: alpha) : format
+        self.format = format
+        let isCoarse = shrinkFactor != nil
+        let decoded = isCoarse ? RowFormat(size: canvas, layout: .rgba8, alpha: alpha) : format
         let memory: UnsafeMutableRawPointer
-        if let whole = sink.wholePicture, !shrinksRows {
+        if let whole = sink.wholePicture, !isCoarse {
             memory = whole
         } else {
             let own = try PixelBuffer(size: decoded.size)
@@ -23,9 +24,9 @@ extension WebPDecoder {
         if frame.size != canvas {
             memory.initializeMemory(as: UInt8.self, repeating: 0, count: bytesPerRow * decoded.size.height)
         }
-        (self.format, self.frame, self.decoded, picture) = (format, frame, decoded, memory)
+        (self.frame, self.decoded, picture) = (frame, decoded, memory)
         let scale: WebPBitstream.Scale =
-            if shrinksRows { .coarse } else if let scaling { .smaller(scaling) } else { .full }
+            if isCoarse { .coarse } else if let scaling { .smaller(scaling) } else { .full }
         bitstream = try WebPBitstream(
             memory + frame.y * bytesPerRow + frame.x * 4, bytesPerRow: bytesPerRow, size: frame.size, scale: scale,
             hasHelper: options.idleThreads.map { $0.idleCount > 0 } ?? false)
@@ -40,15 +41,16 @@ extension WebPDecoder {
             (self.bitstream, ownPicture, picture) = (nil, nil, nil)
         } else if bitstream.rows > 0 {
             let rows = min(frame.y + bitstream.rows, decoded.size.height)
-            try emit(upTo: shrinksRows ? rows / shrinkFactor : rows)
+            try emit(upTo: rows / (shrinkFactor ?? 1))
         }
     }
 
-    private var shrinkFactor: Int { shrinksRows ? scaling?.denominator ?? 1 : 1 }
+    /// By how much rows are made smaller here: those of a picture with alpha. Nil: libwebp makes them as they are to be.
+    private var shrinkFactor: Int? { format?.alpha == .straight ? scaling?.denominator : nil }
 
     private func emit(upTo end: Int) throws(WebImageError) {
         guard let picture, let sink, let format else { return }
-        if shrinksRows { return try shrink(picture, upTo: end, into: sink) }
+        if let factor = shrinkFactor { return try shrink(picture, by: factor, upTo: end, into: sink) }
         while row < end {
             try options.checkpoint?()
             let count = min(RowBand.rows, end - row)
@@ -64,7 +66,7 @@ extension WebPDecoder {
 
     /// The same for rows that are made smaller here.
     private func shrink(
-        _ picture: UnsafeRawPointer, upTo end: Int, into sink: any RowSink
+        _ picture: UnsafeRawPointer, by factor: Int, upTo end: Int, into sink: any RowSink
     ) throws(WebImageError) {
         guard let format, let decoded else { return }
         while row < end {
@@ -72,10 +74,10 @@ extension WebPDecoder {
             let count = min(RowBand.rows, end - row)
             let band = try sink.band(at: row, count: count)
             for index in 0..<count {
-                let from = (row + index) * shrinkFactor
+                let from = (row + index) * factor
                 PixelShrinking.shrink(
                     picture + from * decoded.bytesPerRow, bytesPerRow: decoded.bytesPerRow,
-                    rows: min(shrinkFactor, decoded.size.height - from), width: decoded.size.width, by: shrinkFactor,
+                    rows: min(factor, decoded.size.height - from), width: decoded.size.width, by: factor,
                     into: band + index * format.bytesPerRow)
             }
             try sink.commit(at: row, count: count)

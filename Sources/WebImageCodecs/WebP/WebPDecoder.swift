@@ -30,8 +30,6 @@ final class WebPDecoder: ImageDecoder {
     var frame: WebPFrame?
     /// Stills only.
     var scaling: WebPScaling?
-    /// Whether it is we who make rows smaller: those of a picture with alpha.
-    var shrinksRows = false
     /// The first row that the sink has not got yet.
     var row = 0
     var bitstream: WebPBitstream?
