@@ -1,4 +1,5 @@
 #include "Reader.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,17 +7,18 @@
 #include "Inflater.h"
 #include "PixelRows.h"
 
-/* So much is inflated at a time, if rows are not longer. */
 enum {
+    /* So much is inflated at a time, if rows are not longer. */
     WI_PLAIN_BATCH = 64 << 10,
-    /* The same where another thread inflates: waking it costs something. */
-    WI_HELPED_BATCH = 128 << 10,
-    /* So much waits for it, or so many pieces: chunks of data may be short. */
+    /* Where another thread inflates, it may be so many batches ahead. Who waits for the other is woken when half of them are
+       its own, since waking costs something. */
+    WI_HELPED_BATCHES = 8,
+    /* So much input is worth another thread; so many pieces are taken in before it begins: chunks of data may be short. */
     WI_HELPED_INPUT = 32 << 10,
-    WI_HELPED_PIECES = 64,
+    WI_HELPED_PIECES = 512,
 };
 
-/* Inflated rows with their filter's number, of which those before `used` are done. */
+/* Inflated rows with their filter's number, of which those before `used` are done. Begins with a row, and has room for whole ones. */
 typedef struct {
     uint8_t *bytes;
     size_t filled, used;
@@ -28,26 +30,31 @@ typedef struct {
 } input;
 
 struct wi_plain_rows {
+    struct wi_png_reader *reader;
     wi_inflater *inflater;
     wi_pixel_rows pixels;
     uint32_t height, row;
-    batch raw;
+    /* Of a row with its filter's number, and of a batch. */
     size_t raw_row, capacity;
     /* The row before the next one, as the filters want it: where it is, or a copy once its place may be another's. */
     const uint8_t *above;
     uint8_t *kept;
     size_t kept_bytes;
-    int has_ended;
+    int has_ended, result;
 
-    /* Where one thread inflates while another undoes filters: the batch that it fills, with room for a part of a row before it; the
-       input that it has not taken; how the last call ended, and what the rows did meanwhile. */
-    int is_helped;
-    batch next;
+    /* A ring: `ready` ones are full from `giving` on, the one behind them is filled next. */
+    batch batches[WI_HELPED_BATCHES];
+    size_t batch_count, giving, ready;
+    /* What is not inflated yet, and how the last call of the inflater ended. */
     input inputs[WI_HELPED_PIECES];
     size_t first_input, input_count, input_bytes;
     wi_inflate_state state;
-    struct wi_png_reader *reader;
-    int result;
+
+    /* One thread undoes filters. Another may inflate meanwhile; until it has come, and once it has gone, the first one does so
+       itself. The mutex guards the ring's numbers and these; who is inflating has the input, the inflater and the next batch. */
+    pthread_mutex_t mutex;
+    pthread_cond_t may_give, may_inflate;
+    int is_inflating, has_helper, is_over;
 
     /* Of the chunk at hand: what is to come of its contents, its checksum so far, and that which it brings. */
     size_t rest;
@@ -58,23 +65,28 @@ struct wi_plain_rows {
 wi_plain_rows *wi_plain_create(wi_png_reader *r) {
     wi_plain_rows *p = calloc(1, sizeof *p);
     if (!p) return NULL;
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_cond_init(&p->may_give, NULL);
+    pthread_cond_init(&p->may_inflate, NULL);
     int is_wide = png_get_bit_depth(r->png, r->info) == 16 && r->keeps_16_bit;
     wi_pixel_rows_plan(&p->pixels, r->png, r->info, is_wide);
     p->height = png_get_image_height(r->png, r->info);
     p->raw_row = 1 + p->pixels.row_bytes;
-    p->is_helped = r->together != NULL;
     p->reader = r;
-    size_t rows = (p->is_helped ? WI_HELPED_BATCH : WI_PLAIN_BATCH) / p->raw_row;
+    size_t rows = WI_PLAIN_BATCH / p->raw_row;
     if (rows > p->height) rows = p->height;
     p->capacity = p->raw_row * (rows ? rows : 1);
-    /* With some more, since rows are read by words. */
-    size_t room = (p->is_helped ? p->raw_row : 0) + p->capacity + 8;
-    p->raw.bytes = calloc(room, 1);
-    if (p->is_helped) p->next.bytes = calloc(room, 1);
+    p->batch_count = r->together ? WI_HELPED_BATCHES : 1;
     p->kept_bytes = p->pixels.kind == WI_ROWS_COLORS_8 ? 4 * (size_t)p->pixels.width : p->pixels.row_bytes;
     p->kept = calloc(p->kept_bytes, 1);
     p->inflater = wi_inflater_create(r->uses_zlib);
-    if (!p->raw.bytes || (p->is_helped && !p->next.bytes) || !p->kept || !p->inflater) {
+    int is_whole = p->kept && p->inflater;
+    for (size_t index = 0; index < p->batch_count; index++) {
+        /* With some more, since rows are read by words. */
+        p->batches[index].bytes = calloc(p->capacity + 8, 1);
+        if (!p->batches[index].bytes) is_whole = 0;
+    }
+    if (!is_whole) {
         wi_plain_destroy(p);
         return NULL;
     }
@@ -85,9 +97,11 @@ wi_plain_rows *wi_plain_create(wi_png_reader *r) {
 void wi_plain_destroy(wi_plain_rows *p) {
     if (!p) return;
     wi_inflater_destroy(p->inflater);
-    free(p->raw.bytes);
-    free(p->next.bytes);
+    for (size_t index = 0; index < p->batch_count; index++) free(p->batches[index].bytes);
     free(p->kept);
+    pthread_cond_destroy(&p->may_inflate);
+    pthread_cond_destroy(&p->may_give);
+    pthread_mutex_destroy(&p->mutex);
     free(p);
 }
 
@@ -111,8 +125,7 @@ static void keep_above(wi_plain_rows *p) {
 }
 
 /* Undoes the filters of the next row, or the next two, into the band. Returns how many; 0 for a number that no filter has. */
-static int undo(wi_plain_rows *p, uint8_t *out, size_t stride, uint32_t most) {
-    uint8_t *raw = p->raw.bytes + p->raw.used;
+static int undo(wi_plain_rows *p, uint8_t *raw, uint8_t *out, size_t stride, uint32_t most) {
     const wi_pixel_rows *pixels = &p->pixels;
     if (pixels->kind != WI_ROWS_COLORS_8) {
         if (!wi_png_unfilter_bytes(raw[0], raw + 1, p->above, pixels->row_bytes, pixels->pixel_bytes)) return 0;
@@ -130,10 +143,11 @@ static int undo(wi_plain_rows *p, uint8_t *out, size_t stride, uint32_t most) {
     return 1;
 }
 
-/* Hands on the rows that are inflated. */
-static int give_rows(wi_plain_rows *p, wi_png_reader *r) {
+/* Hands on the whole rows of a batch. */
+static int give_rows(wi_plain_rows *p, batch *b) {
+    wi_png_reader *r = p->reader;
     int result = WI_PNG_OK;
-    while (p->row < p->height && p->raw.filled - p->raw.used >= p->raw_row) {
+    while (p->row < p->height && b->filled - b->used >= p->raw_row) {
         if (!wi_png_has_place(r, p->row)) keep_above(p);
         uint32_t room = 0;
         uint8_t *out = wi_png_place(r, p->row, &room);
@@ -141,13 +155,13 @@ static int give_rows(wi_plain_rows *p, wi_png_reader *r) {
             result = fail(r, WI_PNG_STOPPED, "stopped");
             break;
         }
-        size_t inflated = (p->raw.filled - p->raw.used) / p->raw_row;
-        int rows = undo(p, out, r->header.row_bytes, inflated < room ? (uint32_t)inflated : room);
+        size_t inflated = (b->filled - b->used) / p->raw_row;
+        int rows = undo(p, b->bytes + b->used, out, r->header.row_bytes, inflated < room ? (uint32_t)inflated : room);
         if (rows == 0) {
             result = fail(r, WI_PNG_CORRUPT, "bad adaptive filter value");
             break;
         }
-        p->raw.used += p->raw_row * (size_t)rows;
+        b->used += p->raw_row * (size_t)rows;
         p->row += (uint32_t)rows;
         wi_png_filled(r, p->row);
     }
@@ -157,8 +171,9 @@ static int give_rows(wi_plain_rows *p, wi_png_reader *r) {
 }
 
 /* What goes wrong with the data itself, once all rows before it are given. */
-static int end_of(wi_plain_rows *p, wi_png_reader *r, wi_inflate_state state) {
-    switch (state) {
+static int end_of(wi_plain_rows *p) {
+    wi_png_reader *r = p->reader;
+    switch (p->state) {
     case WI_INFLATE_NO_MEMORY: return fail(r, WI_PNG_NO_MEMORY, "no memory to inflate the data");
     case WI_INFLATE_CORRUPT: return r->has_all_rows ? WI_PNG_OK : fail(r, WI_PNG_CORRUPT, wi_inflater_message(p->inflater));
     case WI_INFLATE_END: p->has_ended = 1; return WI_PNG_OK;
@@ -167,98 +182,110 @@ static int end_of(wi_plain_rows *p, wi_png_reader *r, wi_inflate_state state) {
     return WI_PNG_OK;
 }
 
-static int take(wi_plain_rows *p, wi_png_reader *r, const uint8_t *bytes, size_t count) {
-    /* What follows the last row is not looked at, as libpng does. */
-    while (!p->has_ended && !r->has_all_rows) {
-        if (p->raw.used == p->raw.filled) p->raw.used = p->raw.filled = 0;
-        uint8_t *output = p->raw.bytes + p->raw.filled;
-        size_t room = p->capacity - p->raw.filled;
-        wi_inflate_state state = wi_inflate(p->inflater, &bytes, &count, &output, &room);
-        p->raw.filled = p->capacity - room;
-        int result = give_rows(p, r);
-        if (result == WI_PNG_OK) result = end_of(p, r, state);
-        if (result != WI_PNG_OK) return result;
-        if (state == WI_INFLATE_MORE && count == 0 && room > 0) return WI_PNG_OK;
-    }
-    return WI_PNG_OK;
-}
+static int has_more(const wi_plain_rows *p) { return p->input_count > 0 && p->state == WI_INFLATE_MORE; }
 
-/* The part of the other thread: it touches the inflater, the input and its own batch. */
-static void inflate_next(void *context) {
-    wi_plain_rows *p = context;
-    uint8_t *output = p->next.bytes + p->raw_row;
-    size_t room = p->capacity;
-    while (p->input_count > 0 && room > 0 && p->state == WI_INFLATE_MORE) {
+/* Inflates until a batch is full, or all input is used. */
+static void inflate_batch(wi_plain_rows *p, batch *b) {
+    if (b->used == b->filled) b->used = b->filled = 0;
+    uint8_t *output = b->bytes + b->filled;
+    size_t room = p->capacity - b->filled;
+    while (room > 0 && has_more(p)) {
         input *in = &p->inputs[p->first_input];
-        size_t before = in->count;
         p->state = wi_inflate(p->inflater, &in->bytes, &in->count, &output, &room);
-        p->input_bytes -= before - in->count;
         /* Of a piece that is used up, output may be left. */
         if (in->count > 0 || room == 0) continue;
         p->first_input++;
         p->input_count--;
     }
-    p->next.used = p->raw_row;
-    p->next.filled = p->raw_row + p->capacity - room;
+    b->filled = p->capacity - room;
 }
 
-static void give_ready(void *context) {
+/* The same for the next batch, of which there is one; the mutex is held before and behind it. */
+static void inflate_next(wi_plain_rows *p) {
+    batch *b = &p->batches[(p->giving + p->ready) % p->batch_count];
+    p->is_inflating = 1;
+    pthread_mutex_unlock(&p->mutex);
+    inflate_batch(p, b);
+    pthread_mutex_lock(&p->mutex);
+    p->is_inflating = 0;
+    if (b->filled == p->capacity) p->ready++;
+}
+
+/* The part of another thread. */
+static void inflate_ahead(void *context, int (*goes_on)(void *), void *asked) {
     wi_plain_rows *p = context;
-    p->result = give_rows(p, p->reader);
+    pthread_mutex_lock(&p->mutex);
+    p->has_helper = 1;
+    while (!p->is_over && goes_on(asked)) {
+        if (p->is_inflating || p->ready == p->batch_count) {
+            pthread_cond_wait(&p->may_inflate, &p->mutex);
+        } else if (has_more(p)) {
+            inflate_next(p);
+            if (p->ready >= p->batch_count / 2) pthread_cond_signal(&p->may_give);
+        } else {
+            break;
+        }
+    }
+    p->has_helper = 0;
+    pthread_cond_signal(&p->may_give);
+    pthread_mutex_unlock(&p->mutex);
 }
 
-/* Gives the rows of one batch while the next one is inflated. */
-static int step(wi_plain_rows *p, wi_png_reader *r) {
-    wi_inflate_state before = p->state;
-    r->together(r->context, give_ready, inflate_next, p);
-    if (p->result != WI_PNG_OK) return p->result;
-    if (r->has_all_rows) return WI_PNG_OK;
-    /* All that was made before this step is given now. */
-    if (before != WI_INFLATE_MORE) return end_of(p, r, before);
-    /* A part of a row goes before the rest of it. */
-    size_t part = p->raw.filled - p->raw.used;
-    batch next = p->next;
-    next.used -= part;
-    memcpy(next.bytes + next.used, p->raw.bytes + p->raw.used, part);
-    p->next = p->raw;
-    p->raw = next;
-    return WI_PNG_OK;
+/* Gives all rows whose bytes are there. */
+static void give_all(void *context) {
+    wi_plain_rows *p = context;
+    pthread_mutex_lock(&p->mutex);
+    /* What follows the last row is not looked at, as libpng does. */
+    while (p->result == WI_PNG_OK && !p->reader->has_all_rows) {
+        int is_full = p->ready > 0;
+        if (!is_full && (p->is_inflating || (p->has_helper && has_more(p)))) {
+            pthread_cond_wait(&p->may_give, &p->mutex);
+            continue;
+        }
+        if (!is_full && has_more(p)) {
+            inflate_next(p);
+            if (p->has_helper) pthread_cond_signal(&p->may_inflate);
+            continue;
+        }
+        pthread_mutex_unlock(&p->mutex);
+        p->result = give_rows(p, &p->batches[p->giving]);
+        pthread_mutex_lock(&p->mutex);
+        if (!is_full) break;
+        p->giving = (p->giving + 1) % p->batch_count;
+        p->ready--;
+        if (p->has_helper && p->ready <= p->batch_count / 2) pthread_cond_signal(&p->may_inflate);
+    }
+    p->is_over = 1;
+    pthread_cond_signal(&p->may_inflate);
+    pthread_mutex_unlock(&p->mutex);
 }
 
-static int take_helped(wi_plain_rows *p, wi_png_reader *r, const uint8_t *bytes, size_t count) {
-    if (p->has_ended || r->has_all_rows) return WI_PNG_OK;
-    if (p->first_input + p->input_count == WI_HELPED_PIECES) {
-        memmove(p->inputs, p->inputs + p->first_input, p->input_count * sizeof *p->inputs);
-        p->first_input = 0;
-    }
-    p->inputs[p->first_input + p->input_count++] = (input){bytes, count};
-    p->input_bytes += count;
-    while (p->input_bytes >= WI_HELPED_INPUT || p->input_count == WI_HELPED_PIECES) {
-        int result = step(p, r);
-        if (result != WI_PNG_OK) return result;
-        if (p->has_ended || r->has_all_rows) break;
-    }
-    return WI_PNG_OK;
-}
-
-int wi_plain_flush(wi_plain_rows *p, wi_png_reader *r) {
-    if (!p->is_helped || r->failure) return r->failure;
-    while (!p->has_ended && !r->has_all_rows) {
-        int is_waiting = p->raw.filled - p->raw.used >= p->raw_row;
-        if (p->input_count == 0 && !is_waiting && p->state == WI_INFLATE_MORE) break;
-        int result = step(p, r);
-        if (result != WI_PNG_OK) return result;
-    }
+/* Makes rows of all input that is there. */
+static int take_all(wi_plain_rows *p) {
+    if (p->input_count == 0) return WI_PNG_OK;
+    wi_png_reader *r = p->reader;
+    p->is_over = 0;
+    if (r->together && p->input_bytes >= WI_HELPED_INPUT) r->together(r->context, give_all, inflate_ahead, p);
+    else give_all(p);
     p->first_input = p->input_count = p->input_bytes = 0;
-    return WI_PNG_OK;
+    return p->result == WI_PNG_OK ? end_of(p) : p->result;
 }
+
+static int take(wi_plain_rows *p, const uint8_t *bytes, size_t count) {
+    if (p->has_ended || p->reader->has_all_rows) return WI_PNG_OK;
+    p->inputs[p->input_count++] = (input){bytes, count};
+    p->input_bytes += count;
+    return p->reader->together && p->input_count < WI_HELPED_PIECES ? WI_PNG_OK : take_all(p);
+}
+
+int wi_plain_flush(wi_plain_rows *p, wi_png_reader *r) { return r->failure ? r->failure : take_all(p); }
 
 int wi_plain_push(wi_plain_rows *p, wi_png_reader *r, const uint8_t *bytes, size_t count) {
     size_t data = count < p->rest ? count : p->rest;
     if (data) {
         p->rest -= data;
         p->sum = wi_png_crc(p->sum, bytes, data);
-        int result = p->is_helped ? take_helped(p, r, bytes, data) : take(p, r, bytes, data);
+        int result = take(p, bytes, data);
         if (result != WI_PNG_OK) return result;
     }
     for (size_t index = data; index < count && p->stored_bytes < 4; index++) {

@@ -202,6 +202,10 @@ public protocol ImageDecoder: AnyObject {
     /// come in one push, and can be read where they are. Default false: they come in pieces of at most 128 KiB.
     var takesLongPushes: Bool { get }
 
+    /// So many bytes are put together, by a copy, where they are there but came in smaller pieces: for a decoder that makes
+    /// better use of more at once. Default 0: it gets pieces as they came.
+    var preferredPushLength: Int { get }
+
     /// Takes the next bytes, asks for the plan when the header is known, and writes into the plan's sink the rows that
     /// are complete. Empty `bytes` are fine.
     ///
@@ -222,6 +226,7 @@ public protocol ImageDecoder: AnyObject {
 extension ImageDecoder {
     public var mayLearnMore: Bool { false }
     public var takesLongPushes: Bool { false }
+    public var preferredPushLength: Int { 0 }
 
     public func preview() throws(WebImageError) -> PixelBuffer? { nil }
 }

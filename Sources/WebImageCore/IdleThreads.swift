@@ -7,4 +7,10 @@ package protocol IdleThreads: AnyObject, Sendable {
     ///
     /// Others begin no part while any other work waits. Parts are begun in order.
     func share(_ count: Int, _ part: @escaping @Sendable (Int) -> Void)
+
+    /// Calls `work` on this thread and, while it runs, `help` on an idle one, and returns when neither runs any more. Where no thread
+    /// is idle, `help` is not called.
+    ///
+    /// - Parameter help: is given a closure that tells whether it may go on: not once other work waits.
+    func share(_ work: () -> Void, with help: @escaping @Sendable (_ goesOn: @escaping () -> Bool) -> Void)
 }

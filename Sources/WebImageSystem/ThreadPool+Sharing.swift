@@ -20,6 +20,15 @@ extension ThreadPool: IdleThreads {
         while parts.runNext() {}
         parts.waitForOthers()
     }
+
+    package func share(_ work: () -> Void, with help: @escaping @Sendable (_ goesOn: @escaping () -> Bool) -> Void) {
+        guard idleCount > 0 else { return work() }
+        let parts = SharedParts(1) { [weak self] _ in help { self?.waitingCount == 0 } }
+        run(.low) { _ = parts.runNext() }
+        work()
+        parts.beginNoMore()
+        parts.waitForOthers()
+    }
 }
 
 /// Parts of a piece of work, and how many threads are at them.
@@ -63,6 +72,12 @@ private final class SharedParts: @unchecked Sendable {
         defer { next += 1 }
         running += 1
         return next
+    }
+
+    func beginNoMore() {
+        pthread_mutex_lock(mutex)
+        next = count
+        pthread_mutex_unlock(mutex)
     }
 
     /// Returns when no part runs any more. Every part has been begun.

@@ -156,6 +156,26 @@ extension ByteLog.End {
         #expect(budget.used == 0)
     }
 
+    @Test func piecesThatLieApartAreReadTogether() {
+        let body = pattern(600_000)
+        let log = log(memory: 200_000)
+        for start in stride(from: 0, to: body.count, by: 50_000) {
+            _ = append(Array(body[start..<start + 50_000]), to: log)
+            log.publish()
+        }
+        for isWritten in [false, true] {
+            if isWritten { executor.runAll() }
+            for (start, wanted) in [(0, 150_000), (10, 599_990), (190_000, 100_000), (590_000, 50_000), (0, 1)] {
+                guard case .chunk(let chunk) = log.read(at: start, together: wanted) else {
+                    Issue.record("there is nothing at \(start)")
+                    continue
+                }
+                #expect(chunk.range.lowerBound == start && chunk.array == Array(body[chunk.range]))
+                #expect(chunk.count >= min(wanted, body.count - start))
+            }
+        }
+    }
+
     @Test func whatIsWrittenToTheFileTakesNoMemory() {
         let log = log(memory: 128 << 10)
         _ = append(pattern(1 << 20), to: log)

@@ -116,18 +116,56 @@ import WebImageTesting
         #expect(await fetch("data:," + String(repeating: "a", count: (1 << 20) + 1)).end == "bodyTooLarge")
     }
 
-    /// Whatever its disk does, a file that is longer than the memory for it is read through a temporary file.
+    private func frugal(
+        _ files: any FileSystem, memory: ByteCount = .kibibytes(64), forAll: ByteCount = .kibibytes(256)
+    ) -> ImageDownloader {
+        ImageDownloader(
+            configuration: .with { ($0.memoryPerTransfer, $0.memoryForAll) = (memory, forAll) },
+            transport: FakeTransport(), clock: ManualClock(), executor: ThreadPool(name: "test", width: 1), files: files
+        )
+    }
+
+    /// A file that is longer than the memory for it is read once more where it is, and not copied to another one.
     @Test func aFileMayBeLongerThanTheMemoryForIt() async throws {
         defer { cleanUp() }
-        let path = try write(pattern(900_000), to: "long")
-        let downloader = ImageDownloader(
-            configuration: .with {
-                $0.memoryPerTransfer = .kibibytes(64); $0.memoryForAll = .kibibytes(256)
-            },
-            transport: FakeTransport(), clock: ManualClock(), executor: ThreadPool(name: "test", width: 1),
-            files: PosixFileSystem())
+        let body = pattern(900_000)
+        let path = try write(body, to: "long")
+        let files = FaultyFileSystem()
+        let downloader = frugal(files)
+        // The last ones find the memory for all used up.
+        let downloads = (0..<6).map { _ in downloader.download(DownloadRequest(path: path)) }
+        for download in downloads {
+            #expect(try await download.log.allBytes().array == body)
+            for (start, length) in [(0, 100_000), (60_000, 10), (65_536, 300_000), (899_999, 5)] {
+                guard case .chunk(let chunk) = download.log.read(at: start, together: length) else {
+                    Issue.record("there is nothing at \(start)")
+                    continue
+                }
+                #expect(chunk.count >= min(length, body.count - start))
+                #expect(chunk.array == Array(body[chunk.range]) && chunk.range.lowerBound == start)
+            }
+        }
+        #expect(files.count(of: .openTemporary) == 0 && files.count(of: .write) == 0)
+    }
+
+    @Test func aFileThatIsCutWhileItIsReadIsNamed() async throws {
+        defer { cleanUp() }
+        let body = pattern(900_000)
+        let path = try write(body, to: "cut")
+        let downloader = frugal(PosixFileSystem())
         let download = downloader.download(DownloadRequest(path: path))
-        #expect(try await download.log.allBytes().array == pattern(900_000))
+        #expect(await download.log.ended().name == "complete")
+        #expect(truncate(path, 400_000) == 0)
+        var found: [UInt8] = []
+        while case .chunk(let chunk) = download.log.read(at: found.count) { found += chunk.array }
+        #expect(found == Array(body[..<400_000]))
+        #expect(throws: WebImageError.self) { try download.log.collect() }
+        guard case .end(.failed(let error)) = download.log.read(at: found.count) else {
+            Issue.record("the end is not told")
+            return
+        }
+        #expect(error.code == .truncatedBody && error.location == path)
+        downloader.shutDown()
     }
 
     @Test func aReadThatIsLeftStops() async throws {

@@ -75,4 +75,53 @@ import WebImageTesting
         #expect(Array(parts.all.prefix(3)).sorted() == [-1, 0, 1])
         #expect(parts.all.count == 101)
     }
+
+    // MARK: help with work that goes on
+
+    @Test func anIdleThreadHelpsWhileWorkRuns() {
+        let pool = ThreadPool(name: "test-parts", width: 1)
+        let (helped, mayEnd) = (Gate(), Gate())
+        pool.share({
+            helped.wait()
+            mayEnd.open()
+            parts.note(0)
+        }) { [parts] goesOn in
+            #expect(goesOn())
+            helped.open()
+            mayEnd.wait()
+            parts.note(1)
+        }
+        // Both have ended.
+        #expect(parts.all.sorted() == [0, 1])
+    }
+
+    @Test func workOfBusyThreadsIsDoneAlone() async {
+        let pool = ThreadPool(name: "test-parts", width: 1)
+        let (begun, gate, ended) = (Gate(), Gate(), Gate())
+        pool.run(.normal) {
+            begun.open()
+            gate.wait()
+        }
+        await begun.opened()
+        pool.share({ parts.note(0) }) { [parts] _ in parts.note(1) }
+        gate.open()
+        // Nor does a thread begin with it later.
+        pool.run(.veryLow) { ended.open() }
+        await ended.opened()
+        #expect(parts.all == [0])
+    }
+
+    @Test func helpEndsWhenOtherWorkComes() async {
+        let pool = ThreadPool(name: "test-parts", width: 1)
+        let (helping, other) = (Gate(), Gate())
+        pool.share({
+            helping.wait()
+            pool.run(.low) { other.open() }
+            // The one thread is free for it before this work ends.
+            other.wait()
+        }) { goesOn in
+            helping.open()
+            while goesOn() {}
+        }
+    }
 }

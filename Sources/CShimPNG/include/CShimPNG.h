@@ -39,9 +39,11 @@ typedef struct {
 /// All rows given out before are complete. It returns before libpng goes on, so that nothing jumps over it.
 typedef uint8_t *_Nullable (*wi_png_next_rows)(void *_Nonnull context, uint32_t row, uint32_t *_Nonnull count);
 
-/// Calls both, each on this thread or another and maybe at the same time, and returns when both have returned.
+/// Calls `work` on this thread and maybe, while it runs, `help` on another; returns when neither runs any more. `help` ends
+/// soon once `goes_on(asked)` is 0.
 typedef void (*wi_png_together)(
-    void *_Nonnull context, void (*_Nonnull first)(void *_Nonnull), void (*_Nonnull second)(void *_Nonnull),
+    void *_Nonnull context, void (*_Nonnull work)(void *_Nonnull),
+    void (*_Nonnull help)(void *_Nonnull, int (*_Nonnull goes_on)(void *_Nonnull), void *_Nonnull asked),
     void *_Nonnull argument);
 
 /// A reader, or NULL without memory.
@@ -63,8 +65,7 @@ int wi_png_header(wi_png_reader *_Nonnull reader, wi_png_info *_Nonnull info);
 /// Gives all rows whose bytes were pushed. Needed where there is a `wi_png_together`, before those bytes go, and before bytes that belong
 /// to no `IDAT` chunk.
 int wi_png_flush_data(wi_png_reader *_Nonnull reader);
-/// Has one thread inflate while another makes rows; said before the first `IDAT` chunk. Rows are asked for within the calls of this reader, but
-/// on whichever of the two threads.
+/// Has another thread inflate while this one makes rows; said before the first `IDAT` chunk.
 void wi_png_set_together(wi_png_reader *_Nonnull reader, wi_png_together _Nonnull together);
 /// An interlaced picture goes into this memory, which is refined in place; not interlaced ones ask for rows.
 void wi_png_set_picture(wi_png_reader *_Nonnull reader, uint8_t *_Nonnull rows, size_t stride);

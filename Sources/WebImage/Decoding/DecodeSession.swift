@@ -46,7 +46,7 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
         pace.meter.begin(at: service.clock.now)
         do {
             while true {
-                switch reading.log.read(at: reading.offset) {
+                switch reading.log.read(at: reading.offset, together: work.decoder?.preferredPushLength ?? 0) {
                 case .wait:
                     if pace.previews.isOwed, !work.isComplete { showPreview() }
                     pace.meter.end(at: service.clock.now)

@@ -29,6 +29,10 @@ final class IsolatedDecoder: CollectingDecoder {
     }
 
     var mayLearnMore: Bool { state.mayLearnMore }
+    /// The checkpoint is called whenever the worker is waited for.
+    var takesLongPushes: Bool { true }
+    /// The worker decodes one piece of the input while the next one is on its way.
+    var preferredPushLength: Int { SharedMemory.inputCount }
 
     func push(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) -> DecodeState {
         guard !state.isComplete || state.mayLearnMore else { return .complete }

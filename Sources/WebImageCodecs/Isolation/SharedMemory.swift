@@ -3,7 +3,7 @@ import WebImageCore
 /// The memory that a worker shares with its host: encoded bytes go in, rows come out. Both ends compute by the same rules
 /// where something lies; the host believes nothing that the worker says of it.
 struct SharedMemory {
-    static let inputCount = 256 << 10
+    static let inputCount = 2 << 20
     /// Bytes go there in pieces of half of it, so that one is on its way while the other is decoded.
     static let inputPieces = 2
     /// Memory is taken for what is used of it: 4 MiB, but for pictures whose rows are longer than half of that.

@@ -34,6 +34,7 @@ final class PNGDecoder: ImageDecoder {
 
     /// How large a picture is that another thread helps with.
     private let leastPixelsForHelp: Int
+    private var isHelped = false
 
     /// - Parameters:
     ///   - usesZlib: whether zlib inflates, also where something faster is there. For tests.
@@ -98,6 +99,11 @@ final class PNGDecoder: ImageDecoder {
         }
     }
 
+    /// The checkpoint is called before each piece of the data, and before each band of rows.
+    var takesLongPushes: Bool { true }
+    /// Another thread begins anew with each push.
+    var preferredPushLength: Int { isHelped ? 1 << 20 : 0 }
+
     var isOpen: Bool { stage != .complete && stage != .stoppedAtHeader }
 
     private func countBytes(_ count: Int) throws(WebImageError) {
@@ -112,7 +118,8 @@ final class PNGDecoder: ImageDecoder {
             try feed(chunk)
         case .header(let size, let chunk):
             try options.limits.check(size, of: .png)
-            if let handle, isWorthHelp(size) { wi_png_set_together(handle, Self.together) }
+            isHelped = isWorthHelp(size)
+            if let handle, isHelped { wi_png_set_together(handle, Self.together) }
             try feed(chunk)
         case .dataHeader(let chunk):
             try chunk.withUnsafeBufferPointer { bytes throws(WebImageError) in
@@ -139,22 +146,28 @@ final class PNGDecoder: ImageDecoder {
         return size.pixelCount ?? 0 >= leastPixelsForHelp
     }
 
-    /// Two calls of the shim, each of which leaves alone what the other one touches.
-    private struct Calls: @unchecked Sendable {
-        // Sendable: `share` returns when both have, and what one of them touches the other leaves alone.
-        let first: @convention(c) (UnsafeMutableRawPointer) -> Void
-        let second: @convention(c) (UnsafeMutableRawPointer) -> Void
+    /// What another thread calls of the shim.
+    private struct Help: @unchecked Sendable {
+        // Sendable: `share` returns when it has ended, and the shim guards what both threads touch.
+        let run:
+            @convention(c) (
+                UnsafeMutableRawPointer, @convention(c) (UnsafeMutableRawPointer) -> Int32, UnsafeMutableRawPointer
+            ) -> Void
         let argument: UnsafeMutableRawPointer
+
+        func callAsFunction(_ goesOn: @escaping () -> Bool) {
+            var goesOn = goesOn
+            withUnsafeMutablePointer(to: &goesOn) { asked in
+                run(argument, { $0.assumingMemoryBound(to: (() -> Bool).self).pointee() ? 1 : 0 }, asked)
+            }
+        }
     }
 
-    private static let together: wi_png_together = { context, first, second, argument in
+    private static let together: wi_png_together = { context, work, help, argument in
         let decoder = Unmanaged<PNGDecoder>.fromOpaque(context).takeUnretainedValue()
-        let calls = Calls(first: first, second: second, argument: argument)
-        guard let helpers = decoder.options.idleThreads else {
-            calls.first(argument)
-            return calls.second(argument)
-        }
-        helpers.share(2) { number in number == 0 ? calls.first(calls.argument) : calls.second(calls.argument) }
+        guard let helpers = decoder.options.idleThreads else { return work(argument) }
+        let help = Help(run: help, argument: argument)
+        helpers.share({ work(argument) }, with: { help($0) })
     }
 
     /// Has all rows given whose bytes are there.

@@ -37,19 +37,41 @@ extension ByteLog {
     package var progress: (received: Int, expected: Int?) { state.withLock { ($0.count, $0.expectedLength) } }
 
     /// The bytes from `offset` on, as many as lie together. May read a file: for threads that may block.
-    package func read(at offset: Int) -> Step {
-        let (place, end) = state.withLock { ($0.place(of: offset), $0.end) }
+    ///
+    /// - Parameter wanted: so many are put together where they are there but lie apart.
+    package func read(at offset: Int, together wanted: Int = 0) -> Step {
+        let (place, there, end) = state.withLock { ($0.place(of: offset), $0.count - offset, $0.end) }
         switch place {
-        case .memory(let chunk): return .chunk(chunk)
+        case .memory(let chunk):
+            let count = min(wanted, there)
+            return .chunk(chunk.count < count ? joined(chunk, count) : chunk)
         case .file(let file, let position, let count):
-            do throws(FileFault) {
-                return .chunk(try file.read(at: position, count: count, logOffset: offset))
+            let length = min(count, max(wanted, Self.fileReadSize))
+            do throws(WebImageError) {
+                return .chunk(try file.read(at: position, count: length, logOffset: offset))
             } catch {
-                let message = "the temporary file of a transfer could not be read"
-                return .end(.failed(WebImageError(.cacheIO, message, cause: error)))
+                return .end(.failed(error))
             }
         case .nothing: return end.map { .end($0) } ?? .wait
         }
+    }
+
+    /// `count` bytes that are there, of which `first` are the first; fewer where a file cannot be read.
+    private func joined(_ first: ByteChunk, _ count: Int) -> ByteChunk {
+        let storage = ByteStorage(capacity: count)
+        let begin = first.range.lowerBound
+        var (chunk, filled) = (first, 0)
+        while true {
+            let part = min(chunk.count, count - filled)
+            chunk.withUnsafeBytes { bytes in
+                guard let source = bytes.baseAddress else { return }
+                (storage.base + filled).copyMemory(from: source, byteCount: part)
+            }
+            filled += part
+            guard filled < count, case .chunk(let next) = read(at: begin + filled) else { break }
+            chunk = next
+        }
+        return ByteChunk(storage: storage, start: 0, range: begin..<begin + filled)
     }
 
     /// Calls `run` once, off every lock, when there is a byte at `offset` or the log has ended: on the writer's thread,

@@ -7,7 +7,7 @@ import WebImageSystem
 ///
 /// The first ``Settings/memoryLimit`` bytes stay in memory. What comes after them, or when all logs together hold too
 /// much, goes to a temporary file without a name, written on the I/O executor: a reader that lags costs no memory, and
-/// never slows the network.
+/// never slows the network. What comes from a file is read there once more.
 package final class ByteLog: @unchecked Sendable {
     // Sendable: `writer` belongs to the one writer, all else is constant or guarded by `state`.
 
@@ -40,10 +40,16 @@ package final class ByteLog: @unchecked Sendable {
     static let pieceSize = 64 << 10
     private static let firstPieceSize = 16 << 10
     private static let publishSize = 256 << 10
+    static let fileReadSize = 256 << 10
 
     /// What only the writer touches between two calls of ``publish()``.
     private struct Writer {
         var fresh: [LogPiece] = []
+        /// Where the bytes come from, if that is a file.
+        var source: LogFile?
+        /// How many bytes behind `fresh` only that file has.
+        var inSource = 0
+        var isInSource = false
         var head: ResponseHead?
         var expectedLength: Int?
         var count = 0
@@ -142,6 +148,27 @@ package final class ByteLog: @unchecked Sendable {
         return spillFlow()
     }
 
+    /// Takes in the next bytes of a file, from which all those before them have come. Memory keeps what it has room for; the others
+    /// are read there once more when they are wanted. They should be in the system's cache by now.
+    func append(_ bytes: UnsafeRawBufferPointer, of file: LogFile) {
+        writer.source = file
+        let kept = roomInMemory(for: bytes.count)
+        if kept > 0 { _ = append(UnsafeRawBufferPointer(rebasing: bytes[..<kept])) }
+        if kept < bytes.count { leaveInSource(bytes.count - kept) }
+    }
+
+    private func roomInMemory(for count: Int) -> Int {
+        if writer.isInSource || budget?.mayKeepMore == false { return 0 }
+        return min(count, max(settings.memoryLimit - writer.count, 0))
+    }
+
+    private func leaveInSource(_ count: Int) {
+        if let last = writer.fresh.indices.last { writer.fresh[last].isSealed = true }
+        writer.isInSource = true
+        writer.inSource += count
+        writer.count += count
+    }
+
     /// Shows readers what was appended since, and wakes those that wait for it.
     package func publish() { publish(end: nil) }
 
@@ -167,7 +194,9 @@ package final class ByteLog: @unchecked Sendable {
         let storage = ByteStorage(capacity: capacity(for: wanted))
         let isCharged = budget != nil && !writer.hasFault
         let mayKeep = isCharged ? budget?.take(storage.capacity) ?? true : budget == nil
-        if !mayKeep || writer.count >= settings.memoryLimit { writer.isSpilling = spill != nil }
+        // What a file has already is not written into another.
+        let maySpill = spill != nil && writer.source == nil
+        if !mayKeep || writer.count >= settings.memoryLimit { writer.isSpilling = maySpill }
         writer.fresh.append(
             LogPiece(
                 storage: storage, offset: writer.count, count: 0, isResident: !writer.isSpilling, isCharged: isCharged))
@@ -202,6 +231,7 @@ package final class ByteLog: @unchecked Sendable {
             if let head = writer.head { state.head = head }
             if let expected = writer.expectedLength { state.expectedLength = expected }
             state.adopt(writer.fresh)
+            if let source = writer.source, writer.inSource > 0 { state.adopt(source, count: writer.inSource) }
             state.count = writer.count
             if let end { state.end = end }
             writer.hasFault = state.fault != nil
@@ -211,6 +241,7 @@ package final class ByteLog: @unchecked Sendable {
         // Ended by `abort`: what was not published is given back with the log.
         guard let (ready, startSpill) = outcome else { return }
         writer.head = nil
+        writer.inSource = 0
         writer.publishedCount = writer.count
         // The last piece goes on growing; what is published of it is known to `adopt` by its storage.
         if let last = writer.fresh.last, !last.isSealed, last.count < last.storage.capacity {

@@ -2,26 +2,40 @@ import WebImageCore
 import Synchronization
 import WebImageSystem
 
-/// A log's temporary file; closed, and with that gone, when the log and the last reader have let go of it.
+/// A file that has a log's bytes: closed when the log and the last reader have let go of it.
 final class LogFile: Sendable {
     let descriptor: Int32
     let files: any FileSystem
+    /// nil for a log's own temporary file, which has no name and goes when it is closed.
+    let path: String?
 
-    init(descriptor: Int32, files: any FileSystem) {
+    init(descriptor: Int32, files: any FileSystem, path: String? = nil) {
         self.descriptor = descriptor
         self.files = files
+        self.path = path
     }
 
     deinit { files.close(descriptor) }
 
-    /// Up to `count` bytes from `offset` on, as the piece of the log that begins at `logOffset`.
-    func read(at offset: Int, count: Int, logOffset: Int) throws(FileFault) -> ByteChunk {
-        let storage = ByteStorage(capacity: min(count, 4 * ByteLog.pieceSize))
+    /// `count` bytes from `offset` on, as the piece of the log that begins at `logOffset`.
+    ///
+    /// - Throws: `truncatedBody` when somebody has made the file shorter, `cacheIO` when it cannot be read.
+    func read(at offset: Int, count: Int, logOffset: Int) throws(WebImageError) -> ByteChunk {
+        let storage = ByteStorage(capacity: count)
         let buffer = UnsafeMutableRawBufferPointer(start: storage.base, count: storage.capacity)
-        let found = try files.readAll(descriptor, into: buffer, at: Int64(offset))
-        // The file has no name: nobody else can have cut it.
-        guard found > 0 else { throw FileFault("read", "", 0) }
+        let found: Int
+        do throws(FileFault) {
+            found = try files.readAll(descriptor, into: buffer, at: Int64(offset))
+        } catch {
+            let what = path == nil ? "the temporary file of a transfer" : "the file"
+            throw WebImageError(.cacheIO, "\(what) could not be read", cause: error, location: path)
+        }
+        guard found > 0 else { throw Self.becameShorter(path) }
         return ByteChunk(storage: storage, start: 0, range: logOffset..<logOffset + found)
+    }
+
+    static func becameShorter(_ path: String?) -> WebImageError {
+        WebImageError(.truncatedBody, "the file became shorter while it was read", location: path)
     }
 }
 

@@ -20,7 +20,7 @@ struct LogPiece {
 }
 
 /// What readers and the spill share with the writer. Three runs, one after the other: resident pieces, the file, and
-/// pieces on their way to the file.
+/// pieces on their way to the file. The file is the log's own, or that which the bytes came from.
 struct LogState {
     struct Waiter {
         enum Condition {
@@ -47,8 +47,10 @@ struct LogState {
     private var pending: [LogPiece] = []
     private var pendingStart = 0
     private(set) var file: LogFile?
-    /// Bytes in the file. It begins where `resident` ends.
+    /// Of the log's bytes, those in the file: from where `resident` ends.
     private(set) var fileCount = 0
+    /// Where in the file they begin.
+    private var fileStart = 0
     private(set) var fault: FileFault?
     private var isSpilling = false
 
@@ -79,6 +81,12 @@ struct LogState {
                 Self.put(piece, into: &pending)
             }
         }
+    }
+
+    /// Takes note of bytes that the source has, from where `resident` ends. Nothing is on its way to another file.
+    mutating func adopt(_ source: LogFile, count: Int) {
+        if file == nil { (file, fileStart) = (source, residentEnd) }
+        fileCount += count
     }
 
     private static func put(_ piece: LogPiece, into pieces: inout [LogPiece]) {
@@ -156,7 +164,9 @@ struct LogState {
         guard offset >= 0, offset < count else { return .nothing }
         if offset < residentEnd { return .memory(Self.chunk(at: offset, in: resident[...])) }
         let inFile = offset - residentEnd
-        if inFile < fileCount, let file { return .file(file, offset: inFile, count: fileCount - inFile) }
+        if inFile < fileCount, let file {
+            return .file(file, offset: fileStart + inFile, count: fileCount - inFile)
+        }
         return .memory(Self.chunk(at: offset, in: pending[pendingStart...]))
     }
 

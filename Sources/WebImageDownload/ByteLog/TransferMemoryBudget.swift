@@ -22,9 +22,14 @@ package final class TransferMemoryBudget: Sendable {
     func take(_ bytes: Int) -> Bool {
         state.withLock { state in
             state.used += bytes
-            return state.used <= limit - limit / 4
+            return state.used <= mostKept
         }
     }
+
+    private var mostKept: Int { limit - limit / 4 }
+
+    /// Whether bytes that can be had otherwise may be kept.
+    var mayKeepMore: Bool { state.withLock { $0.used < mostKept } }
 
     var isOver: Bool { state.withLock { $0.used > limit } }
 

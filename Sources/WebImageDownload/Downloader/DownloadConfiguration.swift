@@ -84,7 +84,7 @@ public struct DownloadConfiguration: Sendable {
     public var minimumProgressInterval = 0.0
     /// Warns of what is unsafe and of hosts that are left alone. Never holds credentials.
     public var logger = Logger(label: "webimage.download")
-    /// Bytes of a body kept in memory; more goes to a temporary file while it is read. Default 4 MiB.
+    /// Bytes of a body kept in memory; more goes to a temporary file while it is read, but for local files. Default 4 MiB.
     public var memoryPerTransfer = ByteCount.mebibytes(4)
     /// The same for all bodies together. Default 64 MiB.
     public var memoryForAll = ByteCount.mebibytes(64)

@@ -105,23 +105,17 @@ final class LocalTransfer: Transfer {
         }
     }
 
-    /// Reads on until the end, or until the logs hold too much: then again when they hold less.
+    /// Reads on until the end, also what the log does not keep: whoever reads that from the file needs not wait for a disk then.
     private func read(_ file: OpenFile) {
-        if file.position == 0 { log.setHead(nil, expectedLength: file.size > 0 ? file.size : nil) }
+        log.setHead(nil, expectedLength: file.size > 0 ? file.size : nil)
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
         defer { piece.deallocate() }
         do throws(WebImageError) {
             while !isStopped.load(ordering: .relaxed) {
                 let count = try file.read(into: piece, limit: limit)
                 if count == 0 { return end(nil, received: file.position) }
-                let result = log.append(UnsafeRawBufferPointer(rebasing: piece[..<count]))
+                log.append(UnsafeRawBufferPointer(rebasing: piece[..<count]), of: file.file)
                 log.publish()
-                switch result {
-                case .proceed: continue
-                case .full(let error): throw error.at(source.shown)
-                case .pause:
-                    return surroundings.budget.whenBelow { self.executor.run(self.priority) { self.read(file) } }
-                }
             }
         } catch {
             end(error)

@@ -5,36 +5,25 @@ final class OpenFile: @unchecked Sendable {
     // Sendable: `position` belongs to the one reader.
     let size: Int
     private(set) var position = 0
-    private let descriptor: Int32
-    private let path: String
-    private let files: any FileSystem
+    /// For those who read it again. Closed with the last one.
+    let file: LogFile
 
     /// - Throws: `fileNotFound`, `permissionDenied`, `notAFile` for directories, pipes, sockets and devices,
     ///   `bodyTooLarge`.
     init(_ path: String, files: any FileSystem, limit: Int) throws(WebImageError) {
-        self.path = path
-        self.files = files
-        do throws(FileFault) {
-            descriptor = try files.open(path, .read)
-        } catch {
-            throw Self.error(for: error, path)
-        }
         let status: FileStatus
         do throws(FileFault) {
-            status = try files.status(of: descriptor)
+            file = LogFile(descriptor: try files.open(path, .read), files: files, path: path)
+            status = try files.status(of: file.descriptor)
         } catch {
-            files.close(descriptor)
             throw Self.error(for: error, path)
         }
         size = Int(clamping: status.size)
-        // From here on a throw runs `deinit`.
         guard status.isRegularFile else {
             throw WebImageError(.notAFile, "this is no file that can be read", location: path)
         }
         guard size <= limit else { throw Self.tooLarge(limit, path) }
     }
-
-    deinit { files.close(descriptor) }
 
     /// The next bytes; 0 at the end.
     ///
@@ -42,17 +31,17 @@ final class OpenFile: @unchecked Sendable {
     func read(into buffer: UnsafeMutableRawBufferPointer, limit: Int) throws(WebImageError) -> Int {
         let count: Int
         do throws(FileFault) {
-            count = try files.read(descriptor, into: buffer, at: Int64(position))
+            count = try file.files.read(file.descriptor, into: buffer, at: Int64(position))
         } catch {
             throw Self.error(for: error, path)
         }
-        if count == 0, position < size {
-            throw WebImageError(.truncatedBody, "the file became shorter while it was read", location: path)
-        }
+        if count == 0, position < size { throw LogFile.becameShorter(path) }
         position += count
         guard position <= limit else { throw Self.tooLarge(limit, path) }
         return count
     }
+
+    private var path: String { file.path ?? "" }
 
     private static func tooLarge(_ limit: Int, _ path: String) -> WebImageError {
         WebImageError.bodyTooLarge(limit: limit).at(path)

@@ -16,6 +16,10 @@ import WebImageTesting
         func share(_ count: Int, _ part: @escaping @Sendable (Int) -> Void) {
             Issue.record("a picture that is decoded elsewhere was shared here")
         }
+
+        func share(_ work: () -> Void, with help: @escaping @Sendable (_ goesOn: @escaping () -> Bool) -> Void) {
+            Issue.record("a picture that is decoded elsewhere was shared here")
+        }
     }
 
     /// Large enough that others help.

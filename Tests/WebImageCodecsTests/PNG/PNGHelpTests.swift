@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import Synchronization
 import Testing
 import WebImageCore
@@ -10,18 +11,40 @@ import WebImageTesting
 @Suite struct PNGHelpTests {
     enum Kind: CaseIterable { case colors, alpha, deep, palette, gray }
 
-    /// Threads that count how often they were asked, and run the parts of a piece of work at the same time in any case.
+    /// When another thread comes, and when it goes.
+    enum Manner: CaseIterable { case atOnce, late, never, leavesSoon }
+
+    /// A thread that counts how often it was asked.
     private final class Helpers: IdleThreads {
         let asked = Atomic(0)
+        private let manner: Manner
+
+        init(_ manner: Manner) { self.manner = manner }
+
         var idleCount: Int { 1 }
 
-        func share(_ count: Int, _ part: @escaping @Sendable (Int) -> Void) {
+        func share(_ count: Int, _ part: @escaping @Sendable (Int) -> Void) { for number in 0..<count { part(number) } }
+
+        func share(_ work: () -> Void, with help: @escaping @Sendable (_ goesOn: @escaping () -> Bool) -> Void) {
             asked.add(1, ordering: .relaxed)
-            DispatchQueue.concurrentPerform(iterations: count, execute: part)
+            if manner == .never { return work() }
+            let (begun, ended) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let manner = manner
+            Thread.detachNewThread {
+                begun.signal()
+                var asked = 0
+                help {
+                    asked += 1
+                    return manner != .leavesSoon || asked < 4
+                }
+                ended.signal()
+            }
+            // Threads take a moment to begin.
+            if manner != .late { begun.wait() }
+            work()
+            ended.wait()
         }
     }
-
-    private let helpers = Helpers()
 
     private func file(_ kind: Kind) throws -> [UInt8] {
         let size = PixelSize(width: 1001, height: 701)
@@ -29,7 +52,10 @@ import WebImageTesting
         var image: Image
         switch kind {
         case .colors: image = try SamplePictures.grainySunset(size)
-        case .alpha: image = try Drawings.picture(size.width, size.height, alpha: .straight)
+        case .alpha:
+            image = try Image(size: size, alpha: .straight) { bytes in
+                for place in bytes.indices { bytes[place] = UInt8(truncatingIfNeeded: place &* place >> 11) }
+            }
         case .deep:
             image = try Image(size: size, layout: .rgba16, alpha: .opaque) { bytes in
                 for place in bytes.indices { bytes[place] = UInt8(truncatingIfNeeded: place &* 7 ^ place >> 9) }
@@ -81,7 +107,9 @@ import WebImageTesting
         return result
     }
 
-    private func expectSame(_ bytes: [UInt8], _ what: String, deep: Bool, length: Int? = nil) {
+    private func expectSame(
+        _ bytes: [UInt8], _ what: String, deep: Bool, length: Int? = nil, with helpers: Helpers
+    ) {
         let options = DecodeOptions(keepsBitDepth: deep)
         var helped = options
         helped.idleThreads = helpers
@@ -97,12 +125,18 @@ import WebImageTesting
         }
     }
 
-    @Test(arguments: Kind.allCases) func pixelsAndErrorsAreTheSame(_ kind: Kind) throws {
+    @Test(arguments: Kind.allCases, Manner.allCases) func pixelsAndErrorsAreTheSame(_ kind: Kind, _ manner: Manner)
+        throws
+    {
+        let helpers = Helpers(manner)
+        func expectSame(_ bytes: [UInt8], _ what: String, deep: Bool, length: Int? = nil) {
+            self.expectSame(bytes, what, deep: deep, length: length, with: helpers)
+        }
         let whole = try file(kind)
         let isDeep = kind == .deep
         expectSame(whole, "\(kind)", deep: isDeep)
-        expectSame(whole, "\(kind) in pieces", deep: isDeep, length: 7000)
-        #expect(helpers.asked.load(ordering: .relaxed) > 50)
+        expectSame(whole, "\(kind) in pieces", deep: isDeep, length: 70_000)
+        #expect(helpers.asked.load(ordering: .relaxed) >= 4)
         for length in [100, 8192] {
             expectSame(rechunked(whole, length), "\(kind) in chunks of \(length)", deep: isDeep)
         }
