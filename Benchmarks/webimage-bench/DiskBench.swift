@@ -9,7 +9,7 @@ import WebImageTesting
 enum DiskBench {
     private static let count = 200
 
-    static func run() async throws {
+    @concurrent static func run() async throws {
         let folder = try BenchFolder()
         let transport = FakeTransport()
         let picture = try SamplePictures.grainySunset(PixelSize(width: 256, height: 192)).encoded(as: .jpeg)

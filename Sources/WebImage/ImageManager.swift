@@ -367,7 +367,9 @@ extension Loader {
     func image(
         for request: ImageRequest, on caller: isolated (any Actor)? = #isolation
     ) async throws(WebImageError) -> ImageResponse {
-        let token = LoadToken(loader: self, request: request, isWatching: false)
+        // An actor has other things to do than to decode, the main one above all.
+        let isFree = caller == nil && withUnsafeCurrentTask { $0?.unownedTaskExecutor == nil }
+        let token = LoadToken(loader: self, request: request, isWatching: false, isOfFreeTask: isFree)
         let result = await withTaskCancellationHandler {
             _ = caller
             return await withCheckedContinuation { continuation in

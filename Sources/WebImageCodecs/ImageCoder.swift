@@ -30,6 +30,11 @@ public protocol ImageCoder: Sendable {
     /// Such decodes begin when all bytes are there, and never take all threads. Default false.
     var decodesInOneCall: Bool { get }
 
+    /// Whether the time of a decode goes by the number of its pixels alone, so that a small picture cannot take long whatever its
+    /// bytes are. A task that asks for one whose bytes are at hand then decodes it itself, which takes less time than to wake
+    /// another thread. Default false.
+    var timeGoesByPixels: Bool { get }
+
     /// Whether ``DecodeOptions/page`` is looked at. Default false: there is one page.
     var readsPages: Bool { get }
 
@@ -86,6 +91,7 @@ extension ImageCoder {
 
     public var decodesInOneCall: Bool { false }
 
+    public var timeGoesByPixels: Bool { false }
     public var readsPages: Bool { false }
 
     public func canDecode(_ format: ImageFormat?, prefix: UnsafeRawBufferPointer) -> Bool {

@@ -28,6 +28,8 @@ protocol DecodeClient: Sendable {
     /// True when nobody wants any picture of the bytes any more.
     var isAbandoned: Bool { get }
     var isWatched: Bool { get }
+    /// Whether this thread is one of Swift's own, of a task that waits for nothing else: it may decode a small picture itself.
+    var mayDecodeHere: Bool { get }
     /// Whether it may take long until all bytes are there, so that there is something to show on the way.
     var showsPreviews: Bool { get }
 
@@ -55,6 +57,10 @@ protocol DecodeClient: Sendable {
     ///   - log: of the bytes that were decoded.
     ///   - failure: what is wrong when only a part is there.
     func deliver(_ log: ByteLog, _ header: ImageHeader?, failure: WebImageError?) -> Delivery
+}
+
+extension DecodeClient {
+    var mayDecodeHere: Bool { false }
 }
 
 /// Takes the pictures that one session made. On threads that may block.

@@ -32,6 +32,11 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
     }
 
     func start() {
+        if beginsHere {
+            hold.place = .ofCaller
+            pace.meter.ask(at: service.clock.now)
+            return run()
+        }
         // Nothing to decode yet: do not occupy a thread to find that out.
         reading.log.whenReadable(after: reading.offset) { self.resume() }
     }
@@ -71,6 +76,7 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
             }
         } catch {
             pace.meter.end(at: service.clock.now)
+            if hold.place == .tooLargeForCaller { return leaveCaller() }
             if hold.waitsForMemory { return waitForMemory() }
             if reading.follow() {
                 beginAnew()
@@ -145,6 +151,7 @@ extension DecodeSession {
         let format = reading.prefix.withUnsafeBytes { ImageFormat(sniffing: $0) }
         if format == nil, !isLast, reading.prefix.count < ImageFormat.sniffingLength { return false }
         let coder = try chooseCoder(for: format)
+        if hold.place == .ofCaller, !coder.timeGoesByPixels { throw tooLargeForCaller() }
         if coder.decodesInOneCall, !hold.turn.isTaken {
             hold.turn = .needed
             hold.needsVectorTurn = coder.decodableFormats.contains(where: \.isVector)
@@ -195,6 +202,7 @@ extension DecodeSession {
         plan.header = header
         let group = plan.group ?? takeGroup(header, coder)
         plan.group = group
+        if hold.place == .ofCaller, !group.isSmall(header) { throw tooLargeForCaller() }
         if hold.memory == nil {
             guard service.memory.take(group.memory, client.priority) else {
                 hold.waitsForMemory = true

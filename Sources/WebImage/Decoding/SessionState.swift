@@ -86,8 +86,20 @@ struct SessionHold {
     var waitsForEnd = false
     /// True when the plan found no memory: the decoder then ends, and begins anew when there is some.
     var waitsForMemory = false
+    /// Where it runs.
+    var place = SessionPlace.ofDecoder
     var turn = LongDecodeTurn.notNeeded
     var needsVectorTurn = false
+}
+
+/// The thread that a session runs on.
+enum SessionPlace {
+    /// One of its executor's.
+    case ofDecoder
+    /// The asking task's, for what is small.
+    case ofCaller
+    /// That was too much for it: the session begins anew on a thread for decoders.
+    case tooLargeForCaller
 }
 
 /// How long a session has worked, and when it shows something.

@@ -21,6 +21,7 @@ struct LoadDecode: DecodeClient {
     var priority: LoadPriority { job.priority }
     var isAbandoned: Bool { job.isAbandoned.load(ordering: .relaxed) }
     var isWatched: Bool { job.isWatched.load(ordering: .relaxed) }
+    var mayDecodeHere: Bool { job.isBegunHere }
     var showsPreviews: Bool { opened.source != .disk && opened.source != .tier }
 
     func takeOrders(_ header: ImageHeader?) -> [PixelJob] { loader.takeUnplanned(job, header) }

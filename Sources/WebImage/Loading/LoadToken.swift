@@ -20,6 +20,8 @@ public final class LoadToken: @unchecked Sendable {
     let finishesWhenDrained: Bool
     /// Whether it looks at the way, not only at the end.
     let isWatching: Bool
+    /// Whether it was begun by a task that runs on Swift's own threads, and on no actor's.
+    let isOfFreeTask: Bool
     let started: Duration
     /// What the load goes by from its beginning to its end, whatever is changed meanwhile.
     let settings: ConfigurationSnapshot
@@ -41,8 +43,9 @@ public final class LoadToken: @unchecked Sendable {
     /// What must come before it joins a job: its modifier, a look for the finished picture on disk.
     var preliminary: Task<Void, Never>?
 
-    init(loader: Loader, request: ImageRequest, isWatching: Bool) {
+    init(loader: Loader, request: ImageRequest, isWatching: Bool, isOfFreeTask: Bool = false) {
         self.isWatching = isWatching
+        self.isOfFreeTask = isOfFreeTask
         self.loader = loader
         includesData = request.options.includesData
         waitsForStore = request.options.caching.waitsForStore

@@ -46,7 +46,11 @@ final class Loader: Sendable {
         if startLookForFinished(token, request, delivery) { return arm(request, of: token) }
         let joined = join(token, request, delivery)
         arm(request, of: token)
-        carryOut(joined, delivery)
+        switch joined {
+        case .opensBytes(let job) where token.isOfFreeTask, .startsSession(let job, _) where token.isOfFreeTask:
+            job.beginHere { carryOut(joined, delivery) }
+        default: carryOut(joined, delivery)
+        }
     }
 
     /// As ``start(_:_:_:asksMemory:)``, for a request whose modifier must be waited for.

@@ -147,6 +147,8 @@ final class BytesJob: @unchecked Sendable {
     let isWatched = Atomic(false)
     /// Set once a caller wants it finished when the manager is drained.
     let finishesWhenDrained = Atomic(false)
+    /// The thread of the task that is just beginning it, where that may decode; 0 else.
+    private let beginner = Atomic<UInt>(0)
     /// Set by the session that says how it went with the origin.
     let isSettled = Atomic(false)
     private let highest = Atomic(LoadPriority.veryLow.rawValue)
@@ -187,6 +189,15 @@ final class BytesJob: @unchecked Sendable {
         }
         return candidates.max { $0.stepCount < $1.stepCount }
     }
+
+    /// Calls `begin`, from which on this thread may decode until it returns.
+    func beginHere(_ begin: () -> Void) {
+        beginner.store(CurrentThread.id, ordering: .relaxed)
+        begin()
+        beginner.store(0, ordering: .relaxed)
+    }
+
+    var isBegunHere: Bool { beginner.load(ordering: .relaxed) == CurrentThread.id }
 
     /// That of the most urgent caller; may be read without the lock.
     var priority: LoadPriority { LoadPriority(rawValue: highest.load(ordering: .relaxed)) ?? .veryLow }

@@ -13,6 +13,7 @@ package struct WebPCoder: ImageCoder {
     package init() {}
 
     package var decodableFormats: Set<ImageFormat> { [.webp] }
+    package var timeGoesByPixels: Bool { true }
     package var encodableFormats: Set<ImageFormat> { [.webp] }
     package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
