@@ -168,6 +168,39 @@ import WebImageTesting
         downloader.shutDown()
     }
 
+    /// No other thread is woken for it.
+    @Test func aSmallFileInMemoryIsReadWhereItIsAskedFor() async throws {
+        defer { cleanUp() }
+        let files = PosixFileSystem()
+        let executor = HeldExecutor()
+        let downloader = ImageDownloader(
+            configuration: .with { $0.bodyLimit = .kibibytes(20) }, transport: FakeTransport(), clock: ManualClock(),
+            executor: executor, files: files)
+        let path = try write(pattern(20 << 10), to: "small")
+        guard let file = files.openAtOnce(FilePath(path)) else { return }
+        var byte: UInt8 = 0
+        let isInMemory = withUnsafeMutableBytes(of: &byte) { files.readAtOnce(file, into: $0, at: 0) } == 1
+        files.close(file)
+        guard isInMemory else { return }
+
+        let download = downloader.download(DownloadRequest(path: path))
+        #expect(download.log.end?.name == "complete" && download.log.expectedLength == 20 << 10)
+        #expect(try download.log.collect() == pattern(20 << 10))
+        #expect(executor.waitingCount == 0 && downloader.counters.running == 0)
+
+        // All else is left to threads that may wait, which also say what is wrong.
+        #expect(symlink(path, "\(directory)/link") == 0)
+        let others = [
+            "\(directory)/link", "\(directory)/none", directory, try write([], to: "empty"),
+            try write(pattern(20 << 10 + 1), to: "over"), "/dev/zero",
+        ]
+        let downloads = others.map { downloader.download(DownloadRequest(path: $0)) }
+        #expect(downloads.allSatisfy { $0.log.end == nil } && executor.waitingCount == others.count)
+        executor.runAll()
+        let ends = ["complete", "fileNotFound", "notAFile", "complete", "bodyTooLarge", "notAFile"]
+        #expect(downloads.map { $0.log.end?.name } == ends)
+    }
+
     @Test func aReadThatIsLeftStops() async throws {
         defer { cleanUp() }
         let executor = HeldExecutor()

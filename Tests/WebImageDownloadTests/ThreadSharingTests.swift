@@ -53,15 +53,16 @@ import WebImageTesting
         let pool = ThreadPool(name: "test-parts", width: 1)
         let (helping, goesOn, isDone) = (Gate(), Gate(), Gate())
         let task = Task.detached { [parts] in
+            let caller = CurrentThread.id
             pool.share(100) { number in
                 parts.note(number)
-                if number == 1 {
+                if CurrentThread.id == caller {
+                    // Until the helper has a part, and the other work is done.
+                    helping.wait()
+                    isDone.wait()
+                } else {
                     helping.open()
                     goesOn.wait()
-                } else {
-                    // The helper has the part 1, and this thread waits until the other work is done.
-                    helping.wait()
-                    if number == 0 { isDone.wait() }
                 }
             }
         }

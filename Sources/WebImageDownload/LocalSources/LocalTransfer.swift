@@ -2,9 +2,11 @@ import HTTPTypes
 import Synchronization
 import WebImageCore
 
-/// A file or a `data:` URL as a transfer: read on the I/O executor, needs no slot and knows no deadline.
+/// A file or a `data:` URL as a transfer: read on the I/O executor, needs no slot and knows no deadline. A small file that the
+/// system has in its memory is read where the transfer begins, since to wake another thread takes longer.
 final class LocalTransfer: Transfer {
     private static let pieceSize = 256 << 10
+    private static let mostAtOnce = 32 << 10
 
     let id: TransferQueue.ID
     let log: ByteLog
@@ -49,6 +51,7 @@ final class LocalTransfer: Transfer {
 
     func begin() {
         surroundings.events.emit(id, source.shown, .started)
+        if case .file(let path) = source, readAtOnce(path) { return }
         executor.run(priority) {
             switch self.source {
             case .data(let text): self.decode(text)
@@ -96,6 +99,24 @@ final class LocalTransfer: Transfer {
     }
 
     // MARK: Files
+
+    /// - Returns: false where that would take a wait, the file is not small, or something is wrong with it.
+    private func readAtOnce(_ path: String) -> Bool {
+        guard let file = files.openAtOnce(FilePath(path)) else { return false }
+        defer { files.close(file) }
+        return withUnsafeTemporaryAllocation(byteCount: Self.mostAtOnce + 1, alignment: 16) { buffer in
+            guard let count = files.readAtOnce(file, into: buffer, at: 0), count > 0,
+                count <= min(Self.mostAtOnce, limit)
+            else { return false }
+            // What was read may be all that is in memory, and not all that there is.
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[count...])
+            guard files.readAtOnce(file, into: rest, at: Int64(count)) == 0 else { return false }
+            log.setHead(nil, expectedLength: count)
+            _ = log.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            end(nil, received: count)
+            return true
+        }
+    }
 
     private func open(_ path: String) {
         do throws(WebImageError) {
