@@ -68,6 +68,8 @@ struct ConvertCommand: AsyncParsableCommand {
         completion: .list(["white", "black"]))
     var background = "ffffff"
 
+    @OptionGroup var length: LengthOptions
+
     @Option(help: ArgumentHelp("Refuse a picture of more pixels.", valueName: "N"))
     var maxPixels: Int?
 
@@ -138,7 +140,7 @@ struct ConvertCommand: AsyncParsableCommand {
     }
 
     private func request(_ transforms: [ImageTransform]) throws(WebImageError) -> ImageRequest {
-        var request = try InputBytes.request(for: input)
+        var request = try InputBytes.request(for: input, maxBytes: length.maxBytes)
         request.caching.policy = .noStore
         request.size = try? picture.targetSize
         request.transformers = transforms

@@ -18,6 +18,7 @@ struct InfoCommand: AsyncParsableCommand {
     @Flag(help: "Also tell each picture's BlurHash, ThumbHash (base64), average and dominant colour and palette.")
     var placeholder = false
 
+    @OptionGroup var length: LengthOptions
     @OptionGroup var decoders: IsolationOptions
 
     @Flag(help: "One JSON object a line, and nothing else.")
@@ -38,7 +39,7 @@ struct InfoCommand: AsyncParsableCommand {
         var report = PictureReport(input: input)
         let begin = ContinuousClock.now
         do throws(WebImageError) {
-            var request = try InputBytes.request(for: input)
+            var request = try InputBytes.request(for: input, maxBytes: length.maxBytes)
             request.timeout = .seconds(60)
             // Nothing is decoded: any size can be told.
             (request.decoding.limits.pixels, request.decoding.limits.animationPixels) = (.max, .max)
@@ -121,30 +122,5 @@ struct InfoCommand: AsyncParsableCommand {
     private static func shown(_ density: PixelDensity) -> String {
         let (across, down) = (Int(density.horizontal.rounded()), Int(density.vertical.rounded()))
         return across == down ? "\(across) dpi" : "\(across)x\(down) dpi"
-    }
-}
-
-/// Inputs that may be standard input, or a pipe with a name.
-enum InputBytes {
-    static func request(for input: String) throws(WebImageError) -> ImageRequest {
-        if input == "-" { return try request(for: input, from: .standardInput) }
-        var status = stat()
-        guard stat(input, &status) == 0 else { return ImageRequest(argument: input) }
-        if [S_IFIFO, S_IFCHR].contains(status.st_mode & S_IFMT), let pipe = FileHandle(forReadingAtPath: input) {
-            return try request(for: input, from: pipe)
-        }
-        // What is there is a file, whatever scheme its name seems to begin with.
-        return ImageRequest(path: input)
-    }
-
-    private static func request(for input: String, from source: FileHandle) throws(WebImageError) -> ImageRequest {
-        let limit = DecodeLimits.default.bytes.bytes
-        let data = try? source.read(upToCount: limit + 1)
-        let bytes = [UInt8](data ?? Data())
-        guard bytes.count <= limit else {
-            let name = input == "-" ? "standard input" : "the input"
-            throw WebImageError(.bodyTooLarge, "\(name) holds more than \(ByteCount(limit))", location: input)
-        }
-        return ImageRequest(data: bytes, name: input)
     }
 }

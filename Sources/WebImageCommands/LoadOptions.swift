@@ -38,9 +38,7 @@ struct LoadOptions: ParsableArguments {
     @Flag(help: "Take names and passwords from ~/.netrc.")
     var netrc = false
 
-    @Option(
-        help: ArgumentHelp("The longest body to accept, in bytes or with a unit: 500k, 20M.", valueName: "SIZE"))
-    var maxBytes: ByteCount?
+    @OptionGroup var length: LengthOptions
 
     @Option(help: ArgumentHelp("The largest picture to decode, in pixels.", valueName: "N"))
     var maxPixels: Int?
@@ -70,7 +68,6 @@ struct LoadOptions: ParsableArguments {
             throw ValidationError("--netrc: \(Self.netrcPath) cannot be read")
         }
         if netrc, user != nil { throw ValidationError("--netrc and --user both say who asks") }
-        if let maxBytes, maxBytes.bytes < 1 { throw ValidationError("--max-bytes takes 1 or more") }
         if let maxPixels, maxPixels < 1 { throw ValidationError("--max-pixels takes 1 or more") }
         guard ["low", "normal", "high"].contains(priority ?? "normal") else {
             throw ValidationError("--priority takes low, normal or high")
@@ -149,7 +146,7 @@ struct LoadOptions: ParsableArguments {
     func makeRequest(
         _ input: String, priority defaultPriority: LoadPriority = .normal
     ) throws(WebImageError) -> ImageRequest {
-        var request = try InputBytes.request(for: input)
+        var request = try InputBytes.request(for: input, maxBytes: length.maxBytes)
         // No cache has what comes on standard input.
         if input != "-" { request.caching.policy = CachePolicy(rawValue: policy) ?? .cacheFirst }
         request.priority = self.priority(orElse: defaultPriority)
@@ -159,9 +156,7 @@ struct LoadOptions: ParsableArguments {
         request.http.credentials = try? credentials
         if netrc { request.http.netrcFile = Self.netrcPath }
         if insecure { request.http.trust = .anyone }
-        request.http.bodyLimit = maxBytes
         if let maxPixels { request.decoding.limits.pixels = maxPixels }
-        if let maxBytes { request.decoding.limits.bytes = maxBytes }
         return request
     }
 }

@@ -1,5 +1,6 @@
 import Testing
 import WebImageCore
+import WebImageSystem
 import WebImageTesting
 
 /// What `webimage fetch` does with pictures, origins and outputs that fail.
@@ -95,6 +96,29 @@ struct FetchFailureTests {
         #expect(try tooLarge.objects.first?.errorNames == ["badImageData", "limitExceeded"])
         let fitting = ["--max-bytes", "\(jpeg.count)", "--max-pixels", "\(200 * 120)"]
         #expect(try await bench.run(["fetch", url] + fitting).code == 0)
+    }
+
+    /// Files of one's own may be longer than what strangers send: scans of 100 MB are nothing special.
+    @Test func aLocalFileMayBeLong() async throws {
+        let bench = try CommandBench()
+        // 75 MB of black, which take no place on disk.
+        let head = Array("P6 5000 5000 255\n".utf8)
+        try bench.write(head, to: "long.ppm")
+        let files = PosixFileSystem()
+        let file = try files.open(bench.path("long.ppm"), .readWrite)
+        try files.truncate(file, to: Int64(head.count + 5000 * 5000 * 3))
+        files.close(file)
+        #expect(try await bench.run("info", "long.ppm").code == 0)
+        #expect(try await bench.run("convert", "long.ppm", "a.png", "--size", "10x10").code == 0)
+        #expect(try await bench.run("fetch", "long.ppm", "-o", "b.png", "--size", "10x10").code == 0)
+        for command in [
+            ["info", "long.ppm"], ["convert", "long.ppm", "c.png"], ["fetch", "long.ppm", "-o", "c.png"],
+        ] {
+            let run = try await bench.run(command + ["--max-bytes", "70M"])
+            #expect(run.code == 1 && run.errors.contains("--max-bytes"), "\(command)")
+        }
+        let input = try await bench.run(["info", "-", "--max-bytes", "10"], input: head)
+        #expect(input.code == 1 && input.errors.contains("--max-bytes"))
     }
 
     @Test func aStalledOriginMeetsTheTimeout() async throws {
