@@ -68,7 +68,7 @@ struct ConvertCommand: AsyncParsableCommand {
         completion: .list(["white", "black"]))
     var background = "ffffff"
 
-    @OptionGroup var length: LengthOptions
+    @OptionGroup var inputs: InputOptions
 
     @Option(help: ArgumentHelp("Refuse a picture of more pixels.", valueName: "N"))
     var maxPixels: Int?
@@ -140,7 +140,7 @@ struct ConvertCommand: AsyncParsableCommand {
     }
 
     private func request(_ transforms: [ImageTransform]) throws(WebImageError) -> ImageRequest {
-        var request = try InputBytes.request(for: input, maxBytes: length.maxBytes)
+        var request = try InputBytes.request(for: input, inputs)
         request.caching.policy = .noStore
         request.size = try? picture.targetSize
         request.transformers = transforms
@@ -150,7 +150,6 @@ struct ConvertCommand: AsyncParsableCommand {
         request.decoding.convertsToSRGB = color == "srgb"
         request.decoding.keepsBitDepth = true
         request.decoding.allowsPartial = true
-        request.timeout = .seconds(60)
         if let maxPixels { request.decoding.limits.pixels = maxPixels }
         return request
     }

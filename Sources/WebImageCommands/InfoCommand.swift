@@ -18,7 +18,7 @@ struct InfoCommand: AsyncParsableCommand {
     @Flag(help: "Also tell each picture's BlurHash, ThumbHash (base64), average and dominant colour and palette.")
     var placeholder = false
 
-    @OptionGroup var length: LengthOptions
+    @OptionGroup var limits: InputOptions
     @OptionGroup var decoders: IsolationOptions
 
     @Flag(help: "One JSON object a line, and nothing else.")
@@ -39,8 +39,7 @@ struct InfoCommand: AsyncParsableCommand {
         var report = PictureReport(input: input)
         let begin = ContinuousClock.now
         do throws(WebImageError) {
-            var request = try InputBytes.request(for: input, maxBytes: length.maxBytes)
-            request.timeout = .seconds(60)
+            var request = try InputBytes.request(for: input, limits)
             // Nothing is decoded: any size can be told.
             (request.decoding.limits.pixels, request.decoding.limits.animationPixels) = (.max, .max)
             if placeholder {

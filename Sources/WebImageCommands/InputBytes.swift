@@ -2,8 +2,11 @@ import ArgumentParser
 import Foundation
 import WebImage
 
-/// How long an input may be.
-struct LengthOptions: ParsableArguments {
+/// How long an input may be, and may take.
+struct InputOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("The most that one load may take; 0: no limit.", valueName: "SECONDS"))
+    var timeout = 60.0
+
     @Option(
         help: ArgumentHelp(
             "The longest input to accept, in bytes or with a unit: 500k, 20M. Default: 1G of a local file, else 64M.",
@@ -11,6 +14,9 @@ struct LengthOptions: ParsableArguments {
     var maxBytes: ByteCount?
 
     mutating func validate() throws {
+        guard (0...1e9).contains(timeout) else {
+            throw ValidationError("--timeout takes a number of seconds, 0 or more")
+        }
         if let maxBytes, maxBytes.bytes < 1 { throw ValidationError("--max-bytes takes 1 or more") }
     }
 }
@@ -20,10 +26,10 @@ enum InputBytes {
     /// Of what comes from this machine more is taken than of what a stranger sends.
     private static let longestLocal = ByteCount.gibibytes(1)
 
-    /// - Parameter maxBytes: the longest input; nil: 1 GiB from this machine, and of what is loaded as much as the library allows.
-    static func request(for input: String, maxBytes: ByteCount?) throws(WebImageError) -> ImageRequest {
-        var (request, isLocal) = try found(input, maxBytes ?? longestLocal)
-        guard let limit = maxBytes ?? (isLocal ? longestLocal : nil) else { return request }
+    static func request(for input: String, _ options: InputOptions) throws(WebImageError) -> ImageRequest {
+        var (request, isLocal) = try found(input, options.maxBytes ?? longestLocal)
+        if options.timeout > 0 { request.timeout = .seconds(options.timeout) }
+        guard let limit = options.maxBytes ?? (isLocal ? longestLocal : nil) else { return request }
         request.http.bodyLimit = limit
         request.decoding.limits.bytes = limit
         return request

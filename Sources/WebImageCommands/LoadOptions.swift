@@ -20,9 +20,6 @@ struct LoadOptions: ParsableArguments {
         completion: .list(["low", "normal", "high"]))
     var priority: String?
 
-    @Option(help: ArgumentHelp("The most that one load may take; 0: no limit.", valueName: "SECONDS"))
-    var timeout = 60.0
-
     @Option(help: ArgumentHelp("How often to try again what is likely to heal.", valueName: "N"))
     var retries: Int?
 
@@ -38,7 +35,7 @@ struct LoadOptions: ParsableArguments {
     @Flag(help: "Take names and passwords from ~/.netrc.")
     var netrc = false
 
-    @OptionGroup var length: LengthOptions
+    @OptionGroup var inputs: InputOptions
 
     @Option(help: ArgumentHelp("The largest picture to decode, in pixels.", valueName: "N"))
     var maxPixels: Int?
@@ -60,9 +57,6 @@ struct LoadOptions: ParsableArguments {
 
     mutating func validate() throws {
         if concurrency < 1 { throw ValidationError("--concurrency takes 1 or more") }
-        guard (0...1e9).contains(timeout) else {
-            throw ValidationError("--timeout takes a number of seconds, 0 or more")
-        }
         if let retries, retries < 0 { throw ValidationError("--retries takes 0 or more") }
         if netrc, !FileManager.default.isReadableFile(atPath: Self.netrcPath) {
             throw ValidationError("--netrc: \(Self.netrcPath) cannot be read")
@@ -146,11 +140,10 @@ struct LoadOptions: ParsableArguments {
     func makeRequest(
         _ input: String, priority defaultPriority: LoadPriority = .normal
     ) throws(WebImageError) -> ImageRequest {
-        var request = try InputBytes.request(for: input, maxBytes: length.maxBytes)
+        var request = try InputBytes.request(for: input, inputs)
         // No cache has what comes on standard input.
         if input != "-" { request.caching.policy = CachePolicy(rawValue: policy) ?? .cacheFirst }
         request.priority = self.priority(orElse: defaultPriority)
-        if timeout > 0 { request.timeout = .seconds(timeout) }
         // Both were checked by `validate`.
         request.http.headers = (try? fields) ?? [:]
         request.http.credentials = try? credentials

@@ -38,6 +38,7 @@ struct UsageTests {
         (["fetch", "-", "--input-list", "-"], "both want standard input"), (["info"], "inputs"),
         (["convert", "a"], "output"), (["info", "a", "--max-bytes", "0"], "--max-bytes takes"),
         (["convert", "a", "b.png", "--max-bytes", "0"], "--max-bytes takes"),
+        (["convert", "a", "b.png", "--timeout=-1"], "--timeout takes"), (["info", "a", "--timeout", "x"], "--timeout"),
         (["convert", "a", "b.png", "--orientation", "turn"], "--orientation takes"),
         (["convert", "a", "b.png", "--color", "red"], "--color takes"),
         (["convert", "a", "b.png", "--metadata", "some"], "--metadata takes"),
