@@ -101,6 +101,7 @@ extension ByteLog.End {
         let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 * 7) }
         let log = ByteLog(bytes: bytes)
         let start = try #require(bytes.withUnsafeBytes { $0.baseAddress })
+        #expect(try log.collect().withUnsafeBytes { $0.baseAddress } == start)
         for offset in [0, 1000, 99_999] {
             guard case .chunk(let chunk) = log.read(at: offset) else {
                 Issue.record("nothing at \(offset)")

@@ -101,8 +101,9 @@ extension DecodeSession {
             return head.count
         }
         guard try openDecoder(isLast: false) else { return }
-        if let file = chunk.wholeArray, let collecting = work.decoder as? any CollectingDecoder {
+        if let collecting = work.decoder as? any CollectingDecoder, let file = try wholeFile(from: chunk) {
             reading.prefix = []
+            reading.offset = file.count
             try checkpoint()
             if case .complete = try collecting.push(file: file) { work.isComplete = true }
             return
@@ -113,6 +114,13 @@ extension DecodeSession {
         }
         try pushPrefix()
         try chunk.withUnsafeBytes { bytes in try push(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(head))) }
+    }
+
+    /// All bytes as one array, where they came as one, or a decode in one call wants them all.
+    private func wholeFile(from first: ByteChunk) throws(WebImageError) -> [UInt8]? {
+        if let array = first.wholeArray { return array }
+        guard hold.turn.isTaken, first.range.lowerBound == 0, case .complete? = reading.log.end else { return nil }
+        return try reading.log.collect()
     }
 
     /// Gives animations all bytes so far, from the first on: they begin when the header is known.

@@ -102,21 +102,26 @@ extension ByteLog {
         let count = receivedCount
         if case .chunk(let whole) = read(at: 0), whole.count >= count { return whole }
         let storage = ByteStorage(capacity: count)
+        try fill(UnsafeMutableRawBufferPointer(start: storage.base, count: count))
+        return ByteChunk(storage: storage, start: 0, range: 0..<count)
+    }
+
+    /// Copies the first bytes, which are there. May read a file.
+    private func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(WebImageError) {
         var offset = 0
-        while offset < count {
-            switch read(at: offset) {
-            case .chunk(let chunk):
-                let part = min(chunk.count, count - offset)
-                chunk.withUnsafeBytes { bytes in
-                    guard let source = bytes.baseAddress else { return }
-                    (storage.base + offset).copyMemory(from: source, byteCount: part)
-                }
+        while offset < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[offset...])
+            switch state.withLock({ $0.place(of: offset) }) {
+            case .memory(let chunk):
+                let part = min(chunk.count, rest.count)
+                chunk.withUnsafeBytes { rest.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<part])) }
                 offset += part
-            case .end(.failed(let error)): throw error
-            case .wait, .end(.complete): preconditionFailure("a log lost bytes that it had")
+            case .file(let file, let position, let count):
+                let part = UnsafeMutableRawBufferPointer(rebasing: rest[..<min(count, rest.count)])
+                offset += try file.read(at: position, into: part)
+            case .nothing: preconditionFailure("a log lost bytes that it had")
             }
         }
-        return ByteChunk(storage: storage, start: 0, range: 0..<count)
     }
 
     /// Whether the published bytes from `offset` on are these. May read a file.
@@ -134,8 +139,25 @@ extension ByteLog {
         return true
     }
 
-    /// A copy of all bytes that have arrived. May read a file.
-    package func collect() throws(WebImageError) -> [UInt8] { try contiguous().array }
+    /// A copy of all bytes that have arrived; the array itself where they came as one. May read a file.
+    package func collect() throws(WebImageError) -> [UInt8] {
+        let count = receivedCount
+        if case .memory(let chunk) = state.withLock({ $0.place(of: 0) }), let array = chunk.wholeArray,
+            array.count == count
+        {
+            return array
+        }
+        // Array's own initializer rethrows without a type.
+        var failure: WebImageError?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
+            do throws(WebImageError) {
+                try fill(UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[..<count])))
+                filled = count
+            } catch { failure = error }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
 
     /// Waits for the end, also of a log that takes this one's place.
     package func ended() async -> End {

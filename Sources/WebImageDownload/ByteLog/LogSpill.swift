@@ -22,7 +22,14 @@ final class LogFile: Sendable {
     /// - Throws: `truncatedBody` when somebody has made the file shorter, `cacheIO` when it cannot be read.
     func read(at offset: Int, count: Int, logOffset: Int) throws(WebImageError) -> ByteChunk {
         let storage = ByteStorage(capacity: count)
-        let buffer = UnsafeMutableRawBufferPointer(start: storage.base, count: storage.capacity)
+        let found = try read(at: offset, into: UnsafeMutableRawBufferPointer(start: storage.base, count: count))
+        return ByteChunk(storage: storage, start: 0, range: logOffset..<logOffset + found)
+    }
+
+    /// Fills `buffer` from `offset` on; less of it where the file has become shorter, but never nothing.
+    ///
+    /// - Throws: as ``read(at:count:logOffset:)``.
+    func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(WebImageError) -> Int {
         let found: Int
         do throws(FileFault) {
             found = try files.readAll(descriptor, into: buffer, at: Int64(offset))
@@ -31,7 +38,7 @@ final class LogFile: Sendable {
             throw WebImageError(.cacheIO, "\(what) could not be read", cause: error, location: path)
         }
         guard found > 0 else { throw Self.becameShorter(path) }
-        return ByteChunk(storage: storage, start: 0, range: logOffset..<logOffset + found)
+        return found
     }
 
     static func becameShorter(_ path: String?) -> WebImageError {
