@@ -30,8 +30,8 @@ public protocol ImageCoder: Sendable {
     /// Such decodes begin when all bytes are there, and never take all threads. Default false.
     var decodesInOneCall: Bool { get }
 
-    /// Whether the time of a decode goes by the number of its pixels alone, so that a small picture cannot take long whatever its
-    /// bytes are. A task that asks for one whose bytes are at hand then decodes it itself, which takes less time than to wake
+    /// Whether the time of a decode goes by the number of its pixels alone, so that a small picture of one scan cannot take long
+    /// whatever its bytes are. A task that asks for one whose bytes are at hand then decodes it itself, which takes less time than to wake
     /// another thread. Default false.
     var timeGoesByPixels: Bool { get }
 

@@ -111,16 +111,20 @@ final class ConnectionPool: Sendable {
 
     private func connect() {
         let loop = loop()
+        let made = NIOLoopBoundBox<S3Connection?>.makeEmptyBox(valueType: S3Connection.self, eventLoop: loop)
         ClientBootstrap(group: loop).connectTimeout(connectTimeout).channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { [self] channel in
-                channel.eventLoop.makeCompletedFuture { try S3Connection.add(to: channel, self, secure) }
+                channel.eventLoop.makeCompletedFuture {
+                    made.value = try S3Connection.add(to: channel, self, secure)
+                }
             }
             .connect(host: host, port: port)
             .whenComplete { [self] result in
-                guard case .success(let channel) = result,
-                    let connection = try? channel.pipeline.syncOperations.handler(type: S3Connection.self),
-                    !connection.isGone
-                else { return act { $0.failedToConnect(.connectionLost) } }
+                // It may have found already that the server is not to be trusted.
+                guard case .success = result, let connection = made.value, !connection.isGone else {
+                    let error = made.value?.end ?? .connectionLost
+                    return act { $0.failedToConnect(error) }
+                }
                 act { $0.connected(connection) }
             }
     }

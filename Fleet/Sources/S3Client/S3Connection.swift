@@ -27,7 +27,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
     private var workCount = 0
     private var idleTimer: Scheduled<Void>?
     /// Why it is closed or about to be, which the pool knows. Nil while it stands.
-    private var end: S3Error?
+    private(set) var end: S3Error?
 
     private init(_ channel: any Channel, _ pool: ConnectionPool) {
         self.channel = channel
@@ -38,7 +38,9 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
     var isGone: Bool { end != nil }
 
     /// Makes a channel a connection of the pool.
-    static func add(to channel: any Channel, _ pool: ConnectionPool, _ secure: SecureConnections?) throws {
+    static func add(
+        to channel: any Channel, _ pool: ConnectionPool, _ secure: SecureConnections?
+    ) throws -> S3Connection {
         let connection = S3Connection(channel, pool)
         let pipeline = channel.pipeline.syncOperations
         if let secure {
@@ -53,6 +55,7 @@ final class S3Connection: ChannelInboundHandler, @unchecked Sendable {  // Its s
         try pipeline.addHandlers([
             connection.notice, HTTPRequestEncoder(), ByteToMessageHandler(decoder), connection,
         ])
+        return connection
     }
 
     /// Sends a request that the pool gave it.

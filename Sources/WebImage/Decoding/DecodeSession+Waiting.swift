@@ -30,9 +30,10 @@ extension DecodeSession {
     }
 
     /// Whether the asking task decodes: its bytes are few and all there, nobody waits for a thread, and so the threads that decode
-    /// are as many as ever.
+    /// are as many as ever. What another session leaves to this one is not its own.
     var beginsHere: Bool {
-        guard client.mayDecodeHere, case .complete? = reading.log.end, reading.log.receivedCount <= SmallPicture.bytes
+        guard client.mayDecodeHere, plan.group == nil, case .complete? = reading.log.end,
+            reading.log.receivedCount <= SmallPicture.bytes
         else { return false }
         return service.idleThreads.map { $0.idleCount > 0 } ?? false
     }
