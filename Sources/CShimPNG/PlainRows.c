@@ -45,9 +45,8 @@ struct wi_plain_rows {
     /* A ring: `ready` ones are full from `giving` on, the one behind them is filled next. */
     batch batches[WI_HELPED_BATCHES];
     size_t batch_count, giving, ready;
-    /* What is not inflated yet, and how the last call of the inflater ended. */
-    input inputs[WI_HELPED_PIECES];
-    size_t first_input, input_count, input_bytes;
+    /* How much is not inflated yet (`inputs`), and how the last call of the inflater ended. */
+    size_t most_inputs, first_input, input_count, input_bytes;
     wi_inflate_state state;
 
     /* One thread undoes filters. Another may inflate meanwhile; until it has come, and once it has gone, the first one does so
@@ -60,11 +59,15 @@ struct wi_plain_rows {
     size_t rest;
     uint32_t sum, stored;
     int stored_bytes;
+
+    input inputs[];
 };
 
 wi_plain_rows *wi_plain_create(wi_png_reader *r) {
-    wi_plain_rows *p = calloc(1, sizeof *p);
+    size_t most_inputs = r->together ? WI_HELPED_PIECES : 1;
+    wi_plain_rows *p = calloc(1, sizeof *p + most_inputs * sizeof(input));
     if (!p) return NULL;
+    p->most_inputs = most_inputs;
     pthread_mutex_init(&p->mutex, NULL);
     pthread_cond_init(&p->may_give, NULL);
     pthread_cond_init(&p->may_inflate, NULL);
@@ -275,7 +278,7 @@ static int take(wi_plain_rows *p, const uint8_t *bytes, size_t count) {
     if (p->has_ended || p->reader->has_all_rows) return WI_PNG_OK;
     p->inputs[p->input_count++] = (input){bytes, count};
     p->input_bytes += count;
-    return p->reader->together && p->input_count < WI_HELPED_PIECES ? WI_PNG_OK : take_all(p);
+    return p->input_count < p->most_inputs ? WI_PNG_OK : take_all(p);
 }
 
 int wi_plain_flush(wi_plain_rows *p, wi_png_reader *r) { return r->failure ? r->failure : take_all(p); }

@@ -31,8 +31,8 @@ public protocol ImageCoder: Sendable {
     var decodesInOneCall: Bool { get }
 
     /// Whether the time of a decode goes by the number of its pixels alone, so that a small picture of one scan cannot take long
-    /// whatever its bytes are. A task that asks for one whose bytes are at hand then decodes it itself, which takes less time than to wake
-    /// another thread. Default false.
+    /// whatever its bytes are. A task that asks for one whose bytes are at hand then decodes it itself, and no other thread is
+    /// woken. Default false.
     var timeGoesByPixels: Bool { get }
 
     /// Whether ``DecodeOptions/page`` is looked at. Default false: there is one page.

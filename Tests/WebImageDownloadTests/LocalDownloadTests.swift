@@ -177,16 +177,19 @@ import WebImageTesting
             configuration: .with { $0.bodyLimit = .kibibytes(20) }, transport: FakeTransport(), clock: ManualClock(),
             executor: executor, files: files)
         let path = try write(pattern(20 << 10), to: "small")
-        guard let file = files.openAtOnce(FilePath(path)) else { return }
-        var byte: UInt8 = 0
-        let isInMemory = withUnsafeMutableBytes(of: &byte) { files.readAtOnce(file, into: $0, at: 0) } == 1
-        files.close(file)
-        guard isInMemory else { return }
-
+        // Not every system tells.
+        var isInMemory = false
+        if let file = files.openAtOnce(FilePath(path)) {
+            var byte: UInt8 = 0
+            isInMemory = withUnsafeMutableBytes(of: &byte) { files.readAtOnce(file, into: $0, at: 0) } == 1
+            files.close(file)
+        }
         let download = downloader.download(DownloadRequest(path: path))
+        #expect((download.log.end?.name == "complete") == isInMemory && (executor.waitingCount == 0) == isInMemory)
+        executor.runAll()
         #expect(download.log.end?.name == "complete" && download.log.expectedLength == 20 << 10)
         #expect(try download.log.collect() == pattern(20 << 10))
-        #expect(executor.waitingCount == 0 && downloader.counters.running == 0)
+        #expect(downloader.counters.running == 0)
 
         // All else is left to threads that may wait, which also say what is wrong.
         #expect(symlink(path, "\(directory)/link") == 0)

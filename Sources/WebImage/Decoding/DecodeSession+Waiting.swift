@@ -3,52 +3,11 @@ import WebImageCodecs
 import WebImageCore
 import WebImageDownload
 
-/// What is so small that the asking task decodes it: about 0.3 ms of work.
-enum SmallPicture {
-    static let bytes = 32 << 10
-    static let pixels = 1 << 16
-    /// Of the decode and what is made of it.
-    static let memory = 1 << 20
-}
-
-extension DecodeGroup {
-    /// Whether that little is to be done for one order alone.
-    func isSmall(_ header: ImageHeader) -> Bool {
-        guard orders.count <= 1, memory <= SmallPicture.memory, !(orders.first?.recipe.hasSteps ?? false) else {
-            return false
-        }
-        let isPlain = !header.isProgressive && (header.frameCount ?? 2) == 1 && header.iccProfile == nil
-        return isPlain && header.size.pixelCount.map { $0 <= SmallPicture.pixels } ?? false
-    }
-}
-
 /// What a session waits for: bytes, memory, a turn. It holds no thread meanwhile, and no memory that others need.
 extension DecodeSession {
     func resume() {
         pace.meter.ask(at: service.clock.now)
         executor.run(client.priority, for: client.owner) { self.run() }
-    }
-
-    /// Whether the asking task decodes: its bytes are few and all there, nobody waits for a thread, and so the threads that decode
-    /// are as many as ever. What another session leaves to this one is not its own.
-    var beginsHere: Bool {
-        guard client.mayDecodeHere, plan.group == nil, case .complete? = reading.log.end,
-            reading.log.receivedCount <= SmallPicture.bytes
-        else { return false }
-        return service.idleThreads.map { $0.idleCount > 0 } ?? false
-    }
-
-    /// What ends a run that is too much for the thread of a task.
-    func tooLargeForCaller() -> WebImageError {
-        hold.place = .tooLargeForCaller
-        return WebImageError(.limitExceeded, "the picture is too large for the thread that asks")
-    }
-
-    /// Begins anew on a thread for decoders.
-    func leaveCaller() {
-        hold.place = .ofDecoder
-        restart()
-        resume()
     }
 
     /// Vector pictures have threads of their own: what draws them may take as long as it likes.

@@ -20,8 +20,9 @@ package struct PNGCoder: ImageCoder {
     ///
     /// - Parameters:
     ///   - usesZlib: whether zlib makes pictures, also where something faster is there.
-    ///   - leastPixelsForHelp: how large pictures are that an idle thread helps with. Measured on two cores, pictures of 1 to 22
-    ///     megapixels take 0.57 to 0.71 of the time, and 1.02 to 1.05 of the processor.
+    ///   - leastPixelsForHelp: how large pictures are that an idle thread helps with. Measured on two cores, photographs of 1 to
+    ///     22 megapixels take 0.57 to 0.71 of the time, and 1.02 to 1.05 of the processor; what packs well (palettes, much
+    ///     transparency) 0.69 to 0.98, and up to 1.14.
     package init(usesZlib: Bool = false, leastPixelsForHelp: Int = 500_000) {
         self.usesZlib = usesZlib
         self.leastPixelsForHelp = leastPixelsForHelp

@@ -56,22 +56,18 @@ extension ByteLog {
         }
     }
 
-    /// `count` bytes that are there, of which `first` are the first; fewer where a file cannot be read.
+    /// `count` bytes that are there, of which `first` are the first; those alone where a file cannot be read: what is wrong is told
+    /// where it is.
     private func joined(_ first: ByteChunk, _ count: Int) -> ByteChunk {
-        let storage = ByteStorage(capacity: count)
         let begin = first.range.lowerBound
-        var (chunk, filled) = (first, 0)
-        while true {
-            let part = min(chunk.count, count - filled)
-            chunk.withUnsafeBytes { bytes in
-                guard let source = bytes.baseAddress else { return }
-                (storage.base + filled).copyMemory(from: source, byteCount: part)
-            }
-            filled += part
-            guard filled < count, case .chunk(let next) = read(at: begin + filled) else { break }
-            chunk = next
-        }
-        return ByteChunk(storage: storage, start: 0, range: begin..<begin + filled)
+        return (try? copied(begin..<begin + count)) ?? first
+    }
+
+    /// A copy of bytes that are there, in one run. May read a file.
+    private func copied(_ range: Range<Int>) throws(WebImageError) -> ByteChunk {
+        let storage = ByteStorage(capacity: range.count)
+        try fill(UnsafeMutableRawBufferPointer(start: storage.base, count: range.count), from: range.lowerBound)
+        return ByteChunk(storage: storage, start: 0, range: range)
     }
 
     /// Calls `run` once, off every lock, when there is a byte at `offset` or the log has ended: on the writer's thread,
@@ -100,25 +96,23 @@ extension ByteLog {
     /// - Throws: `cacheIO` when the temporary file cannot be read.
     package func contiguous() throws(WebImageError) -> ByteChunk {
         let count = receivedCount
-        if case .chunk(let whole) = read(at: 0), whole.count >= count { return whole }
-        let storage = ByteStorage(capacity: count)
-        try fill(UnsafeMutableRawBufferPointer(start: storage.base, count: count))
-        return ByteChunk(storage: storage, start: 0, range: 0..<count)
+        if case .memory(let whole) = state.withLock({ $0.place(of: 0) }), whole.count >= count { return whole }
+        return try copied(0..<count)
     }
 
-    /// Copies the first bytes, which are there. May read a file.
-    private func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(WebImageError) {
-        var offset = 0
-        while offset < buffer.count {
-            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[offset...])
-            switch state.withLock({ $0.place(of: offset) }) {
+    /// Copies bytes that are there. May read a file.
+    private func fill(_ buffer: UnsafeMutableRawBufferPointer, from start: Int) throws(WebImageError) {
+        var filled = 0
+        while filled < buffer.count {
+            let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            switch state.withLock({ $0.place(of: start + filled) }) {
             case .memory(let chunk):
                 let part = min(chunk.count, rest.count)
                 chunk.withUnsafeBytes { rest.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[..<part])) }
-                offset += part
+                filled += part
             case .file(let file, let position, let count):
                 let part = UnsafeMutableRawBufferPointer(rebasing: rest[..<min(count, rest.count)])
-                offset += try file.read(at: position, into: part)
+                filled += try file.read(at: position, into: part)
             case .nothing: preconditionFailure("a log lost bytes that it had")
             }
         }
@@ -151,7 +145,8 @@ extension ByteLog {
         var failure: WebImageError?
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             do throws(WebImageError) {
-                try fill(UnsafeMutableRawBufferPointer(UnsafeMutableBufferPointer(rebasing: buffer[..<count])))
+                try fill(
+                    UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<count]), from: 0)
                 filled = count
             } catch { failure = error }
         }
