@@ -101,7 +101,8 @@ extension ImageManager {
     ///   - request: names the original, and says how it is loaded and kept.
     ///   - check: how much of it is looked at before it is kept. Where a ``CacheSerializer`` decides what is kept, all of it
     ///     is, since that needs the picture.
-    ///   - onProgress: told how far the transfer is, on threads of the manager. It must not block.
+    ///   - onProgress: told how far the transfer is, on threads of the manager. It must not block. No call begins once this has
+    ///     returned.
     /// - Returns: once all of it is there; with ``ImageRequest/Caching/waitsForStore`` once it is on disk, or was given up.
     /// - Throws: what a load of it would throw.
     public func keepOriginal(
@@ -131,7 +132,9 @@ extension ImageManager {
                 if error.code == .cancelled { throw error }
             }
         }
-        if let onProgress { reading.tellProgress(onProgress) }
+        let watch = onProgress.map(ProgressWatch.init)
+        defer { watch?.end() }
+        if let watch { reading.tellProgress(to: watch) }
         do throws(WebImageError) {
             return try await keep(reading, since: begin)
         } catch {

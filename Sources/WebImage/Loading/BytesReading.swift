@@ -93,21 +93,22 @@ final class BytesReading: Sendable {
         return try await value(of: answer)
     }
 
-    /// Tells of the bytes that have come whenever there are more, until the end: on threads for files, since the transport's
-    /// is everybody's. Who is slow is told less often.
-    func tellProgress(_ tell: @escaping @Sendable (LoadProgress) -> Void) {
-        Self.tellProgress(of: bytes.log, request.options.priority, on: loader.ioExecutor, tell)
+    /// Tells of the bytes that have come whenever there are more, until the end or until `watch` has ended: on threads for
+    /// files, since the transport's is everybody's. Who is slow is told less often.
+    func tellProgress(to watch: ProgressWatch) {
+        Self.tellProgress(of: bytes.log, request.options.priority, on: loader.ioExecutor, watch)
     }
 
     private static func tellProgress(
-        of log: ByteLog, _ priority: LoadPriority, on executor: any WorkExecutor,
-        _ tell: @escaping @Sendable (LoadProgress) -> Void
+        of log: ByteLog, _ priority: LoadPriority, on executor: any WorkExecutor, _ watch: ProgressWatch
     ) {
         let (received, expected) = log.progress
-        if received > 0 { tell(LoadProgress(received: ByteCount(received), expected: expected.map { ByteCount($0) })) }
+        if received > 0 {
+            watch.tell(LoadProgress(received: ByteCount(received), expected: expected.map { ByteCount($0) }))
+        }
         guard log.end == nil else { return }
         log.whenReadable(after: received) {
-            executor.run(priority) { tellProgress(of: log.latest, priority, on: executor, tell) }
+            executor.run(priority) { tellProgress(of: log.latest, priority, on: executor, watch) }
         }
     }
 
@@ -133,6 +134,21 @@ final class BytesReading: Sendable {
             loader.noteOutcome(of: keeper.key, failure: failure, as: failure == nil ? nil : request)
         }
     }
+}
+
+/// Who is told of a transfer until he has his answer: progress is told on another thread, which may come to it later.
+final class ProgressWatch: Sendable {
+    private let listener: Guarded<(@Sendable (LoadProgress) -> Void)?>
+
+    init(_ listener: @escaping @Sendable (LoadProgress) -> Void) { self.listener = Guarded(listener) }
+
+    func tell(_ progress: LoadProgress) {
+        let listener = listener.withLock { $0 }
+        listener?(progress)
+    }
+
+    /// No call begins after this. One that has begun may still run.
+    func end() { listener.withLock { $0 = nil } }
 }
 
 /// The log that has a body in the end, once it has ended.

@@ -4,9 +4,12 @@ import WebImageSystem
 
 /// What belongs to a list but not to the order of work: its requests, and who is told of it.
 final class PrefetchList: Sendable {
-    private struct State {
+    fileprivate struct State {
         var waiting = FIFO<PrefetchEvent>()
         var isCalling = false
+        /// The pictures that were said to have begun and not to have ended.
+        var running: Set<Int> = []
+        var isOver = false
         var end: PrefetchProgress?
         var answers: [CancellableAnswer<PrefetchProgress>] = []
     }
@@ -35,8 +38,7 @@ final class PrefetchList: Sendable {
     func tell(_ event: PrefetchEvent) -> Bool {
         guard let onEvent else { return event.isItem }
         let isMine = state.withLock { state in
-            // How far a transfer is, is soon old.
-            if case .transfer = event, state.isCalling { return false }
+            guard state.takes(event) else { return false }
             state.waiting.append(event)
             if state.isCalling { return false }
             state.isCalling = true
@@ -73,6 +75,24 @@ final class PrefetchList: Sendable {
             return state.end
         }
         if let end { answer.give(.success(end)) }
+    }
+}
+
+extension PrefetchList.State {
+    /// Notes an event that is to be told.
+    ///
+    /// - Returns: false for one that comes too late. A transfer's progress comes from another thread than its end, and a
+    ///   picture may be cancelled, and its list end, before it is said to have begun.
+    fileprivate mutating func takes(_ event: PrefetchEvent) -> Bool {
+        guard !isOver else { return false }
+        switch event {
+        case .began(let index): running.insert(index)
+        // How far a transfer is, is soon old.
+        case .transfer(let index, _): return !isCalling && running.contains(index)
+        case .item(let item, _): running.remove(item.index)
+        case .finished: isOver = true
+        }
+        return true
     }
 }
 

@@ -280,6 +280,21 @@ private final class ListBook: Sendable {
         }
     }
 
+    /// A transfer's progress comes from another thread than its end, and a list may be cancelled while a picture begins.
+    @Test func whatComesTooLateIsNotTold() throws {
+        let book = ListBook()
+        let list = PrefetchList({ _ throws(WebImageError) in throw .cancelled }, .direct, book.take)
+        let (progress, half) = (PrefetchProgress(total: 2), LoadProgress(received: 1, expected: 2))
+        _ = list.tell(.began(index: 0))
+        _ = list.tell(.transfer(index: 0, half))
+        #expect(list.tell(.item(PrefetchedItem(index: 0, outcome: .skipped), progress)))
+        _ = list.tell(.transfer(index: 0, half))
+        #expect(book.events.count == 3)
+        list.end(progress)
+        #expect(!list.tell(.began(index: 1)) && !list.tell(.transfer(index: 1, half)))
+        #expect(book.events.count == 4 && book.ends == [progress] && book.begun == [0])
+    }
+
     /// Of two that are the same the second one waits for the first, and may stop waiting.
     @Test func theSamePictureTwiceIsLoadedOnce() async throws {
         let folder = try TemporaryFolder()
