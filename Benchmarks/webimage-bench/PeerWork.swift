@@ -61,7 +61,8 @@ enum PeerWork {
     /// Operations: `decode` (all pixels, of an animation all frames), `thumb` (256 pixels wide), `tjpeg` and `twebp`
     /// (that, encoded at quality 80), `raw` (that, its RGB bytes to standard output and no JSON), `resample-W` and
     /// `raw-W` (of decoded pixels, to a width of W), `encode-FORMAT` (of decoded pixels), and `bare-decode` and `bare-encode-FORMAT`, the
-    /// same by the bare library; `do-NAME` and `rawdo-NAME`, one of ``TransformWork``'s chains (of decoded pixels).
+    /// same by the bare library; `do-NAME` and `rawdo-NAME`, one of ``TransformWork``'s chains (of decoded pixels), and
+    /// `share-NAME`, the same with the help of another thread.
     /// Modes: `t1` one at a time, `t2` two at once (times are for one).
     static func work(_ path: String, _ operation: String, _ mode: String, seconds: Double) async throws {
         let bytes = try read(path)
@@ -70,14 +71,19 @@ enum PeerWork {
         let manager = ImageManager(configuration: configuration)
         let isAnimation = path.split(separator: "/").last?.hasPrefix("anim") ?? false
         let words = operation.split(separator: "-").map(String.init)
-        let isOfPixels = ["resample", "do"].contains(words.first) || words.dropLast().last == "encode"
+        let isOfPixels = ["resample", "do", "share"].contains(words.first) || words.dropLast().last == "encode"
         let picture = isOfPixels ? try await manager.image(for: ImageRequest(data: bytes, name: path)).image : nil
-        let chain = words.first?.hasSuffix("do") == true ? try TransformWork.chain(words.last ?? "") : []
+        let helpers = TransformProgram.Helpers(ThreadPool(name: "bench", width: 2))
+        let hasChain = words.first?.hasSuffix("do") == true || words.first == "share"
+        let chain = hasChain ? try TransformWork.chain(words.last ?? "") : []
         let format = ImageFormat(name: words.last ?? "") ?? ImageFormat(sniffing: bytes)
         let once: @Sendable () async throws -> Int = {
             switch (words.first, picture, format) {
             case ("resample", let picture?, _): try scaled(picture, toWidth: Int(words[1]) ?? 256).byteCount.bytes
             case ("do", let picture?, _): try picture.transformed(by: chain).pixels.byteCount.bytes
+            case ("share", let picture?, _):
+                try TransformProgram(chain, size: picture.size, isOpaque: picture.alpha == .opaque)
+                    .run(picture, with: helpers).pixels.byteCount.bytes
             case ("encode", let picture?, let format?):
                 try await manager.encode(picture, as: format, EncodeOptions()).count
             case ("bare", let picture?, let format?): try BareLibrary.encode(format, picture) ?? 0

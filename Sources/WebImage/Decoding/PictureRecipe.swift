@@ -66,10 +66,13 @@ struct PictureRecipe: Sendable {
 
     /// What some of the transformers make of a picture. Those that follow each other and are values make one program.
     ///
+    /// - Parameter helpers: threads that take a part of a large picture while they are idle.
     /// - Throws: `transformFailed`.
-    func transformed(_ image: Image, by steps: Range<Int>) throws(WebImageError) -> Image {
+    func transformed(
+        _ image: Image, by steps: Range<Int>, with helpers: (any IdleThreads)? = nil
+    ) throws(WebImageError) -> Image {
         if image.info.isVector, !decoding.transformsVectors { return image }
-        return try StepPrograms(transformers[steps], limits: decoding.limits).run(image)
+        return try StepPrograms(transformers[steps], limits: decoding.limits).run(image, with: helpers)
     }
 
     /// The transformers that are left for the frames of an animation.

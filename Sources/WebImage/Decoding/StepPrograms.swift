@@ -42,8 +42,9 @@ final class StepPrograms: Sendable {
 
     /// What becomes of a picture.
     ///
+    /// - Parameter helpers: threads that take a part of a large picture while they are idle.
     /// - Throws: `transformFailed`.
-    func run(_ image: Image) throws(WebImageError) -> Image {
+    func run(_ image: Image, with helpers: (any IdleThreads)? = nil) throws(WebImageError) -> Image {
         var image = image
         for (index, run) in runs.enumerated() {
             do throws(WebImageError) {
@@ -51,7 +52,8 @@ final class StepPrograms: Sendable {
                 case .own(let transformer): image = try transformer.transform(image)
                 case .values(let transforms):
                     let upright = try image.upright()
-                    image = try program(index, transforms, for: upright).run(upright)
+                    image = try program(index, transforms, for: upright)
+                        .run(upright, with: helpers.map { TransformProgram.Helpers($0) })
                 }
             } catch {
                 throw WebImageError(.transformFailed, "the transformer \(run.name) failed", cause: error)

@@ -41,10 +41,13 @@ final class ByteBlurStage: ResampleStage {
     private let memory: AlignedMemory
     private let sums: UnsafeMutablePointer<UInt16>
     private let window: UnsafeMutablePointer<UnsafePointer<UInt8>>
-    private(set) var rowsDone = 0
+    private let end: Int
+    private(set) var rowsDone: Int
 
+    /// - Parameter rows: those of the result that are made.
     /// - Throws: `limitExceeded` without memory.
-    init(_ bell: BellWeights, size: PixelSize) throws(WebImageError) {
+    init(_ bell: BellWeights, size: PixelSize, rows: Range<Int>) throws(WebImageError) {
+        (rowsDone, end) = (rows.lowerBound, rows.upperBound)
         weights = bell.weights
         reach = bell.reach
         self.size = size
@@ -62,7 +65,7 @@ final class ByteBlurStage: ResampleStage {
 
     func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
         let last = size.height - 1
-        while rowsDone <= last, min(rowsDone + reach, last) < available {
+        while rowsDone < end, min(rowsDone + reach, last) < available {
             for index in 0...2 * reach {
                 let row = min(max(rowsDone + index - reach, 0), last)
                 (window + index).initialize(to: rows.address(of: row).assumingMemoryBound(to: UInt8.self))

@@ -2,8 +2,8 @@ import WebImageCore
 
 /// What a separable filter weighs, in both directions: resizing, and blurring, which is resizing twice.
 struct ResampleAxes: Sendable {
-    let vertical: ResampleWindows<Double>
-    let horizontal: ResampleWindows<Double>
+    let vertical: ResampleAxis
+    let horizontal: ResampleAxis
     /// Whether it makes fewer rows than there are; see ``VerticalPlan``.
     let reduces: Bool
     /// Whether some weights are below 0.
@@ -11,7 +11,7 @@ struct ResampleAxes: Sendable {
     /// The same in short, where it is a small blur.
     let bell: BellWeights?
 
-    private static let recentWindows = RecentWindows()
+    private static let recent = RecentAxes()
 
     /// - Parameters:
     ///   - part: what becomes `output`, within `input`.
@@ -19,11 +19,11 @@ struct ResampleAxes: Sendable {
     init(
         _ part: PixelRect, of input: PixelSize, to output: PixelSize, filter: ResampleFilter, within bounds: PixelRect?
     ) {
-        horizontal = Self.recentWindows.windows(
+        horizontal = Self.recent.axis(
             .init(
                 input: input.width, start: part.x, length: part.width, output: output.width, filter: filter,
                 bounds: bounds.map { Int($0.x)..<Int($0.x + $0.width) }))
-        vertical = Self.recentWindows.windows(
+        vertical = Self.recent.axis(
             .init(
                 input: input.height, start: part.y, length: part.height, output: output.height, filter: filter,
                 bounds: bounds.map { Int($0.y)..<Int($0.y + $0.height) }))
@@ -37,32 +37,43 @@ struct ResampleAxes: Sendable {
         bell: BellWeights? = nil
     ) {
         self.bell = bell
-        self.vertical = vertical
-        self.horizontal = horizontal
+        self.vertical = ResampleAxis(vertical)
+        self.horizontal = ResampleAxis(horizontal)
         self.reduces = reduces
         self.overshoots = overshoots
     }
 
-    var output: PixelSize { PixelSize(width: horizontal.count, height: vertical.count) }
+    var output: PixelSize { PixelSize(width: horizontal.windows.count, height: vertical.windows.count) }
+
+    var allRows: Range<Int> { 0..<vertical.windows.count }
+
+    /// The input rows that these rows of the result are made of. Sums are made of four rows at a time: those of a part begin with
+    /// four of the whole, so that it comes out the same.
+    func inputRows(for rows: Range<Int>) -> Range<Int> {
+        let windows = vertical.windows
+        let (start, first) = (windows.starts[rows.lowerBound], windows.inputs.lowerBound)
+        return (reduces ? start - (start - first) % 4 : start)..<windows.ends[rows.upperBound - 1]
+    }
 
     /// The stage that carries it out, rows of `input` in, rows of `output` out.
     ///
+    /// - Parameter rows: those of the result that are made; at least one.
     /// - Throws: `limitExceeded` without memory.
     func makeStage(
-        from input: RowSamples, to output: RowSamples, inLinearLight: Bool = false
+        from input: RowSamples, to output: RowSamples, inLinearLight: Bool = false, rows: Range<Int>
     ) throws(WebImageError) -> any ResampleStage {
         let areBytes = input == RowSamples(kind: .eight, alpha: .opaque) && !inLinearLight
         let givesFloats = output == .floats(isOpaque: true)
-        if areBytes, input == output, let bell { return try ByteBlurStage(bell, size: self.output) }
-        let plan = VerticalPlan(vertical, reduces: reduces)
-        let columns = horizontal.inputs
+        if areBytes, input == output, let bell { return try ByteBlurStage(bell, size: self.output, rows: rows) }
+        let plan = VerticalPlan(vertical.windows, reduces: reduces)
         let kernel: any ResampleKernel =
             if areBytes, givesFloats || input == output {
-                try IntegerResampleKernel(self, columns: columns, slots: plan.slots, givesFloats: givesFloats)
+                try IntegerResampleKernel(self, slots: plan.slots, givesFloats: givesFloats)
             } else {
                 try FloatResampleKernel(
-                    self, columns: columns, slots: plan.slots, from: input, to: output, inLinearLight: inLinearLight)
+                    self, slots: plan.slots, from: input, to: output, inLinearLight: inLinearLight)
             }
-        return plan.reduces ? ScatterStage(plan, kernel) : GatherStage(plan, kernel)
+        return reduces
+            ? ScatterStage(plan, kernel, rows: rows, of: inputRows(for: rows)) : GatherStage(plan, kernel, rows: rows)
     }
 }

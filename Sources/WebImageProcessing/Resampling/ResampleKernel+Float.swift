@@ -15,18 +15,17 @@ final class FloatResampleKernel: ResampleKernel {
     /// To linear light and back; nil when values are weighted as they are stored.
     private let linear: LinearLight?
 
-    /// - Parameters:
-    ///   - columns: the input columns that are used.
-    ///   - inLinearLight: only for rows of the same kind in and out, and not for floats.
+    /// - Parameter inLinearLight: only for rows of the same kind in and out, and not for floats.
     init(
-        _ axes: ResampleAxes, columns: Range<Int>, slots: Int, from input: RowSamples, to output: RowSamples,
+        _ axes: ResampleAxes, slots: Int, from input: RowSamples, to output: RowSamples,
         inLinearLight: Bool
     ) throws(WebImageError) {
         let scale = output.top / input.top
+        let columns = axes.horizontal.windows.inputs
         sums = try ResampleSums(
             vertical: axes.vertical.floats(scaledBy: scale), slots: slots, length: columns.count * 4)
-        row = ResampleRow(horizontal: axes.horizontal.floats(), columns: columns, multiple: 2)
-        result = output.kind == .floats ? nil : .allocate(capacity: axes.horizontal.count * 4)
+        row = ResampleRow(axes.horizontal.floatTable, columns: columns.count)
+        result = output.kind == .floats ? nil : .allocate(capacity: axes.horizontal.windows.count * 4)
         firstByte = columns.lowerBound * input.bytesPerPixel
         self.input = input
         self.output = output

@@ -9,15 +9,12 @@ final class IntegerResampleKernel: ResampleKernel {
     private let firstByte: Int
     private let givesFloats: Bool
 
-    /// - Parameters:
-    ///   - columns: the input columns that are used.
-    ///   - givesFloats: whether the rows of the result are floats.
-    init(_ axes: ResampleAxes, columns: Range<Int>, slots: Int, givesFloats: Bool) throws(WebImageError) {
+    /// - Parameter givesFloats: whether the rows of the result are floats.
+    init(_ axes: ResampleAxes, slots: Int, givesFloats: Bool) throws(WebImageError) {
         self.givesFloats = givesFloats
-        let bits = Int(WI_WEIGHT_BITS)
-        sums = try ResampleSums(
-            vertical: axes.vertical.integers(bits: bits), slots: slots, length: columns.count * 4)
-        row = ResampleRow(horizontal: axes.horizontal.integers(bits: bits), columns: columns, multiple: 4)
+        let columns = axes.horizontal.windows.inputs
+        sums = try ResampleSums(vertical: axes.vertical.integers, slots: slots, length: columns.count * 4)
+        row = ResampleRow(axes.horizontal.integerTable, columns: columns.count)
         firstByte = columns.lowerBound * 4
     }
 

@@ -69,12 +69,10 @@ final class ResampleRow<Element: Numeric, Weight: Numeric & Sendable> {
     let taps: Int
     let pixels: UnsafeMutablePointer<Element>
 
-    /// - Parameters:
-    ///   - columns: the input columns that the row holds.
-    ///   - multiple: of which the taps of an output must be.
-    init(horizontal: ResampleWindows<Weight>, columns: Range<Int>, multiple: Int) {
-        (starts, weights, taps) = horizontal.table(from: columns.lowerBound, multiple: multiple)
-        let capacity = (columns.count + taps) * 4
+    /// - Parameter columns: how many input columns the row holds.
+    init(_ table: ResampleAxis.Table<Weight>, columns: Int) {
+        (starts, weights, taps) = (table.starts, table.weights, table.taps)
+        let capacity = (columns + taps) * 4
         pixels = .allocate(capacity: capacity)
         pixels.initialize(repeating: 0, count: capacity)
     }

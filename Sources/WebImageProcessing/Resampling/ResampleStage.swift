@@ -17,23 +17,28 @@ protocol ResampleStage: AnyObject {
 final class CopyStage: ResampleStage {
     private let left: Int
     private let top: Int
-    private let output: PixelSize
+    private let width: Int
+    private let end: Int
     private let bytesPerPixel: Int
-    private(set) var rowsDone = 0
+    private(set) var rowsDone: Int
 
-    init(bytesPerPixel: Int, left: Int, top: Int, output: PixelSize) {
+    /// - Parameters:
+    ///   - width: of the result.
+    ///   - rows: those of the result that are made.
+    init(bytesPerPixel: Int, left: Int, top: Int, width: Int, rows: Range<Int>) {
         self.left = left
         self.top = top
-        self.output = output
+        self.width = width
+        (rowsDone, end) = (rows.lowerBound, rows.upperBound)
         self.bytesPerPixel = bytesPerPixel
     }
 
     var firstRowNeeded: Int { top + rowsDone }
 
     func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
-        while rowsDone < output.height, top + rowsDone < available {
+        while rowsDone < end, top + rowsDone < available {
             let row = rows.address(of: top + rowsDone) + left * bytesPerPixel
-            try result.row(rowsDone).copyMemory(from: row, byteCount: output.width * bytesPerPixel)
+            try result.row(rowsDone).copyMemory(from: row, byteCount: width * bytesPerPixel)
             try result.commit(rowsDone)
             rowsDone += 1
         }
@@ -70,15 +75,19 @@ final class ScatterStage: ResampleStage {
     private let windows: ResampleWindows<Double>
     private let kernel: any ResampleKernel
     private let last: Int
-    private var begun = 0
-    private(set) var rowsDone = 0
+    private let end: Int
+    private var begun: Int
+    private(set) var rowsDone: Int
     private(set) var firstRowNeeded: Int
 
-    init(_ plan: VerticalPlan, _ kernel: any ResampleKernel) {
+    /// - Parameters:
+    ///   - rows: those of the result that are made.
+    ///   - inputs: the input rows that they are made of.
+    init(_ plan: VerticalPlan, _ kernel: any ResampleKernel, rows: Range<Int>, of inputs: Range<Int>) {
         windows = plan.windows
         self.kernel = kernel
-        firstRowNeeded = plan.windows.inputs.lowerBound
-        last = plan.windows.inputs.upperBound
+        (rowsDone, begun, end) = (rows.lowerBound, rows.lowerBound, rows.upperBound)
+        (firstRowNeeded, last) = (inputs.lowerBound, inputs.upperBound)
     }
 
     func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
@@ -87,7 +96,7 @@ final class ScatterStage: ResampleStage {
             let first = firstRowNeeded
             let count = min(available - first, 4)
             guard count == 4 || available == last else { return }
-            while begun < windows.count, windows.starts[begun] < first + count {
+            while begun < end, windows.starts[begun] < first + count {
                 kernel.clear(begun)
                 begun += 1
             }
@@ -106,17 +115,20 @@ final class ScatterStage: ResampleStage {
 final class GatherStage: ResampleStage {
     private let windows: ResampleWindows<Double>
     private let kernel: any ResampleKernel
-    private(set) var rowsDone = 0
+    private let end: Int
+    private(set) var rowsDone: Int
 
-    init(_ plan: VerticalPlan, _ kernel: any ResampleKernel) {
+    /// - Parameter rows: those of the result that are made.
+    init(_ plan: VerticalPlan, _ kernel: any ResampleKernel, rows: Range<Int>) {
         windows = plan.windows
         self.kernel = kernel
+        (rowsDone, end) = (rows.lowerBound, rows.upperBound)
     }
 
-    var firstRowNeeded: Int { rowsDone < windows.count ? windows.starts[rowsDone] : windows.inputs.upperBound }
+    var firstRowNeeded: Int { rowsDone < end ? windows.starts[rowsDone] : windows.ends[end - 1] }
 
     func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
-        while rowsDone < windows.count, windows.ends[rowsDone] <= available {
+        while rowsDone < end, windows.ends[rowsDone] <= available {
             let window = windows.starts[rowsDone]..<windows.ends[rowsDone]
             kernel.clear(rowsDone)
             for first in stride(from: window.lowerBound, to: window.upperBound, by: 4) {

@@ -39,8 +39,9 @@ struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
         return result
     }
 
-    /// A table whose rows all have the same number of weights, a multiple of `multiple`, with starts counted from `origin`.
-    func table(from origin: Int, multiple: Int) -> (starts: [Int32], weights: [Weight], taps: Int) {
+    /// - Parameter multiple: of which the weights of each output must be; those that are added are 0.
+    func table(multiple: Int) -> ResampleAxis.Table<Weight> {
+        let origin = inputs.lowerBound
         let longest = (0..<count).map { ends[$0] - starts[$0] }.max() ?? 0
         let taps = (longest + multiple - 1) / multiple * multiple
         var table = [Weight](repeating: 0, count: taps * count)
@@ -49,7 +50,7 @@ struct ResampleWindows<Weight: Numeric & Sendable>: Sendable {
                 table[output * taps + tap] = weights[offsets[output] + tap]
             }
         }
-        return (starts.map { Int32($0 - origin) }, table, taps)
+        return ResampleAxis.Table(starts: starts.map { Int32($0 - origin) }, weights: table, taps: taps)
     }
 }
 

@@ -142,7 +142,8 @@ extension Resampler {
             part.x == part.x.rounded(), part.y == part.y.rounded()
         {
             return CopyStage(
-                bytesPerPixel: format.layout.bytesPerPixel, left: Int(part.x), top: Int(part.y), output: output)
+                bytesPerPixel: format.layout.bytesPerPixel, left: Int(part.x), top: Int(part.y), width: output.width,
+                rows: 0..<output.height)
         }
         let sides = [format.size.width, format.size.height, output.width, output.height]
         guard sides.allSatisfy({ $0 > 0 && $0 <= longestSide }) else {
@@ -152,6 +153,6 @@ extension Resampler {
         }
         let axes = ResampleAxes(part, of: format.size, to: output, filter: filter, within: bounds)
         let samples = RowSamples(format.layout, format.alpha)
-        return try axes.makeStage(from: samples, to: samples, inLinearLight: inLinearLight)
+        return try axes.makeStage(from: samples, to: samples, inLinearLight: inLinearLight, rows: axes.allRows)
     }
 }

@@ -110,6 +110,8 @@ struct CustomPixels: PlannedOperation, PointOperation {
     let id: String
     let keepsOpaque: Bool
     let change: @Sendable (PixelStretch) -> Void
+    /// Nobody knows.
+    let takesLong = true
 
     var text: String { TransformText("custom-pixels").add(fileNamed: id).text }
 
@@ -137,17 +139,20 @@ struct CustomNeighbors: PlannedOperation {
 final class NeighborStage: ResampleStage {
     private let operation: CustomNeighbors
     private let size: PixelSize
-    private(set) var rowsDone = 0
+    private let end: Int
+    private(set) var rowsDone: Int
 
-    init(_ operation: CustomNeighbors, size: PixelSize) {
+    /// - Parameter rows: those that are made.
+    init(_ operation: CustomNeighbors, size: PixelSize, rows: Range<Int>) {
         self.operation = operation
         self.size = size
+        (rowsDone, end) = (rows.lowerBound, rows.upperBound)
     }
 
     var firstRowNeeded: Int { max(rowsDone - operation.reach, 0) }
 
     func advance(_ rows: HeldRows, available: Int, into result: any RowOutput) throws(WebImageError) {
-        while rowsDone < size.height, min(rowsDone + operation.reach, size.height - 1) < available {
+        while rowsDone < end, min(rowsDone + operation.reach, size.height - 1) < available {
             let target = try result.row(rowsDone).assumingMemoryBound(to: SIMD4<Float>.self)
             make(rowsDone, of: rows, target)
             wi_clamp_row_float(UnsafeMutableRawPointer(target).assumingMemoryBound(to: Float.self), size.width, 1)

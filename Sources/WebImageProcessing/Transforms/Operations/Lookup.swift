@@ -53,6 +53,7 @@ struct Lookup: WrittenOperation, PlannedOperation {
 struct LookupOperation: PointOperation {
     let cube: ColorCube
     let amount: Float
+    let takesLong = true
 
     func apply(to run: PixelPlanes, x: Int, y: Int, count: Int) {
         wi_run_cube(run, count, cube.values, cube.side, amount)

@@ -9,6 +9,8 @@ protocol PointOperation: Sendable {
     func changes(x: Int, y: Int, count: Int) -> Bool
     /// What this operation and the one behind it are together; nil where both are needed.
     func joined(with next: any PointOperation) -> (any PointOperation)?
+    /// Whether it takes longer than reading and writing the pixels does.
+    var takesLong: Bool { get }
     /// The same for colours alone; nil where alpha counts, or the place does.
     var colorStep: wi_color_step? { get }
 }
@@ -16,6 +18,7 @@ protocol PointOperation: Sendable {
 extension PointOperation {
     func changes(x: Int, y: Int, count: Int) -> Bool { true }
     func joined(with next: any PointOperation) -> (any PointOperation)? { nil }
+    var takesLong: Bool { false }
     var colorStep: wi_color_step? { nil }
 }
 

@@ -10,9 +10,10 @@ final class SharpenOutput: RowOutput {
         let held: RowWindow
         let next: any RowOutput
         let blurred: RowScratch
-        var rowsDone = 0
+        var rowsDone: Int
 
-        init(_ plan: SharpenPlan, size: PixelSize, next: any RowOutput) throws(WebImageError) {
+        init(_ plan: SharpenPlan, size: PixelSize, rows: Range<Int>, next: any RowOutput) throws(WebImageError) {
+            rowsDone = rows.lowerBound
             self.plan = plan
             width = size.width
             held = RowWindow(bytesPerRow: size.width * 16, height: size.height)
@@ -35,15 +36,18 @@ final class SharpenOutput: RowOutput {
     private let blur: any RowOutput
     private let bytesPerRow: Int
 
-    init(_ plan: SharpenPlan, size: PixelSize, isOpaque: Bool, next: any RowOutput) throws(WebImageError) {
-        combiner = try Combiner(plan, size: size, next: next)
+    /// - Parameter rows: those that are made.
+    init(
+        _ plan: SharpenPlan, size: PixelSize, rows: Range<Int>, isOpaque: Bool, next: any RowOutput
+    ) throws(WebImageError) {
+        combiner = try Combiner(plan, size: size, rows: rows, next: next)
         bytesPerRow = size.width * 16
         let floats = RowSamples.floats(isOpaque: isOpaque)
-        var output: any RowOutput = combiner
-        for axes in plan.blur.reversed() {
-            let size = PixelSize(width: axes.input.width, height: axes.input.height)
-            output = StageInput(
-                try axes.axes.makeStage(from: floats, to: floats), size: size, bytesPerPixel: 16, next: output)
+        var (output, rows): (any RowOutput, Range<Int>) = (combiner, rows)
+        for filter in plan.blur.reversed() {
+            let stage = try filter.axes.makeStage(from: floats, to: floats, rows: rows)
+            output = StageInput(stage, size: filter.input, bytesPerPixel: 16, next: output)
+            rows = filter.axes.inputRows(for: rows)
         }
         blur = output
     }
@@ -63,6 +67,12 @@ struct SharpenPlan: Sendable {
     let amount: Float
     /// Differences below it, from 0 to 1, stay as they are.
     let threshold: Float
+
+    /// The rows that these are made of.
+    func inputRows(for rows: Range<Int>) -> Range<Int> {
+        let blurred = blur.reversed().reduce(rows) { $1.axes.inputRows(for: $0) }
+        return min(blurred.lowerBound, rows.lowerBound)..<max(blurred.upperBound, rows.upperBound)
+    }
 
     /// Whether it does with a blur that is rounded to bytes: then a result is at most one level off beside its own rounding.
     var isMild: Bool { amount <= 1 && threshold == 0 }

@@ -39,23 +39,29 @@ struct TransformPass: Sendable {
 
     /// Carries it out.
     ///
-    /// - Parameter layout: of the result, whose alpha is opaque or straight.
+    /// - Parameters:
+    ///   - layout: of the result, whose alpha is opaque or straight.
+    ///   - helpers: threads that take a part of a large picture while they are idle. The result is the same.
     /// - Throws: `limitExceeded` without memory.
-    func run(_ image: Image, to layout: PixelLayout) throws(WebImageError) -> PixelBuffer {
-        let source = Source(image, view)
+    func run(
+        _ image: Image, to layout: PixelLayout, with helpers: TransformProgram.Helpers? = nil
+    ) throws(WebImageError) -> PixelBuffer {
         var pixels: PixelBuffer
         if stages.isEmpty {
-            pixels = try source.copied()
+            pixels = try Source(image, view).copied()
             if image.alpha == .premultiplied { pixels.unpremultiply() }
             if layout != pixels.layout { pixels = layout == .rgba8 ? try pixels.narrowed() : try pixels.widened() }
         } else {
             pixels = try PixelBuffer(size: output, layout: layout)
-            try run(source, into: pixels)
+            try share(bands(helpers), with: helpers) { [pixels] (band) throws(WebImageError) in
+                try run(Source(image, view), into: pixels, band)
+            }
         }
         return try pixels.oriented(by: turn)
     }
 
-    private func run(_ source: Source, into pixels: PixelBuffer) throws(WebImageError) {
+    /// Makes some rows of the result.
+    private func run(_ source: Source, into pixels: PixelBuffer, _ band: PassBand) throws(WebImageError) {
         let isOpaque = stages.last?.isOpaque ?? (source.samples.alpha == .opaque)
         var next: any RowOutput = pixels
         var samples = RowSamples(pixels.layout, isOpaque ? .opaque : .straight)
@@ -65,34 +71,34 @@ struct TransformPass: Sendable {
         for index in stages.indices.dropFirst().reversed() {
             let wasOpaque = stages[index - 1].isOpaque
             let input = staysBytes ? bytes : RowSamples.floats(isOpaque: wasOpaque)
-            next = try makeOutput(stages[index], from: input, to: samples, next: next)
+            next = try makeOutput(stages[index], band.rows[index], from: input, to: samples, next: next)
             samples = input
         }
-        try drive(stages[0], source, to: samples, next)
+        try drive(stages[0], source, band, to: samples, next)
     }
 
     /// What takes rows of floats for a stage.
     private func makeOutput(
-        _ stage: Stage, from input: RowSamples, to samples: RowSamples, next: any RowOutput
+        _ stage: Stage, _ rows: Range<Int>, from input: RowSamples, to samples: RowSamples, next: any RowOutput
     ) throws(WebImageError) -> any RowOutput {
         switch stage.work {
         case .points(let operations):
             return try PointOutput(operations, width: stage.input.width, from: input, to: samples, next: next)
         case .resample(let axes):
-            let work = try axes.makeStage(from: input, to: samples)
+            let work = try axes.makeStage(from: input, to: samples, rows: rows)
             return StageInput(work, size: stage.input, bytesPerPixel: input.bytesPerPixel, next: next)
         case .crop(let x, let y):
             let next = try takingFloats(next, stage, samples)
-            let copy = CopyStage(bytesPerPixel: 16, left: x, top: y, output: stage.output)
+            let copy = CopyStage(bytesPerPixel: 16, left: x, top: y, width: stage.output.width, rows: rows)
             return StageInput(copy, size: stage.input, bytesPerPixel: 16, next: next)
         case .canvas(let plan):
             return CanvasOutput(plan, next: try takingFloats(next, stage, samples))
         case .sharpen(let plan):
             let next = try takingFloats(next, stage, samples)
-            return try SharpenOutput(plan, size: stage.input, isOpaque: stage.isOpaque, next: next)
+            return try SharpenOutput(plan, size: stage.input, rows: rows, isOpaque: stage.isOpaque, next: next)
         case .neighbors(let operation):
             let next = try takingFloats(next, stage, samples)
-            let work = NeighborStage(operation, size: stage.input)
+            let work = NeighborStage(operation, size: stage.input, rows: rows)
             return StageInput(work, size: stage.input, bytesPerPixel: 16, next: next)
         }
     }
@@ -108,53 +114,57 @@ struct TransformPass: Sendable {
 
     /// Feeds the first stage with the rows of the source, which lie in memory: it needs no room for them.
     private func drive(
-        _ stage: Stage, _ source: Source, to samples: RowSamples, _ next: any RowOutput
+        _ stage: Stage, _ source: Source, _ band: PassBand, to samples: RowSamples, _ next: any RowOutput
     ) throws(WebImageError) {
         switch stage.work {
         case .resample(let axes):
-            try axes.makeStage(from: source.samples, to: samples)
+            try axes.makeStage(from: source.samples, to: samples, rows: band.rows[0])
                 .advance(source.rows, available: stage.input.height, into: next)
         case .points(let operations):
-            try load(source, operations, to: samples, next)
+            try load(source, band.source, operations, to: samples, next)
         case .sharpen(let plan) where plan.isMild && source.samples == Self.opaqueBytes && samples == source.samples:
             // Bytes in, bytes out, and the rows as they were lie in memory.
             let output = ByteSharpenOutput(plan, source.rows, size: stage.input, next: next)
-            try feed(plan.blur, source, source.samples, output)
+            try feed(plan.blur, source, band.rows[0], output)
         case .crop, .canvas, .sharpen, .neighbors:
             let floats = RowSamples.floats(isOpaque: source.samples.alpha == .opaque)
-            let first = try makeOutput(stage, from: floats, to: samples, next: next)
-            try load(source, [], to: floats, first)
+            let first = try makeOutput(stage, band.rows[0], from: floats, to: samples, next: next)
+            try load(source, band.source, [], to: floats, first)
         }
     }
 
+    /// - Parameter rows: those of the filters' result that are made.
     private func feed(
-        _ filters: [SizedAxes], _ source: Source, _ samples: RowSamples, _ output: any RowOutput
+        _ filters: [SizedAxes], _ source: Source, _ rows: Range<Int>, _ output: any RowOutput
     ) throws(WebImageError) {
-        var next = output
+        let samples = source.samples
+        var (next, rows) = (output, rows)
         for filter in filters.dropFirst().reversed() {
-            let stage = try filter.axes.makeStage(from: samples, to: samples)
+            let stage = try filter.axes.makeStage(from: samples, to: samples, rows: rows)
             next = StageInput(stage, size: filter.input, bytesPerPixel: samples.bytesPerPixel, next: next)
+            rows = filter.axes.inputRows(for: rows)
         }
         guard let first = filters.first else { return }
-        try first.axes.makeStage(from: samples, to: samples)
+        try first.axes.makeStage(from: samples, to: samples, rows: rows)
             .advance(source.rows, available: first.input.height, into: next)
     }
 
     private func load(
-        _ source: Source, _ operations: [any PointOperation], to samples: RowSamples, _ next: any RowOutput
+        _ source: Source, _ rows: Range<Int>, _ operations: [any PointOperation], to samples: RowSamples,
+        _ next: any RowOutput
     ) throws(WebImageError) {
         let runner = PointRunner(operations, width: source.size.width)
         // Rows that nothing changes are copied together: most of a picture that gets round corners.
         let copies = samples == source.samples || (samples.kind == source.samples.kind && samples.alpha == .straight)
         let whole = copies && samples.kind != .floats ? next as? PixelBuffer : nil
-        var y = 0
-        while y < source.size.height {
+        var y = rows.lowerBound
+        while y < rows.upperBound {
             if let whole, source.rows.bytesPerRow == whole.bytesPerRow, source.samples.alpha != .premultiplied {
                 let first = y
-                while y < source.size.height, !runner.changes(row: y) { y += 1 }
+                while y < rows.upperBound, !runner.changes(row: y) { y += 1 }
                 whole.row(first).copyMemory(
                     from: source.rows.address(of: first), byteCount: (y - first) * whole.bytesPerRow)
-                if y == source.size.height { break }
+                if y == rows.upperBound { break }
             }
             let target = try next.row(y)
             runner.apply(y: y, from: source.rows.address(of: y), source.samples, to: target, samples.kind)

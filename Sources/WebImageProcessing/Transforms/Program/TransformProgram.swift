@@ -20,6 +20,24 @@ package struct TransformProgram: Sendable {
         case rest([ImageTransform])
     }
 
+    /// Threads that take a part of a large picture while they are idle.
+    package struct Helpers: Sendable {
+        /// So many bands for each thread, so that none waits long for another one.
+        static let bandsPerThread = 2
+
+        let threads: any IdleThreads
+        /// From so many pixels on, those of the source and those of the result together, another thread pays.
+        let leastPixels: Double
+        /// How much of the source all bands together may read twice, in parts of it.
+        let mostRepeated: Double
+
+        package init(_ threads: any IdleThreads, leastPixels: Double = 1_000_000, mostRepeated: Double = 0.05) {
+            self.threads = threads
+            self.leastPixels = leastPixels
+            self.mostRepeated = mostRepeated
+        }
+    }
+
     let parts: [Part]
     /// The size of the result; nil where pixels decide it.
     package let output: PixelSize?
@@ -72,9 +90,11 @@ package struct TransformProgram: Sendable {
 
     /// Carries it out on this thread.
     ///
-    /// - Parameter image: upright, of the size that the program was made for.
+    /// - Parameters:
+    ///   - image: upright, of the size that the program was made for.
+    ///   - helpers: threads that take a part of a large picture while they are idle. The result is the same.
     /// - Throws: `limitExceeded` without memory, and what a closure of somebody's throws.
-    package func run(_ image: Image) throws(WebImageError) -> Image {
+    package func run(_ image: Image, with helpers: Helpers? = nil) throws(WebImageError) -> Image {
         let layout = image.layout
         var image = image
         for (index, part) in parts.enumerated() {
@@ -83,7 +103,8 @@ package struct TransformProgram: Sendable {
                 var info = image.info
                 info.alpha = isOpaque ? .opaque : .straight
                 if pass.turn != .up { info.metadata = info.metadata.turned(by: pass.turn) }
-                image = Image(pixels: try pass.run(image, to: layoutBehind(index, layout)), info: info)
+                let pixels = try pass.run(image, to: layoutBehind(index, layout), with: helpers)
+                image = Image(pixels: pixels, info: info)
             case .whole(let operation):
                 if !operation.takesDeepPixels { image = try image.with(layout: layout) }
                 image = try operation.apply(image)
@@ -91,7 +112,7 @@ package struct TransformProgram: Sendable {
                 let program = try TransformProgram(
                     rest, size: image.size, isOpaque: image.alpha == .opaque, original: image.info.originalDisplaySize,
                     limits: limits)
-                image = try program.run(image)
+                image = try program.run(image, with: helpers)
             }
         }
         return try image.with(layout: layout)

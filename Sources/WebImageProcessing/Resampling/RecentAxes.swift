@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The windows that were made last: the frames of an animation, and pictures of one size, are scaled alike.
+/// The weights that were made last: the frames of an animation, and pictures of one size, are scaled alike.
 ///
 /// Thread-safe. Holds a few, and none that is large.
-final class RecentWindows: Sendable {
+final class RecentAxes: Sendable {
     struct Key: Hashable {
         var input: Int
         var start: Double
@@ -17,15 +17,16 @@ final class RecentWindows: Sendable {
     /// In weights; what is larger takes longer to use than to make.
     private static let longest = 32 << 10
 
-    private let recent = Mutex<[(key: Key, windows: ResampleWindows<Double>)]>([])
+    private let recent = Mutex<[(key: Key, axis: ResampleAxis)]>([])
 
-    func windows(_ key: Key) -> ResampleWindows<Double> {
-        let known = recent.withLock { recent in recent.first { $0.key == key }?.windows }
+    func axis(_ key: Key) -> ResampleAxis {
+        let known = recent.withLock { recent in recent.first { $0.key == key }?.axis }
         if let known { return known }
-        let fresh = ResampleWindows(
-            input: key.input, start: key.start, length: key.length, output: key.output, filter: key.filter,
-            within: key.bounds)
-        if fresh.weightCount <= Self.longest {
+        let fresh = ResampleAxis(
+            ResampleWindows(
+                input: key.input, start: key.start, length: key.length, output: key.output, filter: key.filter,
+                within: key.bounds))
+        if fresh.windows.weightCount <= Self.longest {
             recent.withLock { recent in
                 if recent.count >= Self.capacity { recent.removeLast() }
                 recent.insert((key, fresh), at: 0)

@@ -1,0 +1,96 @@
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+/// A part of a pass: rows of its result, and what they are made of.
+struct PassBand: Sendable {
+    /// For each stage the rows that it makes.
+    let rows: [Range<Int>]
+    /// The rows of the source that the first stage takes.
+    let source: Range<Int>
+}
+
+extension TransformPass {
+    /// The bands that idle threads may take a part of; one when there are none, or nothing is gained.
+    func bands(_ helpers: TransformProgram.Helpers?) -> [PassBand] {
+        let whole = band(0..<output.height)
+        let pixels = view.width * view.height + Double(output.width) * Double(output.height)
+        guard let helpers, canBeParted, takesLong, output.height > 1, pixels >= helpers.leastPixels else {
+            return [whole]
+        }
+        let idle = helpers.threads.idleCount
+        guard idle > 0 else { return [whole] }
+        let most = (1 + idle) * TransformProgram.Helpers.bandsPerThread
+        let middle = output.height / 2
+        let shared = band(0..<middle).source.upperBound - band(middle..<output.height).source.lowerBound
+        let allowed = helpers.mostRepeated * view.height / Double(max(shared, 1))
+        let count = min(most, output.height, 1 + Int(min(allowed, Double(most))))
+        let edges = (0...count).map { output.height * $0 / count }
+        return (0..<count).map { band(edges[$0]..<edges[$0 + 1]) }
+    }
+
+    /// - Parameter rows: of the result; at least one.
+    private func band(_ rows: Range<Int>) -> PassBand {
+        var made: [Range<Int>] = []
+        var rows = rows
+        for stage in stages.reversed() {
+            made.append(rows)
+            rows = stage.inputRows(for: rows)
+        }
+        return PassBand(rows: made.reversed(), source: rows)
+    }
+
+    /// Calls `body` for each band, on this thread and on idle ones.
+    ///
+    /// - Throws: what `body` throws for one of them.
+    func share(
+        _ bands: [PassBand], with helpers: TransformProgram.Helpers?,
+        _ body: @escaping @Sendable (PassBand) throws(WebImageError) -> Void
+    ) throws(WebImageError) {
+        guard bands.count > 1, let helpers else {
+            for band in bands { try body(band) }
+            return
+        }
+        let failure = Guarded<WebImageError?>(nil)
+        helpers.threads.share(bands.count) { index in
+            do throws(WebImageError) { try body(bands[index]) } catch { failure.withLock { $0 = error } }
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    /// Memory is not read faster by two threads: what takes little more than that would cost more and gain nothing.
+    private var takesLong: Bool {
+        let points = stages.flatMap { stage -> [any PointOperation] in
+            if case .points(let operations) = stage.work { operations } else { [] }
+        }
+        return points.count > 1 || points.contains(where: \.takesLong) || stages.contains(where: \.looksAround)
+    }
+
+    /// What lies on a larger canvas is small, as a rule, and its bands would not all have rows of the picture.
+    private var canBeParted: Bool {
+        stages.allSatisfy { if case .canvas = $0.work { false } else { true } }
+    }
+}
+
+extension TransformPass.Stage {
+    /// Whether it makes a pixel of several ones.
+    fileprivate var looksAround: Bool {
+        switch work {
+        case .resample, .sharpen, .neighbors: true
+        case .crop, .points, .canvas: false
+        }
+    }
+
+    /// The rows of the input that these rows of the result are made of.
+    fileprivate func inputRows(for rows: Range<Int>) -> Range<Int> {
+        switch work {
+        case .resample(let axes): axes.inputRows(for: rows)
+        case .crop(_, let y): rows.lowerBound + y..<rows.upperBound + y
+        case .points: rows
+        case .canvas: 0..<input.height
+        case .sharpen(let plan): plan.inputRows(for: rows)
+        case .neighbors(let operation):
+            max(rows.lowerBound - operation.reach, 0)..<min(rows.upperBound + operation.reach, input.height)
+        }
+    }
+}
