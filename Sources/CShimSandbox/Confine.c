@@ -115,7 +115,7 @@ static int lock_files(int options, int *version) {
 
 /* Calls that every decoder may make, those of a picture's way first. */
 static const int allowed[] = {
-    SYS_recvfrom, SYS_sendmsg, SYS_futex, SYS_munmap, SYS_madvise, SYS_brk, SYS_mremap, SYS_ppoll, SYS_exit_group, SYS_exit,
+    SYS_recvmsg, SYS_sendmsg, SYS_recvfrom, SYS_futex, SYS_munmap, SYS_madvise, SYS_brk, SYS_mremap, SYS_ppoll, SYS_exit_group, SYS_exit,
     SYS_rt_sigreturn, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_sigaltstack, SYS_restart_syscall, SYS_clock_gettime,
     SYS_clock_getres, SYS_clock_nanosleep, SYS_nanosleep, SYS_gettimeofday, SYS_getpid, SYS_gettid, SYS_getrandom,
     SYS_sched_yield, SYS_sched_getaffinity, SYS_getcpu, SYS_sysinfo, SYS_uname, SYS_getrusage, SYS_set_robust_list,

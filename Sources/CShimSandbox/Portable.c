@@ -47,8 +47,25 @@ int wi_message_send(int socket, const void *bytes, size_t count, int millisecond
 
 void wi_message_set_patience(int socket, int milliseconds) { (void)socket, (void)milliseconds; }
 
-long wi_message_receive(int socket, void *bytes, size_t capacity, int microseconds) {
-    (void)socket, (void)bytes, (void)capacity, (void)microseconds;
+int wi_message_send_file(int socket, const void *bytes, size_t count, int file, int milliseconds) {
+    (void)socket, (void)bytes, (void)count, (void)file, (void)milliseconds;
+    return ENOSYS;
+}
+
+int64_t wi_file_size(int file) {
+    (void)file;
+    return -1;
+}
+
+const void *wi_worker_map_file(int file, size_t count) {
+    (void)file, (void)count;
+    return NULL;
+}
+
+void wi_worker_unmap_file(const void *bytes, size_t count) { (void)bytes, (void)count; }
+
+long wi_message_receive(int socket, void *bytes, size_t capacity, int microseconds, int *file) {
+    (void)socket, (void)bytes, (void)capacity, (void)microseconds, (void)file;
     return WI_MESSAGE_CLOSED;
 }
 

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -180,6 +181,11 @@ int wi_worker_imitate(size_t shared, wi_worker *worker) {
     return ends[1];
 }
 
+int64_t wi_file_size(int file) {
+    struct stat facts;
+    return fstat(file, &facts) == 0 ? (int64_t)facts.st_size : -1;
+}
+
 void wi_end_of_packets(int socket) { shutdown(socket, SHUT_WR); }
 
 void wi_close(int file) { close(file); }
@@ -242,9 +248,13 @@ const char *wi_signal_name(int number) {
 
 /* MARK: Messages */
 
-int wi_message_send(int socket, const void *bytes, size_t count, int milliseconds) {
-    struct iovec part = {(void *)bytes, count};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+/* Room for one descriptor beside a packet. */
+typedef union {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof(int))];
+} file_beside;
+
+static int send_message(int socket, struct msghdr message, int milliseconds) {
     int flags = MSG_NOSIGNAL | (milliseconds >= 0 ? MSG_DONTWAIT : 0);
     for (int has_waited = 0; sendmsg(socket, &message, flags) < 0;) {
         if (errno == EINTR) continue;
@@ -255,6 +265,25 @@ int wi_message_send(int socket, const void *bytes, size_t count, int millisecond
         has_waited = 1;
     }
     return 0;
+}
+
+int wi_message_send(int socket, const void *bytes, size_t count, int milliseconds) {
+    struct iovec part = {(void *)bytes, count};
+    return send_message(socket, (struct msghdr){.msg_iov = &part, .msg_iovlen = 1}, milliseconds);
+}
+
+int wi_message_send_file(int socket, const void *bytes, size_t count, int file, int milliseconds) {
+    struct iovec part = {(void *)bytes, count};
+    file_beside beside;
+    memset(&beside, 0, sizeof beside);
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.room, .msg_controllen = sizeof beside.room};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof file);
+    memcpy(CMSG_DATA(head), &file, sizeof file);
+    return send_message(socket, message, milliseconds);
 }
 
 void wi_message_set_patience(int socket, int milliseconds) {
@@ -268,16 +297,31 @@ static int64_t nanoseconds_now(void) {
     return time.tv_sec * 1000000000ll + time.tv_nsec;
 }
 
-long wi_message_receive(int socket, void *bytes, size_t capacity, int microseconds) {
-    /* Without room for descriptors: such as a worker might send are closed by the kernel. */
+/* Without room for a descriptor such as is sent is closed by the kernel. */
+static ssize_t receive(int socket, void *bytes, size_t capacity, int flags, int *file) {
+    if (file == NULL) return recv(socket, bytes, capacity, flags);
+    struct iovec part = {bytes, capacity};
+    file_beside beside;
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.room, .msg_controllen = sizeof beside.room};
+    *file = -1;
+    ssize_t count = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
+    struct cmsghdr *head = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+    if (head != NULL && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof *file)) {
+        memcpy(file, CMSG_DATA(head), sizeof *file);
+    }
+    return count;
+}
+
+long wi_message_receive(int socket, void *bytes, size_t capacity, int microseconds, int *file) {
     ssize_t count = -1;
     if (microseconds > 0) {
         int64_t end = nanoseconds_now() + microseconds * 1000ll;
         do {
-            count = recv(socket, bytes, capacity, MSG_DONTWAIT);
+            count = receive(socket, bytes, capacity, MSG_DONTWAIT, file);
         } while (count < 0 && errno == EAGAIN && nanoseconds_now() < end);
     }
-    if (count < 0) count = recv(socket, bytes, capacity, 0);
+    if (count < 0) count = receive(socket, bytes, capacity, 0, file);
     if (count > 0) return count;
     return count < 0 && (errno == EAGAIN || errno == EINTR) ? WI_MESSAGE_NONE : WI_MESSAGE_CLOSED;
 }

@@ -30,6 +30,10 @@ public protocol ImageCoder: Sendable {
     /// Such decodes begin when all bytes are there, and never take all threads. Default false.
     var decodesInOneCall: Bool { get }
 
+    /// Whether nothing of a picture is decoded before all bytes are there, since its parts may lie in any order: they are then
+    /// not put together twice. Default false.
+    var needsWholeFile: Bool { get }
+
     /// Whether the time of a decode goes by the number of its pixels alone, so that a small picture of one scan cannot take long
     /// whatever its bytes are. A task that asks for one whose bytes are at hand then decodes it itself, and no other thread is
     /// woken. Default false.
@@ -90,6 +94,7 @@ extension ImageCoder {
     public var losslessFormats: Set<ImageFormat> { [] }
 
     public var decodesInOneCall: Bool { false }
+    public var needsWholeFile: Bool { false }
 
     public var timeGoesByPixels: Bool { false }
     public var readsPages: Bool { false }

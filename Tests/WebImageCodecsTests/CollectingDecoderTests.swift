@@ -50,7 +50,7 @@ import WebImageTesting
         do throws(WebImageError) {
             let decoder = try makeDecoder(bytes, options) { (_) throws(WebImageError) in DecodePlan(sink: sink) }
             guard let collecting = decoder as? any CollectingDecoder else { return result }
-            _ = try collecting.push(file: Array(bytes.prefix(count)))
+            _ = try collecting.push(whole: WholeFile(Array(bytes.prefix(count))))
             try bytes.dropFirst(count).withUnsafeBufferPointer { rest throws(WebImageError) in
                 _ = try decoder.push(UnsafeRawBufferPointer(rest))
             }

@@ -84,13 +84,20 @@ enum { WI_MESSAGE_NONE = -1, WI_MESSAGE_CLOSED = -2 };
    milliseconds: how long to wait then; -1: for ever. */
 int wi_message_send(int socket, const void *bytes, size_t count, int milliseconds);
 
+/* The same with an open file, of which the other end gets a descriptor of its own. */
+int wi_message_send_file(int socket, const void *bytes, size_t count, int file, int milliseconds);
+
 /* How long wi_message_receive waits. */
 void wi_message_set_patience(int socket, int milliseconds);
 
 /* The next packet, cut at the capacity: its length, or WI_MESSAGE_NONE when there was none for so long (or a signal came), or
    WI_MESSAGE_CLOSED.
-   microseconds: for so long it is looked for again and again before the thread sleeps. */
-long wi_message_receive(int socket, void *bytes, size_t capacity, int microseconds);
+   microseconds: for so long it is looked for again and again before the thread sleeps.
+   file: the descriptor that came with it, or -1; NULL: such as come are closed. */
+long wi_message_receive(int socket, void *bytes, size_t capacity, int microseconds, int *file);
+
+/* How long a file is now, or -1. */
+int64_t wi_file_size(int file);
 
 /* MARK: In a worker */
 
@@ -103,6 +110,11 @@ typedef struct {
 
 /* Maps the shared memory. NULL when that fails. */
 void *wi_worker_map(size_t *size);
+
+/* Maps the first `count` bytes of a file, to be read only, and closes it. NULL when that fails, or there are fewer. Where the file
+   is made shorter later, touching what is gone ends the process (SIGBUS). */
+const void *wi_worker_map_file(int file, size_t count);
+void wi_worker_unmap_file(const void *bytes, size_t count);
 
 /* Takes everything away from this process that decoding does not need. There must be one thread.
    Gives 0, or an errno when something failed that the kernel has. */

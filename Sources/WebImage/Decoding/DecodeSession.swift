@@ -2,6 +2,7 @@ import Synchronization
 import WebImageCodecs
 import WebImageCore
 import WebImageDownload
+import WebImageSystem
 
 /// One decoder that follows a byte log and gives its rows to every picture that can be made from them.
 ///
@@ -59,6 +60,11 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
                 case .chunk(let chunk):
                     reading.offset = chunk.range.upperBound
                     if !work.isComplete { try push(chunk) }
+                    if work.decoder == nil, hold.waitsForEnd, reading.log.end == nil {
+                        restart()
+                        pace.meter.end(at: service.clock.now)
+                        return waitForBytes()
+                    }
                     try feedAnimations()
                     showFirstFrames()
                     showProgress()
@@ -101,13 +107,7 @@ extension DecodeSession {
             return head.count
         }
         guard try openDecoder(isLast: false) else { return }
-        if let collecting = work.decoder as? any CollectingDecoder, let file = try wholeFile(from: chunk) {
-            reading.prefix = []
-            reading.offset = file.count
-            try checkpoint()
-            if case .complete = try collecting.push(file: file) { work.isComplete = true }
-            return
-        }
+        if try pushWhole(chunk) { return }
         if isFirst {
             reading.prefix = []
             return try chunk.withUnsafeBytes { bytes in try push(bytes) }
@@ -116,11 +116,31 @@ extension DecodeSession {
         try chunk.withUnsafeBytes { bytes in try push(UnsafeRawBufferPointer(rebasing: bytes.dropFirst(head))) }
     }
 
-    /// All bytes as one array, where they came as one, or a decode in one call wants them all.
-    private func wholeFile(from first: ByteChunk) throws(WebImageError) -> [UInt8]? {
-        if let array = first.wholeArray { return array }
-        guard hold.turn.isTaken, first.range.lowerBound == 0, case .complete? = reading.log.end else { return nil }
-        return try reading.log.collect()
+    /// Gives a decoder that keeps all bytes all of them at once: the array or the file that has them.
+    ///
+    /// - Returns: false where it gets them one after the other.
+    private func pushWhole(_ first: ByteChunk) throws(WebImageError) -> Bool {
+        guard let decoder = work.decoder as? any CollectingDecoder else { return false }
+        let isThere: Bool
+        if case .complete? = reading.log.end { isThere = first.range.lowerBound == 0 } else { isThere = false }
+        let result: DecodeState
+        try checkpoint()
+        if isThere, let far = decoder as? any FileReadingDecoder, let file = reading.log.localFile {
+            reading.offset = file.byteCount
+            result = try far.push(file: file)
+        } else if let array = first.wholeArray {
+            reading.offset = array.count
+            result = try decoder.push(whole: WholeFile(array))
+        } else if isThere, hold.turn.isTaken || hold.hasWaitedForWhole {
+            let array = try reading.log.collect()
+            reading.offset = array.count
+            result = try decoder.push(whole: WholeFile(array))
+        } else {
+            return false
+        }
+        reading.prefix = []
+        if case .complete = result { work.isComplete = true }
+        return true
     }
 
     /// Gives animations all bytes so far, from the first on: they begin when the header is known.
@@ -160,6 +180,11 @@ extension DecodeSession {
         if format == nil, !isLast, reading.prefix.count < ImageFormat.sniffingLength { return false }
         let coder = try chooseCoder(for: format)
         if hold.place == .ofCaller, !coder.timeGoesByPixels { throw tooLargeForCaller() }
+        if coder.needsWholeFile, reading.log.end == nil {
+            hold.waitsForEnd = true
+            hold.hasWaitedForWhole = true
+            return false
+        }
         if coder.decodesInOneCall, !hold.turn.isTaken {
             hold.turn = .needed
             hold.needsVectorTurn = coder.decodableFormats.contains(where: \.isVector)

@@ -82,8 +82,11 @@ struct SessionHold {
     var memory: Int?
     /// What is laid down while there are no bytes to decode; see ``Admission/park(_:_:_:)``.
     var parked: Int?
-    /// True once others needed its memory more: it then decodes when all bytes are there, in one go.
+    /// True once others needed its memory more, or where the coder wants all bytes: it then decodes when they are there, in one
+    /// go.
     var waitsForEnd = false
+    /// Whether that is for the coder's sake.
+    var hasWaitedForWhole = false
     /// True when the plan found no memory: the decoder then ends, and begins anew when there is some.
     var waitsForMemory = false
     /// Where it runs.

@@ -39,7 +39,7 @@
             return state
         }
 
-        func push(file whole: [UInt8]) throws(WebImageError) -> DecodeState {
+        func push(whole: WholeFile) throws(WebImageError) -> DecodeState {
             try file.bytes.take(whole)
             try advance()
             return state

@@ -48,7 +48,7 @@
             return state
         }
 
-        func push(file: [UInt8]) throws(WebImageError) -> DecodeState {
+        func push(whole file: WholeFile) throws(WebImageError) -> DecodeState {
             try bytes.take(file)
             try advance()
             return state

@@ -143,6 +143,15 @@ final class DecoderProcess: @unchecked Sendable {
         }
     }
 
+    /// Sends a message at once, with a file that the worker reads by itself.
+    func send(
+        _ ask: WorkerAsk, _ session: UInt32, _ bytes: [UInt8], file: HeldFile, _ checkpoint: Checkpoint?
+    ) throws(Failure) {
+        try sending(checkpoint) { (wait) throws(MessageSocket.Failure) in
+            try socket.send(ask.rawValue, session, bytes, file: file.descriptor, wait)
+        }
+    }
+
     /// Sends what was put.
     func flush(_ checkpoint: Checkpoint?) throws(Failure) {
         try sending(checkpoint) { (wait) throws(MessageSocket.Failure) in try socket.flush(wait) }

@@ -32,7 +32,7 @@ final class DecoderWorker {
     /// Milliseconds without a message after which it gives memory back.
     private static let restlessness: Int32 = 1000
 
-    private let socket = MessageSocket(Int32(WI_WORKER_SOCKET), patience: DecoderWorker.restlessness)
+    private let socket = MessageSocket(Int32(WI_WORKER_SOCKET), patience: DecoderWorker.restlessness, takesFiles: true)
     private let memory: SharedMemory
     private let coders: [any ImageCoder]
     private let positions = RingPositions()
@@ -98,6 +98,13 @@ final class DecoderWorker {
                 (decoder) throws(WebImageError) in
                 try decoder.push(bytes)
             }
+        case .file:
+            let file = wholeFile(byteCount: value(message))
+            call { (decoder) throws(WebImageError) in
+                try push(file, to: decoder)
+            } animation: { (_) throws(WebImageError) in
+                wi_worker_leave(2)
+            }
         case .finish:
             call { (decoder) throws(WebImageError) in
                 try decoder.finish()
@@ -122,6 +129,18 @@ final class DecoderWorker {
             let asked: ProfileAsked = value(message)
             tell(.colors, ProfileRead(table: ProfileTable(iccProfile: asked.profile)).wireBytes)
         }
+    }
+
+    /// The file that came with a message.
+    private func wholeFile(byteCount: Int) -> WholeFile? {
+        guard byteCount > 0, let descriptor = socket.takeFile() else { wi_worker_leave(2) }
+        return FileMapping(descriptor: descriptor, byteCount: byteCount).map { WholeFile($0) }
+    }
+
+    private func push(_ file: WholeFile?, to decoder: any ImageDecoder) throws(WebImageError) -> DecodeState {
+        guard let file else { throw WebImageError(.truncatedData, "the file is shorter than it was") }
+        if let collecting = decoder as? any CollectingDecoder { return try collecting.push(whole: file) }
+        return try decoder.push(file.bytes)
     }
 
     // MARK: sessions

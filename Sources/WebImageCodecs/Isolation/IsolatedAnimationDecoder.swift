@@ -19,7 +19,7 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
     }
 
     var beginsWithStill: Bool { state.beginsWithStill }
-    var encodedByteCount: Int { picture.kept.count }
+    var encodedByteCount: Int { picture.byteCount }
     var workingByteCount: Int { picture.isOpen ? state.workingByteCount : 0 }
 
     func releaseWorkingMemory() {
@@ -33,7 +33,7 @@ final class IsolatedAnimationDecoder: AnimationDecoder {
     }
 
     func push(file: [UInt8]) throws(WebImageError) {
-        try picture.keep(file: file)
+        try picture.keep(whole: WholeFile(file))
         try run()
     }
 

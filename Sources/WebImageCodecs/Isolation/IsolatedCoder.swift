@@ -13,6 +13,7 @@ package struct IsolatedCoder: ImageCoder {
     package var losslessFormats: Set<ImageFormat> { coder.losslessFormats }
     package var scalingMargin: Double { coder.scalingMargin }
     package var decodesInOneCall: Bool { coder.decodesInOneCall }
+    package var needsWholeFile: Bool { coder.needsWholeFile }
     package var readsPages: Bool { coder.readsPages }
 
     package func canDecode(_ format: ImageFormat?, prefix: UnsafeRawBufferPointer) -> Bool {

@@ -2,7 +2,7 @@ import WebImageCore
 import WebImageSystem
 
 /// A decoder of a still whose work is done in a process of its own.
-final class IsolatedDecoder: CollectingDecoder {
+final class IsolatedDecoder: FileReadingDecoder {
     /// What was told of the rows, and how many of them the sink has.
     private struct Rows {
         let format: RowFormat
@@ -40,7 +40,12 @@ final class IsolatedDecoder: CollectingDecoder {
         return try pushed()
     }
 
-    func push(file: [UInt8]) throws(WebImageError) -> DecodeState {
+    func push(whole file: WholeFile) throws(WebImageError) -> DecodeState {
+        try picture.keep(whole: file)
+        return try pushed()
+    }
+
+    func push(file: HeldFile) throws(WebImageError) -> DecodeState {
         try picture.keep(file: file)
         return try pushed()
     }

@@ -1,10 +1,11 @@
+import CShimSandbox
 import WebImageCore
 import WebImageSystem
 
 /// A picture in a decoding process: the calls, and what happens when the process is lost.
 ///
-/// All bytes are kept here, so that whatever a worker knows of the picture can be lost: it is begun anew in another one, which
-/// comes to the same point since it gets the same bytes.
+/// All bytes are kept here, or the file that has them, so that whatever a worker knows of the picture can be lost: it is begun
+/// anew in another one, which comes to the same point since it gets the same bytes.
 final class IsolatedPicture {
     /// How it is opened.
     enum Opening {
@@ -26,7 +27,12 @@ final class IsolatedPicture {
     let format: String
     private let kind: WorkerKind
     private let opening: Opening
-    private(set) var kept: [UInt8] = []
+    private var kept: [UInt8] = []
+    /// In place of `kept`, where all bytes came at once.
+    private var whole: WholeFile?
+    /// In place of both: a file that workers read by themselves.
+    private var file: HeldFile?
+    private var hasFile = false
     private var isFinished = false
     private var process: DecoderProcess?
     private var session: UInt32 = 0
@@ -53,19 +59,27 @@ final class IsolatedPicture {
         return 4 * metadata + 16 * max(0, min(options.limits.frames, 1 << 24)) + (1 << 16)
     }
 
+    var byteCount: Int { file?.byteCount ?? whole?.bytes.count ?? kept.count }
+
     func keep(_ bytes: UnsafeRawBufferPointer) throws(WebImageError) {
-        try check(kept.count + bytes.count)
+        try check(byteCount + bytes.count)
+        if let file = whole {
+            kept = Array(file.bytes)
+            whole = nil
+        }
         kept.append(contentsOf: bytes)
     }
 
-    func keep(file: [UInt8]) throws(WebImageError) {
-        guard kept.isEmpty else {
-            return try file.withUnsafeBufferPointer { bytes throws(WebImageError) in
-                try keep(UnsafeRawBufferPointer(bytes))
-            }
-        }
-        try check(file.count)
-        kept = file
+    func keep(whole file: WholeFile) throws(WebImageError) {
+        guard kept.isEmpty, whole == nil else { return try keep(file.bytes) }
+        try check(file.bytes.count)
+        whole = file
+    }
+
+    /// To be called before any bytes were kept.
+    func keep(file: HeldFile) throws(WebImageError) {
+        try check(file.byteCount)
+        self.file = file
     }
 
     private func check(_ count: Int) throws(WebImageError) {
@@ -95,7 +109,7 @@ final class IsolatedPicture {
             if found !== process {
                 process = found
                 sent = 0
-                hasToldEnd = false
+                (hasToldEnd, hasFile) = (false, false)
                 session = 0
             }
             do throws(DecoderProcess.Failure) {
@@ -123,10 +137,16 @@ final class IsolatedPicture {
     }
 
     private func bringUp(_ process: DecoderProcess, _ serve: Serve) throws(DecoderProcess.Failure) {
+        if let file, !hasFile {
+            hasFile = true
+            try process.send(.file, session, file.byteCount.wireBytes, file: file, options.checkpoint)
+            try serve(process, false)
+        }
+        let count = file == nil ? byteCount : 0
         // While the rows of one piece are taken here, the next one is decoded there.
         var unanswered = 0
-        while sent < kept.count || unanswered > 0 {
-            if sent < kept.count, unanswered < SharedMemory.inputPieces {
+        while sent < count || unanswered > 0 {
+            if sent < count, unanswered < SharedMemory.inputPieces {
                 try sendPiece(process)
                 unanswered += 1
             } else {
@@ -144,17 +164,17 @@ final class IsolatedPicture {
     private func sendPiece(_ process: DecoderProcess) throws(DecoderProcess.Failure) {
         let size = SharedMemory.inputCount / SharedMemory.inputPieces
         let piece = InputPiece(
-            offset: process.nextInput * size, count: min(size, kept.count - sent))
+            offset: process.nextInput * size, count: min(size, byteCount - sent))
         process.nextInput = (process.nextInput + 1) % SharedMemory.inputPieces
-        kept.withUnsafeBytes { bytes in
-            if let base = bytes.baseAddress {
-                (process.memory.input + piece.offset).copyMemory(from: base + sent, byteCount: piece.count)
-            }
+        func copy(_ bytes: UnsafeRawBufferPointer) {
+            let target = UnsafeMutableRawBufferPointer(start: process.memory.input + piece.offset, count: piece.count)
+            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[sent..<sent + piece.count]))
         }
+        if let whole { copy(whole.bytes) } else { kept.withUnsafeBytes(copy) }
         try put(.push, piece.wireBytes, to: process)
         sent += piece.count
         // The next one takes a moment.
-        if sent < kept.count { try process.flush(options.checkpoint) }
+        if sent < byteCount { try process.flush(options.checkpoint) }
     }
 
     /// Gives the process back or ends it.
@@ -172,18 +192,26 @@ final class IsolatedPicture {
             }
             // What was only too short is no attack.
             pool.giveBack(process, retires: error.code != .truncatedData && error.code != .cancelled)
-            throw error
+            throw becameShorter ?? error
         case .left(let error):
             pool.end(process, .ended, while: what)
             self.process = nil
             throw error
         case .gone:
             self.process = nil
-            return pool.end(process, .crashed, while: what)
+            let lost = pool.end(process, .crashed, while: what)
+            // Touching what a file has no more ends a process.
+            if let shorter = becameShorter { throw shorter }
+            return lost
         case .nonsense(let words):
             self.process = nil
             return pool.end(process, .crashed, while: what, distrust: words)
         }
+    }
+
+    private var becameShorter: WebImageError? {
+        guard let file, wi_file_size(file.descriptor) < file.byteCount else { return nil }
+        return WebImageError(.truncatedBody, "the file became shorter while it was read")
     }
 
     /// The next that the worker tells.

@@ -43,20 +43,29 @@ final class MessageSocket {
 
     private let file: Int32
     private let patience: Duration
+    private let takesFiles: Bool
     private let buffer: UnsafeMutableRawBufferPointer
     /// What came and was not taken yet.
     private var came = 0..<0
     private var outgoing: [UInt8] = []
+    /// Descriptors that came with packets and were not taken yet.
+    private var files: [Int32] = []
 
-    /// - Parameter patience: milliseconds after which a wait for a message ends without one.
-    init(_ file: Int32, patience: Int32) {
+    /// - Parameters:
+    ///   - patience: milliseconds after which a wait for a message ends without one.
+    ///   - takesFiles: whether the other end may send open files. Such as it sends else are closed.
+    init(_ file: Int32, patience: Int32, takesFiles: Bool = false) {
         self.file = file
+        self.takesFiles = takesFiles
         self.patience = .milliseconds(Int(patience))
         buffer = .allocate(byteCount: Self.longestPacket, alignment: 16)
         wi_message_set_patience(file, patience)
     }
 
-    deinit { buffer.deallocate() }
+    deinit {
+        buffer.deallocate()
+        for file in files { wi_close(file) }
+    }
 
     /// Has a message go with the next packet.
     func put(_ kind: UInt8, _ session: UInt32, _ bytes: [UInt8] = [], _ wait: Wait = .untilTaken) throws(Failure) {
@@ -73,6 +82,18 @@ final class MessageSocket {
         outgoing += bytes[sent...]
     }
 
+    /// Sends a message at once, with an open file.
+    func send(
+        _ kind: UInt8, _ session: UInt32, _ bytes: [UInt8], file: Int32, _ wait: Wait = .untilTaken
+    ) throws(Failure) {
+        try flush(wait)
+        try put(kind, session, bytes, wait)
+        try flush(wait, file: file)
+    }
+
+    /// The next descriptor that came, which is then the caller's to close.
+    func takeFile() -> Int32? { files.isEmpty ? nil : files.removeFirst() }
+
     private func putHead(_ kind: UInt8, _ session: UInt32, _ count: Int, hasMore: Bool) {
         let head = (kind, UInt8(hasMore ? 1 : 0), UInt16(count + 1), session)
         withUnsafeBytes(of: head) { outgoing.append(contentsOf: $0) }
@@ -88,8 +109,9 @@ final class MessageSocket {
 
     /// Sends what was put.
     ///
+    /// - Parameter file: goes with it.
     /// - Throws: `closed`, also when it was given up.
-    func flush(_ wait: Wait = .untilTaken) throws(Failure) {
+    func flush(_ wait: Wait = .untilTaken, file descriptor: Int32? = nil) throws(Failure) {
         guard !outgoing.isEmpty else { return }
         let milliseconds: Int32 =
             switch wait {
@@ -98,7 +120,12 @@ final class MessageSocket {
             case .until: 50
             }
         while true {
-            let result = outgoing.withUnsafeBytes { wi_message_send(file, $0.baseAddress, $0.count, milliseconds) }
+            let result = outgoing.withUnsafeBytes { bytes in
+                if let descriptor {
+                    return wi_message_send_file(file, bytes.baseAddress, bytes.count, descriptor, milliseconds)
+                }
+                return wi_message_send(file, bytes.baseAddress, bytes.count, milliseconds)
+            }
             if result == WI_MESSAGE_NONE, case .until(let isGivenUp) = wait, !isGivenUp() { continue }
             guard result == 0 else { throw .closed }
             outgoing.removeAll(keepingCapacity: true)
@@ -117,8 +144,7 @@ final class MessageSocket {
         var pause = Duration.zero
         while true {
             if came.isEmpty {
-                let count = wi_message_receive(
-                    file, buffer.baseAddress, buffer.count, isSoon ? Self.eagerness : 0)
+                let count = receivePacket(eagerness: isSoon ? Self.eagerness : 0)
                 if count == WI_MESSAGE_NONE {
                     guard message != nil else { return nil }
                     // Behind a first piece the next is on its way, unless the other end is up to something.
@@ -138,6 +164,14 @@ final class MessageSocket {
             guard hasMore else { return whole }
             message = whole
         }
+    }
+
+    private func receivePacket(eagerness: Int32) -> Int {
+        guard takesFiles else { return wi_message_receive(file, buffer.baseAddress, buffer.count, eagerness, nil) }
+        var beside: Int32 = -1
+        let count = wi_message_receive(file, buffer.baseAddress, buffer.count, eagerness, &beside)
+        if beside >= 0 { files.append(beside) }
+        return count
     }
 
     private func takePiece() throws(Failure) -> (

@@ -25,6 +25,8 @@ enum WorkerAsk: UInt8 {
     case close
     /// With ``ProfileAsked``. Concerns no picture.
     case colors
+    /// With how many bytes the file has whose descriptor comes along: all that the picture has. Answered as ``push``.
+    case file
 }
 
 /// What a worker tells.
@@ -59,7 +61,7 @@ enum WorkerTell: UInt8 {
 
 struct WorkerHello: WireValue {
     /// Both ends are nearly always the same file; `webimage-decoder` beside a program may be older.
-    static let currentVersion = 2
+    static let currentVersion = 3
 
     var version = Self.currentVersion
     var hasSeccomp: Bool

@@ -7,8 +7,8 @@
         private(set) var all = UnsafeRawBufferPointer(start: nil, count: 0)
         private var memory: AlignedMemory?
         private var capacity = 0
-        /// What `all` is when the file came whole: held and never changed, so that its memory stays where it is.
-        private var file: [UInt8]?
+        /// What `all` is when the file came whole.
+        private var file: WholeFile?
         private let limits: DecodeLimits
         private let format: ImageFormat
 
@@ -24,10 +24,10 @@
         /// Takes all bytes of a file as they are, without a copy.
         ///
         /// - Throws: `limitExceeded` when there are more than the limit.
-        func take(_ file: [UInt8]) throws(WebImageError) {
-            try limits.check(byteCount: file.count, of: format)
+        func take(_ file: WholeFile) throws(WebImageError) {
+            try limits.check(byteCount: file.bytes.count, of: format)
             self.file = file
-            all = file.withUnsafeBytes { $0 }
+            all = file.bytes
         }
 
         /// - Throws: `limitExceeded` when there are more than the limit, or there is no memory for them.

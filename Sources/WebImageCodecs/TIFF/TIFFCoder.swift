@@ -16,6 +16,7 @@
         package var losslessFormats: Set<ImageFormat> { encodableFormats }
 
         package var readsPages: Bool { true }
+        package var needsWholeFile: Bool { true }
 
         package func makeDecoder(
             _ options: DecodeOptions, plan: @escaping DecodePlanner

@@ -22,7 +22,7 @@
             return .needsBytes
         }
 
-        func push(file: [UInt8]) throws(WebImageError) -> DecodeState {
+        func push(whole file: WholeFile) throws(WebImageError) -> DecodeState {
             try bytes.take(file)
             return .needsBytes
         }

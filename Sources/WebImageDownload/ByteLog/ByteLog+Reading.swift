@@ -1,6 +1,6 @@
 import Synchronization
 package import WebImageCore
-import WebImageSystem
+package import WebImageSystem
 
 extension ByteLog {
     /// What a reader finds at its offset.
@@ -131,6 +131,15 @@ extension ByteLog {
             done += count
         }
         return true
+    }
+
+    /// The file that all bytes of a log that is complete came from; nil where they came from elsewhere, or memory has them all.
+    package var localFile: HeldFile? {
+        state.withLock { state in
+            guard case .complete? = state.end, let file = state.file, file.path != nil, file.files is PosixFileSystem
+            else { return nil }
+            return HeldFile(descriptor: file.descriptor, byteCount: state.count, holder: file)
+        }
     }
 
     /// A copy of all bytes that have arrived; the array itself where they came as one. May read a file.

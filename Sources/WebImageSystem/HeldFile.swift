@@ -1,0 +1,13 @@
+/// A regular file that is open for reading only.
+package struct HeldFile: Sendable {
+    package let descriptor: Int32
+    package let byteCount: Int
+    /// Keeps it open.
+    package let holder: any Sendable & AnyObject
+
+    package init(descriptor: Int32, byteCount: Int, holder: any Sendable & AnyObject) {
+        self.descriptor = descriptor
+        self.byteCount = byteCount
+        self.holder = holder
+    }
+}
