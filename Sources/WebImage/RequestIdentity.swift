@@ -23,16 +23,17 @@ enum RequestIdentity {
         var text = name ?? request.originalURL
         func add(_ part: String, _ value: String) { text += "\(separator)\(part)#\(KeyDigest.hex(value).prefix(32))" }
         if let scope = request.credentialScope { add("who", scope) }
-        for (field, value) in FieldIdentity.all(request.request.options.headers) where !FieldIdentity.isDirective(field)
-        {
-            let name = field.canonicalName
-            add(ownParts.contains(name) ? ":" + name : name, value)
+        if let options = request.request.changedOptions {
+            for (field, value) in FieldIdentity.all(options.value.headers) where !FieldIdentity.isDirective(field) {
+                let name = field.canonicalName
+                add(ownParts.contains(name) ? ":" + name : name, value)
+            }
+            // What a hook makes of the same URL is another original.
+            if let modifier = options.value.requestModifier { add("ask", modifier.name) }
+            if let modifier = options.value.responseModifier { add("answer", modifier.name) }
+            if let decryptor = options.value.decryptor { add("decrypt", decryptor.name) }
+            if let loader = options.value.loader, !request.request.hasUsualLoader { add("load", loader.name) }
         }
-        // What a hook makes of the same URL is another original.
-        if let modifier = request.request.options.requestModifier { add("ask", modifier.name) }
-        if let modifier = request.request.options.responseModifier { add("answer", modifier.name) }
-        if let decryptor = request.request.options.decryptor { add("decrypt", decryptor.name) }
-        if let loader = request.request.options.loader, !request.request.hasUsualLoader { add("load", loader.name) }
         // The name is hashed already.
         return name == nil && text.utf8.count == request.originalURL.utf8.count ? request.originalName : CacheKey(text)
     }

@@ -12,6 +12,9 @@
 
     @inlinable package init() {}
 
+    /// What has the settings once one was changed: reading one of them there copies no other.
+    package var changed: MostlyDefaultBox<Value>? { box }
+
     /// True when nothing was ever changed; false says nothing.
     @inlinable package var isUntouched: Bool { box == nil }
 
@@ -34,7 +37,7 @@
 
 @usableFromInline package final class MostlyDefaultBox<Value: HasDefault>: @unchecked Sendable {
     /// Changed only by the one who holds the only reference.
-    @exclusivity(unchecked) @usableFromInline var value: Value
+    @exclusivity(unchecked) @usableFromInline package var value: Value
 
     @inlinable package init(_ value: Value) { self.value = value }
 }

@@ -1,3 +1,4 @@
+import WebImageCore
 import CSysCrypto
 import WebImageSystem
 
@@ -7,19 +8,19 @@ enum CredentialScope {
     /// All that a request says of who asks; nil when it says nothing.
     ///
     /// A `.netrc` counts by its path: it is read when the request is made.
-    static func of(_ request: borrowing DownloadRequest, _ credentials: BasicCredentials?) -> String? {
+    static func of(_ options: MostlyDefaultBox<DownloadOptions>?, _ credentials: BasicCredentials?) -> String? {
         var parts: [String] = []
         if let credentials {
             parts.append("user:" + digest(credentials.user.utf8))
-        } else if let provider = request.options.credentialProvider {
+        } else if let provider = options?.value.credentialProvider {
             parts.append(of(provider))
-        } else if let file = request.options.netrcFile {
+        } else if let file = options?.value.netrcFile {
             parts.append("netrc:" + digest(file.utf8))
         }
-        if request.options.handlesCookies { parts.append("cookies") }
-        if let certificate = request.options.tls?.clientCertificate { parts.append(of(certificate)) }
+        if options?.value.handlesCookies == true { parts.append("cookies") }
+        if let certificate = options?.value.tls?.clientCertificate { parts.append(of(certificate)) }
         // What nobody vouches for is for those who ask for such.
-        if request.options.tls?.trust == .anyone { parts.append("unverified") }
+        if options?.value.tls?.trust == .anyone { parts.append("unverified") }
         return parts.isEmpty ? nil : parts.joined(separator: " ")
     }
 

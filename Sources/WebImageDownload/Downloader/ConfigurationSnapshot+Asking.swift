@@ -16,19 +16,20 @@ extension ConfigurationSnapshot {
     /// Of one whose modifier was not asked yet (``preparation(of:)``) that is not known.
     package func cacheRequest(for resolved: ResolvedRequest) -> CacheRequest {
         let request = resolved.request
+        let options = request.changedOptions
         let given = fields(of: request)
-        let modifier = resolved.web == nil ? nil : request.options.requestModifier ?? configuration.requestModifier
+        let modifier = resolved.web == nil ? nil : options?.value.requestModifier ?? configuration.requestModifier
         let outgoing = request.prepared?.outgoing
-        var scope = AskerScope(declared: request.options.credentialScope)
+        var scope = AskerScope(declared: options?.value.credentialScope)
         scope.secretHeaders = secretNames
         if scope.declared == nil {
             if let own = resolved.credentialScope { scope.parts.append(own) }
             // Whoever says that he is somebody must know what that one knows.
-            if let secret = resolved.key.credentials ?? request.options.credentialProvider?.secret {
+            if let secret = resolved.key.credentials ?? options?.value.credentialProvider?.secret {
                 scope.parts.append("knows:" + CredentialScope.digest(secret.password.utf8))
             }
             scope.parts += configuration.scopeParts(of: resolved)
-            if let file = request.options.netrcFile {
+            if let file = options?.value.netrcFile {
                 scope.parts.append("netrc:" + CredentialScope.digest(NetrcMark.text(of: file).utf8))
             }
             if let modifier {
@@ -56,21 +57,23 @@ extension ConfigurationSnapshot {
     package func accepts(_ stored: StoredResponse, for request: ResolvedRequest) -> Bool {
         // Of other sources neither is looked at.
         guard request.web != nil else { return true }
-        let statuses = request.request.options.acceptableStatuses ?? configuration.acceptableStatuses
+        let statuses = request.request.changedOptions?.value.acceptableStatuses ?? configuration.acceptableStatuses
         guard statuses.contains(stored.status) else { return false }
-        let types = request.request.options.acceptableContentTypes ?? configuration.acceptableContentTypes
+        let types = request.request.changedOptions?.value.acceptableContentTypes ?? configuration.acceptableContentTypes
         return types?.contains(stored["content-type"]) ?? true
     }
 
     /// Whether a decryptor stands between the bytes that come and those that are read.
     package func decrypts(_ request: ResolvedRequest) -> Bool {
-        request.request.options.decryptor != nil || configuration.decryptor != nil
+        request.request.changedOptions?.value.decryptor != nil || configuration.decryptor != nil
     }
 
     private func cookies(
         of resolved: ResolvedRequest, _ jar: any CookieJar
     ) -> (@Sendable (_ place: String) -> String?)? {
-        guard resolved.request.options.handlesCookies, let url = resolved.web?.text else { return nil }
+        guard resolved.request.changedOptions?.value.handlesCookies == true, let url = resolved.web?.text else {
+            return nil
+        }
         let prepared = resolved.request.prepared
         return { place in
             if !place.isEmpty { return jar.cookies(for: place) }
@@ -82,21 +85,21 @@ extension ConfigurationSnapshot {
 extension DownloadConfiguration {
     /// What the provider, the certificate and the hooks of all requests say of who asks.
     func scopeParts(of resolved: ResolvedRequest) -> [String] {
-        let request = resolved.request
+        let options = resolved.request.changedOptions
         var parts: [String] = []
         let speaksForItself =
-            resolved.key.credentials != nil || request.options.credentialProvider != nil
-            || request.options.netrcFile != nil
-            || (!request.options.headers.isEmpty && request.options.headers[.authorization] != nil)
+            resolved.key.credentials != nil || options?.value.credentialProvider != nil
+            || options?.value.netrcFile != nil
+            || options?.value.headers[.authorization] != nil
         if !speaksForItself, let credentialProvider { parts.append(CredentialScope.of(credentialProvider)) }
-        if request.options.tls == nil, let certificate = tls.clientCertificate {
+        if options?.value.tls == nil, let certificate = tls.clientCertificate {
             parts.append(CredentialScope.of(certificate))
         }
         // Of a request's own hooks the key knows.
-        if request.options.responseModifier == nil, let name = responseModifier?.name {
+        if options?.value.responseModifier == nil, let name = responseModifier?.name {
             parts.append("answer:" + CredentialScope.digest(name.utf8))
         }
-        if request.options.decryptor == nil, let name = decryptor?.name {
+        if options?.value.decryptor == nil, let name = decryptor?.name {
             parts.append("decrypt:" + CredentialScope.digest(name.utf8))
         }
         return parts

@@ -35,9 +35,9 @@ package final class ConfigurationSnapshot: Sendable {
     /// The fields of a request before anybody changes them.
     func fields(of request: borrowing DownloadRequest) -> HTTPFields {
         var fields = configuration.headers
-        if request.options.headers.isEmpty { return fields }
-        for field in request.options.headers { fields[field.name] = nil }
-        fields.append(contentsOf: request.options.headers)
+        guard let own = request.changedOptions?.value.headers, !own.isEmpty else { return fields }
+        for field in own { fields[field.name] = nil }
+        fields.append(contentsOf: own)
         return fields
     }
 }

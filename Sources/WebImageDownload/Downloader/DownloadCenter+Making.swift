@@ -8,7 +8,8 @@ extension DownloadCenter {
         _ snapshot: ConfigurationSnapshot
     ) -> (any Transfer, DecryptingPump?, ByteLog) {
         let log = makeLog(snapshot)
-        let limit = (resolved.request.options.bodyLimit ?? snapshot.bodyLimit).bytes
+        let options = resolved.request.changedOptions
+        let limit = (options?.value.bodyLimit ?? snapshot.bodyLimit).bytes
         let transfer: any Transfer
         if let url = resolved.web {
             transfer = WebTransfer(
@@ -23,7 +24,7 @@ extension DownloadCenter {
                 id: id, source: resolved.source, limit: limit, priority: priority, log: log, files: files,
                 executor: executor, surroundings: surroundings, owner: self)
         }
-        guard let decryptor = resolved.request.options.decryptor ?? snapshot.decryptor else {
+        guard let decryptor = options?.value.decryptor ?? snapshot.decryptor else {
             return (transfer, nil, log)
         }
         let clear = makeLog(snapshot)

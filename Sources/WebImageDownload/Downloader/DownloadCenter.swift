@@ -80,7 +80,7 @@ final class DownloadCenter: TransferOwner {
         _ resolved: ResolvedRequest, by given: ConfigurationSnapshot? = nil, priority: LoadPriority,
         finishesWhenDrained: Bool = false
     ) -> Download {
-        let isMarked = finishesWhenDrained || resolved.request.options.finishesWhenDrained
+        let isMarked = finishesWhenDrained || resolved.request.changedOptions?.value.finishesWhenDrained == true
         let (joined, startable, started, snapshot) = state.withLock { state in
             let joined = join(resolved, given, priority, isMarked, &state)
             // What has become urgent may have a slot that was kept free for such.
@@ -124,7 +124,7 @@ final class DownloadCenter: TransferOwner {
     /// Scheme, host and port of web addresses are looked at with each hop; other sources have none.
     private func refusal(of resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot) -> WebImageError? {
         if resolved.web != nil { return nil }
-        let policy = resolved.request.options.addressPolicy ?? snapshot.configuration.addressPolicy
+        let policy = resolved.request.changedOptions?.value.addressPolicy ?? snapshot.configuration.addressPolicy
         switch resolved.source {
         case .web: return nil
         case .file: return policy?.refusal(scheme: "file")

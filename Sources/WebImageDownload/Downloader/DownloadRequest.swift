@@ -18,6 +18,8 @@ public struct DownloadRequest: Sendable {
     }
     /// ``options``, to be shared with what holds them too.
     package var settings = MostlyDefault<DownloadOptions>()
+    /// ``options``, nil where nobody has changed them. Reading one of them counts no reference of the others.
+    package var changedOptions: MostlyDefaultBox<DownloadOptions>? { settings.changed }
     /// What was found out before the caches were asked; nil: nothing, or not yet.
     package var prepared: PreparedRequest?
     /// Whether the loader is the configuration's for such URLs, which is no part of the identity.

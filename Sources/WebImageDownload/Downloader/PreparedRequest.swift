@@ -34,8 +34,11 @@ struct RequestPreparation: Sendable {
     init?(_ resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot) {
         guard let url = resolved.web, resolved.request.prepared == nil else { return nil }
         request = resolved.request
-        modifier = request.options.requestModifier ?? snapshot.configuration.requestModifier
-        guard modifier != nil || request.options.handlesCookies || request.options.netrcFile != nil else { return nil }
+        let options = request.changedOptions
+        modifier = options?.value.requestModifier ?? snapshot.configuration.requestModifier
+        guard modifier != nil || options?.value.handlesCookies == true || options?.value.netrcFile != nil else {
+            return nil
+        }
         self.url = url
         self.snapshot = snapshot
     }

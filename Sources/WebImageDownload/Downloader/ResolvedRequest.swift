@@ -63,42 +63,45 @@ package final class ResolvedRequest: Sendable {
     }
 
     private static func key(of request: DownloadRequest, from source: DownloadSource) -> Key {
-        var credentials = request.options.credentials
+        let options = request.changedOptions
+        var credentials = options?.value.credentials
         if credentials == nil, case .web(let url) = source { credentials = url.credentials }
         let fingerprint = RequestFingerprint(
             method: request.method.rawValue, name: CacheKey(source.text),
-            fields: FieldIdentity.all(request.options.headers).map { "\($0.name.canonicalName): \($0.value)" },
-            credentialScope: request.options.credentialScope ?? CredentialScope.of(request, credentials))
-        return Key(fingerprint: fingerprint, credentials: credentials, rest: Rest.of(request))
+            fields: FieldIdentity.all(options?.value.headers ?? [:]).map { "\($0.name.canonicalName): \($0.value)" },
+            credentialScope: options?.value.credentialScope ?? CredentialScope.of(options, credentials))
+        return Key(fingerprint: fingerprint, credentials: credentials, rest: Rest.of(request, options))
     }
 }
 
 extension ResolvedRequest.Rest {
     /// Nil for a request that leaves all of it as it is.
-    static func of(_ request: DownloadRequest) -> Self? {
+    static func of(_ request: DownloadRequest, _ changed: MostlyDefaultBox<DownloadOptions>?) -> Self? {
+        if changed == nil, request.body == nil, request.prepared == nil { return nil }
+        let options = changed?.value ?? DownloadOptions()
         let isPlain =
-            request.body == nil && request.options.authentication == .basic && request.options.netrcFile == nil
-            && !request.options.handlesCookies && request.options.tls == nil && request.options.addressPolicy == nil
-            && request.options.bodyLimit == nil && request.options.redirectLimit == nil
-            && request.options.acceptableStatuses == nil
-            && request.options.acceptableContentTypes == nil && request.options.credentialProvider == nil
-            && request.options.requestModifier == nil && request.options.responseModifier == nil
-            && request.options.decryptor == nil
-            && request.options.loader == nil && request.prepared == nil
+            request.body == nil && options.authentication == .basic && options.netrcFile == nil
+            && !options.handlesCookies && options.tls == nil && options.addressPolicy == nil
+            && options.bodyLimit == nil && options.redirectLimit == nil
+            && options.acceptableStatuses == nil
+            && options.acceptableContentTypes == nil && options.credentialProvider == nil
+            && options.requestModifier == nil && options.responseModifier == nil
+            && options.decryptor == nil
+            && options.loader == nil && request.prepared == nil
         if isPlain { return nil }
         let hooks = [
-            request.options.credentialProvider?.name, request.options.requestModifier?.name,
-            request.options.responseModifier?.name,
-            request.options.decryptor?.name, request.options.loader?.name,
+            options.credentialProvider?.name, options.requestModifier?.name,
+            options.responseModifier?.name,
+            options.decryptor?.name, options.loader?.name,
         ]
         return Self(
-            body: request.body, authentication: request.options.authentication, netrcFile: request.options.netrcFile,
-            handlesCookies: request.options.handlesCookies, tls: request.options.tls,
-            addressPolicy: request.options.addressPolicy,
-            bodyLimit: request.options.bodyLimit?.bytes, redirectLimit: request.options.redirectLimit,
-            statuses: request.options.acceptableStatuses, contentTypes: request.options.acceptableContentTypes,
+            body: request.body, authentication: options.authentication, netrcFile: options.netrcFile,
+            handlesCookies: options.handlesCookies, tls: options.tls,
+            addressPolicy: options.addressPolicy,
+            bodyLimit: options.bodyLimit?.bytes, redirectLimit: options.redirectLimit,
+            statuses: options.acceptableStatuses, contentTypes: options.acceptableContentTypes,
             hooks: hooks,
-            secret: request.options.credentialProvider?.secret, prepared: request.prepared)
+            secret: options.credentialProvider?.secret, prepared: request.prepared)
     }
 }
 
@@ -130,8 +133,10 @@ extension ResolvedRequest {
     /// Whether who asks follows from more than the key of its original and the downloader's settings: from a password, a jar's
     /// cookies, a file, or what a modifier sets.
     package var dependsOnMore: Bool {
-        key.credentials != nil || request.options.credentialProvider?.secret != nil || request.options.handlesCookies
-            || request.options.netrcFile != nil || request.options.requestModifier != nil
+        if key.credentials != nil { return true }
+        guard let options = request.changedOptions else { return false }
+        return options.value.credentialProvider?.secret != nil || options.value.handlesCookies
+            || options.value.netrcFile != nil || options.value.requestModifier != nil
     }
 
     /// True for files, paths and `data:` URLs.

@@ -5,7 +5,9 @@ import WebImageCore
 struct TransferPlan: Sendable {
     let url: WebURL
     private let resolved: ResolvedRequest
-    private let snapshot: ConfigurationSnapshot
+    let snapshot: ConfigurationSnapshot
+    /// Nil where the request leaves all of them as they are.
+    private let options: MostlyDefaultBox<DownloadOptions>?
     /// Nil when the request has credentials of its own.
     let provider: CredentialProvider?
 
@@ -13,46 +15,52 @@ struct TransferPlan: Sendable {
         self.url = url
         resolved = request
         self.snapshot = snapshot
-        provider = Self.provider(for: url, request, snapshot)
+        options = request.request.changedOptions
+        provider = Self.provider(for: url, options, snapshot)
     }
 
     var request: DownloadRequest { resolved.request }
-    var configuration: DownloadConfiguration { snapshot.configuration }
-    var addressPolicy: AddressPolicy? { request.options.addressPolicy ?? configuration.addressPolicy }
-    var tls: TLSPolicy { request.options.tls ?? configuration.tls }
-    var requestModifier: RequestModifier? { request.options.requestModifier ?? configuration.requestModifier }
-    var responseModifier: ResponseModifier? { request.options.responseModifier ?? configuration.responseModifier }
+    /// As it was given.
+    var requestedURL: String { resolved.request.url }
+    var addressPolicy: AddressPolicy? { options?.value.addressPolicy ?? snapshot.configuration.addressPolicy }
+    var tls: TLSPolicy { options?.value.tls ?? snapshot.configuration.tls }
+    var requestModifier: RequestModifier? { options?.value.requestModifier ?? snapshot.configuration.requestModifier }
+    var responseModifier: ResponseModifier? {
+        options?.value.responseModifier ?? snapshot.configuration.responseModifier
+    }
+    var handlesCookies: Bool { options?.value.handlesCookies ?? false }
 
     private static func provider(
-        for url: WebURL, _ resolved: ResolvedRequest, _ snapshot: ConfigurationSnapshot
+        for url: WebURL, _ options: MostlyDefaultBox<DownloadOptions>?, _ snapshot: ConfigurationSnapshot
     ) -> CredentialProvider? {
-        let own = resolved.request.options.credentialProvider
+        let own = options?.value.credentialProvider
         guard let provider = own ?? snapshot.configuration.credentialProvider else { return nil }
-        if resolved.request.options.credentials != nil || url.credentials != nil { return nil }
-        if resolved.request.options.headers[.authorization] != nil { return nil }
-        return own == nil && resolved.request.options.netrcFile != nil ? nil : provider
+        if options?.value.credentials != nil || url.credentials != nil { return nil }
+        if options?.value.headers[.authorization] != nil { return nil }
+        return own == nil && options?.value.netrcFile != nil ? nil : provider
     }
 
     func machine(createdAt: Duration, jitter: @escaping @Sendable () -> Double) -> TransferStateMachine {
-        let fields = request.options.headers
+        let fields = options?.value.headers ?? [:]
         let hasFields = !fields.isEmpty
         let chain = RedirectChain(
-            url, method: request.method, limit: request.options.redirectLimit ?? configuration.redirectLimit,
-            allowsHTTP: configuration.allowsRedirectsToHTTP)
+            url, method: resolved.request.method,
+            limit: options?.value.redirectLimit ?? snapshot.configuration.redirectLimit,
+            allowsHTTP: snapshot.configuration.allowsRedirectsToHTTP)
         let rules = TransferStateMachine.Rules(
-            bodyLimit: (request.options.bodyLimit ?? configuration.bodyLimit).bytes,
-            acceptableStatuses: request.options.acceptableStatuses ?? configuration.acceptableStatuses,
-            contentTypes: request.options.acceptableContentTypes ?? configuration.acceptableContentTypes,
-            sendsCredentials: request.options.credentials != nil || url.credentials != nil
-                || request.options.netrcFile != nil || (hasFields && fields[.authorization] != nil)
-                || configuration.proxy.hasCredentials,
+            bodyLimit: (options?.value.bodyLimit ?? snapshot.configuration.bodyLimit).bytes,
+            acceptableStatuses: options?.value.acceptableStatuses ?? snapshot.configuration.acceptableStatuses,
+            contentTypes: options?.value.acceptableContentTypes ?? snapshot.configuration.acceptableContentTypes,
+            sendsCredentials: options?.value.credentials != nil || url.credentials != nil
+                || options?.value.netrcFile != nil || (hasFields && fields[.authorization] != nil)
+                || snapshot.configuration.proxy.hasCredentials,
             mayAskForCredentials: provider != nil,
             takesNotModified: hasFields && (fields[.ifNoneMatch] != nil || fields[.ifModifiedSince] != nil),
             takesParts: hasFields && fields[.range] != nil,
-            retry: request.options.retry ?? configuration.retry, jitter: jitter)
+            retry: options?.value.retry ?? snapshot.configuration.retry, jitter: jitter)
         let clocks = TransferClocks(
-            request.options.deadlines ?? configuration.deadlines, createdAt: createdAt,
-            patience: configuration.queueLimits.spare > 0 ? .seconds(1) : nil)
+            options?.value.deadlines ?? snapshot.configuration.deadlines, createdAt: createdAt,
+            patience: snapshot.configuration.queueLimits.spare > 0 ? .seconds(1) : nil)
         return TransferStateMachine(chain, rules: rules, clocks: clocks)
     }
 
@@ -60,7 +68,7 @@ struct TransferPlan: Sendable {
     func fields(for chain: RedirectChain) -> HTTPFields {
         var fields = snapshot.fields(of: request)
         if !chain.keepsSecrets {
-            for name in configuration.secretHeaders { fields[name] = nil }
+            for name in snapshot.configuration.secretHeaders { fields[name] = nil }
         }
         return fields
     }
@@ -71,20 +79,20 @@ struct TransferPlan: Sendable {
         sent.method = outgoing.method
         sent.headers = outgoing.headers
         if let body = outgoing.body { sent.body = body }
-        var credentials = request.options.credentials ?? chain.firstCredentials
+        var credentials = options?.value.credentials ?? chain.firstCredentials
         if !chain.keepsSecrets { credentials = chain.current.credentials }
         if let credentials { sent.credentials = credentials }
-        if request.options.authentication != .basic { sent.authentication = request.options.authentication }
+        if let scheme = options?.value.authentication, scheme != .basic { sent.authentication = scheme }
         // Its entries are for those who are asked, not for whoever they send us to.
-        if chain.keepsSecrets, let file = request.options.netrcFile { sent.netrcFile = file }
+        if chain.keepsSecrets, let file = options?.value.netrcFile { sent.netrcFile = file }
         // What is tried once the transport may not try again either, nor what is not safe to do twice.
         let isSafe = outgoing.method == .get || outgoing.method == .head
-        let mayRepeat = isSafe && (request.options.retry ?? configuration.retry).retries > 0
+        let mayRepeat = isSafe && (options?.value.retry ?? snapshot.configuration.retry).retries > 0
         if sent.mayRepeat != mayRepeat { sent.mayRepeat = mayRepeat }
-        if let tls = request.options.tls { sent.tls = tls }
+        if let tls = options?.value.tls { sent.tls = tls }
         // Who we are is for the first origin only; whom we trust, and by which keys, is the same everywhere.
         if !chain.keepsSecrets, sent.tls.clientCertificate != nil { sent.tls.clientCertificate = nil }
-        if let policy = request.options.addressPolicy { sent.addressPolicy = policy }
+        if let policy = options?.value.addressPolicy { sent.addressPolicy = policy }
         return sent
     }
 }

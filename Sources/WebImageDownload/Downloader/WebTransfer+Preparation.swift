@@ -70,7 +70,7 @@ extension WebTransfer {
             }
             if !chain.keepsSecrets {
                 let kept = chain.takesModifiersSecrets ? given : nil
-                outgoing.headers.removeSecrets(plan.configuration.secretHeaders, givenIn: kept)
+                outgoing.headers.removeSecrets(plan.snapshot.configuration.secretHeaders, givenIn: kept)
             }
         }
         var credentials = knownCredentials(for: chain)
@@ -80,7 +80,7 @@ extension WebTransfer {
         {
             let question = CredentialQuestion(origin: chain.current.origin, challenge: challenge, rejected: sent)
             credentials = try await surroundings.credentials.credentials(
-                of: provider, for: question, persistence: plan.configuration.credentialPersistence)
+                of: provider, for: question, persistence: plan.snapshot.configuration.credentialPersistence)
         }
         return finished(outgoing, chain, credentials: credentials)
     }
@@ -123,7 +123,7 @@ extension WebTransfer {
         var fields = plan.fields(for: chain)
         // A part that the caller asked for is asked for again as it was.
         if let range, fields[.range] == nil { fields.append(contentsOf: range) }
-        if chain.current.scheme == .https, plan.configuration.allowsHTTP2, fields[.priority] == nil {
+        if chain.current.scheme == .https, plan.snapshot.configuration.allowsHTTP2, fields[.priority] == nil {
             fields[.priority] = priority.field
         }
         var outgoing = OutgoingRequest(
@@ -144,7 +144,7 @@ extension WebTransfer {
     ) -> TransportRequest {
         var request = plan.transportRequest(outgoing, for: chain)
         let cookies =
-            plan.request.options.handlesCookies ? plan.configuration.cookieJar.cookies(for: outgoing.url) : nil
+            plan.handlesCookies ? plan.snapshot.configuration.cookieJar.cookies(for: outgoing.url) : nil
         let hop = hop(of: outgoing, chain, cookies)
         let challenge = state.withLock { state in
             state.record.note(hop, behind: chain.count)
@@ -165,7 +165,7 @@ extension WebTransfer {
             request.headers[.cookie] = own.map { "\($0); \(cookies)" } ?? cookies
         }
         if chain.current.scheme == .https, plan.tls.trust == .anyone {
-            plan.configuration.logger.warning(
+            plan.snapshot.configuration.logger.warning(
                 "certificates are NOT checked: anyone may answer in place of this host",
                 metadata: ["host": "\(chain.current.host)"])
         }
@@ -184,10 +184,10 @@ extension WebTransfer {
 
     /// - Returns: whether the answer redirects, and where it leads to gets other cookies now.
     func takeCookies(of head: ResponseHead) -> Bool {
-        guard plan.request.options.handlesCookies else { return false }
+        guard plan.handlesCookies else { return false }
         let values = head.headers[values: .setCookie]
         if values.isEmpty { return false }
-        let jar = plan.configuration.cookieJar
+        let jar = plan.snapshot.configuration.cookieJar
         let current = state.withLock { $0.machine.chain.current }
         let next = RedirectChain.location(of: head).flatMap { try? current.resolving($0).text }
         let before = next.flatMap { jar.cookies(for: $0) }

@@ -38,7 +38,7 @@ final class WebTransfer: Transfer, TransportReceiver {
             State(
                 machine: plan.machine(createdAt: now, jitter: surroundings.jitter), log: log,
                 record: TransferRecord(createdAt: now),
-                progress: ProgressGate(minimumInterval: plan.configuration.minimumProgressInterval)))
+                progress: ProgressGate(minimumInterval: plan.snapshot.configuration.minimumProgressInterval)))
     }
 
     /// Where the body comes in now.
@@ -299,7 +299,7 @@ final class WebTransfer: Transfer, TransportReceiver {
             return (state.record.metrics, state.machine.received, state.hop.preparation)
         }
         preparation?.cancel()
-        surroundings.events.emitEnd(id, redactedURL(plan.request.url), error, length, metrics)
+        surroundings.events.emitEnd(id, redactedURL(plan.requestedURL), error, length, metrics)
     }
 
     private func emitProgress() {
@@ -310,8 +310,8 @@ final class WebTransfer: Transfer, TransportReceiver {
     }
 
     func emit(_ kind: @autoclosure () -> DownloadEvent.Kind) {
-        surroundings.events.emit(id, redactedURL(plan.request.url), kind())
+        surroundings.events.emit(id, redactedURL(plan.requestedURL), kind())
     }
 
-    private func located(_ error: WebImageError) -> WebImageError { error.at(redactedURL(plan.request.url)) }
+    private func located(_ error: WebImageError) -> WebImageError { error.at(redactedURL(plan.requestedURL)) }
 }

@@ -9,7 +9,7 @@ enum DownloadSource: Sendable {
 
     /// - Throws: `invalidURL`, `unsupportedScheme`.
     init(_ request: borrowing DownloadRequest) throws(WebImageError) {
-        if let loader = request.options.loader {
+        if let loader = request.changedOptions?.value.loader {
             self = .loader(loader, url: request.url)
         } else if request.isPath {
             self = .file(path: try Self.checked(path: request.url))
