@@ -15,17 +15,25 @@ typedef struct wi_colors {
     wi_floats r, g, b;
 } wi_colors;
 
-WI_INLINE void wi_hold(wi_floats *value) {
-    wi_floats zero = {0};
-    *value = __builtin_elementwise_min(__builtin_elementwise_max(*value, zero), zero + 1);
+WI_INLINE void wi_hold(wi_colors *colors, const wi_color_step *step) {
+    const wi_floats zero = {0};
+    if (step->holds_low) {
+        colors->r = __builtin_elementwise_max(colors->r, zero + step->low[0]);
+        colors->g = __builtin_elementwise_max(colors->g, zero + step->low[1]);
+        colors->b = __builtin_elementwise_max(colors->b, zero + step->low[2]);
+    }
+    if (step->holds_high) {
+        colors->r = __builtin_elementwise_min(colors->r, zero + step->high[0]);
+        colors->g = __builtin_elementwise_min(colors->g, zero + step->high[1]);
+        colors->b = __builtin_elementwise_min(colors->b, zero + step->high[2]);
+    }
 }
 
-// `first * r + second * g + third * b + added`, held between 0 and 1.
+// `first * r + second * g + third * b + added`.
 WI_INLINE void wi_weigh(wi_floats *out, const wi_colors *in, const float *weights) {
     *out = in->r * weights[0] + weights[3];
     *out = in->g * weights[1] + *out;
     *out = in->b * weights[2] + *out;
-    wi_hold(out);
 }
 
 #define WI_EACH(c) _Pragma("clang loop unroll(full)") for (int c = 0; c < 3; c++)
@@ -81,7 +89,7 @@ WI_INLINE void wi_raise(wi_colors *colors, float power, int is_brief) {
     }
 }
 
-WI_INLINE void wi_take_steps(wi_colors *colors, const wi_color_step *steps, size_t step_count, int for_bytes) {
+WI_INLINE void wi_take_steps(wi_colors *colors, const wi_color_step *steps, size_t step_count) {
     for (size_t s = 0; s < step_count; s++) {
         const float *values = steps[s].values;
         switch (steps[s].kind) {
@@ -89,22 +97,18 @@ WI_INLINE void wi_take_steps(wi_colors *colors, const wi_color_step *steps, size
             colors->r = colors->r * values[0] + values[3];
             colors->g = colors->g * values[5] + values[7];
             colors->b = colors->b * values[10] + values[11];
-            wi_hold(&colors->r);
-            wi_hold(&colors->g);
-            wi_hold(&colors->b);
+            wi_hold(colors, steps + s);
             break;
         case WI_COLOR_MATRIX: {
             wi_colors in = *colors;
             wi_weigh(&colors->r, &in, values);
             wi_weigh(&colors->g, &in, values + 4);
             wi_weigh(&colors->b, &in, values + 8);
+            wi_hold(colors, steps + s);
             break;
         }
-        case WI_COLOR_POWER:
-            // What steps behind it would make more of is not left out.
-            if (for_bytes && s + 1 == step_count) wi_raise(colors, values[0], 1);
-            else wi_raise(colors, values[0], 0);
-            break;
+        case WI_COLOR_POWER: wi_raise(colors, values[0], 0); break;
+        case WI_COLOR_BRIEF_POWER: wi_raise(colors, values[0], 1); break;
         }
     }
 }
@@ -115,42 +119,77 @@ void wi_run_colors(wi_planes *run, size_t count, const wi_color_step *steps, siz
     for (size_t i = 0; i < count; i += WI_LANES) {
         wi_colors colors = {
             *(const wi_floats *)(run->r + i), *(const wi_floats *)(run->g + i), *(const wi_floats *)(run->b + i)};
-        wi_take_steps(&colors, steps, step_count, 0);
+        wi_take_steps(&colors, steps, step_count);
         *(wi_floats *)(run->r + i) = colors.r;
         *(wi_floats *)(run->g + i) = colors.g;
         *(wi_floats *)(run->b + i) = colors.b;
     }
 }
 
-WI_INLINE void wi_take_steps_8(
-    uint8_t *output, const uint8_t *input, const wi_color_step *steps, size_t step_count, int opaque) {
+WI_INLINE void wi_load_colors(wi_colors *colors, wi_words *alpha, const uint8_t *input, int opaque) {
     wi_words pixels;
     memcpy(&pixels, input, sizeof pixels);
-    wi_words alpha = opaque ? (pixels | 0xFF000000u) & 0xFF000000u : pixels & 0xFF000000u;
+    *alpha = opaque ? (pixels | 0xFF000000u) & 0xFF000000u : pixels & 0xFF000000u;
     // The colours of pixels that cannot be seen must not come to light: they become black.
-    if (!opaque) pixels &= (wi_words)(alpha != 0);
-    const float unit = 1.0f / 255.0f;
-    wi_colors colors = {
-        __builtin_convertvector((wi_ints)(pixels & 255), wi_floats) * unit,
-        __builtin_convertvector((wi_ints)(pixels >> 8 & 255), wi_floats) * unit,
-        __builtin_convertvector((wi_ints)(pixels >> 16 & 255), wi_floats) * unit};
-    wi_take_steps(&colors, steps, step_count, 1);
-    pixels = alpha | (wi_words)__builtin_convertvector(colors.r * 255 + 0.5f, wi_ints);
-    pixels |= (wi_words)__builtin_convertvector(colors.g * 255 + 0.5f, wi_ints) << 8;
-    pixels |= (wi_words)__builtin_convertvector(colors.b * 255 + 0.5f, wi_ints) << 16;
+    if (!opaque) pixels &= (wi_words)(*alpha != 0);
+    colors->r = __builtin_convertvector((wi_ints)(pixels & 255), wi_floats);
+    colors->g = __builtin_convertvector((wi_ints)(pixels >> 8 & 255), wi_floats);
+    colors->b = __builtin_convertvector((wi_ints)(pixels >> 16 & 255), wi_floats);
+}
+
+WI_INLINE void wi_store_colors(uint8_t *output, const wi_colors *colors, const wi_words *alpha) {
+    wi_words pixels = *alpha | (wi_words)__builtin_convertvector(colors->r, wi_ints);
+    pixels |= (wi_words)__builtin_convertvector(colors->g, wi_ints) << 8;
+    pixels |= (wi_words)__builtin_convertvector(colors->b, wi_ints) << 16;
     memcpy(output, &pixels, sizeof pixels);
 }
 
+// Of a whole number of vectors. (A clone that is not declared before may not have vectors as wide.)
+static void wi_color_pixels_8(
+    uint8_t *output, const uint8_t *input, size_t count, const wi_color_step *steps, size_t step_count, int opaque);
+
 WI_CLONES_WIDE
-void wi_color_row_8(
+static void wi_color_pixels_8(
     uint8_t *output, const uint8_t *input, size_t count, const wi_color_step *steps, size_t step_count, int opaque) {
-    size_t i = 0;
-    for (; i + WI_LANES <= count; i += WI_LANES) {
-        wi_take_steps_8(output + 4 * i, input + 4 * i, steps, step_count, opaque);
+    for (size_t i = 0; i < count; i += WI_LANES) {
+        wi_colors colors;
+        wi_words alpha;
+        wi_load_colors(&colors, &alpha, input + 4 * i, opaque);
+        wi_take_steps(&colors, steps, step_count);
+        wi_store_colors(output + 4 * i, &colors, &alpha);
     }
-    if (i == count) return;
+}
+
+#include "curves_x86.h"
+
+// Of a whole number of vectors.
+static void wi_color_vectors_8(
+    uint8_t *output, const uint8_t *input, size_t count, const wi_color_step *steps, size_t step_count,
+    const float *curve, int opaque) {
+#ifdef WI_CURVES
+    if (curve) return wi_curve_pixels_8(output, input, count, steps, step_count, curve, opaque);
+#endif
+    (void)curve;
+    wi_color_pixels_8(output, input, count, steps, step_count, opaque);
+}
+
+int wi_has_color_curves(void) {
+#ifdef WI_CURVES
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+#else
+    return 0;
+#endif
+}
+
+void wi_color_row_8(
+    uint8_t *output, const uint8_t *input, size_t count, const wi_color_step *steps, size_t step_count,
+    const float *curve, int opaque) {
+    size_t whole = count / WI_LANES * WI_LANES;
+    wi_color_vectors_8(output, input, whole, steps, step_count, curve, opaque);
+    if (whole == count) return;
     uint8_t rest[4 * WI_LANES] = {0};
-    memcpy(rest, input + 4 * i, 4 * (count - i));
-    wi_take_steps_8(rest, rest, steps, step_count, opaque);
-    memcpy(output + 4 * i, rest, 4 * (count - i));
+    memcpy(rest, input + 4 * whole, 4 * (count - whole));
+    wi_color_vectors_8(rest, rest, WI_LANES, steps, step_count, curve, opaque);
+    memcpy(output + 4 * whole, rest, 4 * (count - whole));
 }

@@ -50,12 +50,28 @@ void *wi_worker_map(size_t *size) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* Some file systems map nothing. */
+static void *read_file(int file, size_t count) {
+    char *memory = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return MAP_FAILED;
+    size_t done = 0;
+    while (done < count) {
+        ssize_t found = pread(file, memory + done, count - done, (off_t)done);
+        if (found <= 0) break;
+        done += (size_t)found;
+    }
+    if (done == count) return memory;
+    munmap(memory, count);
+    return MAP_FAILED;
+}
+
 const void *wi_worker_map_file(int file, size_t count) {
     struct stat facts;
     void *memory = MAP_FAILED;
     /* The C library's fstat() is a call that looks for files by name. */
     if (count > 0 && syscall(SYS_fstat, file, &facts) == 0 && (uint64_t)facts.st_size >= count) {
         memory = mmap(NULL, count, PROT_READ, MAP_PRIVATE, file, 0);
+        if (memory == MAP_FAILED) memory = read_file(file, count);
     }
     close(file);
     return memory == MAP_FAILED ? NULL : memory;

@@ -113,19 +113,24 @@ typedef enum wi_color_kind {
     WI_COLOR_SCALE = 0,
     /// Each part a sum of all parts, weighted, and of a number.
     WI_COLOR_MATRIX = 1,
-    /// Each part raised to a power above 0, to five digits.
+    /// Each part, from 0 to 1, raised to a power above 0, to five digits.
     WI_COLOR_POWER = 2,
+    /// The same to four digits, which do for bytes.
+    WI_COLOR_BRIEF_POWER = 3,
 } wi_color_kind;
 
 typedef struct wi_color_step {
     wi_color_kind kind;
     /// For red, green and blue: the weights of red, green and blue, and what is added. Of a power: the power.
     float values[12];
+    /// What comes out below or above is held there, where that can happen.
+    float low[3], high[3];
+    int holds_low, holds_high;
 } wi_color_step;
 
 /// Of four rows of five, of which those that say what becomes of alpha and what alpha adds do not count.
 static inline wi_color_step wi_color_matrix(const float *matrix) {
-    wi_color_step step = {WI_COLOR_SCALE, {0}};
+    wi_color_step step = {WI_COLOR_SCALE, {0}, {0, 0, 0}, {1, 1, 1}, 1, 1};
     for (int row = 0; row < 3; row++) {
         for (int part = 0; part < 3; part++) {
             step.values[4 * row + part] = matrix[5 * row + part];
@@ -137,15 +142,28 @@ static inline wi_color_step wi_color_matrix(const float *matrix) {
 }
 
 static inline wi_color_step wi_color_power(float power) {
-    wi_color_step step = {WI_COLOR_POWER, {power}};
+    wi_color_step step = {WI_COLOR_POWER, {power}, {0, 0, 0}, {1, 1, 1}, 0, 0};
     return step;
 }
 
 /// Takes colours through steps that follow each other.
 void wi_run_colors(wi_planes *run, size_t count, const wi_color_step *steps, size_t step_count);
-/// The same of pixels that are opaque, or else straight. `output` and `input` may be the same.
+/// The same of pixels that are opaque, or else straight. The first step takes bytes as they are, and what comes out of the last is
+/// cut off to bytes. `output` and `input` may be the same.
+///
+/// curve: what comes behind the last step, or NULL: see wi_color_curve_index; parts of colours are then at least 2 to the power of
+/// -8, and below 1.
 void wi_color_row_8(
-    uint8_t *output, const uint8_t *input, size_t count, const wi_color_step *steps, size_t step_count, int opaque);
+    uint8_t *output, const uint8_t *input, size_t count, const wi_color_step *steps, size_t step_count,
+    const float *_Nullable curve, int opaque);
+/// Whether this processor takes curves.
+int wi_has_color_curves(void);
+/// A curve has three times 32 numbers: of `numbers[i] + x * (numbers[32 + i] + x * numbers[64 + i])` this is the i that belongs to x,
+/// by three bits of its exponent and two behind the point.
+static inline uint32_t wi_color_curve_index(float x) {
+    union { float number; uint32_t bits; } word = {x};
+    return word.bits >> 21 & 31;
+}
 /// The same where no step mixes the parts of a colour: by tables of 256 bytes for red, for green and for blue.
 void wi_map_row_8(uint8_t *output, const uint8_t *input, size_t count, const uint8_t *tables, int opaque);
 /// Colours by a cube of `side` times `side` times `side` colours of four floats, red changing first; between them as in a

@@ -111,7 +111,8 @@ typedef struct {
 /* Maps the shared memory. NULL when that fails. */
 void *wi_worker_map(size_t *size);
 
-/* Maps the first `count` bytes of a file, to be read only, and closes it. NULL when that fails, or there are fewer. Where the file
+/* Maps the first `count` bytes of a file, to be read only, or reads them where they cannot be mapped, and closes it. NULL when
+   that fails, or there are fewer. Where the file
    is made shorter later, touching what is gone ends the process (SIGBUS). */
 const void *wi_worker_map_file(int file, size_t count);
 void wi_worker_unmap_file(const void *bytes, size_t count);

@@ -92,7 +92,7 @@ final class PointRunner {
     init(_ operations: [any PointOperation], width: Int) {
         self.operations = ColorSteps.gathering(operations)
         let only = self.operations.count == 1 ? self.operations.first as? ColorSteps : nil
-        byteColors = only.map(ByteColors.init)
+        byteColors = only.map { ByteColors($0) }
         self.width = width
     }
 

@@ -1,0 +1,78 @@
+import CPixels
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// The end of a chain that mixes no parts of colours and raises them to a power, as a curve of 32 parabolas.
+///
+/// The parabolas lie at numbers from 1/256 to 1, four for each time that those double: what a part of a colour is from 0 to 1
+/// goes there, so that the steep beginning of a power has the shortest ones.
+struct ColorCurve {
+    /// What a part of a colour is multiplied by, and what is added then.
+    static let scale: Float = 255.0 / 256
+    static let least: Float = 1.0 / 256
+    /// The largest number below 1.
+    static let most = Float(1).nextDown
+    /// Of 255, how far it may be from what it stands for.
+    private static let mostError = 0.03
+    private static let count = 32
+
+    /// As `wi_color_row_8` takes them.
+    let numbers: [Float]
+    /// How many steps it stands for.
+    let stepCount: Int
+
+    /// - Returns: nil where there is no such end, this processor takes no curves, or some parabola would be too far off.
+    init?(endOf steps: [wi_color_step]) {
+        let tail = steps.reversed().prefix { $0.kind != WI_COLOR_MATRIX }.reversed()
+        guard wi_has_color_curves() != 0, tail.contains(where: \.isPower), tail.allSatisfy(\.treatsPartsAlike) else {
+            return nil
+        }
+        /// What is to come out, for the number that goes in.
+        func wanted(_ x: Double) -> Double {
+            255 * tail.reduce((x - Double(Self.least)) / Double(Self.scale)) { $1.value(of: $0) } + 0.5
+        }
+        var numbers = [Float](repeating: 0, count: 3 * Self.count)
+        for octave in -8..<0 {
+            for quarter in 0..<4 {
+                let width = scalbn(0.25, Int32(octave))
+                let start = scalbn(1.0, Int32(octave)) + Double(quarter) * width
+                // Through both ends and the middle, so that one goes on where the last one ended, and black stays black.
+                let ends = [wanted(start), wanted(start + width / 2), wanted(start + width)]
+                let third = (ends[0] - 2 * ends[1] + ends[2]) * 2 / (width * width)
+                let second = (ends[2] - ends[0]) / width - third * (2 * start + width)
+                let first = ends[0] - start * (second + start * third)
+                for part in [0.125, 0.25, 0.375, 0.625, 0.75, 0.875] {
+                    let x = start + part * width
+                    guard abs(first + x * (second + x * third) - wanted(x)) <= Self.mostError else { return nil }
+                }
+                let place = Int(wi_color_curve_index(Float(start)))
+                for (index, number) in [first, second, third].enumerated() {
+                    numbers[index * Self.count + place] = Float(number)
+                }
+            }
+        }
+        self.numbers = numbers
+        stepCount = tail.count
+    }
+}
+
+extension wi_color_step {
+    fileprivate var treatsPartsAlike: Bool {
+        isPower
+            || (1..<3).allSatisfy {
+                factor($0) == factor(0) && added($0) == added(0) && low($0) == low(0) && high($0) == high(0)
+            }
+    }
+
+    /// What it makes of red, and of the others alike.
+    fileprivate func value(of x: Double) -> Double {
+        if isPower { return pow(min(max(x, 0), 1), Double(values.0)) }
+        return min(max(x * Double(factor(0)) + Double(added(0)), Double(low(0))), Double(high(0)))
+    }
+}

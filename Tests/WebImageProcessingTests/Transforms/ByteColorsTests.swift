@@ -1,0 +1,113 @@
+import CPixels
+import Testing
+import WebImageCore
+import WebImageTesting
+
+@testable import WebImageProcessing
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
+/// Chains on colours from bytes to bytes beside the same in numbers of 64 bits: rounded once, at the end.
+@Suite struct ByteColorsTests {
+    private enum Step {
+        case matrix(ColorMatrix)
+        case power(Double)
+
+        var colorStep: wi_color_step? {
+            switch self {
+            case .matrix(let matrix): MatrixOperation(matrix: matrix).colorStep
+            case .power(let power): wi_color_power(Float(power))
+            }
+        }
+
+        func apply(_ color: [Double]) -> [Double] {
+            switch self {
+            case .matrix(let matrix):
+                (0..<3).map { row in
+                    let sum = (0..<3).reduce(Double(matrix.values[5 * row + 4])) {
+                        $0 + Double(matrix.values[5 * row + $1]) * color[$1]
+                    }
+                    return min(max(sum, 0), 1)
+                }
+            case .power(let power): color.map { pow($0, power) }
+            }
+        }
+    }
+
+    private static func random(_ random: inout SeededGenerator) -> Step {
+        switch Int.random(in: 0..<9, using: &random) {
+        case 0: .matrix(.contrast(.random(in: 0.2...3, using: &random)))
+        case 1: .matrix(.brightness(.random(in: -0.5...0.5, using: &random)))
+        case 2: .matrix(.saturation(.random(in: 0...2, using: &random)))
+        case 3: .matrix(.sepia(.random(in: 0...1, using: &random)))
+        case 4: .matrix(.hue(degrees: .random(in: 0...360, using: &random)))
+        case 5: .matrix(.inverted)
+        case 6: .matrix(.gray(.random(in: 0...1, using: &random)))
+        default: .power(.random(in: 0.4...2.5, using: &random))
+        }
+    }
+
+    @Test(arguments: 0..<120) func aChainIsRoundedOnce(seed: Int) throws {
+        var random = SeededGenerator(seed: UInt64(seed))
+        let chain = (0..<Int.random(in: 1...6, using: &random)).map { _ in Self.random(&random) }
+        let steps = ColorSteps(steps: chain.compactMap(\.colorStep))
+        #expect(steps.steps.count == chain.count)
+        // The corners, and what lies between.
+        let count = 700
+        var pixels = [UInt8]((0..<4 * count).map { _ in UInt8.random(in: 0...255, using: &random) })
+        for place in 0..<64 {
+            pixels[4 * place] = UInt8(place % 4 * 85)
+            pixels[4 * place + 1] = UInt8(place / 4 % 4 * 85)
+            pixels[4 * place + 2] = UInt8(place / 16 * 85)
+        }
+        for place in 0..<count { pixels[4 * place + 3] = UInt8([255, 128, 0].randomElement(using: &random) ?? 0) }
+        // A power below 1 is steep at black, where it makes more of what a number of 32 bits leaves out.
+        let allowed = 0.56
+        for (bends, isOpaque) in [(true, true), (true, false), (false, true), (false, false)] {
+            let colors = ByteColors(steps, bends: bends)
+            var made = [UInt8](repeating: 7, count: 4 * count)
+            colors.apply(from: pixels, to: &made, count: count, isOpaque: isOpaque)
+            var worst = 0.0
+            for place in 0..<count {
+                let alpha = isOpaque ? 255 : pixels[4 * place + 3]
+                #expect(made[4 * place + 3] == alpha)
+                let color = (0..<3).map { alpha == 0 ? 0 : Double(pixels[4 * place + $0]) / 255 }
+                let exact = chain.reduce(color) { $1.apply($0) }
+                for part in 0..<3 { worst = max(worst, abs(Double(made[4 * place + part]) - exact[part] * 255)) }
+            }
+            #expect(worst <= allowed, "\(worst) \(bends) \(isOpaque) \(chain)")
+        }
+    }
+
+    /// What follows each other without mixing is one step, and what nothing reaches is not held.
+    @Test func aChainIsAsShortAsItCanBe() throws {
+        func steps(_ chain: [ColorMatrix]) -> [wi_color_step] {
+            ByteColors(ColorSteps(steps: chain.compactMap { MatrixOperation(matrix: $0).colorStep })).steps
+        }
+        let long = steps([.contrast(1.4), .brightness(0.2), .inverted, .saturation(1.5), .sepia(1)])
+        #expect(long.count == 3)
+        #expect(long[0].holds_low == 1 && long[0].holds_high == 1)
+        #expect(long[1].holds_low == 1 && long[1].holds_high == 1)
+        // Sepia makes nothing darker than black.
+        #expect(long[2].holds_low == 0 && long[2].holds_high == 1)
+        let gray = steps([.gray(1)])
+        #expect(gray.count == 1 && gray[0].holds_low == 0 && gray[0].holds_high == 0)
+    }
+
+    @Test func powersBehindAMatrixAreACurve() throws {
+        guard wi_has_color_curves() != 0 else { return }
+        func curve(_ power: Float) -> ColorCurve? {
+            let sepia = MatrixOperation(matrix: .sepia(1)).colorStep
+            return ByteColors(ColorSteps(steps: [sepia, wi_color_power(power)].compactMap { $0 })).curve
+        }
+        #expect(curve(2.2)?.stepCount == 1 && curve(0.9)?.stepCount == 1)
+        // Too steep at black.
+        #expect(curve(0.45) == nil)
+    }
+}
