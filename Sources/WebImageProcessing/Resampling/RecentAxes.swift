@@ -1,4 +1,5 @@
 import Synchronization
+import WebImageSystem
 
 /// The weights that were made last: the frames of an animation, and pictures of one size, are scaled alike.
 ///
@@ -17,7 +18,7 @@ final class RecentAxes: Sendable {
     /// In weights; what is larger takes longer to use than to make.
     private static let longest = 32 << 10
 
-    private let recent = Mutex<[(key: Key, axis: ResampleAxis)]>([])
+    private let recent = Guarded<[(key: Key, axis: ResampleAxis)]>([])
 
     func axis(_ key: Key) -> ResampleAxis {
         let known = recent.withLock { recent in recent.first { $0.key == key }?.axis }
