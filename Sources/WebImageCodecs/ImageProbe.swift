@@ -1,4 +1,5 @@
 package import WebImageCore
+package import WebImageSystem
 
 /// Reads a picture's header from bytes as they come, and no further. Not thread-safe.
 package final class ImageProbe {
@@ -31,6 +32,27 @@ package final class ImageProbe {
     /// Whether further bytes may add to the header; what they add costs no decoding.
     package var mayLearnMore: Bool { decoder?.mayLearnMore ?? false }
 
+    /// Whether nothing is known of a picture that begins with these bytes before all of them are there.
+    package func needsWholeFile(_ first: UnsafeRawBufferPointer) -> Bool {
+        guard decoder == nil, prefix.isEmpty else { return false }
+        return (try? coder(for: first))?.needsWholeFile ?? false
+    }
+
+    /// Takes a whole file, in place of any bytes.
+    ///
+    /// - Parameter first: its first bytes.
+    /// - Returns: false where the decoder reads no files.
+    package func push(_ file: HeldFile, beginningWith first: UnsafeRawBufferPointer) throws(WebImageError) -> Bool {
+        time.begin()
+        defer { time.end() }
+        let made = try makeDecoder(coder(for: first))
+        guard let reading = made as? any FileReadingDecoder else { return false }
+        decoder = reading
+        _ = try reading.push(file: file)
+        try time.check()
+        return true
+    }
+
     /// Takes the next bytes.
     ///
     /// - Returns: the header, as soon as the bytes so far tell it.
@@ -61,17 +83,22 @@ package final class ImageProbe {
     }
 
     private func begin(_ format: ImageFormat?) throws(WebImageError) -> ImageHeader? {
-        let registry = self.registry
-        let options = self.options
         let bytes = prefix
         prefix = []
         return try bytes.withUnsafeBufferPointer { buffer throws(WebImageError) -> ImageHeader? in
             let bytes = UnsafeRawBufferPointer(buffer)
-            let coder = try registry.coder(for: format ?? hint, prefix: bytes)
-            let decoder = try coder.makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
+            let decoder = try makeDecoder(registry.coder(for: format ?? hint, prefix: bytes))
             self.decoder = decoder
             return try push(bytes, into: decoder)
         }
+    }
+
+    private func coder(for first: UnsafeRawBufferPointer) throws(WebImageError) -> any ImageCoder {
+        try registry.coder(for: ImageFormat(sniffing: first) ?? hint, prefix: first)
+    }
+
+    private func makeDecoder(_ coder: any ImageCoder) throws(WebImageError) -> any ImageDecoder {
+        try coder.makeDecoder(options) { (_) throws(WebImageError) in DecodePlan(sink: nil) }
     }
 
     private func push(

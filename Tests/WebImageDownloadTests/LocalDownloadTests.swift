@@ -148,15 +148,16 @@ import WebImageTesting
         #expect(files.count(of: .openTemporary) == 0 && files.count(of: .write) == 0)
         // Another process may read the file itself, but no file that is not one.
         #expect(downloads.allSatisfy { $0.log.localFile == nil })
-        let real = frugal(PosixFileSystem()).download(DownloadRequest(path: path))
-        #expect(real.log.end != nil || real.log.localFile == nil)
-        _ = await real.log.ended()
+        let other = frugal(PosixFileSystem())
+        defer { withExtendedLifetime(other) {} }
+        let real = other.download(DownloadRequest(path: path))
+        #expect(await real.log.ended().name == "complete")
         let file = try #require(real.log.localFile)
         let status = try PosixFileSystem().status(of: file.descriptor)
         #expect(file.byteCount == body.count && status.size == Int64(body.count))
         // What memory has is not read again.
-        let short = frugal(PosixFileSystem()).download(DownloadRequest(path: try write(pattern(5000), to: "short")))
-        _ = await short.log.ended()
+        let short = other.download(DownloadRequest(path: try write(pattern(5000), to: "short")))
+        #expect(await short.log.ended().name == "complete")
         #expect(short.log.localFile == nil)
     }
 

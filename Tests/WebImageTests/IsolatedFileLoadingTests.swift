@@ -28,6 +28,8 @@ import WebImageTesting
             let image = try await bench.manager.image(for: ImageRequest(path: path)).image
             #expect(image.size == noise.size)
             #expect(image.pixels.withBytes { Array($0) } == noise.pixels.withBytes { Array($0) })
+            let details = try await bench.manager.details(for: ImageRequest(path: path))
+            #expect(details.header.size == noise.size && details.byteCount == ByteCount(bytes.count))
             #expect(bench.manager.isolationReport.crashed == 0)
         }
     }

@@ -121,8 +121,7 @@ extension DecodeSession {
     /// - Returns: false where it gets them one after the other.
     private func pushWhole(_ first: ByteChunk) throws(WebImageError) -> Bool {
         guard let decoder = work.decoder as? any CollectingDecoder else { return false }
-        let isThere: Bool
-        if case .complete? = reading.log.end { isThere = first.range.lowerBound == 0 } else { isThere = false }
+        let isThere = if case .complete? = reading.log.end { first.range.lowerBound == 0 } else { false }
         let result: DecodeState
         try checkpoint()
         if isThere, let far = decoder as? any FileReadingDecoder, let file = reading.log.localFile {

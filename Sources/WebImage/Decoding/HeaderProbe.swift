@@ -45,7 +45,11 @@ final class HeaderProbe: @unchecked Sendable {
             while true {
                 switch log.read(at: offset) {
                 case .wait: return resumeWhenReadable()
+                case .chunk(let chunk) where offset == 0 && needsWholeFile(chunk) && log.end == nil:
+                    log.whenEnded { self.executor.run(self.priority) { self.run() } }
+                    return
                 case .chunk(let chunk):
+                    if offset == 0, try takeFile(chunk) { continue }
                     offset = chunk.range.upperBound
                     let header = try chunk.withUnsafeBytes { bytes throws(WebImageError) in try probe.push(bytes) }
                     if let header, !probe.mayLearnMore { return answer(header) }
@@ -62,6 +66,18 @@ final class HeaderProbe: @unchecked Sendable {
         } catch {
             end(error)
         }
+    }
+
+    private func needsWholeFile(_ first: ByteChunk) -> Bool { first.withUnsafeBytes(probe.needsWholeFile) }
+
+    /// Has a decoder that needs all of a local file read it by itself, if it can.
+    private func takeFile(_ first: ByteChunk) throws(WebImageError) -> Bool {
+        guard let file = log.localFile, needsWholeFile(first) else { return false }
+        let isTaken = try first.withUnsafeBytes { bytes throws(WebImageError) in
+            try probe.push(file, beginningWith: bytes)
+        }
+        if isTaken { offset = file.byteCount }
+        return isTaken
     }
 
     /// The body was replaced.
