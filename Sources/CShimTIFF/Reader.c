@@ -4,12 +4,27 @@
 
 #include "Reader.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-// MARK: the file, in memory
+// MARK: the file, in memory or on disk
+
+/// As many as there are, fewer where the file has become shorter.
+static uint64_t read_file(const wi_tiff_reader *reader, void *output, uint64_t count) {
+    uint64_t done = 0;
+    while (done < count) {
+        ssize_t found = pread(
+            reader->file, (char *)output + done, (size_t)(count - done), (off_t)(reader->position + done));
+        if (found < 0 && errno == EINTR) continue;
+        if (found <= 0) break;
+        done += (uint64_t)found;
+    }
+    return done;
+}
 
 static tmsize_t read_bytes(thandle_t handle, void *output, tmsize_t wanted) {
     wi_tiff_reader *reader = handle;
@@ -19,7 +34,12 @@ static tmsize_t read_bytes(thandle_t handle, void *output, tmsize_t wanted) {
         reader->is_past_end = 1;
         count = left;
     }
-    if (count > 0) memcpy(output, reader->bytes + reader->position, count);
+    if (count > 0 && reader->bytes != NULL) memcpy(output, reader->bytes + reader->position, count);
+    if (count > 0 && reader->bytes == NULL) {
+        uint64_t found = read_file(reader, output, count);
+        if (found < count) reader->is_past_end = 1;
+        count = found;
+    }
     reader->position += count;
     return (tmsize_t)count;
 }
@@ -63,6 +83,12 @@ wi_tiff_reader *wi_tiff_create(const uint8_t *bytes, size_t count) {
     if (reader == NULL) return NULL;
     reader->bytes = bytes;
     reader->count = count;
+    return reader;
+}
+
+wi_tiff_reader *wi_tiff_create_reading(int file, size_t count) {
+    wi_tiff_reader *reader = wi_tiff_create(NULL, count);
+    if (reader != NULL) reader->file = file;
     return reader;
 }
 

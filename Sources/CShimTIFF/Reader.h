@@ -6,7 +6,9 @@
 
 struct wi_tiff_reader {
     TIFF *tiff;
+    /// NULL where they are in a file.
     const uint8_t *bytes;
+    int file;
     uint64_t count, position;
     /// Whether libtiff asked for bytes behind the end.
     int is_past_end;

@@ -52,7 +52,9 @@ typedef struct {
 } wi_tiff_info;
 
 /// A reader of `bytes`, which must stay where they are; NULL without memory. Nothing is read yet.
-wi_tiff_reader *_Nullable wi_tiff_create(const uint8_t *_Nonnull bytes, size_t count);
+wi_tiff_reader *_Nullable wi_tiff_create(const uint8_t *_Nullable bytes, size_t count);
+/// A reader of the first `count` bytes of an open file.
+wi_tiff_reader *_Nullable wi_tiff_create_reading(int file, size_t count);
 void wi_tiff_destroy(wi_tiff_reader *_Nullable reader);
 
 /// Reads a page's tags; once for each reader. No allocation by them is longer than `limit` bytes. Sides may be 0.

@@ -23,7 +23,7 @@ struct EXIFFields {
     ///   - directory: where in it the fields are; 0: its first directory.
     ///   - limit: how long all values may be.
     /// - Returns: nil when there are none, or more than allowed.
-    init?(_ bytes: UnsafeRawBufferPointer, directory: Int = 0, limit: Int) {
+    init?(_ bytes: some RandomBytes, directory: Int = 0, limit: Int) {
         guard let layout = TIFFLayout(bytes),
             let start = directory > 0 ? directory : layout.firstDirectory(of: bytes)
         else { return nil }

@@ -12,10 +12,10 @@ struct TIFFLayout: Hashable {
     let isBig: Bool
 
     /// - Returns: nil for bytes that do not begin as such a file.
-    init?(_ bytes: UnsafeRawBufferPointer) {
+    init?(_ bytes: some RandomBytes) {
         isBigEndian = bytes.starts(with: [0x4D, 0x4D])
         guard isBigEndian || bytes.starts(with: [0x49, 0x49]), bytes.count >= 8 else { return nil }
-        switch bytes[isBigEndian ? 3 : 2] {
+        switch bytes.byte(at: isBigEndian ? 3 : 2) {
         case 42: isBig = false
         case 43: isBig = true
         default: return nil
@@ -39,11 +39,10 @@ struct TIFFLayout: Hashable {
     private static let typeLengths = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
     static let long: UInt16 = 4
 
-    func number(_ bytes: UnsafeRawBufferPointer, at offset: Int, length: Int) -> Int? {
+    func number(_ bytes: some RandomBytes, at offset: Int, length: Int) -> Int? {
         guard offset >= 0, offset <= bytes.count - length else { return nil }
-        let all = bytes[offset..<offset + length]
         let value = (0..<length).reduce(UInt64(0)) { value, index in
-            value << 8 | UInt64(all[offset + (isBigEndian ? index : length - 1 - index)])
+            value << 8 | UInt64(bytes.byte(at: offset + (isBigEndian ? index : length - 1 - index)))
         }
         return Int(exactly: value)
     }
@@ -52,7 +51,7 @@ struct TIFFLayout: Hashable {
         (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * (isBigEndian ? length - 1 - $0 : $0))) }
     }
 
-    func firstDirectory(of bytes: UnsafeRawBufferPointer) -> Int? {
+    func firstDirectory(of bytes: some RandomBytes) -> Int? {
         number(bytes, at: firstLink, length: numberLength)
     }
 
@@ -60,7 +59,7 @@ struct TIFFLayout: Hashable {
     ///
     /// - Parameter room: how long values may be in all; what is taken goes off it. Below 0 when it was not enough.
     func fields(
-        of bytes: UnsafeRawBufferPointer, at directory: Int, room: inout Int, where isWanted: (UInt16) -> Bool
+        of bytes: some RandomBytes, at directory: Int, room: inout Int, where isWanted: (UInt16) -> Bool
     ) -> [Field] {
         guard let count = number(bytes, at: directory, length: countLength) else { return [] }
         let start = directory + countLength
@@ -79,10 +78,9 @@ struct TIFFLayout: Hashable {
             else { continue }
             room -= length
             guard room >= 0 else { break }
-            fields.append(
-                Field(
-                    tag: UInt16(tag), type: UInt16(type), count: count,
-                    value: Array(bytes[offset..<offset + length])))
+            let value = bytes.copy(at: offset, count: length)
+            guard value.count == length else { continue }
+            fields.append(Field(tag: UInt16(tag), type: UInt16(type), count: count, value: value))
         }
         return fields
     }

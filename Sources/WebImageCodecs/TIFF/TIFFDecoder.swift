@@ -1,12 +1,15 @@
 #if TIFF
     import WebImageCore
+    import WebImageSystem
 
-    /// Collects a TIFF's bytes and decodes its first page when they are all there.
-    final class TIFFDecoder: CollectingDecoder {
+    /// Collects a TIFF's bytes and decodes its first page when they are all there, or reads it from a file.
+    final class TIFFDecoder: FileReadingDecoder {
         var header: ImageHeader? { page.header }
         private let options: DecodeOptions
         private let page: TIFFPageDecoder
         private let bytes: CollectedBytes
+        /// In place of the bytes.
+        private var file: FileBytes?
         private var isFinished = false
 
         init(_ options: DecodeOptions, plan: @escaping DecodePlanner) {
@@ -27,18 +30,37 @@
             return .needsBytes
         }
 
+        func push(file: HeldFile) throws(WebImageError) -> DecodeState {
+            try options.limits.check(byteCount: file.byteCount, of: .tiff)
+            self.file = FileBytes(file)
+            return .needsBytes
+        }
+
         func finish() throws(WebImageError) {
             guard !isFinished else { return }
             isFinished = true
-            let bytes = self.bytes.all
-            let pages = TIFFPages(in: bytes, limit: options.limits.frames)
+            guard let file else {
+                let (directory, count) = try place(TIFFPages(in: bytes.all, limit: options.limits.frames))
+                return try page.decode(bytes.all, directory: directory, pageCount: count)
+            }
+            do throws(WebImageError) {
+                let (directory, count) = try place(TIFFPages(in: file, limit: options.limits.frames))
+                try page.decode(file, directory: directory, pageCount: count)
+            } catch {
+                guard file.becameShorter else { throw error }
+                throw WebImageError(.truncatedBody, "the file became shorter while it was read", cause: error)
+            }
+        }
+
+        /// Where the page that is asked for is, and how many there are; 0: the first one.
+        private func place(_ pages: TIFFPages) throws(WebImageError) -> (directory: UInt64, count: Int) {
             let count = max(1, pages.directories.count)
-            guard options.page > 0 else { return try page.decode(bytes, directory: 0, pageCount: count) }
+            guard options.page > 0 else { return (0, count) }
             guard pages.directories.indices.contains(options.page) else {
                 throw WebImageError(
                     .unsupportedFeature, "the TIFF has no page \(options.page + 1), but \(count)", format: .tiff)
             }
-            try page.decode(bytes, directory: pages.directories[options.page], pageCount: count)
+            return (pages.directories[options.page], count)
         }
     }
 #endif

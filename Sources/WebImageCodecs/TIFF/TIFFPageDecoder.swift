@@ -28,12 +28,26 @@
                 throw WebImageError(.truncatedData, "there is no data", format: .tiff)
             }
             guard let reader = wi_tiff_create(base, bytes.count) else { throw noMemory() }
+            try decode(reader, of: bytes, directory: directory, pageCount: pageCount)
+        }
+
+        /// The same of a file, of which only the parts are read that the page needs.
+        func decode(_ file: FileBytes, directory: UInt64, pageCount: Int) throws(WebImageError) {
+            guard let reader = wi_tiff_create_reading(file.file.descriptor, file.count) else { throw noMemory() }
+            try decode(reader, of: file, directory: directory, pageCount: pageCount)
+        }
+
+        private func decode(
+            _ reader: OpaquePointer, of bytes: some RandomBytes, directory: UInt64, pageCount: Int
+        ) throws(WebImageError) {
             defer { wi_tiff_destroy(reader) }
             var info = wi_tiff_info()
             let memory = Self.memory(pixels: options.limits.pixels)
             try check(wi_tiff_open(reader, memory, directory, &info), reader)
             let size = PixelSize(width: Int(info.width), height: Int(info.height))
-            let format = ImageFormat(sniffing: bytes) == .bigTIFF ? ImageFormat.bigTIFF : .tiff
+            let format =
+                ImageFormat(sniffing: bytes.copy(at: 0, count: ImageFormat.sniffingLength)) == .bigTIFF
+                ? ImageFormat.bigTIFF : .tiff
             try options.limits.check(size, of: format)
             let isDeep = options.keepsBitDepth && info.has_deep_rows != 0
             let pixels = UInt64(max(options.limits.pixels, 0))

@@ -10,14 +10,14 @@
         /// Whether there are more pages than were asked for.
         private(set) var isCutOff = false
 
-        init(in bytes: UnsafeRawBufferPointer, limit: Int) {
-            let isLittle = bytes.first == UInt8(ascii: "I")
+        init(in bytes: some RandomBytes, limit: Int) {
+            let isLittle = bytes.starts(with: [UInt8(ascii: "I")])
             /// An unsigned number of `length` bytes; nil behind the end and for what no file can have.
             func number(_ offset: Int, _ length: Int) -> Int? {
                 guard offset >= 0, offset <= bytes.count - length else { return nil }
                 var value = UInt64(0)
                 for index in 0..<length {
-                    value = value << 8 | UInt64(bytes[offset + (isLittle ? length - 1 - index : index)])
+                    value = value << 8 | UInt64(bytes.byte(at: offset + (isLittle ? length - 1 - index : index)))
                 }
                 return Int(exactly: value)
             }

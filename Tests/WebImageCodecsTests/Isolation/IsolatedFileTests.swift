@@ -138,6 +138,35 @@ import WebImageTesting
         #expect(try far(coder, pool, third.held(bytes.count)).pixels != nil)
     }
 
+    /// The decoder of TIFFs does the same in this process.
+    @Test(arguments: SmallPictures.all().filter { [.tiff, .bigTIFF].contains($0.format) })
+    func aTIFFIsReadFromAFileHereToo(_ picture: SmallPictures.File) throws {
+        let coder = try coder(for: picture.bytes)
+        func read(_ file: HeldFile, behind push: () throws -> Void = {}) -> Outcome {
+            decode(coder) { (decoder) throws(WebImageError) in
+                guard let decoder = decoder as? any FileReadingDecoder else {
+                    throw WebImageError(.decoderUnavailable, "it reads no files")
+                }
+                _ = try decoder.push(file: file)
+                do { try push() } catch { throw WebImageError(.cacheIO, "\(error)") }
+            }
+        }
+        var broken = picture.bytes
+        broken[broken.count * 2 / 3] ^= 0x55
+        for bytes in [picture.bytes, Array(picture.bytes.prefix(picture.bytes.count / 2)), broken] {
+            let near = decode(coder) { (decoder) throws(WebImageError) in
+                _ = try bytes.withUnsafeBufferPointer { buffer throws(WebImageError) in
+                    try decoder.push(UnsafeRawBufferPointer(buffer))
+                }
+            }
+            let isSame = read(try OpenedFile(bytes).held(bytes.count)) == near
+            #expect(isSame, "\(picture.name)")
+        }
+        let file = try OpenedFile(picture.bytes)
+        let shorter = read(file.held(picture.bytes.count)) { try file.shorten(to: 100) }
+        #expect(shorter.code == .truncatedBody && shorter.pixels == nil)
+    }
+
     @Test func aFileAboveTheLimitIsRefused() throws {
         let picture = try #require(SmallPictures.all().first { $0.format == .tiff })
         let file = try OpenedFile(picture.bytes)
