@@ -52,11 +52,6 @@ int wi_message_send_file(int socket, const void *bytes, size_t count, int file, 
     return ENOSYS;
 }
 
-int64_t wi_file_size(int file) {
-    (void)file;
-    return -1;
-}
-
 const void *wi_worker_map_file(int file, size_t count) {
     (void)file, (void)count;
     return NULL;

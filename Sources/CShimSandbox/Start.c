@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -179,11 +178,6 @@ int wi_worker_imitate(size_t shared, wi_worker *worker) {
     worker->memory = memory;
     worker->memory_size = shared;
     return ends[1];
-}
-
-int64_t wi_file_size(int file) {
-    struct stat facts;
-    return fstat(file, &facts) == 0 ? (int64_t)facts.st_size : -1;
 }
 
 void wi_end_of_packets(int socket) { shutdown(socket, SHUT_WR); }

@@ -3,6 +3,7 @@
 #include "CShimSandbox.h"
 
 #if WI_HAS_WORKERS
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -57,6 +58,7 @@ static void *read_file(int file, size_t count) {
     size_t done = 0;
     while (done < count) {
         ssize_t found = pread(file, memory + done, count - done, (off_t)done);
+        if (found < 0 && errno == EINTR) continue;
         if (found <= 0) break;
         done += (size_t)found;
     }

@@ -1,3 +1,5 @@
+import WebImageCore
+
 /// A regular file that is open for reading only.
 package struct HeldFile: Sendable {
     package let descriptor: Int32
@@ -9,5 +11,11 @@ package struct HeldFile: Sendable {
         self.descriptor = descriptor
         self.byteCount = byteCount
         self.holder = holder
+    }
+
+    /// Whether somebody has made it shorter than it was.
+    package var becameShorter: Bool {
+        guard let status = try? PosixFileSystem().status(of: descriptor) else { return true }
+        return status.size < byteCount
     }
 }

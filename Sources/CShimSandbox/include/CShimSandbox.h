@@ -96,9 +96,6 @@ void wi_message_set_patience(int socket, int milliseconds);
    file: the descriptor that came with it, or -1; NULL: such as come are closed. */
 long wi_message_receive(int socket, void *bytes, size_t capacity, int microseconds, int *file);
 
-/* How long a file is now, or -1. */
-int64_t wi_file_size(int file);
-
 /* MARK: In a worker */
 
 /* What is in force. */
@@ -112,8 +109,7 @@ typedef struct {
 void *wi_worker_map(size_t *size);
 
 /* Maps the first `count` bytes of a file, to be read only, or reads them where they cannot be mapped, and closes it. NULL when
-   that fails, or there are fewer. Where the file
-   is made shorter later, touching what is gone ends the process (SIGBUS). */
+   that fails, or there are fewer. Where the file is made shorter later, touching what is gone ends the process (SIGBUS). */
 const void *wi_worker_map_file(int file, size_t count);
 void wi_worker_unmap_file(const void *bytes, size_t count);
 

@@ -60,7 +60,9 @@ final class DecodeSession<Client: DecodeClient>: @unchecked Sendable {
                 case .chunk(let chunk):
                     reading.offset = chunk.range.upperBound
                     if !work.isComplete { try push(chunk) }
-                    if work.decoder == nil, hold.waitsForEnd, reading.log.end == nil {
+                    if hold.whole == .asked {
+                        // Also where the end has come meanwhile: what was read of the first bytes is not kept.
+                        hold.whole = .waited
                         restart()
                         pace.meter.end(at: service.clock.now)
                         return waitForBytes()
@@ -130,7 +132,7 @@ extension DecodeSession {
         } else if let array = first.wholeArray {
             reading.offset = array.count
             result = try decoder.push(whole: WholeFile(array))
-        } else if isThere, hold.turn.isTaken || hold.hasWaitedForWhole {
+        } else if isThere, hold.turn.isTaken || hold.whole == .waited {
             let array = try reading.log.collect()
             reading.offset = array.count
             result = try decoder.push(whole: WholeFile(array))
@@ -181,7 +183,7 @@ extension DecodeSession {
         if hold.place == .ofCaller, !coder.timeGoesByPixels { throw tooLargeForCaller() }
         if coder.needsWholeFile, reading.log.end == nil {
             hold.waitsForEnd = true
-            hold.hasWaitedForWhole = true
+            hold.whole = .asked
             return false
         }
         if coder.decodesInOneCall, !hold.turn.isTaken {

@@ -45,7 +45,7 @@ final class HeaderProbe: @unchecked Sendable {
             while true {
                 switch log.read(at: offset) {
                 case .wait: return resumeWhenReadable()
-                case .chunk(let chunk) where offset == 0 && needsWholeFile(chunk) && log.end == nil:
+                case .chunk(let chunk) where offset == 0 && log.end == nil && needsWholeFile(chunk):
                     log.whenEnded { self.executor.run(self.priority) { self.run() } }
                     return
                 case .chunk(let chunk):

@@ -86,13 +86,21 @@ struct SessionHold {
     /// go.
     var waitsForEnd = false
     /// Whether that is for the coder's sake.
-    var hasWaitedForWhole = false
+    var whole = WholeFileWait.notNeeded
     /// True when the plan found no memory: the decoder then ends, and begins anew when there is some.
     var waitsForMemory = false
     /// Where it runs.
     var place = SessionPlace.ofDecoder
     var turn = LongDecodeTurn.notNeeded
     var needsVectorTurn = false
+}
+
+/// The wait of a coder that wants all bytes at once.
+enum WholeFileWait {
+    case notNeeded
+    /// It is about to begin.
+    case asked
+    case waited
 }
 
 /// The thread that a session runs on.

@@ -36,12 +36,6 @@ final class FileBytes: RandomBytes {
 
     var count: Int { file.byteCount }
 
-    /// Whether somebody has made the file shorter than it was.
-    var becameShorter: Bool {
-        guard let status = try? files.status(of: file.descriptor) else { return true }
-        return status.size < count
-    }
-
     func copy(at offset: Int, count: Int) -> [UInt8] {
         guard offset >= 0, offset < self.count else { return [] }
         let wanted = min(count, self.count - offset)

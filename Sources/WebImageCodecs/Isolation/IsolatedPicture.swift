@@ -1,4 +1,3 @@
-import CShimSandbox
 import WebImageCore
 import WebImageSystem
 
@@ -210,7 +209,7 @@ final class IsolatedPicture {
     }
 
     private var becameShorter: WebImageError? {
-        guard let file, wi_file_size(file.descriptor) < file.byteCount else { return nil }
+        guard let file, file.becameShorter else { return nil }
         return WebImageError(.truncatedBody, "the file became shorter while it was read")
     }
 

@@ -47,7 +47,7 @@
                 let (directory, count) = try place(TIFFPages(in: file, limit: options.limits.frames))
                 try page.decode(file, directory: directory, pageCount: count)
             } catch {
-                guard file.becameShorter else { throw error }
+                guard file.file.becameShorter else { throw error }
                 throw WebImageError(.truncatedBody, "the file became shorter while it was read", cause: error)
             }
         }
