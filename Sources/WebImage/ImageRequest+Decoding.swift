@@ -37,7 +37,7 @@ extension ImageRequest {
         /// Which page of a file of several pages is wanted, 0 for the first (TIFF); `image.info.header.frameCount` tells how
         /// many there are. Default 0. A load fails with `unsupportedFeature` where there is no such page.
         public var page = 0
-        /// Whether the small copy that a file may hold is taken in place of the picture itself (HEIC): less sharp, and there at once.
+        /// Whether the small copy that a file may hold is taken in place of the picture itself (HEIC, AVIF): less sharp, and there at once.
         /// Files without one give the picture. Default false.
         public var usesEmbeddedThumbnail = false
         /// The format of bytes whose content does not tell one: that of a registered coder, for files without a signature.

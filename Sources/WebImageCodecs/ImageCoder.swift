@@ -167,7 +167,7 @@ public struct DecodeOptions: Sendable, Codable {
     public var keepsBitDepth: Bool
     /// Which page of a file of several pages, 0 for the first; for coders that read such. Default 0.
     public var page = 0
-    /// Whether the small copy that a file may hold is decoded in place of the picture, for coders that read such (HEIC). Default
+    /// Whether the small copy that a file may hold is decoded in place of the picture, for coders that read such (HEIC, AVIF). Default
     /// false.
     public var usesEmbeddedThumbnail = false
     /// Called between rows and pieces of work; what it throws ends the decode. It tells of deadlines and cancels.

@@ -21,7 +21,7 @@
 
         init(_ options: DecodeOptions) throws(WebImageError) {
             self.options = options
-            file = try AVIFFile(options.limits)
+            file = try AVIFFile(options)
         }
 
         var header: ImageHeader? { file.header }
@@ -79,10 +79,8 @@
             }
             try options.checkpoint?()
             let pixels = try PixelBuffer(size: size)
-            let base = pixels.base.assumingMemoryBound(to: UInt8.self)
-            let result = AVIFFile.convert(
-                file.handle.pointee.image, .rgba8, bytesPerRow: pixels.bytesPerRow, into: base)
-            _ = try file.check(result)
+            let format = RowFormat(size: size, layout: .rgba8, alpha: .straight)
+            try AVIFPixels(file, format).convert(into: pixels.base)
             return pixels
         }
 

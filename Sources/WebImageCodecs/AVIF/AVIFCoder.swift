@@ -3,8 +3,8 @@
 
     /// AVIF through libavif: stills, grids and image sequences; 8, 10 and 12 bits, with and without alpha.
     ///
-    /// An `irot` or `imir` property becomes the orientation; `clap` (a crop) is not applied. What `nclx` says
-    /// of the colours is kept for others to apply.
+    /// The `clap`, `irot` and `imir` properties are followed: a crop is applied, the rest becomes the orientation. What
+    /// `nclx` says of the colours is kept for others to apply.
     package struct AVIFCoder: ImageCoder {
         package init() {}
 

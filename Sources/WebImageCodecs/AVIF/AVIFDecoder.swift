@@ -26,7 +26,7 @@
         init(_ options: DecodeOptions, plan: @escaping DecodePlanner) throws(WebImageError) {
             self.options = options
             planner = plan
-            file = try AVIFFile(options.limits)
+            file = try AVIFFile(options)
         }
 
         var header: ImageHeader? { file.header }
@@ -103,6 +103,23 @@
             try sink.begin(format)
             try emit(format, sink)
             stage = .afterPicture
+        }
+
+        /// At once where the sink keeps the whole picture, else a band at a time.
+        private func emit(_ format: RowFormat, _ sink: any RowSink) throws(WebImageError) {
+            let pixels = AVIFPixels(file, format)
+            let whole = sink.wholePicture
+            if let whole {
+                try options.checkpoint?()
+                try pixels.convert(into: whole)
+            }
+            for row in stride(from: 0, to: format.size.height, by: AVIFPixels.bandRows) {
+                let count = min(AVIFPixels.bandRows, format.size.height - row)
+                if whole == nil { try options.checkpoint?() }
+                let band = try sink.band(at: row, count: count)
+                if whole == nil { try pixels.convert(rows: row..<row + count, into: band) }
+                try sink.commit(at: row, count: count)
+            }
         }
     }
 

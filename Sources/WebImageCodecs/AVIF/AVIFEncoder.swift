@@ -125,7 +125,7 @@
             }
             if transforms.isMirrored {
                 picture.pointee.transformFlags |= AVIF_TRANSFORM_IMIR.rawValue
-                picture.pointee.imir.mode = 1
+                wi_avif_mirror_axis(picture).pointee = 1
             }
         }
 

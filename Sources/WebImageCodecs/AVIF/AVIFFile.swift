@@ -10,26 +10,28 @@
         private(set) var header: ImageHeader?
         /// Whether EXIF and XMP are there, or there are none.
         private(set) var knowsMetadata = false
-        private let io: UnsafeMutablePointer<avifIO>
+        /// What is shown of the stored picture. Known with the header.
+        private(set) var frame = ItemFrame(PixelSize(width: 0, height: 0))
+        private let input: AVIFInput
         private let limits: DecodeLimits
+        /// Whether a small copy of the picture is to be looked for and taken in its place.
+        private var wantsThumbnail: Bool
 
-        init(_ limits: DecodeLimits) throws(WebImageError) {
+        init(_ options: DecodeOptions) throws(WebImageError) {
             try OpenedLibrary.libavif.check(.avif)
             guard let handle = avifDecoderCreate() else {
                 throw WebImageError(.limitExceeded, "there is no memory for an AVIF decoder", format: .avif)
             }
             self.handle = handle
-            self.limits = limits
+            limits = options.limits
+            wantsThumbnail = options.usesEmbeddedThumbnail
             bytes = CollectedBytes(limits, format: .avif)
-            io = bytes.makeIO(limit: limits.bytes)
-            avifDecoderSetIO(handle, io)
+            input = AVIFInput(bytes, limit: limits.bytes)
+            avifDecoderSetIO(handle, input.io)
             configure()
         }
 
-        deinit {
-            avifDecoderDestroy(handle)
-            io.deallocate()
-        }
+        deinit { withExtendedLifetime(input) { avifDecoderDestroy(handle) } }
 
         /// Our limits; what many files leave out or get wrong is not insisted on.
         private func configure() {
@@ -47,13 +49,16 @@
 
         /// Reads the boxes that describe the picture; false when they are not all there.
         func parse() throws(WebImageError) -> Bool {
+            let format: ImageFormat = ImageFormat(sniffing: bytes.all) == .avifSequence ? .avifSequence : .avif
+            if wantsThumbnail, format == .avif { chooseThumbnail() }
             guard try check(avifDecoderParse(handle)) else { return false }
             let image = handle.pointee.image.pointee
+            let stored = PixelSize(width: Int(image.width), height: Int(image.height))
+            frame = ItemFrame(stored, handle.pointee.image)
             var header = ImageHeader(
-                format: ImageFormat(sniffing: bytes.all) == .avifSequence ? .avifSequence : .avif,
-                size: PixelSize(width: Int(image.width), height: Int(image.height)),
-                orientation: orientation(of: image),
+                format: format, size: frame.size, orientation: frame.transforms.orientation,
                 hasAlpha: handle.pointee.alphaPresent != 0, bitDepth: Int(image.depth))
+            if frame.size != stored { header.sizeBeforeCrop = stored }
             if image.yuvFormat == AVIF_PIXEL_FORMAT_YUV400 { header.colorModel = .gray }
             if image.icc.size > 0, image.icc.size <= limits.metadata.bytes {
                 header.iccProfile = [UInt8](UnsafeBufferPointer(start: image.icc.data, count: image.icc.size))
@@ -65,9 +70,19 @@
             header.frameCount = frameCount
             if header.format == .avifSequence { header.loopCount = timing.loopCount }
             self.header = header
-            try limits.check(header.size, of: header.format)
+            try limits.check(stored, of: header.format)
             learnMetadata()
             return true
+        }
+
+        /// Looks once into the boxes that describe the pictures, as soon as they are there: not later than libavif can.
+        private func chooseThumbnail() {
+            let boxes = BoxReader(bytes: bytes.all)
+            guard let meta = boxes.first(["meta"], in: 0..<bytes.count) else { return }
+            wantsThumbnail = false
+            // What libavif says of boxes that cannot be read is told by itself.
+            guard let items = try? HEIFItems(boxes, meta: meta) else { return }
+            input.changes = items.changesForThumbnail
         }
 
         /// Looks for EXIF and XMP, which may stand behind the picture.
@@ -92,20 +107,11 @@
             return overflow ? nil : end
         }
 
-        private func orientation(of image: avifImage) -> Orientation {
-            var transforms = ItemTransforms()
-            if image.transformFlags & AVIF_TRANSFORM_IROT.rawValue != 0 { transforms.turn(Int(image.irot.angle)) }
-            if image.transformFlags & AVIF_TRANSFORM_IMIR.rawValue != 0 {
-                transforms.mirror(axis: Int(image.imir.mode))
-            }
-            return transforms.orientation
-        }
-
         /// Decodes a frame into the handle's image; false when its bytes are not all there.
         func decode(_ frame: Int) throws(WebImageError) -> Bool {
             guard let header, try check(avifDecoderNthImage(handle, UInt32(frame))) else { return false }
             let image = handle.pointee.image.pointee
-            guard Int(image.width) == header.size.width, Int(image.height) == header.size.height else {
+            guard PixelSize(width: Int(image.width), height: Int(image.height)) == header.storedSize else {
                 throw WebImageError(
                     .corruptData, "the AVIF's picture is not of the size that its boxes say", format: header.format)
             }
@@ -134,21 +140,23 @@
                 code, "libavif: \(String(cString: avifResultToString(result)))\(detail.isEmpty ? "" : ": \(detail)")",
                 format: header?.format ?? .avif)
         }
+    }
 
-        /// Converts an image of libavif, or a part of one, to RGBA with straight alpha; libavif divides where the file
-        /// says that its colours are multiplied.
-        static func convert(
-            _ image: UnsafeMutablePointer<avifImage>, _ layout: PixelLayout, bytesPerRow: Int,
-            into pixels: UnsafeMutablePointer<UInt8>
-        ) -> avifResult {
-            var rows = avifRGBImage()
-            avifRGBImageSetDefaults(&rows, image)
-            rows.depth = UInt32(layout.bitDepth)
-            rows.format = AVIF_RGB_FORMAT_RGBA
-            rows.alphaPremultiplied = 0
-            rows.pixels = pixels
-            rows.rowBytes = UInt32(bytesPerRow)
-            return avifImageYUVToRGB(image, &rows)
+    extension ItemFrame {
+        /// libavif tells of `clap`, `irot` and `imir` without their order, which is this one (ISO/IEC 23000-22, 7.3.6.7).
+        init(_ size: PixelSize, _ image: UnsafeMutablePointer<avifImage>) {
+            self.init(size)
+            let (flags, clap) = (image.pointee.transformFlags, image.pointee.clap)
+            func signed(_ number: UInt32) -> Int { Int(Int32(bitPattern: number)) }
+            if flags & AVIF_TRANSFORM_CLAP.rawValue != 0 {
+                crop(
+                    width: (signed(clap.widthN), signed(clap.widthD)),
+                    height: (signed(clap.heightN), signed(clap.heightD)),
+                    x: (signed(clap.horizOffN), signed(clap.horizOffD)),
+                    y: (signed(clap.vertOffN), signed(clap.vertOffD)))
+            }
+            if flags & AVIF_TRANSFORM_IROT.rawValue != 0 { turn(Int(image.pointee.irot.angle)) }
+            if flags & AVIF_TRANSFORM_IMIR.rawValue != 0 { mirror(axis: Int(wi_avif_mirror_axis(image).pointee)) }
         }
     }
 #endif

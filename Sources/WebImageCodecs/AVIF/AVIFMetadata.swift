@@ -15,13 +15,11 @@
             guard OpenedLibrary.libavif.isThere, let handle = avifDecoderCreate() else {
                 return .found(ImageMetadata())
             }
-            let io = bytes.makeIO(limit: limits.bytes)
-            defer {
-                avifDecoderDestroy(handle)
-                io.deallocate()
-            }
+            // Of the whole picture, also where its small copy is decoded.
+            let input = AVIFInput(bytes, limit: limits.bytes)
+            defer { withExtendedLifetime(input) { avifDecoderDestroy(handle) } }
             limits.apply(to: handle)
-            avifDecoderSetIO(handle, io)
+            avifDecoderSetIO(handle, input.io)
             switch avifDecoderParse(handle) {
             case AVIF_RESULT_OK: break
             case AVIF_RESULT_WAITING_ON_IO: return .tooShort

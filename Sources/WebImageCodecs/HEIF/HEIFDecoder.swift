@@ -110,7 +110,7 @@
                 guard type == "meta" else { continue }
                 var items = try HEIFItems(boxes, meta: content)
                 if items.primary == nil, isSequence || hasSequenceBrand { throw sequence }
-                if options.usesEmbeddedThumbnail { items.chooseThumbnail() }
+                if options.usesEmbeddedThumbnail { items.chooseThumbnail(of: ["hvc1", "grid", "iden"]) }
                 self.items = items
                 stage = .header
                 return

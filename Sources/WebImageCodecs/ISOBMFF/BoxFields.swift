@@ -1,4 +1,4 @@
-#if HEIF
+#if AVIF || HEIF
     /// Reads numbers one after the other; once one is not there, none is.
     struct BoxFields {
         private let boxes: BoxReader

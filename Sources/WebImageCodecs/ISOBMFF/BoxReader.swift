@@ -3,6 +3,8 @@
     struct BoxReader {
         struct Box {
             let type: String
+            /// Where its type stands.
+            let typeField: Range<Int>
             let content: Range<Int>
         }
 
@@ -16,7 +18,8 @@
             var at = min(range.lowerBound + skip, range.upperBound)
             while boxes.count < Self.mostBoxes, let (box, length) = head(at: at, in: range) {
                 guard let length, length <= range.upperBound - at else { break }
-                boxes.append(Box(type: box, content: at + contentOffset(at: at, in: range)..<at + length))
+                let start = at + contentOffset(at: at, in: range)
+                boxes.append(Box(type: box, typeField: at + 4..<at + 8, content: start..<at + length))
                 at += length
             }
             return boxes

@@ -1,4 +1,4 @@
-#if HEIF
+#if AVIF || HEIF
     /// Writes HEIF files box by box, also such as no writer would make.
     enum HEIFMaker {
         struct Item {
@@ -27,7 +27,7 @@
             _ primary: Int?, _ items: [Item], _ properties: [[UInt8]],
             _ references: [(type: String, from: Int, to: [Int])], start: Int
         ) -> [UInt8] {
-            var content = number(0, 4)
+            var content = number(0, 4) + box("hdlr", number(0, 8) + Array("pict".utf8) + number(0, 13))
             if let primary { content += box("pitm", number(0, 4) + number(primary, 2)) }
             var places = number(0, 4) + [0x44, 0] + number(items.count, 2)
             var offset = start

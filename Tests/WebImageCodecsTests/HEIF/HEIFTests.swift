@@ -129,13 +129,13 @@
         }
     }
 
-    @Suite struct HEIFFrameTests {
+    @Suite struct ItemFrameTests {
         @Test func aCropIsOfWhatIsShownThen() {
             // Turned, the picture is 40 wide and 60 high; its upper left 30 by 20 are kept.
             for (turns, axis) in [(0, nil), (1, nil), (2, nil), (3, nil), (0, 1), (1, 1), (2, 0), (3, 0)]
                 as [(Int, Int?)]
             {
-                var frame = HEIFFrame(
+                var frame = ItemFrame(
                     turns % 2 == 0 ? PixelSize(width: 40, height: 60) : PixelSize(width: 60, height: 40))
                 let size = frame.size
                 frame.turn(turns)
@@ -160,10 +160,10 @@
             for numbers in [
                 (0, 1, 0, 1), (5, 0, 0, 1), (5, 1, 0, 0), (11, 1, 0, 1), (5, 1, 9, 1), (5, 1, -9, 1), (-5, 1, 0, 1),
             ] {
-                var frame = HEIFFrame(PixelSize(width: 10, height: 10))
+                var frame = ItemFrame(PixelSize(width: 10, height: 10))
                 frame.crop(
                     width: (numbers.0, numbers.1), height: (10, 1), x: (numbers.2, numbers.3), y: (0, 1))
-                #expect(frame == HEIFFrame(PixelSize(width: 10, height: 10)), "\(numbers)")
+                #expect(frame == ItemFrame(PixelSize(width: 10, height: 10)), "\(numbers)")
             }
         }
     }

@@ -1,4 +1,4 @@
-#if HEIF
+#if AVIF || HEIF
     import WebImageCore
 
     /// What the `meta` box of a file says: its items, their properties, where their data is, and how they refer to each
@@ -25,6 +25,8 @@
             let type: String
             let from: Int
             let to: [Int]
+            /// Where in the file its type stands.
+            let typeField: Range<Int>
         }
 
         static let mostItems = 10_000
@@ -35,6 +37,8 @@
         var boxes: BoxReader
         /// The picture that is decoded.
         private(set) var primary: Int?
+        /// Where in the file the number of the primary picture stands, as the file has it.
+        private(set) var primaryField: Range<Int>?
         /// The picture of which that is a small copy; nil: it is none.
         private(set) var whole: Int?
         private(set) var items: [Int: Item] = [:]
@@ -60,10 +64,13 @@
         }
 
         /// Takes the largest small copy of the primary picture in its place, where there is one.
-        mutating func chooseThumbnail() {
+        ///
+        /// - Parameter types: of items, those that can be decoded.
+        mutating func chooseThumbnail(of types: Set<String>) {
             guard let picture = primary, whole == nil else { return }
             let copies = references.filter { $0.type == "thmb" && $0.to.contains(picture) }.map(\.from)
-            guard let best = copies.max(by: { area(of: $0) < area(of: $1) }), items[best] != nil else { return }
+            let known = copies.filter { copy in items[copy].map { types.contains($0.type) } ?? false }
+            guard let best = known.max(by: { area(of: $0) < area(of: $1) }) else { return }
             (whole, primary) = (picture, best)
         }
 
@@ -79,7 +86,9 @@
 
         private mutating func readPrimary(_ content: Range<Int>) {
             guard let (version, _, rest) = boxes.full(content) else { return }
-            primary = boxes.integer(at: rest.lowerBound, version == 0 ? 2 : 4, in: rest)
+            let length = version == 0 ? 2 : 4
+            primary = boxes.integer(at: rest.lowerBound, length, in: rest)
+            if primary != nil { primaryField = rest.lowerBound..<rest.lowerBound + length }
         }
 
         private mutating func readItems(_ content: Range<Int>) throws(WebImageError) {
@@ -166,7 +175,7 @@
                     guard let id = fields.next(length) else { break }
                     to.append(id)
                 }
-                references.append(Reference(type: box.type, from: from, to: to))
+                references.append(Reference(type: box.type, from: from, to: to, typeField: box.typeField))
             }
         }
 
