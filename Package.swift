@@ -11,9 +11,14 @@ let swiftSettings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
         .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
         .treatAllWarnings(as: .error),
+        // A newer version of a system's library may advise against what the oldest one needs.
+        .treatWarning("DeprecatedDeclaration", as: .warning),
     ] + (isPortable ? [.define("WI_PORTABLE")] : [])
 let cSettings: [CSetting] =
-    [.enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error)]
+    [
+        .enableWarning("all"), .enableWarning("extra"), .treatAllWarnings(as: .error),
+        .treatWarning("deprecated-declarations", as: .warning),
+    ]
     + (isPortable ? [.define("WI_PORTABLE")] : [])
 
 /// A system library: found by pkg-config, installed by `scripts/install-libraries`.
