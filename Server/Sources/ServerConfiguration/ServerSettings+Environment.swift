@@ -32,16 +32,20 @@ extension ServerSettings {
         guard reader.problems.isEmpty else { throw SettingsError(problems: reader.problems) }
     }
 
+    /// What no limit is.
+    private static let mostClients = 1_000_000
+
     private mutating func readListening(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
         let network = reader.text("IMGPROXY_NETWORK") ?? "tcp"
         let port = reader.text("PORT").map { ":" + $0 }
         let bind = reader.text("IMGPROXY_BIND") ?? port ?? ":8080"
         if network == "unix" {
             address = .unix(path: bind)
-        } else if network == "tcp" {
-            address = Self.tcp(bind, "IMGPROXY_BIND", &reader) ?? address
+        } else if ["tcp", "tcp4", "tcp6"].contains(network) {
+            let any = network == "tcp6" ? "::" : "0.0.0.0"
+            address = Self.tcp(bind, "IMGPROXY_BIND", any: any, &reader) ?? address
         } else {
-            reader.fail("IMGPROXY_NETWORK is tcp or unix, not \(network)")
+            reader.fail("IMGPROXY_NETWORK is tcp, tcp4, tcp6 or unix, not \(network)")
         }
         readCertificate(&reader, readFile)
         if let bind = reader.text("IMGPROXY_PROMETHEUS_BIND") {
@@ -55,13 +59,14 @@ extension ServerSettings {
         downloadTimeout = reader.seconds("IMGPROXY_DOWNLOAD_TIMEOUT", 5, from: 1)
         readRequestTimeout = reader.seconds("IMGPROXY_READ_REQUEST_TIMEOUT", 10, from: 1)
         writeResponseTimeout = reader.seconds("IMGPROXY_WRITE_RESPONSE_TIMEOUT", 10, from: 1)
-        keepAliveTimeout = reader.seconds("IMGPROXY_KEEP_ALIVE_TIMEOUT", 10, from: 1)
-        gracefulTimeout = reader.seconds("IMGPROXY_GRACEFUL_STOP_TIMEOUT", 20, from: 1)
+        keepAliveTimeout = reader.seconds("IMGPROXY_KEEP_ALIVE_TIMEOUT", 10)
+        gracefulTimeout = reader.seconds("IMGPROXY_GRACEFUL_STOP_TIMEOUT", 20)
         drainDelay = reader.seconds("WEBIMAGE_DRAIN_DELAY", 5)
         workers = reader.whole("IMGPROXY_WORKERS", 0, in: 0...1024)
         let queue = reader.whole("IMGPROXY_REQUESTS_QUEUE_SIZE", 0, in: 0...1_000_000)
         queueSize = queue > 0 ? queue : nil
-        maxClients = reader.whole("IMGPROXY_MAX_CLIENTS", 2048, in: 1...1_000_000)
+        let clients = reader.whole("IMGPROXY_MAX_CLIENTS", 2048, in: 0...Self.mostClients)
+        maxClients = clients > 0 ? clients : Self.mostClients
         overloadStatus = reader.whole("WEBIMAGE_OVERLOAD_STATUS", 429, in: 429...503)
         if ![429, 503].contains(overloadStatus) { reader.fail("WEBIMAGE_OVERLOAD_STATUS is 429 or 503") }
         readClients(&reader)
@@ -71,8 +76,10 @@ extension ServerSettings {
             reader.fail("IMGPROXY_LOG_LEVEL is error, warn, info or debug, not \(logLevel)")
         }
         let format = reader.text("IMGPROXY_LOG_FORMAT") ?? "json"
-        if !["json", "pretty"].contains(format) { reader.fail("IMGPROXY_LOG_FORMAT is json or pretty, not \(format)") }
-        logsJSON = format == "json"
+        logFormat = LogFormat(rawValue: format) ?? .json
+        if LogFormat(rawValue: format) == nil {
+            reader.fail("IMGPROXY_LOG_FORMAT is json, pretty, structured or gcp, not \(format)")
+        }
     }
 
     private mutating func readCertificate(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
@@ -111,7 +118,10 @@ extension ServerSettings {
         }
     }
 
-    static func tcp(_ text: String, _ name: String, _ reader: inout EnvironmentReader) -> Address? {
+    /// - Parameter any: what stands for no host.
+    static func tcp(
+        _ text: String, _ name: String, any: String = "0.0.0.0", _ reader: inout EnvironmentReader
+    ) -> Address? {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
             (0...65_535).contains(port)
         else {
@@ -120,7 +130,7 @@ extension ServerSettings {
         }
         var host = text[..<colon]
         if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        return .tcp(host: host.isEmpty ? "0.0.0.0" : String(host), port: port)
+        return .tcp(host: host.isEmpty ? any : String(host), port: port)
     }
 
     private mutating func readGrammar(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
@@ -172,7 +182,8 @@ extension ServerSettings {
             limits.sourceBytes = 0
             limits.animationFrames = 1
         }
-        limits.sourceResolution = reader.number("IMGPROXY_MAX_SRC_RESOLUTION", 50, in: 0.001...1000)
+        let resolution = reader.number("IMGPROXY_MAX_SRC_RESOLUTION", 0, in: 0...1000)
+        if resolution > 0 { (limits.sourceResolution, limits.animationResolution) = (resolution, resolution) }
         limits.sourceBytes = reader.whole("IMGPROXY_MAX_SRC_FILE_SIZE", limits.sourceBytes)
         limits.animationFrames = reader.whole(
             "IMGPROXY_MAX_ANIMATION_FRAMES", limits.animationFrames, in: 1...10_000)
@@ -255,7 +266,7 @@ extension ServerSettings {
         grammar.signatures.size = reader.whole("IMGPROXY_SIGNATURE_SIZE", 32, in: 1...32)
         grammar.signatures.trusted = Set(reader.list("IMGPROXY_TRUSTED_SIGNATURES"))
         isDevelopment = reader.flag("WEBIMAGE_DEVELOPMENT", false)
-        if reader.flag("IMGPROXY_DEVELOPMENT_ERRORS_MODE", false) { isDevelopment = true }
+        showsErrors = reader.flag("IMGPROXY_DEVELOPMENT_ERRORS_MODE", isDevelopment)
         allowsUnsigned = reader.flag("WEBIMAGE_ALLOW_UNSIGNED", isCompatible)
         secret = reader.text("IMGPROXY_SECRET")
         guard grammar.signatures.keys.isEmpty, !allowsUnsigned, !address.isLocal else { return }

@@ -26,15 +26,28 @@ public struct ServerSettings: Sendable {
         public init(chain: String, key: String) { (self.chain, self.key) = (chain, key) }
     }
 
+    /// How lines of the log are written.
+    public enum LogFormat: String, Hashable, Sendable {
+        case json
+        /// For people.
+        case pretty
+        /// `name="value"`, one behind the other.
+        case structured
+        /// JSON by the names of Google Cloud.
+        case gcp
+    }
+
     /// Bounds of what one request may cost.
     public struct Limits: Hashable, Sendable {
         /// Millions of pixels of a source. Default 50.
         public var sourceResolution = 50.0
+        /// Millions of pixels of all frames of an animation that are used. Default 200, or ``sourceResolution`` where that is set.
+        public var animationResolution = 200.0
         /// Bytes of a source. Default 64 MiB.
         public var sourceBytes = 64 << 20
         /// Frames of an animation that are used. Default 128.
         public var animationFrames = 128
-        /// Millions of pixels of one frame of an animation; 0: that of a still.
+        /// Millions of pixels of one frame of an animation, however many there are; 0: all together are bounded.
         public var animationFrameResolution = 0.0
         /// The longest side of a result; 0: only as the others say.
         public var resultDimension = 0
@@ -107,8 +120,10 @@ public struct ServerSettings: Sendable {
     public var grammar = URLGrammar()
     /// Whether URLs need no signature.
     public var allowsUnsigned = false
-    /// Whether there is a page at `/`, and errors say what they are.
+    /// Whether there is a page at `/`, for which any URL is signed.
     public var isDevelopment = false
+    /// Whether errors say what they are.
+    public var showsErrors = false
     /// What `Authorization` must hold as its bearer.
     public var secret: String?
     public var limits = Limits()
@@ -120,6 +135,7 @@ public struct ServerSettings: Sendable {
     public var readRequestTimeout = Duration.seconds(10)
     /// For how long a client may read nothing of an answer that waits for it.
     public var writeResponseTimeout = Duration.seconds(10)
+    /// For how long a connection may be without a request; 0: it ends behind its first answer.
     public var keepAliveTimeout = Duration.seconds(10)
     public var gracefulTimeout = Duration.seconds(20)
     public var drainDelay = Duration.seconds(5)
@@ -193,7 +209,7 @@ public struct ServerSettings: Sendable {
     /// Where spans go; nil: there are none.
     public var tracing: Tracing?
     public var logLevel = "info"
-    public var logsJSON = true
+    public var logFormat = LogFormat.json
     /// What was odd but taken.
     public var warnings: [String] = []
 

@@ -56,15 +56,19 @@ struct OptionArguments {
         }
     }
 
-    /// - Parameter canvas: whether a picture is laid on something, which has neither `sm` nor a point of interest.
-    func place(canvas: Bool = false) throws(RequestRefusal) -> ImgproxyGeometry.Place {
+    /// Reads a place. Offsets that are left out stay as they are.
+    ///
+    /// - Parameter canvas: whether a picture is laid on something, which has no `sm`.
+    func read(_ place: inout ImgproxyGeometry.Place, canvas: Bool = false) throws(RequestRefusal) {
         try check(atMost: 3)
         guard let first = all.first, let kind = ImgproxyGeometry.Place.Kind(rawValue: String(first)),
             !(canvas && kind == .smart)
         else { throw fails(all.first ?? "") }
-        var place = ImgproxyGeometry.Place(kind)
+        place.kind = kind
         switch kind {
-        case .smart: try check(atMost: 1)
+        case .smart:
+            try check(atMost: 1)
+            (place.x, place.y) = (0, 0)
         case .focusPoint:
             guard all.count == 3 else { throw .invalidURL("\(name): fp wants two numbers") }
             place.x = try number(all[1], in: 0...1)
@@ -73,7 +77,6 @@ struct OptionArguments {
             if let x = filled(1) { place.x = try number(x, in: -1e9...1e9) }
             if let y = filled(2) { place.y = try number(y, in: -1e9...1e9) }
         }
-        return place
     }
 
     func color(_ argument: Substring) throws(RequestRefusal) -> RGBColor {

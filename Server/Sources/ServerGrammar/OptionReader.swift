@@ -1,8 +1,10 @@
 import WebImage
 
-/// Reads the options of one URL, one after the other; later ones win.
+/// Reads the options of one URL, one after the other; later ones win. What an option leaves out stays as it was said before.
 struct OptionReader {
     private(set) var options = ProcessingOptions()
+    /// The presets that are being read, the one within the other.
+    private var openPresets: [String] = []
     private let grammar: URLGrammar
 
     init(_ grammar: URLGrammar) { self.grammar = grammar }
@@ -26,11 +28,13 @@ struct OptionReader {
         guard let preset = grammar.presets[name] else {
             throw .invalidURL("there is no preset \(String(name.prefix(80)))")
         }
-        guard options.usedPresets.insert(name).inserted else {
+        guard !openPresets.contains(name) else {
             options.warnings.append("the preset \(name) uses itself; it is used once")
             return
         }
+        openPresets.append(name)
         for option in preset { try apply(option, isPreset: true) }
+        openPresets.removeLast()
     }
 
     private mutating func flag(_ arguments: OptionArguments) throws(RequestRefusal) -> Bool {
@@ -67,17 +71,18 @@ struct OptionReader {
             try arguments.check(atMost: 4)
             options.geometry.extendAspectRatio = arguments.flag(arguments.all[0], &options.warnings)
             if arguments.filled(1) != nil {
-                options.geometry.extendAspectRatioGravity = try arguments.from(1).place(canvas: true)
+                try arguments.from(1).read(&options.geometry.extendAspectRatioGravity, canvas: true)
             }
-        case .gravity: options.geometry.gravity = try arguments.place()
+        case .gravity: try arguments.read(&options.geometry.gravity)
         case .crop:
             try arguments.check(atMost: 5)
             options.geometry.cropWidth = try arguments.number(arguments.all[0])
-            options.geometry.cropHeight =
-                try arguments.filled(1).map { argument throws(RequestRefusal) in
-                    try arguments.number(argument)
-                } ?? 0
-            if arguments.filled(2) != nil { options.geometry.cropGravity = try arguments.from(2).place() }
+            if let height = arguments.filled(1) { options.geometry.cropHeight = try arguments.number(height) }
+            if arguments.filled(2) != nil {
+                var place = options.geometry.cropGravity ?? .init()
+                try arguments.from(2).read(&place)
+                options.geometry.cropGravity = place
+            }
         case .padding: try readPadding(arguments)
         case .rotate:
             let angle = try arguments.whole(try arguments.only(), from: -1_000_000)
@@ -85,10 +90,12 @@ struct OptionReader {
             options.geometry.rotation = ((angle / 90) % 4 + 4) % 4
         case .flip:
             try arguments.check(atMost: 2)
-            options.geometry.flipsHorizontally =
-                arguments.filled(0).map { arguments.flag($0, &options.warnings) } ?? false
-            options.geometry.flipsVertically =
-                arguments.filled(1).map { arguments.flag($0, &options.warnings) } ?? false
+            if let flips = arguments.filled(0) {
+                options.geometry.flipsHorizontally = arguments.flag(flips, &options.warnings)
+            }
+            if let flips = arguments.filled(1) {
+                options.geometry.flipsVertically = arguments.flag(flips, &options.warnings)
+            }
         default: return false
         }
         return true
@@ -121,20 +128,16 @@ struct OptionReader {
     private mutating func readExtend(_ arguments: OptionArguments) throws(RequestRefusal) {
         try arguments.check(atMost: 4)
         options.geometry.extend = arguments.flag(arguments.all[0], &options.warnings)
-        if arguments.filled(1) != nil { options.geometry.extendGravity = try arguments.from(1).place(canvas: true) }
+        if arguments.filled(1) != nil { try arguments.from(1).read(&options.geometry.extendGravity, canvas: true) }
     }
 
     private mutating func readPadding(_ arguments: OptionArguments) throws(RequestRefusal) {
         try arguments.check(atMost: 4)
-        var padding = EdgeLengths()
-        if let top = arguments.filled(0) {
-            let length = try side(top, arguments)
-            padding = EdgeLengths(top: length, right: length, bottom: length, left: length)
-        }
-        if let right = arguments.filled(1) {
-            padding.right = try side(right, arguments)
-            padding.left = padding.right
-        }
+        var padding = options.geometry.padding
+        if let top = arguments.filled(0) { padding.top = try side(top, arguments) }
+        (padding.right, padding.bottom) = (padding.top, padding.top)
+        if let right = arguments.filled(1) { padding.right = try side(right, arguments) }
+        padding.left = padding.right
         if let bottom = arguments.filled(2) { padding.bottom = try side(bottom, arguments) }
         if let left = arguments.filled(3) { padding.left = try side(left, arguments) }
         options.geometry.padding = padding
@@ -172,7 +175,9 @@ struct OptionReader {
             options.trim = nil
             return
         }
-        var trim = ProcessingOptions.Trim(threshold: try arguments.number(threshold, in: 0...1e9))
+        var trim = options.trim ?? ProcessingOptions.Trim(threshold: 0)
+        trim.threshold = try arguments.number(threshold, in: 0...1e9)
+        trim.color = nil
         if let color = arguments.filled(1) { trim.color = try arguments.color(color) }
         if let equal = arguments.filled(2) { trim.equalHorizontally = arguments.flag(equal, &options.warnings) }
         if let equal = arguments.filled(3) { trim.equalVertically = arguments.flag(equal, &options.warnings) }
@@ -180,12 +185,13 @@ struct OptionReader {
     }
 
     private mutating func readWatermark(_ arguments: OptionArguments) throws(RequestRefusal) {
-        try arguments.check(atMost: 5)
-        var mark = ProcessingOptions.Watermark(opacity: try arguments.number(arguments.all[0], in: 0...1))
+        // The last two are those of imgproxy Pro, which its open edition does not look at.
+        try arguments.check(atMost: 7)
+        var mark = options.watermark
+        mark.opacity = try arguments.number(arguments.all[0], in: 0...1)
         if let position = arguments.filled(1) {
-            if position == "re" {
-                mark.tiles = true
-            } else {
+            mark.tiles = position == "re"
+            if !mark.tiles {
                 guard let kind = ImgproxyGeometry.Place.Kind(rawValue: String(position)),
                     kind != .smart, kind != .focusPoint
                 else { throw arguments.fails(position) }
@@ -195,7 +201,7 @@ struct OptionReader {
         if let x = arguments.filled(2) { mark.place.x = try arguments.number(x, in: -1e9...1e9) }
         if let y = arguments.filled(3) { mark.place.y = try arguments.number(y, in: -1e9...1e9) }
         if let scale = arguments.filled(4) { mark.scale = try arguments.number(scale, in: 0...100) }
-        options.watermark = mark.opacity > 0 ? mark : nil
+        options.watermark = mark
     }
 
     // MARK: - What is written, and how it is answered
@@ -249,8 +255,7 @@ struct OptionReader {
             }
             options.filename = name
         } else {
-            guard let name = PercentEncoding.decode(text) else { throw arguments.fails(text) }
-            options.filename = name
+            options.filename = String(text)
         }
     }
 

@@ -3,7 +3,7 @@ extension URLGrammar {
     ///
     /// - Throws: a sentence that says what is wrong with which preset.
     public mutating func addPresets(_ texts: [String]) throws(PresetError) {
-        for text in texts {
+        for text in texts where !text.hasPrefix("#") {
             guard let equals = text.firstIndex(of: "=") else {
                 throw PresetError("a preset is name=options, not \(text)")
             }

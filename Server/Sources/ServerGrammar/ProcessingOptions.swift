@@ -11,7 +11,8 @@ public struct ProcessingOptions: Hashable, Sendable {
     }
 
     public struct Watermark: Hashable, Sendable {
-        public var opacity: Double
+        /// 0: there is none.
+        public var opacity = 0.0
         public var place = ImgproxyGeometry.Place()
         public var tiles = false
         /// 0: the size that it has.
@@ -27,6 +28,9 @@ public struct ProcessingOptions: Hashable, Sendable {
         /// In megapixels.
         public var animationFrameResolution: Double?
         public var resultDimension: Int?
+
+        /// What a source may be long; nil where the URL does not say it.
+        public var bodyLimit: ByteCount? { sourceFileSize.map { $0 > 0 ? ByteCount($0) : .mebibytes(1 << 20) } }
     }
 
     /// Sizes, crops, turns, canvas and padding. `rotation` is in quarters.
@@ -39,7 +43,7 @@ public struct ProcessingOptions: Hashable, Sendable {
     public var blur = 0.0
     public var sharpen = 0.0
     public var pixelate = 1
-    public var watermark: Watermark?
+    public var watermark = Watermark()
     public var stripMetadata: Bool?
     public var keepCopyright: Bool?
     public var stripColorProfile: Bool?
@@ -59,8 +63,6 @@ public struct ProcessingOptions: Hashable, Sendable {
     /// Seconds since 1970; 0: never.
     public var expires = 0
     public var security = Security()
-    /// The presets that were used, in order: one is not used again by itself.
-    var usedPresets: Set<String> = []
     /// What was strange but taken, for the log.
     public internal(set) var warnings: [String] = []
 

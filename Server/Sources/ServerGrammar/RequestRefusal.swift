@@ -21,6 +21,8 @@ public struct RequestRefusal: Error, Hashable, Sendable {
     public var isSourceDown = false
     /// Whether it is so for whatever is made of the source.
     public var isOfSource = false
+    /// Whether the source could not be got, or is no picture: where there is a fallback image, that is served.
+    public var hasNoSource = false
 
     public init(status: Int, text: String, kind: Kind, detail: String, retryAfter: Int? = nil) {
         self.status = status

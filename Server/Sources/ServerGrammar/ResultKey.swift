@@ -13,7 +13,8 @@ extension ProcessingOptions {
         parts.append("ar=" + text(autoRotate))
         parts.append("bg=" + text(background))
         parts.append("fx=\(blur),\(sharpen),\(pixelate)")
-        if let mark = watermark {
+        let mark = watermark
+        if mark.opacity > 0 {
             let place = mark.place
             parts.append("wm=\(mark.opacity),\(place.kind.rawValue),\(place.x),\(place.y),\(mark.tiles),\(mark.scale)")
         }

@@ -7,7 +7,6 @@ import WebImage
 struct ConfiguredPictures {
     let manager: ImageManager
     let settings: ServerSettings
-    let now: @Sendable () -> Int
 
     func watermark() async throws -> Image? {
         guard let source = settings.watermark else { return nil }
@@ -16,18 +15,11 @@ struct ConfiguredPictures {
         return try await manager.image(for: request).image
     }
 
-    func fallback() async throws -> FallbackImage? {
+    func fallback() async throws -> [UInt8]? {
         guard let source = settings.fallback else { return nil }
         var request = try request(source, "IMGPROXY_FALLBACK_IMAGE_DATA")
         request.options.includesData = true
-        let original = try await manager.keepOriginal(for: request)
-        let format = original.header.format
-        return FallbackImage(
-            result: StoredResult(
-                bytes: original.data ?? [], mediaType: format.mimeType ?? "application/octet-stream",
-                fileExtension: format.fileExtension, storedAt: now(), freshness: SourceFreshness(freshUntil: .max),
-                sourceSize: original.header.displaySize, resultSize: original.header.displaySize,
-                sourceBytes: original.data?.count ?? 0))
+        return try await manager.keepOriginal(for: request).data
     }
 
     private func request(_ source: ServerSettings.PictureSource, _ name: String) throws -> ImageRequest {

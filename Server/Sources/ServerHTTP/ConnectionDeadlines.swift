@@ -130,7 +130,8 @@ struct ConnectionDeadlines {
 extension ConnectionDeadlines.Limits {
     init(_ settings: ServerSettings) {
         request = TimeAmount(settings.readRequestTimeout)
-        idle = TimeAmount(settings.keepAliveTimeout)
+        // The first request is waited for also where there is no second one.
+        idle = TimeAmount(settings.keepAliveTimeout > .zero ? settings.keepAliveTimeout : settings.readRequestTimeout)
         reading = TimeAmount(settings.writeResponseTimeout)
     }
 }

@@ -48,7 +48,7 @@ extension ImageEndpoint {
         var request = try SourceRequest.make(url.source, cookies: url.cookies, settings) {
             $0.caching.policy = .protocol
             $0.timeout = settings.timeout
-            if let bytes = url.options.security.sourceFileSize, bytes > 0 { $0.http.bodyLimit = ByteCount(bytes) }
+            if let limit = url.options.security.bodyLimit { $0.http.bodyLimit = limit }
         }
         service.purging.prepare(&request, url.source)
         do throws(WebImageError) {

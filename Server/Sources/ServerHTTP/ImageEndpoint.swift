@@ -16,20 +16,18 @@ public struct ImageEndpoint: Sendable {
     let service: ImageService
     let state: ServerState
     let metrics: ServerMetrics
-    let fallback: FallbackImage?
     private let knownURLs = KnownURLs()
     let now: @Sendable () -> Int
     private let logger: Logger
 
     public init(
         settings: ServerSettings, service: ImageService, state: ServerState, metrics: ServerMetrics = ServerMetrics(),
-        fallback: FallbackImage? = nil, now: @escaping @Sendable () -> Int, logger: Logger
+        now: @escaping @Sendable () -> Int, logger: Logger
     ) {
         self.settings = settings
         self.service = service
         self.state = state
         self.metrics = metrics
-        self.fallback = fallback
         self.now = now
         self.logger = logger
     }
@@ -96,7 +94,7 @@ public struct ImageEndpoint: Sendable {
             answer.fields[.accessControlAllowOrigin] = origin
             answer.fields[.accessControlAllowMethods] = "GET, OPTIONS"
         }
-        if state.current == .draining { answer.fields[.connection] = "close" }
+        if state.current == .draining || settings.keepAliveTimeout == .zero { answer.fields[.connection] = "close" }
         if request.method == .head {
             if case .bytes(let bytes) = answer.body { answer.fields[.contentLength] = "\(bytes.count)" }
             answer.body = .none
@@ -146,10 +144,7 @@ public struct ImageEndpoint: Sendable {
             var error = error
             if error.status == 429, error.kind == .queue { error.status = settings.overloadStatus }
             record.refusal = error
-            if let fallback, error.status != 403, error.kind == .download || error.kind == .processing {
-                return fallback.answer(for: error, settings)
-            }
-            return .refusal(error, showsDetail: settings.isDevelopment)
+            return .refusal(error, showsDetail: settings.showsErrors)
         }
     }
 
@@ -181,7 +176,13 @@ public struct ImageEndpoint: Sendable {
         if let hit = service.cached(key, source: url.source) {
             found = hit
         } else {
-            found = try await service.find(url, choice, client: record.client?.key)
+            do throws(RequestRefusal) {
+                found = try await service.find(url, choice, client: record.client?.key)
+            } catch {
+                guard let answer = await fallback(for: error, url, choice) else { throw error }
+                record.refusal = error
+                return answer
+            }
         }
         let host = SourceHost.name(of: url.source)
         record.take(found, host)
@@ -196,6 +197,19 @@ public struct ImageEndpoint: Sendable {
             knownURLs.keep(.init(url: url, key: key, host: host, disposition: disposition), asked)
         }
         return answer.answer(found, request.headerFields)
+    }
+
+    /// What the URL asks for, made of the picture that stands for a source that cannot be had.
+    ///
+    /// - Returns: nil where there is none, or it cannot be made.
+    private func fallback(
+        for refusal: RequestRefusal, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
+    ) async -> Answer? {
+        guard refusal.hasNoSource, service.maker.fallback != nil else { return nil }
+        var other = url
+        (other.source, other.cookies) = (PictureMaker.fallbackSource, nil)
+        guard let found = try? await service.find(other, choice) else { return nil }
+        return ResultAnswer(settings: settings, url: url, now: now()).answer(found, insteadOf: refusal)
     }
 
     /// The client's cookies that go to the origin of a source.

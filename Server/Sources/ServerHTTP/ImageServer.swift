@@ -63,9 +63,10 @@ public struct ImageServer: Sendable {
             file: ManagerMaking.purgeFile(settings, logger), now: now,
             onPurge: { [failedURLs = manager.failedURLs] in failedURLs.removeAll() }, logger: logger)
         await purging.restore()
-        let pictures = ConfiguredPictures(manager: manager, settings: settings, now: now)
+        let pictures = ConfiguredPictures(manager: manager, settings: settings)
         let maker = PictureMaker(
-            manager: manager, purging: purging, settings: settings, watermark: try await pictures.watermark(), now: now)
+            manager: manager, purging: purging, settings: settings, watermark: try await pictures.watermark(),
+            fallback: try await pictures.fallback(), now: now)
         cache = ResultCache(
             memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), logger: logger)
         let service = ImageService(
@@ -73,8 +74,7 @@ public struct ImageServer: Sendable {
         )
         state = ServerState()
         endpoint = ImageEndpoint(
-            settings: settings, service: service, state: state, fallback: try await pictures.fallback(), now: now,
-            logger: logger)
+            settings: settings, service: service, state: state, now: now, logger: logger)
     }
 
     /// Serves until SIGTERM or SIGINT, or until the task is cancelled, then lets what runs come to its end.

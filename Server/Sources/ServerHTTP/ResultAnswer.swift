@@ -1,3 +1,4 @@
+import ServerFiles
 import WebImage
 import HTTPTypes
 import ServerConfiguration
@@ -57,6 +58,16 @@ struct ResultAnswer {
         return Answer(fields: fields, body: .bytes(result.bytes))
     }
 
+    /// The answer that holds a picture which stands for the one that was asked for.
+    func answer(_ fallback: ImageService.Found, insteadOf refusal: RequestRefusal) -> Answer {
+        var answer = answer(fallback, [:])
+        (answer.fields[.eTag], answer.fields[.lastModified]) = (nil, nil)
+        answer.fields[.cacheControl] = cacheControl(for: settings.fallbackTTL ?? settings.timeToLive)
+        answer.fields[.named("Fallback-Image")] = "1"
+        answer.status = settings.fallbackStatus == 0 ? refusal.status : settings.fallbackStatus
+        return answer
+    }
+
     /// The same for all results of a source: `s-` and 16 hexadecimal digits.
     static func cacheTag(_ source: String) -> String {
         let digits = Digest.sha256(Array(source.utf8)).prefix(8).map { byte in
@@ -73,7 +84,7 @@ struct ResultAnswer {
     }
 
     private func cacheControl(_ result: StoredResult) -> String {
-        if settings.passesCacheControl {
+        if settings.passesCacheControl, options.expires == 0 {
             if let own = result.freshness.cacheControl { return own }
             if let seconds = result.freshness.expiresIn { return "max-age=\(seconds), \(audience)" }
         }
@@ -81,8 +92,11 @@ struct ResultAnswer {
     }
 
     /// What is said of results where the origin's word does not count.
-    var cacheControl: String {
-        var seconds = settings.timeToLive
+    var cacheControl: String { cacheControl(for: settings.timeToLive) }
+
+    /// - Parameter seconds: for how long, where the URL does not expire before.
+    private func cacheControl(for seconds: Int) -> String {
+        var seconds = seconds
         if options.expires > 0 { seconds = min(seconds, options.expires - now) }
         return seconds > 0 ? "max-age=\(seconds), \(audience)" : "no-cache"
     }
@@ -106,9 +120,9 @@ struct ResultAnswer {
     /// - Parameter fileExtension: nil: that of the source's own name.
     func disposition(_ fileExtension: String?) -> String {
         let path = source.prefix { $0 != "?" && $0 != "#" }
-        var name =
-            path.contains("://")
-            ? path.split(separator: "/").dropFirst(2).last ?? "" : path.split(separator: "/").last ?? ""
+        // Behind the scheme, and the host of those that have one.
+        let before = LocalFiles.has(source) ? 1 : path.contains("://") ? 2 : 0
+        var name = path.split(separator: "/").dropFirst(before).last ?? ""
         if let decoded = PercentEncoding.decode(name) { name = decoded[...] }
         var stem = String(name)
         if let dot = name.lastIndex(of: "."), dot > name.startIndex, fileExtension != nil {

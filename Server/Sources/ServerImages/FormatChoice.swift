@@ -49,8 +49,8 @@ public struct FormatChoice: Hashable, Sendable {
         func fits(_ format: ResultFormat) -> Bool {
             !picture.isAnimated || format.holdsAnimation
         }
-        if let format = enforced.first(where: fits) { return small(format, picture) }
         if let asked {
+            if let format = enforced.first(where: fits), asked != .svg { return small(format, picture) }
             guard writable.contains(asked) else {
                 throw RequestRefusal(
                     status: 422, text: "Invalid URL", kind: .processing, detail: "\(asked.rawValue) cannot be written")
@@ -59,9 +59,9 @@ public struct FormatChoice: Hashable, Sendable {
         }
         if let format = automatic.first(where: fits) { return small(format, picture) }
         let source = picture.format.flatMap { ResultFormat(name: $0.rawValue) }
-        if let source, preferred.contains(source) { return source }
+        if let source, preferred.contains(source) { return small(source, picture) }
         let good = preferred.first { fits($0) && (!picture.hasAlpha || $0.holdsAlpha) }
-        return good ?? preferred.first ?? .jpeg
+        return small(good ?? preferred.first ?? .jpeg, picture)
     }
 
     /// AVIF has no side under 16 pixels.

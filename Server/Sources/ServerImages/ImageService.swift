@@ -67,7 +67,7 @@ public final class ImageService: Sendable {
 
     /// Names the result of a URL for a client.
     public static func key(_ url: URLGrammar.ParsedURL, _ choice: FormatChoice) -> String {
-        let text = "1\n\(url.options.canonicalText)\n\(choice.key)\n\(url.sourceName)"
+        let text = "2\n\(url.options.canonicalText)\n\(choice.key)\n\(url.sourceName)"
         return Base64URL.encode(Digest.sha256(Array(text.utf8)))
     }
 

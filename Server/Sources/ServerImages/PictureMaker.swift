@@ -23,21 +23,27 @@ public struct PictureMaker: Sendable {
         var spent: MissGate.Spent { MissGate.Spent(work: (decode ?? 0) + (encode ?? 0), fetch: fetch ?? 0) }
     }
 
+    /// The name of ``fallback`` as a source.
+    public static let fallbackSource = "fallback:IMGPROXY_FALLBACK_IMAGE"
+
     public let manager: ImageManager
     public let purging: Purging
     private let settings: ServerSettings
     private let watermark: Image?
+    /// The bytes of the picture that stands for sources that cannot be got; nil: there is none.
+    public let fallback: [UInt8]?
     private let writable: Set<ResultFormat>
     private let now: @Sendable () -> Int
 
     public init(
-        manager: ImageManager, purging: Purging, settings: ServerSettings, watermark: Image?,
+        manager: ImageManager, purging: Purging, settings: ServerSettings, watermark: Image?, fallback: [UInt8]? = nil,
         now: @escaping @Sendable () -> Int
     ) {
         self.manager = manager
         self.purging = purging
         self.settings = settings
         self.watermark = watermark
+        self.fallback = fallback
         self.now = now
         writable = Set(manager.coders.encodableFormats.compactMap { ResultFormat(name: $0.rawValue) })
     }
@@ -59,6 +65,7 @@ public struct PictureMaker: Sendable {
         var lastPurge = purging.lastPurge(url.source)
         while true {
             var request = try plan.request(isStill: choice.isStill, timeout: timeout)
+            if let fallback, url.source == Self.fallbackSource { request = request.of(fallback, named: url.source) }
             request.priority = priority
             purging.prepare(&request, url.source, lastPurge: lastPurge)
             do throws(WebImageError) {
@@ -85,7 +92,7 @@ public struct PictureMaker: Sendable {
         if plan.mayHandOn(settings.output.skipProcessing) {
             let original = try await original(request)
             let (tags, isKept) = (SourceTags.hashes(of: original.head), original.source != .network)
-            if let made = try await handedOn(original, plan, choice, request.decoding.limits) {
+            if let made = try await handedOn(original, plan, request.decoding.limits) {
                 return (made, tags, isKept)
             }
             // All of it is here: it is not got again.
@@ -97,7 +104,7 @@ public struct PictureMaker: Sendable {
         let response = try await manager.image(for: request)
         if plan.handsOnDrawings, response.image.info.format == .svg {
             let original = try await original(request)
-            if let made = try await handedOn(original, plan, choice, request.decoding.limits) {
+            if let made = try await handedOn(original, plan, request.decoding.limits) {
                 return (made, SourceTags.hashes(of: original.head), original.source != .network)
             }
         }
@@ -121,10 +128,11 @@ public struct PictureMaker: Sendable {
         guard let pixels = image.displaySize.pixelCount,
             Double(pixels) <= settings.limits.resultResolution * 1_000_000
         else { throw WebImageError(.limitExceeded, "the result is \(image.displaySize), more than the server makes") }
+        try plan.checkFrames(of: image)
         let isAnimated = (image.animation?.frameCount ?? 1) > 1
         let picture = FormatChoice.Picture(
             format: image.info.format, size: image.displaySize,
-            hasAlpha: image.alpha != .opaque || (plan.makesAlpha && plan.options.background == nil),
+            hasAlpha: plan.expectsAlpha(response.header?.hasAlpha ?? (image.alpha != .opaque)),
             isAnimated: isAnimated)
         let format: ResultFormat
         do throws(RequestRefusal) {
@@ -221,7 +229,7 @@ public struct PictureMaker: Sendable {
     ///
     /// - Returns: nil where a picture is to be made of it.
     private func handedOn(
-        _ original: OriginalResponse, _ plan: PicturePlan, _ choice: FormatChoice, _ limits: DecodeLimits
+        _ original: OriginalResponse, _ plan: PicturePlan, _ limits: DecodeLimits
     ) async throws(WebImageError) -> Made? {
         let header = original.header
         guard let format = ResultFormat(name: header.format.rawValue), var bytes = original.data else { return nil }
@@ -230,11 +238,7 @@ public struct PictureMaker: Sendable {
         } else if plan.options.format == .svg {
             throw WebImageError(.cannotEncode, "only a drawing can be an SVG", format: .svg)
         } else {
-            let picture = FormatChoice.Picture(
-                format: header.format, size: header.displaySize, hasAlpha: header.hasAlpha,
-                isAnimated: (header.frameCount ?? 1) > 1)
-            guard plan.skips(format, settings.output.skipProcessing), (try? choice.format(for: picture)) == format
-            else { return nil }
+            guard plan.skips(format, settings.output.skipProcessing) else { return nil }
         }
         var made = Made(
             result: StoredResult(

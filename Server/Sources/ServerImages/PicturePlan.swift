@@ -42,7 +42,7 @@ public struct PicturePlan: Sendable {
             $0.decoding.frameLimit = frames
             $0.decoding.usesEmbeddedThumbnail = options.enforceThumbnail ?? settings.output.enforcesThumbnail
             $0.decoding.limits = limits
-            if let bytes = options.security.sourceFileSize, bytes > 0 { $0.http.bodyLimit = ByteCount(bytes) }
+            if let limit = options.security.bodyLimit { $0.http.bodyLimit = limit }
             if options.autoRotate ?? settings.output.autoRotate {
                 $0.transformers = transforms
             } else {
@@ -60,10 +60,24 @@ public struct PicturePlan: Sendable {
         limits.frames = max(frames, 1)
         limits.time = .seconds(5)
         limits.drawingTime = .seconds(5)
-        if let frame = options.security.animationFrameResolution, frame > 0 {
-            limits.animationPixels = min(limits.animationPixels, Int(frame * 1_000_000) * frames)
-        }
         return limits
+    }
+
+    /// - Parameter image: the picture, of which an animation's frames may be too large or too many.
+    /// - Throws: `limitExceeded`.
+    func checkFrames(of image: Image) throws(WebImageError) {
+        guard let count = image.animation?.frameCount, count > 1 else { return }
+        let size = image.info.originalSize ?? image.size
+        let megapixels = Double(size.width) * Double(size.height) / 1_000_000
+        let frame = options.security.animationFrameResolution ?? settings.limits.animationFrameResolution
+        let all = options.security.sourceResolution ?? settings.limits.animationResolution
+        if frame > 0 ? megapixels > frame : megapixels * Double(count) > all {
+            throw WebImageError(
+                .limitExceeded,
+                frame > 0
+                    ? "a frame of \(size) is more than the \(frame) megapixels allowed"
+                    : "\(count) frames of \(size) are more than the \(all) megapixels allowed")
+        }
     }
 
     /// The steps, in imgproxy's order.
@@ -77,8 +91,8 @@ public struct PicturePlan: Sendable {
                     equalVertically: trim.equalVertically))
         }
         steps.append(.imgproxy(geometry))
-        if options.blur > 0 { steps.append(.blur(sigma: options.blur)) }
-        if options.sharpen > 0 { steps.append(.sharpen(sigma: options.sharpen)) }
+        if options.blur > 0 { steps.append(.blur(sigma: min(options.blur, 1000), cut: 0.2)) }
+        if options.sharpen > 0 { steps.append(.sharpenLightness(sigma: min(max(options.sharpen, 0.01), 1000))) }
         if options.pixelate > 1 { steps.append(.pixelate(options.pixelate)) }
         if geometry.extend || geometry.extendAspectRatio || geometry.padding != EdgeLengths() {
             steps.append(.imgproxyCanvas(geometry))
@@ -86,20 +100,22 @@ public struct PicturePlan: Sendable {
         if let color = options.background {
             steps.append(.background(RGBAColor(red: color.red, green: color.green, blue: color.blue)))
         }
-        if let mark = options.watermark {
-            // imgproxy draws none where none is configured.
-            if let watermark {
-                steps.append(
-                    .imgproxyWatermark(
-                        watermark, at: mark.place, scale: mark.scale, opacity: mark.opacity * settings.watermarkOpacity,
-                        tiles: mark.tiles, behind: geometry))
-            }
+        let mark = options.watermark
+        // imgproxy draws none where none is configured.
+        if mark.opacity > 0, let watermark {
+            steps.append(
+                .imgproxyWatermark(
+                    watermark, at: mark.place, scale: mark.scale, opacity: mark.opacity * settings.watermarkOpacity,
+                    tiles: mark.tiles, behind: geometry))
         }
         return steps
     }
 
     /// Whether a drawing (SVG) is handed on as it is: where no other format is asked for.
-    var handsOnDrawings: Bool { options.format == .svg || options.format == nil && !settings.output.rasterizesSVG }
+    var handsOnDrawings: Bool {
+        options.format == .svg
+            || options.format == nil && (!settings.output.rasterizesSVG || skips(.svg, settings.output.skipProcessing))
+    }
 
     /// Whether the source may be handed on as it is, as far as URL and settings tell.
     func mayHandOn(_ skipped: Set<ResultFormat>) -> Bool {
@@ -108,17 +124,20 @@ public struct PicturePlan: Sendable {
             || handsOnDrawings && path.lowercased().hasSuffix(".svg")
     }
 
-    /// Whether a picture of a format is left as it is.
+    /// Whether a picture of a format is left as it is: where no other format is asked for by the URL, whatever the client likes best.
     ///
     /// - Parameter skipped: the formats that the settings name.
     func skips(_ format: ResultFormat, _ skipped: Set<ResultFormat>) -> Bool {
-        skipped.contains(format) || options.skipProcessing.contains(format)
+        (options.format == nil || options.format == format)
+            && (skipped.contains(format) || options.skipProcessing.contains(format))
     }
 
-    /// Whether the result is expected to be seen through in parts.
-    var makesAlpha: Bool {
-        options.background == nil
-            && (geometry.extend || geometry.extendAspectRatio || geometry.padding != EdgeLengths())
+    /// Whether the result is expected to be seen through in parts, when the format is chosen: what only the aspect ratio adds does
+    /// not count.
+    ///
+    /// - Parameter hasAlpha: whether the source is.
+    func expectsAlpha(_ hasAlpha: Bool) -> Bool {
+        options.background == nil && (hasAlpha || geometry.extend || geometry.padding != EdgeLengths())
     }
 
     /// The quality of a format; nil where it has none.

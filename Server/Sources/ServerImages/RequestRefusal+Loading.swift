@@ -34,6 +34,9 @@ extension RequestRefusal {
         default: self = refusal(500, "Internal error", .unexpected)
         }
         isOfSource = [.unsupportedFeature, .corruptData, .truncatedData, .badImageData, .unknownFormat].contains(code)
+        hasNoSource =
+            kind == .download
+            || [.bodyTooLarge, .decompressionLimit, .unknownFormat, .badContentType].contains(code)
         isSourceDown = kind == .download && (code != .badStatus || status >= 500) || code == .deadlineExceeded
     }
 

@@ -4,12 +4,12 @@ import Logging
 import ServerConfiguration
 import Synchronization
 
-/// Writes a line an entry to standard output: JSON, or text for people. Lines are written on a queue of their own, so that a
+/// Writes a line an entry to standard output, in one of the formats of ``ServerSettings/LogFormat``. Lines are written on a queue of their own, so that a
 /// slow reader of the log holds up no request; when too many wait, some are left out and counted.
 struct LineLogHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]
-    private let isJSON: Bool
+    private let format: ServerSettings.LogFormat
     private let label: String
 
     private static let mostWaiting = 10_000
@@ -20,20 +20,20 @@ struct LineLogHandler: LogHandler {
     static func bootstrap(_ settings: ServerSettings) {
         let levels: [String: Logger.Level] = ["error": .error, "warn": .warning, "info": .info, "debug": .debug]
         let level = levels[settings.logLevel] ?? .info
-        let isJSON = settings.logsJSON
+        let format = settings.logFormat
         LoggingSystem.bootstrap { label in
             // What runs below says at info what only its own people want to know.
             let own = label.hasPrefix("webimage") ? level : max(level, .warning)
-            return LineLogHandler(logLevel: own, isJSON: isJSON, label: label)
+            return LineLogHandler(logLevel: own, format: format, label: label)
         }
     }
 
     /// Returns when all that was said is written.
     static func flush() { queue.sync {} }
 
-    private init(logLevel: Logger.Level, isJSON: Bool, label: String) {
+    private init(logLevel: Logger.Level, format: ServerSettings.LogFormat, label: String) {
         self.logLevel = logLevel
-        self.isJSON = isJSON
+        self.format = format
         self.label = label
     }
 
@@ -52,11 +52,13 @@ struct LineLogHandler: LogHandler {
         }
         Self.waiting.add(1, ordering: .relaxed)
         let time = Date()
-        Self.queue.async { [isJSON, all] in
+        Self.queue.async { [format, all] in
             Self.waiting.subtract(1, ordering: .relaxed)
-            var line = isJSON ? Self.json(time, level, message, all) : Self.text(time, level, message, all)
+            var line = Self.line(format, time, level, message, all)
             let dropped = Self.dropped.exchange(0, ordering: .relaxed)
-            if dropped > 0 { line += isJSON ? "\n{\"dropped\":\(dropped)}" : "\n\(dropped) lines were left out" }
+            if dropped > 0 {
+                line += "\n" + Self.line(format, time, .warning, "\(dropped) lines were left out", [:])
+            }
             FileHandle.standardOutput.write(Data((line + "\n").utf8))
         }
     }
@@ -66,16 +68,20 @@ struct LineLogHandler: LogHandler {
             .iso8601.year().month().day().time(includingFractionalSeconds: true).timeZone(separator: .omitted))
     }
 
-    private static func json(
-        _ time: Date, _ level: Logger.Level, _ message: Logger.Message, _ metadata: Logger.Metadata
+    private static func line(
+        _ format: ServerSettings.LogFormat, _ time: Date, _ level: Logger.Level, _ message: Logger.Message,
+        _ metadata: Logger.Metadata
     ) -> String {
+        if format == .pretty { return text(time, level, message, metadata) }
         var members = [("time", stamp(time)), ("level", level.rawValue), ("message", message.description)]
+        if format == .gcp { members[1] = ("severity", level.rawValue.uppercased()) }
         members += metadata.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
         let numbers: Set = ["status", "duration_ms", "fetch_ms", "decode_ms", "encode_ms", "bytes_in", "bytes_out"]
-        let texts = members.map { name, value in
-            quoted(name) + ":" + (numbers.contains(name) && Int(value) != nil ? value : quoted(value))
+        let values = members.map { name, value in
+            (name, numbers.contains(name) && Int(value) != nil ? value : quoted(value))
         }
-        return "{" + texts.joined(separator: ",") + "}"
+        if format == .structured { return values.map { $0 + "=" + $1 }.joined(separator: " ") }
+        return "{" + values.map { quoted($0) + ":" + $1 }.joined(separator: ",") + "}"
     }
 
     private static func text(

@@ -58,6 +58,34 @@ import WebImage
         #expect([flipped.flipsHorizontally, flipped.flipsVertically] == [false, true])
     }
 
+    @Test func whatAnOptionLeavesOutStaysAsItWas() throws {
+        let mark = try options("wm:0.5:soea:10:20:0.3/wm:1").watermark
+        #expect(mark.opacity == 1 && mark.scale == 0.3 && mark.place == .init(.southEast, x: 10, y: 20))
+        #expect(try options("wm:0.5:re/wm:1:no").watermark.tiles == false)
+        let crop = try options("c:100:50:no:3:4/c:80/c:70::so").geometry
+        #expect([crop.cropWidth, crop.cropHeight] == [70, 50])
+        #expect(crop.cropGravity == .init(.south, x: 3, y: 4))
+        #expect(try options("g:nowe:10:20/g:noea").geometry.gravity == .init(.northEast, x: 10, y: 20))
+        #expect(try options("g:nowe:10:20/g:sm").geometry.gravity == .init(.smart))
+        let flipped = try options("fl:1/fl::1").geometry
+        #expect([flipped.flipsHorizontally, flipped.flipsVertically] == [true, true])
+        #expect(try options("pd:10/pd::20").geometry.padding == .init(top: 10, right: 20, bottom: 10, left: 20))
+        let trim = try options("t:10:ff0000:1/t:5").trim
+        #expect(trim?.threshold == 5 && trim?.color == nil && trim?.equalHorizontally == true)
+    }
+
+    @Test func aPresetMayBeUsedAgainButNotByItself() throws {
+        func size(_ path: String) throws -> [Int] {
+            let geometry = try options(path) {
+                try? $0.addPresets(["default=pr:thumb", "thumb=w:50", "a=pr:thumb/h:30", "loop=h:7/pr:loop", "# none"])
+            }.geometry
+            return [geometry.width, geometry.height]
+        }
+        #expect(try size("w:100/pr:thumb") == [50, 0])
+        #expect(try size("pr:thumb/w:100/pr:a") == [50, 30])
+        #expect(try size("pr:loop") == [50, 7])
+    }
+
     @Test func filtersAndOutput() throws {
         let read = try options(
             "t:10:ff0000:1:0/bl:1.5/sh:0.7/pix:4/wm:0.5:soea:10:20:0.3/q:50/fq:png:10:webp:20/mb:9/ph:t")
@@ -66,8 +94,8 @@ import WebImage
         #expect(read.trim?.equalHorizontally == true)
         #expect([read.blur, read.sharpen] == [1.5, 0.7])
         #expect(read.pixelate == 4)
-        #expect(read.watermark?.place == .init(.southEast, x: 10, y: 20))
-        #expect(read.watermark?.scale == 0.3)
+        #expect(read.watermark.place == .init(.southEast, x: 10, y: 20))
+        #expect(read.watermark.scale == 0.3)
         #expect(read.quality == 50)
         #expect(read.formatQuality == [.png: 10, .webp: 20])
         #expect(read.maxBytes == 9)
@@ -88,7 +116,7 @@ import WebImage
     }
 
     @Test func fileNamesAreTextOrBase64() throws {
-        #expect(try options("fn:a%20b").filename == "a b")
+        #expect(try options("fn:a%20b").filename == "a%20b")
         #expect(try options("fn:YSBi:1").filename == "a b")
     }
 
@@ -101,7 +129,7 @@ import WebImage
         "rot:45", "fl:1:1:1", "bg:12", "bg:1:2", "bg:256:0:0", "bl:-1", "bl:inf", "sh:nan", "pix:-1", "wm:2", "wm:1:sm",
         "wm:1:fp", "wm:1:ce:0:0:-1", "q:101", "q:-1", "fq:png", "fq:nope:1", "mb:-1", "f:nope", "f:JPG", "pr:nope",
         "skp:nope",
-        "fn:%zz", "exp:999999", "exp:x", "nope:1", ":1", "blurhash:4:3", "cp:1", "up:1", "obj:face", "eth",
+        "exp:999999", "exp:x", "nope:1", ":1", "blurhash:4:3", "cp:1", "up:1", "obj:face", "eth",
     ]) func whatMakesNoSenseIsInvalid(path: String) {
         let refusal = #expect(throws: RequestRefusal.self) { try options(path) }
         #expect(refusal?.status == 404)

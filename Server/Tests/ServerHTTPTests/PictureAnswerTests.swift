@@ -159,12 +159,84 @@ import WebImageTesting
         }
     }
 
+    @Test func whatIsSkippedDependsOnTheFormatOfTheURLAlone() async throws {
+        let server = try TestServer(["IMGPROXY_AUTO_WEBP": "1", "IMGPROXY_SKIP_PROCESSING_FORMATS": "png"])
+        try server.serve()
+        try server.serve("/a.tiff", as: .tiff)
+        let original = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        #expect(await server.picture("w:10", "/a.png", [.accept: "image/webp"]).bytes == original)
+        #expect(await server.picture("w:10/f:png").bytes == original)
+        #expect(try await server.picture("w:10/f:jpg").image().size == PixelSize(width: 10, height: 8))
+        #expect(await server.picture("skp:tiff", "/a.tiff").fields[.contentType] == "image/tiff")
+    }
+
+    @Test func formatsAreChosenAsByImgproxy() async throws {
+        let server = try TestServer([
+            "IMGPROXY_AUTO_AVIF": "1", "IMGPROXY_ENFORCE_WEBP": "1", "IMGPROXY_PREFERRED_FORMATS": "avif,png",
+        ])
+        try server.serve()
+        let all: HTTPFields = [.accept: "image/avif,image/webp"]
+        // A better one that may be chosen goes before one that must be, unless the URL asks for a format.
+        #expect(await server.picture("w:40", "/a.png", all).fields[.contentType] == "image/avif")
+        #expect(await server.picture("w:40/f:png", "/a.png", all).fields[.contentType] == "image/webp")
+        // AVIF has no small pictures.
+        try server.serve("/a.jpg", as: .jpeg)
+        #expect(await server.picture("w:10", "/a.jpg").fields[.contentType] == "image/jpeg")
+    }
+
+    @Test func whatTheAspectRatioAddsIsNoAlpha() async throws {
+        let server = try TestServer()
+        try server.serve("/a.bmp", as: .bmp)
+        #expect(await server.picture("exar:1/rs:fit:50:50", "/a.bmp").fields[.contentType] == "image/jpeg")
+        #expect(await server.picture("ex:1/rs:fit:50:50", "/a.bmp").fields[.contentType] == "image/png")
+    }
+
+    @Test func framesOfAnAnimationAreBoundedTogetherOrEach() async throws {
+        func server(_ variables: [String: String]) throws -> TestServer {
+            let server = try TestServer(
+                variables.merging(["IMGPROXY_MAX_ANIMATION_FRAMES": "10", "IMGPROXY_ALLOW_SECURITY_OPTIONS": "1"]) {
+                    $1
+                })
+            server.origin.serve("/a.gif", OriginResponse(body: SmallGIF.bytes(width: 100, height: 100)))
+            return server
+        }
+        let open = try server([:])
+        #expect(await open.picture("w:50/f:webp", "/a.gif").status == 200)
+        #expect(await open.picture("w:50/f:webp/msr:0.012", "/a.gif").status == 422)
+        #expect(await open.picture("w:50/f:webp/msr:0.012/mafr:0.012", "/a.gif").status == 200)
+        #expect(await open.picture("w:50/f:webp/mafr:0.005", "/a.gif").status == 422)
+        // Of a still only one frame counts.
+        #expect(await open.picture("w:50/f:png/msr:0.012", "/a.gif").status == 200)
+        let bounded = try server(["IMGPROXY_MAX_SRC_RESOLUTION": "0.012"])
+        #expect(await bounded.picture("w:50/f:webp", "/a.gif").text == "Invalid source image")
+    }
+
+    @Test func aURLThatExpiresIsKeptNoLonger() async throws {
+        let server = try TestServer(["IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "1"])
+        try server.serve(headers: [("Cache-Control", "max-age=86400, public")])
+        #expect(await server.picture("w:5").fields[.cacheControl] == "max-age=86400, public")
+        let short = await server.picture("w:5/exp:\(server.now + 60)").fields[.cacheControl]
+        #expect(["max-age=60, public", "max-age=59, public"].contains(short))
+    }
+
+    @Test func errorsAreToldWithoutSigningForAnybody() async throws {
+        let server = try TestServer([
+            "IMGPROXY_KEY": "aa11", "IMGPROXY_SALT": "bb22", "IMGPROXY_DEVELOPMENT_ERRORS_MODE": "1",
+        ])
+        #expect(await server.get("/sign?path=/w:50/plain/a").status != 200)
+        #expect(await server.get("/x/plain/a").text.contains("signature"))
+        let development = try TestServer([
+            "IMGPROXY_KEY": "aa11", "IMGPROXY_SALT": "bb22", "WEBIMAGE_DEVELOPMENT": "1",
+        ])
+        #expect(await development.get("/sign?path=/w:50/plain/a").status == 200)
+    }
+
     @Test func namesAndDispositions() async throws {
         let server = try TestServer()
         try server.serve()
         #expect(
             await server.picture("fn:my%20%22x%22/att:1/f:png").fields[.contentDisposition]
-                == "attachment; filename=\"my %22x%22.png\"")
+                == "attachment; filename=\"my%20%22x%22.png\"")
         let short = await server.picture("exp:\(server.now + 100)")
         #expect(
             short.fields[.cacheControl]?.hasPrefix("max-age=100,") == true

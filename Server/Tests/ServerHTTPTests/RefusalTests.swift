@@ -143,18 +143,27 @@ import WebImageTesting
     }
 
     @Test func aFallbackStandsForSourcesThatFailAndNotForBadURLs() async throws {
-        let bytes = try TestServer.bytes(PixelSize(width: 8, height: 8), as: .png)
-        let size = PixelSize(width: 8, height: 8)
-        let fallback = FallbackImage(
-            result: .init(
-                bytes: bytes, mediaType: "image/png", fileExtension: "png", storedAt: 0,
-                freshness: .init(freshUntil: .max), sourceSize: size, resultSize: size, sourceBytes: bytes.count))
         let server = try TestServer(
-            ["IMGPROXY_FALLBACK_IMAGE_HTTP_CODE": "0", "IMGPROXY_FALLBACK_IMAGE_TTL": "7"], fallback: fallback)
-        let answer = await server.picture("w:10", "/missing")
+            ["IMGPROXY_FALLBACK_IMAGE_HTTP_CODE": "0", "IMGPROXY_FALLBACK_IMAGE_TTL": "70"],
+            fallback: try TestServer.bytes(PixelSize(width: 40, height: 20), as: .png))
+        let answer = await server.picture("w:10", "/missing.png")
         #expect(answer.status == 404)
-        #expect(answer.bytes == bytes)
-        #expect(answer.fields[.cacheControl] == "max-age=7, public")
+        // It is made as the URL asks for it.
+        #expect(try await answer.image().size == PixelSize(width: 10, height: 5))
+        #expect(answer.fields[.cacheControl] == "max-age=70, public")
+        #expect(answer.fields[.contentDisposition] == "inline; filename=\"missing.png\"")
+        let square = await server.picture("rs:fill:8:8/f:webp/exp:\(server.now + 20)", "/missing.png")
+        #expect(square.fields[.contentType] == "image/webp")
+        #expect(try await square.image().size == PixelSize(width: 8, height: 8))
+        #expect(["max-age=20, public", "max-age=19, public"].contains(square.fields[.cacheControl]))
+        // What is no picture is not got either; one that is broken, and options that are none, are told of.
+        server.origin.serve("/text", OriginResponse(body: Array("no picture at all, but text".utf8)))
+        #expect(try await server.picture("w:10", "/text").image().size == PixelSize(width: 10, height: 5))
+        var broken = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        broken.replaceSubrange(60..<100, with: [UInt8](repeating: 0, count: 40))
+        server.origin.serve("/broken", OriginResponse(body: broken))
+        #expect(await server.picture("w:10", "/broken").status == 422)
+        #expect(await server.picture("raw:1", "/missing.png").text == "Source is unreachable")
         #expect(await server.picture("nope:1").text == "Invalid URL")
     }
 }

@@ -23,7 +23,7 @@ final class TestServer: Sendable {
 
     init(
         _ variables: [String: String] = [:], coders: CoderRegistry = .standard, watermark: Image? = nil,
-        fallback: FallbackImage? = nil, origin: OriginServer? = nil, fleet: Fleet? = nil
+        fallback: [UInt8]? = nil, origin: OriginServer? = nil, fleet: Fleet? = nil
     ) throws {
         let time = Clock()
         var all = ["IMGPROXY_BIND": "127.0.0.1:0", "IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES": "true"]
@@ -39,7 +39,8 @@ final class TestServer: Sendable {
             fleet: fleet, file: ManagerMaking.purgeFile(settings, logger), now: { time.now },
             onPurge: { [failedURLs = manager.failedURLs] in failedURLs.removeAll() }, logger: logger)
         let maker = PictureMaker(
-            manager: manager, purging: purging, settings: settings, watermark: watermark, now: { time.now })
+            manager: manager, purging: purging, settings: settings, watermark: watermark, fallback: fallback,
+            now: { time.now })
         cache = ResultCache(
             memoryLimit: settings.memoryCacheBytes, disk: ManagerMaking.resultDisk(settings, logger), logger: logger)
         let service = ImageService(
@@ -48,7 +49,7 @@ final class TestServer: Sendable {
         let state = ServerState()
         state.become(.ready)
         endpoint = ImageEndpoint(
-            settings: settings, service: service, state: state, fallback: fallback, now: { time.now }, logger: logger)
+            settings: settings, service: service, state: state, now: { time.now }, logger: logger)
         self.time = Mutex(0)
         clock = time
     }

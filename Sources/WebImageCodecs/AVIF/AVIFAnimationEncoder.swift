@@ -6,6 +6,8 @@
         private let size: PixelSize
         private let loopCount: Int
         private let encoder: AVIFEncoder
+        /// Whether libavif writes how often the sequence is played.
+        private let isRepeated: Bool
         private var milliseconds: [UInt64] = []
 
         init(_ animation: AnimationDescription, _ options: EncodeOptions) throws(WebImageError) {
@@ -13,6 +15,7 @@
             // A sequence that says nothing is played for ever by browsers.
             loopCount = animation.loopCount ?? 1
             encoder = try AVIFEncoder(options)
+            isRepeated = encoder.setRepetitions(max(loopCount, 0) - 1)
         }
 
         func add(_ frame: Image, delay: Duration) throws(WebImageError) {
@@ -32,7 +35,7 @@
             }
             let bytes = try encoder.finish()
             // libavif makes a still of a single frame.
-            guard milliseconds.count > 1 else { return bytes }
+            guard milliseconds.count > 1, !isRepeated else { return bytes }
             var repetition = SequenceRepetition(bytes, segment: milliseconds.reduce(0, +), count: max(loopCount, 0))
             guard let repeated = repetition.written() else {
                 throw WebImageError(

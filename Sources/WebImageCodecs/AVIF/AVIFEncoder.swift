@@ -147,6 +147,12 @@
             try check(result)
         }
 
+        /// - Parameter count: how often a sequence is played again behind the first time; -1: for ever.
+        /// - Returns: false where libavif does not write it.
+        func setRepetitions(_ count: Int) -> Bool {
+            wi_avif_set_repetitions(handle, Int32(clamping: count))
+        }
+
         private func check(_ result: avifResult) throws(WebImageError) {
             guard result != AVIF_RESULT_OK else { return }
             throw Self.failure("libavif: \(String(cString: avifResultToString(result)))")

@@ -143,6 +143,8 @@ private struct ImgproxyLayout {
     private let options: ImgproxyGeometry
     private let part: (width: Double, height: Double)
     private var shrink: (x: Double, y: Double) = (1, 1)
+    /// The inverse, with the rounding that imgproxy has there.
+    private var scale: (x: Double, y: Double) = (1, 1)
     private var dpr: Double
     private(set) var layout: ImgproxyGeometry.Layout
 
@@ -177,9 +179,9 @@ private struct ImgproxyLayout {
             dpr = min(dpr, shrink.x, shrink.y)
         }
         let most = (x: part.width / Double(options.minWidth), y: part.height / Double(options.minHeight))
-        if options.minWidth > 0, most.x < shrink.x { shrink = (most.x, shrink.y * most.x / shrink.x) }
-        if options.minHeight > 0, most.y < shrink.y { shrink = (shrink.x * most.y / shrink.y, most.y) }
-        shrink = (min(shrink.x / dpr, part.width), min(shrink.y / dpr, part.height))
+        if options.minWidth > 0, most.x < shrink.x { shrink = (most.x, shrink.y / (shrink.x / most.x)) }
+        if options.minHeight > 0, most.y < shrink.y { shrink = (shrink.x / (shrink.y / most.y), most.y) }
+        scale = (1 / min(shrink.x / dpr, part.width), 1 / min(shrink.y / dpr, part.height))
     }
 
     private mutating func unite(_ wanted: (width: Double, height: Double)) {
@@ -201,10 +203,10 @@ private struct ImgproxyLayout {
     private mutating func layOut() -> PixelSize {
         let round = ImgproxyGeometry.round
         let target = PixelSize(
-            width: round(Double(options.width) * dpr * options.zoomX),
-            height: round(Double(options.height) * dpr * options.zoomY))
+            width: round(Double(options.width) * (dpr * options.zoomX)),
+            height: round(Double(options.height) * (dpr * options.zoomY)))
         let scaled = PixelSize(
-            width: max(round(part.width / shrink.x), 1), height: max(round(part.height / shrink.y), 1))
+            width: max(round(part.width * scale.x), 1), height: max(round(part.height * scale.y), 1))
         var kept = target
         if options.resizing == .fillDown, !options.enlarge, target.width > 0, target.height > 0 {
             let over = (
@@ -247,12 +249,12 @@ private struct ImgproxyLayout {
         let longest = max(layout.output.width, layout.output.height)
         guard longest > options.maxResultDimension else { return }
         let factor = Double(options.maxResultDimension) / Double(longest)
-        shrink = (min(shrink.x / factor, part.width), min(shrink.y / factor, part.height))
+        scale = (max(scale.x * factor, 1 / part.width), max(scale.y * factor, 1 / part.height))
         dpr *= factor
         _ = layOut()
     }
 
     private static func share(_ side: Int, _ part: Int, _ whole: Int) -> Int {
-        max(ImgproxyGeometry.round(Double(side) * Double(part) / Double(whole)), 1)
+        max(ImgproxyGeometry.round(Double(side) * (Double(part) / Double(whole))), 1)
     }
 }

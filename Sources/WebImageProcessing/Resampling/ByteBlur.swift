@@ -19,12 +19,10 @@ struct BellWeights: Sendable {
 
     var reach: Int { weights.count - 1 }
 
-    /// - Parameter reach: how far the farthest weight may be, in pixels.
+    /// - Parameter bell: the weight in the middle, then those beside it; not normalised.
     /// - Returns: nil for a bell that is not small.
-    init?(sigma: Double, reach: Double) {
-        let reach = Int(reach)
-        guard reach <= Self.farthest else { return nil }
-        let bell = (0...reach).map { exp(-0.5 * Double($0 * $0) / (sigma * sigma)) }
+    init?(_ bell: [Double]) {
+        guard bell.count <= Self.farthest + 1 else { return nil }
         let sum = bell.dropFirst().reduce(bell[0]) { $0 + 2 * $1 }
         let sides = bell.dropFirst().map { Int(($0 / sum * 65_536).rounded()) }
         // The middle takes what is left, so that even areas stay as they are.

@@ -16,6 +16,8 @@ public enum ResampleFilter: String, Hashable, Sendable, Codable, CaseIterable {
     case bicubic
     /// Windowed sinc over three lobes: the sharpest, the default.
     case lanczos3
+    /// As libvips and imgproxy resize: smaller by ``lanczos3``; larger by ``bicubic``, half a pixel of the result to the right and down.
+    case libvips
 
     /// How far the filter reaches to each side, in pixels of the coarser of input and output.
     var support: Double {
@@ -23,12 +25,12 @@ public enum ResampleFilter: String, Hashable, Sendable, Codable, CaseIterable {
         case .box: 0.5
         case .bilinear: 1
         case .bicubic: 2
-        case .lanczos3: 3
+        case .lanczos3, .libvips: 3
         }
     }
 
     /// Whether some of its weights are below 0.
-    var overshoots: Bool { self == .bicubic || self == .lanczos3 }
+    var overshoots: Bool { self == .bicubic || self == .lanczos3 || self == .libvips }
 
     /// The weight at distance `x`; not normalised.
     func weight(at x: Double) -> Double {
@@ -39,7 +41,7 @@ public enum ResampleFilter: String, Hashable, Sendable, Codable, CaseIterable {
         case .bicubic:
             if x < 1 { return (1.5 * x - 2.5) * x * x + 1 }
             return x < 2 ? ((-0.5 * x + 2.5) * x - 4) * x + 2 : 0
-        case .lanczos3:
+        case .lanczos3, .libvips:
             guard x < 3, x > 1e-9 else { return x < 3 ? 1 : 0 }
             // sinc(x) sinc(x / 3) with one sine: sin 3a = 3 sin a - 4 sin^3 a.
             let angle = .pi * x / 3

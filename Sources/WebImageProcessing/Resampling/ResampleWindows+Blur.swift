@@ -78,12 +78,12 @@ enum BlurPlan {
     ///
     /// - Parameters:
     ///   - sigma: the standard deviation in pixels.
-    ///   - cut: a weight below which nothing counts, in parts of the one in the middle; nil: nothing that could be seen is
-    ///     left out.
+    ///   - cut: as libvips makes it: the weights are twentieths of the one in the middle, and below this part of it none
+    ///     counts; nil: nothing that could be seen is left out.
     static func gaussian(_ size: PixelSize, sigma: Double, cut: Double? = nil) -> [SizedAxes] {
-        if let cut { return [direct(size, sigma: sigma, reach: cutReach(sigma, cut))] }
+        if let cut { return [direct(size, bell(sigma, reach: cutReach(sigma, cut)).map { (20 * $0).rounded() })] }
         guard sigma >= leastCoarse else {
-            return [direct(size, sigma: sigma, reach: (3.2 * sigma).rounded(.up) + 0.25)]
+            return [direct(size, bell(sigma, reach: Int((3.2 * sigma).rounded(.up))))]
         }
         let step = sigma / (coarseSigma * 2.0.squareRoot())
         let margin = Int(coarseReach.rounded(.up)) + 1
@@ -118,24 +118,29 @@ enum BlurPlan {
         return [SizedAxes(input: size, axes: down), SizedAxes(input: small, axes: up)]
     }
 
-    private static func direct(_ size: PixelSize, sigma: Double, reach: Double) -> SizedAxes {
+    /// - Parameter bell: the weight in the middle, then those beside it.
+    private static func direct(_ size: PixelSize, _ bell: [Double]) -> SizedAxes {
         func windows(_ count: Int) -> ResampleWindows<Double> {
             ResampleWindows(input: count, outputs: count, edges: .extends) {
-                ResampleWindows.bell(around: Double($0) + 0.5, sigma: sigma, reach: reach)
+                ($0 - (bell.count - 1), bell.dropFirst().reversed() + bell)
             }
         }
         return SizedAxes(
             input: size,
             axes: ResampleAxes(
                 vertical: windows(size.height), horizontal: windows(size.width), reduces: true, overshoots: false,
-                bell: BellWeights(sigma: sigma, reach: reach)))
+                bell: BellWeights(bell)))
+    }
+
+    private static func bell(_ sigma: Double, reach: Int) -> [Double] {
+        (0...reach).map { exp(-0.5 * Double($0 * $0) / (sigma * sigma)) }
     }
 
     /// libvips' `gaussmat`: whole distances as long as their weight is not below the cut.
-    private static func cutReach(_ sigma: Double, _ cut: Double) -> Double {
+    private static func cutReach(_ sigma: Double, _ cut: Double) -> Int {
         var reach = 0
         while exp(-Double((reach + 1) * (reach + 1)) / (2 * sigma * sigma)) >= cut { reach += 1 }
-        return Double(reach) + 0.25
+        return reach
     }
 
     private static func coarseCount(_ count: Int, _ step: Double, _ margin: Int) -> Int {

@@ -75,6 +75,8 @@ extension ResampleWindows<Double> {
                 append(from: min(max(Int(low), bounds.lowerBound), bounds.upperBound - 1), [1])
             } else if filter == .box {
                 appendArea(from: low, to: start + Double(index + 1) * step, within: bounds)
+            } else if filter == .libvips, step < 1 {
+                appendEnlarged(at: low - 0.5, within: bounds)
             } else {
                 appendWindow(around: low + step / 2, scale: max(step, 1), within: bounds, filter: filter)
             }
@@ -97,6 +99,21 @@ extension ResampleWindows<Double> {
         let end = min(max(Int((center + reach - 0.5).rounded(.up)), first + 1), bounds.upperBound)
         appendNormalized(
             from: first, (first..<end).map { filter.weight(at: (Double($0) + 0.5 - center) / scale) })
+    }
+
+    /// The four pixels around a place by Catmull-Rom, as libvips enlarges: at the next 64th of a pixel, and with the pixel at an
+    /// edge again beyond it.
+    ///
+    /// - Parameter place: in pixels; the middle of the first one is 0.
+    private mutating func appendEnlarged(at place: Double, within bounds: Range<Int>) {
+        let before = place.rounded(.down)
+        let fraction = (((place - before) * 128).rounded(.down) / 2).rounded(.toNearestOrAwayFromZero) / 64
+        let places = (-1...2).map { min(max(Int(before) + $0, bounds.lowerBound), bounds.upperBound - 1) }
+        var window = [Double](repeating: 0, count: places[3] - places[0] + 1)
+        for (index, place) in places.enumerated() {
+            window[place - places[0]] += ResampleFilter.bicubic.weight(at: Double(index - 1) - fraction)
+        }
+        append(from: places[0], window)
     }
 
     private mutating func appendNormalized(from first: Int, _ window: [Double]) {

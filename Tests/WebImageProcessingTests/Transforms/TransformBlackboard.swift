@@ -84,15 +84,60 @@ struct Blackboard {
 
     // MARK: transforms
 
+    /// - Parameter reach: of libvips' weights, which are twentieths; nil: all weights as they are.
     func blurred(sigma: Double, reach: Int? = nil) -> Blackboard {
+        let isCut = reach != nil
         let reach = reach ?? Int((6 * sigma).rounded(.up))
-        let weights = (-reach...reach).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }
+        let weights = (-reach...reach).map { distance in
+            let weight = exp(-Double(distance * distance) / (2 * sigma * sigma))
+            return isCut ? (20 * weight).rounded() : weight
+        }
         let sum = weights.reduce(0, +)
         let across = made(size) { x, y in
             (-reach...reach).reduce(Pixel()) { $0 + pixel(x + $1, y) * weights[$1 + reach] / sum }
         }
         return made(size) { x, y in
             (-reach...reach).reduce(Pixel()) { $0 + across.pixel(x, y + $1) * weights[$1 + reach] / sum }
+        }
+    }
+
+    /// As libvips does it, by way of L, a and b.
+    func lightnessSharpened(sigma: Double, reach: Int) -> Blackboard {
+        func light(_ value: Double) -> Double {
+            value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+        }
+        func coded(_ light: Double) -> Double {
+            let light = min(max(light, 0), 1)
+            return light <= 0.0031308 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
+        }
+        func response(_ part: Double) -> Double { part < 0.008856 ? 7.787 * part + 16.0 / 116 : cbrt(part) }
+        func lab(_ pixel: Pixel) -> (Double, Double, Double) {
+            let (red, green, blue) = (light(pixel[0]), light(pixel[1]), light(pixel[2]))
+            let x = response((0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047)
+            let y = response(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+            let z = response((0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883)
+            return (116 * y - 16, 500 * (x - y), 200 * (y - z))
+        }
+        let blurred = made(size) { x, y in
+            let lightness = lab(pixel(x, y)).0 / 100
+            return Pixel([lightness, lightness, lightness, 1])
+        }.blurred(sigma: sigma, reach: reach)
+        return made(size) { x, y in
+            let sharp = pixel(x, y)
+            let (lightness, a, b) = lab(sharp)
+            let difference = lightness - 100 * blurred.pixel(x, y)[0]
+            let over = abs(difference) <= 2 ? 0 : 3 * (difference - (difference < 0 ? -2 : 2))
+            if over == 0 { return sharp }
+            let middle = (min(max(lightness + min(max(over, -20), 10), 0), 100) + 16) / 116
+            func part(_ value: Double) -> Double {
+                value < 0.2069 ? (value - 16.0 / 116) / 7.787 : value * value * value
+            }
+            let (px, py, pz) = (0.95047 * part(middle + a / 500), part(middle), 1.08883 * part(middle - b / 200))
+            return Self.held(
+                Pixel([
+                    coded(3.2406 * px - 1.5372 * py - 0.4986 * pz), coded(-0.9689 * px + 1.8758 * py + 0.0415 * pz),
+                    coded(0.0557 * px - 0.2040 * py + 1.0570 * pz), sharp[3],
+                ]))
         }
     }
 

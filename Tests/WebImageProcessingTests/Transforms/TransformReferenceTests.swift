@@ -94,6 +94,17 @@ import WebImageTesting
         }
     }
 
+    @Test(arguments: Input.all) func sharpeningTheLightnessIsAsLibvipsDoesIt(_ input: Input) throws {
+        let image = try input.image()
+        // exp(-d * d / 2 sigma^2) is 0.1 at 2.15 sigma.
+        for (sigma, reach) in [(0.4, 0), (1.0, 2), (3, 6), (8, 17)] {
+            let sharp = try image.transformed(by: [.sharpenLightness(sigma: sigma)])
+            let expected = Blackboard(image).lightnessSharpened(sigma: sigma, reach: reach)
+            // A difference at the very threshold may fall on either side of it.
+            #expect(Self.share(of: sharp, beyond: input.layout == .rgba8 ? 2 : 300, from: expected) < 0.001, "\(sigma)")
+        }
+    }
+
     /// How many of the pixels are farther away than allowed.
     static func share(of image: Image, beyond allowed: Double, from board: Blackboard) -> Double {
         guard image.size == board.size else { return 1 }

@@ -34,7 +34,7 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
         let layout = geometry.layout(for: fold.size, isVector: fold.isVector)
         let part = ImgproxyGeometry.position(of: layout.crop, in: fold.size, geometry.cropPlace, dpr: 1)
         fold.crop(x: part.x, y: part.y, to: layout.crop)
-        fold.scale(nil, to: layout.scaled, filter: .lanczos3)
+        fold.scale(nil, to: layout.scaled, filter: .libvips)
         let kept = ImgproxyGeometry.position(of: layout.kept, in: layout.scaled, geometry.gravity, dpr: layout.dpr)
         fold.crop(x: kept.x, y: kept.y, to: layout.kept)
     }
@@ -47,7 +47,7 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
         let layout = geometry.layout(for: turned)
         try crop(to: layout.crop, geometry.cropPlace, dpr: 1, &builder)
         try builder.geometry(
-            Resize(target: TargetSize(layout.scaled, fit: .fill, upscale: true), gravity: .center, filter: .lanczos3))
+            Resize(target: TargetSize(layout.scaled, fit: .fill, upscale: true), gravity: .center, filter: .libvips))
         try crop(to: layout.kept, geometry.gravity, dpr: layout.dpr, &builder)
     }
 

@@ -48,7 +48,7 @@ struct ImgproxyWatermark: PlannedOperation {
             let target = TargetSize(width: side(builder.size.width), height: side(builder.size.height), upscale: true)
             let plan = ResizePlan(stored: mark.size, target: target)
             try builder.limits.check(plan.outputStored)
-            mark = try mark.resized(plan)
+            mark = try mark.resized(plan, filter: .libvips)
         }
         let overlay = tiles ? tiled(mark, over: builder.size, dpr) : single(mark, over: builder.size, dpr)
         var point = overlay
@@ -80,7 +80,7 @@ struct ImgproxyWatermark: PlannedOperation {
             let period = length + gap
             var count = (side + period - 1) / period
             if count % 2 == 0 { count += 1 }
-            let cut = ImgproxyGeometry.even(Double(count * period - side + 1) / 2)
+            let cut = (count * period - side) / 2
             // The first tile begins at the edge or before it.
             let first = (gap / 2 - cut) % period
             return (first > 0 ? first - period : first, gap)

@@ -44,7 +44,7 @@ struct Sharpen: WrittenOperation, PlannedOperation {
         let threshold = try checked(threshold, in: 0...1, "a sharpening's threshold")
         builder.sharpen(
             SharpenPlan(
-                blur: BlurPlan.gaussian(builder.size, sigma: sigma), amount: Float(amount),
-                threshold: Float(threshold)))
+                blur: BlurPlan.gaussian(builder.size, sigma: sigma),
+                rule: .colors(amount: Float(amount), threshold: Float(threshold))))
     }
 }

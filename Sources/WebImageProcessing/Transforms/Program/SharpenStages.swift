@@ -26,7 +26,11 @@ final class SharpenOutput: RowOutput {
         func commit(_ index: Int) throws(WebImageError) {
             let sharp = held.rows.address(of: index).assumingMemoryBound(to: Float.self)
             let target = try next.row(index).assumingMemoryBound(to: Float.self)
-            wi_sharpen_row(target, sharp, blurred.floats, width, plan.amount, plan.threshold)
+            switch plan.rule {
+            case .colors(let amount, let threshold):
+                wi_sharpen_row(target, sharp, blurred.floats, width, amount, threshold)
+            case .lightness: LightnessSharpening().sharpen(sharp, blurred.floats, width, into: target)
+            }
             rowsDone = index + 1
             try next.commit(index)
         }
@@ -34,15 +38,17 @@ final class SharpenOutput: RowOutput {
 
     private let combiner: Combiner
     private let blur: any RowOutput
-    private let bytesPerRow: Int
+    private let width: Int
+    private let rule: SharpenPlan.Rule
 
     /// - Parameter rows: those that are made.
     init(
         _ plan: SharpenPlan, size: PixelSize, rows: Range<Int>, isOpaque: Bool, next: any RowOutput
     ) throws(WebImageError) {
         combiner = try Combiner(plan, size: size, rows: rows, next: next)
-        bytesPerRow = size.width * 16
-        let floats = RowSamples.floats(isOpaque: isOpaque)
+        (width, rule) = (size.width, plan.rule)
+        // A lightness has no alpha.
+        let floats = RowSamples.floats(isOpaque: isOpaque || plan.rule == .lightness)
         var (output, rows): (any RowOutput, Range<Int>) = (combiner, rows)
         for filter in plan.blur.reversed() {
             let stage = try filter.axes.makeStage(from: floats, to: floats, rows: rows)
@@ -57,16 +63,28 @@ final class SharpenOutput: RowOutput {
     }
 
     func commit(_ index: Int) throws(WebImageError) {
-        try blur.row(index).copyMemory(from: combiner.held.rows.address(of: index), byteCount: bytesPerRow)
+        let (target, sharp) = (try blur.row(index), combiner.held.rows.address(of: index))
+        switch rule {
+        case .colors: target.copyMemory(from: sharp, byteCount: width * 16)
+        case .lightness:
+            LightnessSharpening().measure(
+                sharp.assumingMemoryBound(to: Float.self), width, into: target.assumingMemoryBound(to: Float.self))
+        }
         try blur.commit(index)
     }
 }
 
 struct SharpenPlan: Sendable {
+    /// What becomes of the difference of a pixel from its blurred self.
+    enum Rule: Hashable, Sendable {
+        /// - Parameter threshold: differences below it, from 0 to 1, stay as they are.
+        case colors(amount: Float, threshold: Float)
+        /// See ``LightnessSharpening``.
+        case lightness
+    }
+
     let blur: [SizedAxes]
-    let amount: Float
-    /// Differences below it, from 0 to 1, stay as they are.
-    let threshold: Float
+    let rule: Rule
 
     /// The rows that these are made of.
     func inputRows(for rows: Range<Int>) -> Range<Int> {
@@ -74,8 +92,11 @@ struct SharpenPlan: Sendable {
         return min(blurred.lowerBound, rows.lowerBound)..<max(blurred.upperBound, rows.upperBound)
     }
 
-    /// Whether it does with a blur that is rounded to bytes: then a result is at most one level off beside its own rounding.
-    var isMild: Bool { amount <= 1 && threshold == 0 }
+    /// How much is added, where it does with a blur that is rounded to bytes: then a result is at most one level off beside its own rounding. Nil for another one.
+    var mildAmount: Float? {
+        guard case .colors(let amount, 0) = rule, amount <= 1 else { return nil }
+        return amount
+    }
 }
 
 /// A filter and the size that it is made for.
@@ -86,14 +107,14 @@ struct SizedAxes: Sendable {
 
 /// The same for opaque bytes that lie in memory: takes their blurred rows.
 final class ByteSharpenOutput: RowOutput {
-    private let plan: SharpenPlan
+    private let amount: Float
     private let sharp: HeldRows
     private let width: Int
     private let blurred: UnsafeMutablePointer<UInt8>
     private let next: any RowOutput
 
-    init(_ plan: SharpenPlan, _ sharp: HeldRows, size: PixelSize, next: any RowOutput) {
-        self.plan = plan
+    init(_ amount: Float, _ sharp: HeldRows, size: PixelSize, next: any RowOutput) {
+        self.amount = amount
         self.sharp = sharp
         width = size.width
         blurred = .allocate(capacity: size.width * 4)
@@ -107,7 +128,7 @@ final class ByteSharpenOutput: RowOutput {
     func commit(_ index: Int) throws(WebImageError) {
         let source = sharp.address(of: index).assumingMemoryBound(to: UInt8.self)
         let target = try next.row(index).assumingMemoryBound(to: UInt8.self)
-        wi_sharpen_row_8(target, source, blurred, width, plan.amount)
+        wi_sharpen_row_8(target, source, blurred, width, amount)
         try next.commit(index)
     }
 }

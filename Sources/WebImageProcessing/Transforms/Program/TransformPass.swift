@@ -122,11 +122,14 @@ struct TransformPass: Sendable {
                 .advance(source.rows, available: stage.input.height, into: next)
         case .points(let operations):
             try load(source, band.source, operations, to: samples, next)
-        case .sharpen(let plan) where plan.isMild && source.samples == Self.opaqueBytes && samples == source.samples:
+        case .sharpen(let plan):
+            guard let amount = plan.mildAmount, source.samples == Self.opaqueBytes, samples == source.samples else {
+                fallthrough
+            }
             // Bytes in, bytes out, and the rows as they were lie in memory.
-            let output = ByteSharpenOutput(plan, source.rows, size: stage.input, next: next)
+            let output = ByteSharpenOutput(amount, source.rows, size: stage.input, next: next)
             try feed(plan.blur, source, band.rows[0], output)
-        case .crop, .canvas, .sharpen, .neighbors:
+        case .crop, .canvas, .neighbors:
             let floats = RowSamples.floats(isOpaque: source.samples.alpha == .opaque)
             let first = try makeOutput(stage, band.rows[0], from: floats, to: samples, next: next)
             try load(source, band.source, [], to: floats, first)

@@ -1,0 +1,35 @@
+import WebImageCore
+
+extension ImageTransformer where Self == ImageTransform {
+    /// Makes edges clearer, as libvips and imgproxy do it: changes the lightness (L of CIE Lab, 0 to 100) by three times what it
+    /// differs by more than 2 from its blurred self, at most by 10 to lighter and 20 to darker. Colours stay.
+    ///
+    /// - Parameter sigma: that of the blur, in pixels, from 0.01 to 1000.
+    public static func sharpenLightness(sigma: Double) -> ImageTransform {
+        ImageTransform(SharpenLightness(sigma: sigma))
+    }
+}
+
+struct SharpenLightness: WrittenOperation, PlannedOperation {
+    static let name = "sharpen-lightness"
+    static let usage = "sharpen-lightness:SIGMA"
+    static let sigmas = 0.01...1000.0
+    /// Weights below this part of the middle one are left out, as libvips does it.
+    private static let cut = 0.1
+
+    let sigma: Double
+
+    init(sigma: Double) { self.sigma = sigma }
+
+    init(_ arguments: inout TransformArguments) throws(TransformSyntaxError) {
+        sigma = try arguments.next("a sigma in pixels").number(in: Self.sigmas, "a sharpening's sigma")
+    }
+
+    var text: String { TransformText(Self.name).add(sigma).text }
+
+    func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
+        let sigma = try checked(sigma, in: Self.sigmas, "a sharpening's sigma")
+        builder.sharpen(
+            SharpenPlan(blur: BlurPlan.gaussian(builder.size, sigma: sigma, cut: Self.cut), rule: .lightness))
+    }
+}
