@@ -120,9 +120,15 @@ static uint16_t tag(TIFF *tiff, uint32_t name, uint16_t missing) {
     return TIFFGetFieldDefaulted(tiff, name, &value) ? value : missing;
 }
 
-static uint16_t alpha_kind(TIFF *tiff) {
+static uint16_t alpha_kind(const wi_tiff_reader *reader) {
+    TIFF *tiff = reader->tiff;
     uint16_t count = 0;
     uint16_t *kinds = NULL;
+    // Who leaves out what the fourth sample is means alpha.
+    if (reader->photometric == PHOTOMETRIC_RGB && reader->samples == 4 &&
+        !TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds)) {
+        return EXTRASAMPLE_UNASSALPHA;
+    }
     if (!TIFFGetFieldDefaulted(tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds) || count == 0 || kinds == NULL) return 0;
     return kinds[0] == EXTRASAMPLE_ASSOCALPHA || kinds[0] == EXTRASAMPLE_UNASSALPHA ? kinds[0] : 0;
 }
@@ -263,7 +269,7 @@ int wi_tiff_open(wi_tiff_reader *reader, size_t limit, uint64_t directory, wi_ti
     if (reader->samples > MOST_SAMPLES) return refuse(reader, "a pixel has more samples than are read");
     reader->photometric = tag(tiff, TIFFTAG_PHOTOMETRIC, UINT16_MAX);
     reader->is_tiled = TIFFIsTiled(tiff);
-    reader->alpha = alpha_kind(tiff);
+    reader->alpha = alpha_kind(reader);
     reader->sample_format = tag(tiff, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     if (reader->sample_format == SAMPLEFORMAT_VOID) reader->sample_format = SAMPLEFORMAT_UINT;
     // Which of them are signed follows from what they are, and writers differ in what they say of it.
@@ -333,6 +339,9 @@ static int begin_rgba(wi_tiff_reader *reader, wi_tiff_info *info) {
 int wi_tiff_begin(
     wi_tiff_reader *reader, int is_16_bit, uint64_t tile_limit, uint64_t memory_limit, wi_tiff_info *info) {
     reader->is_16_bit = is_16_bit;
+    if (!TIFFIsCODECConfigured(tag(reader->tiff, TIFFTAG_COMPRESSION, COMPRESSION_NONE))) {
+        return refuse(reader, "this libtiff does not know the file's compression");
+    }
     tmsize_t length = 0;
     if (reader->is_tiled) {
         TIFFGetField(reader->tiff, TIFFTAG_TILEWIDTH, &reader->tile_width);

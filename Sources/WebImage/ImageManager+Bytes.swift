@@ -118,7 +118,7 @@ extension ImageManager {
         for request: ImageRequest, _ check: OriginalCheck, _ onProgress: (@Sendable (LoadProgress) -> Void)?
     ) async throws(WebImageError) -> OriginalResponse {
         if check == .full || loader.caches.serializer(for: request) != nil {
-            return try await keepDecoded(request, onProgress)
+            return try await keepDecoded(request, checksFrames: check == .full, onProgress)
         }
         let begin = loader.clock.now
         var reading = try await BytesReading.open(request, by: loader, asksBehind: false)
@@ -170,7 +170,7 @@ extension ImageManager {
     }
 
     private func keepDecoded(
-        _ given: ImageRequest, _ onProgress: (@Sendable (LoadProgress) -> Void)?
+        _ given: ImageRequest, checksFrames: Bool, _ onProgress: (@Sendable (LoadProgress) -> Void)?
     ) async throws(WebImageError) -> OriginalResponse {
         var request = given
         // A picture that memory has says nothing of the original; and half of one is not kept.
@@ -183,6 +183,7 @@ extension ImageManager {
             case .cached, .preview: break
             case .finished(let result):
                 let picture = try result.get()
+                if checksFrames { try await checkFrames(of: picture.image, request) }
                 guard let header = picture.header else {
                     throw WebImageError(.unsupportedFeature, "the coder tells no header", location: request.place)
                 }
@@ -196,11 +197,24 @@ extension ImageManager {
     }
 }
 
+extension ImageManager {
+    /// Decodes the frames of an animation, of which the first is known to be whole. An original with one that is not is not kept.
+    private func checkFrames(of image: Image, _ request: ImageRequest) async throws(WebImageError) {
+        guard let animation = image.animation else { return }
+        do throws(WebImageError) {
+            try await animation.decodeAll()
+        } catch {
+            try? await cache.remove(request, from: .disk)
+            throw error.endingALoad(of: request.place)
+        }
+    }
+}
+
 /// How much of an original is looked at before it is kept.
 public enum OriginalCheck: Hashable, Sendable {
     /// That its length is as the origin says, and its header a picture's that can be decoded here.
     case header
-    /// All of it is decoded.
+    /// All of it is decoded, every frame of an animation.
     case full
 }
 

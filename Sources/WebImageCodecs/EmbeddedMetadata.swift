@@ -1,4 +1,5 @@
 import WebImageCore
+import WebImageProcessing
 
 /// What an encoder writes besides the pixels.
 struct EmbeddedMetadata {
@@ -29,7 +30,8 @@ struct EmbeddedMetadata {
     init(_ image: Image, _ options: EncodeOptions, formatTells places: Places = [], writesGray: Bool = false) {
         isGray = writesGray && image.isWrittenGray(options)
         let stored = options.embedsICCProfile ? image.info.iccProfile ?? [] : []
-        profile = describes(isGray ? "GRAY" : "RGB ", stored) ? stored : []
+        let inColor = describes("GRAY", stored) ? ICCProfile.rgb(ofGray: stored) ?? [] : stored
+        profile = isGray ? stored : describes("RGB ", inColor) ? inColor : []
         color = options.embedsICCProfile && profile.isEmpty ? image.info.colorDescription : nil
         let orientation = places.contains(.orientation) ? .up : image.info.orientation
         guard options.keepsMetadata else {

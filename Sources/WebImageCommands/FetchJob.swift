@@ -66,6 +66,10 @@ struct FetchJob: Sendable {
                 let response = try await load(request)
                 report.take(response)
                 trace = traces?.take(response)
+                if response.partialError == nil, !options.changesPicture {
+                    // Who writes them anew decodes them then.
+                    try await response.image.animation?.decodeAll()
+                }
                 if response.partialError == nil || options.allowPartial {
                     try await write(response, to: request, into: &report)
                 }

@@ -42,8 +42,14 @@ struct TransformOption {
         let wanted = names.withLock { $0 }
         var images: [String: Image] = [:]
         var cubes: [String: ColorCube] = [:]
-        for name in wanted.images { images[name] = try await Image(contentsOf: URL(fileURLWithPath: name)) }
-        for name in wanted.cubes { cubes[name] = try Self.cube(name) }
+        for name in wanted.images {
+            images[name] = try await Self.naming(name) { () async throws(WebImageError) in
+                try await Image(contentsOf: URL(fileURLWithPath: name))
+            }
+        }
+        for name in wanted.cubes {
+            cubes[name] = try await Self.naming(name) { () throws(WebImageError) in try Self.cube(name) }
+        }
         do throws(TransformSyntaxError) {
             return try parse(
                 TransformResources(
@@ -51,6 +57,17 @@ struct TransformOption {
                     cube: { [cubes] name throws(WebImageError) in try cubes[name].orThrow() }))
         } catch {
             throw WebImageError(.transformFailed, "--transform: \(error.message)")
+        }
+    }
+
+    /// Has an error say which file of the chain it is about: the place that it names is that of the picture.
+    private static func naming<Resource>(
+        _ name: String, _ load: () async throws(WebImageError) -> Resource
+    ) async throws(WebImageError) -> Resource {
+        do throws(WebImageError) {
+            return try await load()
+        } catch {
+            throw WebImageError(error.code, "--transform: \(name): \(error.message)", cause: error)
         }
     }
 

@@ -66,6 +66,13 @@ public final class ImageAnimation: Sendable {
         return count
     }
 
+    /// Decodes each frame, in order, and keeps no more of them than ``bufferLimit`` allows.
+    ///
+    /// - Throws: as ``frame(at:)``, for the first frame that cannot be decoded.
+    package func decodeAll() async throws(WebImageError) {
+        for index in 0..<frameCount { _ = try await frame(at: index) }
+    }
+
     /// How many frames there is room for, at least one.
     package var framesToPreload: Int {
         let bytes = max(size.pixelCount ?? .max, 1).multipliedReportingOverflow(by: PixelLayout.rgba8.bytesPerPixel)

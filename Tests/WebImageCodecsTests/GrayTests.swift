@@ -109,6 +109,39 @@ import WebImageTesting
         }
     }
 
+    @Test func theFramesOfAGrayAnimationAreOfOneKind() throws {
+        let frames = try [nil, 5, 300].map { try Self.picture(.rgba8, .straight, coloured: $0) }
+        let bytes = try Self.registry.encode(DrawnAnimation.image(frames, delay: .milliseconds(50)), as: .apng)
+        let decoder = try #require(try PNGCoder().makeAnimationDecoder(.apng, DecodeOptions()))
+        try bytes.withUnsafeBytes { try decoder.push($0) }
+        try decoder.finish()
+        #expect(decoder.storedDelays.count == 3)
+        for (index, frame) in frames.enumerated() {
+            let shown = try decoder.frame(at: index).withBytes { Array($0) }
+            let wanted = frame.pixels.withBytes { Array($0) }
+            // What cannot be seen may be of any colour.
+            let differing = shown.indices.filter { shown[$0] != wanted[$0] && wanted[$0 / 4 * 4 + 3] > 0 }
+            #expect(shown.count == wanted.count && differing.isEmpty, "\(index)")
+        }
+    }
+
+    /// What a file of gray says of its levels is kept, as gray where one channel is written, else as colours.
+    @Test func aProfileOfGrayIsKeptWhereColoursAreNotConverted() throws {
+        let profile = ProfileBytes.gray(ProfileBytes.formula(0, [1.8])).bytes
+        let image = try Self.picture().with { $0.iccProfile = profile }
+        let kept = try Self.registry.decode(Self.registry.encode(image, as: .jpeg), DecodeOptions()).image
+        #expect(kept.info.iccProfile == profile)
+        // WebP has no gray.
+        let webp = try Self.registry.encode(image, as: .webp, EncodeOptions(isLossless: true))
+        let read = try Self.registry.decode(webp, DecodeOptions()).image
+        #expect(read.bytes == image.bytes)
+        let colors = try #require(read.info.iccProfile)
+        #expect(colors[16..<20].elementsEqual("RGB ".utf8))
+        let (gray, converted) = (try image.inSRGB(), try read.inSRGB())
+        #expect(zip(gray.bytes.bytes, converted.bytes.bytes).allSatisfy { abs(Int($0) - Int($1)) <= 1 })
+        #expect(gray.bytes != image.bytes)
+    }
+
     #if TIFF
         @Test(arguments: [PixelLayout.rgba8, .rgba16], [AlphaMode.opaque, .straight])
         func aGrayTIFFKeepsEveryPixelInOneChannel(_ layout: PixelLayout, _ alpha: AlphaMode) throws {

@@ -29,6 +29,23 @@ struct FetchFailureTests {
         #expect(try await bench.run("fetch", url, "--check", "none").code == 2)
     }
 
+    @Test func everyFrameOfAnAnimationIsLookedAt() async throws {
+        let bench = try CommandBench()
+        var bytes = BlinkingGIF.file(width: 40, height: 30, frames: 3)
+        // The codes of the last frame, behind its descriptor and their length.
+        let last = try #require(bytes.lastIndex(of: 0x2C))
+        bytes.replaceSubrange(last + 12..<last + 16, with: [255, 255, 255, 255])
+        let url = bench.serve("/a.gif", bytes)
+        let run = try await bench.run("fetch", url, "-o", "a.gif", "--json")
+        #expect(try run.code == 1 && run.objects.first?.errorNames.contains("corruptData") == true)
+        #expect(bench.names() == [])
+        #expect(try await bench.run("fetch", url, "-o", "a.gif", "--check", "header").code == 0)
+        #expect(try await bench.run("cache", "clear").code == 0)
+        let prefetch = try await bench.run("prefetch", url, "--check", "full")
+        #expect(prefetch.code == 1 && prefetch.errors.contains("badImageData"))
+        #expect(try await bench.run("cache", "stats", "--json").objects.first?.number("entries") == 0)
+    }
+
     @Test func prefetchDecodesOnlyWhenItIsTold() async throws {
         let bench = try CommandBench()
         let url = bench.serve("/a.png", try Pictures.broken())

@@ -28,6 +28,42 @@ import WebImageTesting
         #expect(image.withPixels { Array($0.prefix(3)) } == BlinkingGIF.colors[0].map { transforms ? 255 - $0 : $0 })
     }
 
+    /// Where pixels decide, the first frame decides for all.
+    @Test func framesAreCutAlike() async throws {
+        // A white square that moves by 20 pixels a frame, on black.
+        let frames = try (0..<3).map { index in
+            try Image(size: PixelSize(width: 80, height: 40), alpha: .opaque) { bytes in
+                for y in 0..<40 {
+                    for x in 0..<80 {
+                        let isSquare = (10..<30).contains(y) && (20 * index..<20 * index + 20).contains(x)
+                        for channel in 0..<4 { bytes[(y * 80 + x) * 4 + channel] = isSquare || channel == 3 ? 255 : 0 }
+                    }
+                }
+            }
+        }
+        let file = try DrawnAnimation.image(frames, delay: .milliseconds(100)).encoded(as: .apng)
+        let bench = TestBench()
+        bench.answer(url, with: file, type: "image/apng")
+        for (transform, size) in [
+            (ImageTransform.trim(color: RGBColor(red: 0, green: 0, blue: 0)), PixelSize(width: 20, height: 20)),
+            (.crop(width: 30, height: 30, at: .smart), PixelSize(width: 30, height: 30)),
+        ] {
+            var request = ImageRequest(url)
+            request.transformers = [transform]
+            let image = try await bench.manager.image(for: request).image
+            let animation = try #require(image.animation)
+            #expect(image.size == size)
+            var whites: [Int] = []
+            for index in 0..<3 {
+                let frame = try await animation.frame(at: index)
+                #expect(frame.size == size)
+                whites.append(frame.withPixels { bytes in bytes.count { $0 == 255 } })
+            }
+            // The square leaves the part that shows it first.
+            #expect(whites[0] > whites[1] && whites[1] >= whites[2], "\(transform) \(whites)")
+        }
+    }
+
     /// The limit of frames holds for those that are used.
     @Test(arguments: [ImageFormat.gif, .webp, .apng, .avif, .jxl], [1, 2, 4, 5, 9])
     func framesBehindTheLimitAreLeftOut(_ format: ImageFormat, _ limit: Int) async throws {

@@ -19,7 +19,7 @@ final class AnimationTarget: Sendable {
             frameSize: style.frameSize, frameLimit: style.recipe.decoding.frameLimit.map { max($0, 1) },
             options: DecodeOptions(limits: limits), executor: executor,
             makeDecoder: { (options) throws(WebImageError) in try coder.makeAnimationDecoder(format, options) },
-            finish: style.finish)
+            needsFirst: { style.needsFirst }, finish: style.finish)
         // A decoder that cannot be made is one of no animation: the still decoder tells what is wrong.
         guard let buffer else { return nil }
         self.buffer = buffer
@@ -71,6 +71,9 @@ struct FrameStyle: Sendable {
         let decoded = recipe.decoding.appliesOrientation ? plan.outputDisplay : plan.outputStored
         return steps.size(of: decoded, original: header.value.displaySize) ?? decoded
     }
+
+    /// Whether the first frame is to be finished before the others.
+    var needsFirst: Bool { steps.needsFirst }
 
     /// - Throws: `limitExceeded`, and `transformFailed` when a transformer does.
     func finish(_ frame: PixelBuffer, _ index: Int) throws(WebImageError) -> Image {

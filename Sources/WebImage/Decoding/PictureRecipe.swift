@@ -78,6 +78,6 @@ struct PictureRecipe: Sendable {
     /// The transformers that are left for the frames of an animation.
     var stepPrograms: StepPrograms {
         let steps = decoding.transformsAnimations ? transformers[decodedSteps...] : []
-        return StepPrograms(steps, limits: decoding.limits)
+        return StepPrograms(steps, limits: decoding.limits, isForFrames: true)
     }
 }

@@ -16,6 +16,10 @@ final class StepPrograms: Sendable {
     private let limits: DecodeLimits
     /// The steps behind decoding, those that are values and follow each other together.
     private let runs: [Run]
+    /// For each run what frames keep of themselves; nil for pictures that do not belong together.
+    private let cuts: [FrameCuts]?
+    /// Whether a frame was run, and so decided for the others, or no frame decides.
+    private let isDecided: Atomic<Bool>
     private let programs = Guarded<[Key: TransformProgram]>([:])
 
     fileprivate enum Run: Sendable {
@@ -23,7 +27,8 @@ final class StepPrograms: Sendable {
         case own(any ImageTransformer)
     }
 
-    init(_ steps: ArraySlice<any ImageTransformer>, limits: DecodeLimits) {
+    /// - Parameter isForFrames: whether what it is run for are the frames of one animation.
+    init(_ steps: ArraySlice<any ImageTransformer>, limits: DecodeLimits, isForFrames: Bool = false) {
         self.limits = limits
         var runs: [Run] = []
         for step in steps {
@@ -38,7 +43,13 @@ final class StepPrograms: Sendable {
             }
         }
         self.runs = runs
+        cuts = isForFrames ? runs.map { _ in FrameCuts() } : nil
+        let mayCut = steps.contains { ($0 as? ImageTransform)?.mayCutByPixels == true }
+        isDecided = Atomic(!isForFrames || !mayCut)
     }
+
+    /// Whether the first frame is to be run before all others, since it decides what they keep.
+    var needsFirst: Bool { !isDecided.load(ordering: .relaxed) }
 
     /// What becomes of a picture.
     ///
@@ -53,12 +64,13 @@ final class StepPrograms: Sendable {
                 case .values(let transforms):
                     let upright = try image.upright()
                     image = try program(index, transforms, for: upright)
-                        .run(upright, with: helpers.map { TransformProgram.Helpers($0) })
+                        .run(upright, with: helpers.map { TransformProgram.Helpers($0) }, among: cuts?[index])
                 }
             } catch {
                 throw WebImageError(.transformFailed, "the transformer \(run.name) failed", cause: error)
             }
         }
+        isDecided.store(true, ordering: .relaxed)
         return image
     }
 

@@ -37,6 +37,7 @@ package final class FrameBuffer: FrameSource {
     private let state = Guarded(State())
     private let decoder: Guarded<DecoderBox>
     private let finish: Finish
+    private let needsFirst: @Sendable () -> Bool
     private let executor: any WorkExecutor
     private let budget: FrameBudget
     private let deadline: FrameDeadline
@@ -47,11 +48,13 @@ package final class FrameBuffer: FrameSource {
     /// - Parameters:
     ///   - frameSize: of the frames that `finish` makes.
     ///   - frameLimit: frames behind so many are left out, as if the file ended there. Nil: none are.
+    ///   - needsFirst: whether the first frame must be finished before any other one, since it decides about them.
     ///   - options: its checkpoint is not asked: the frames outlive the load. `limits.time` is for each frame.
     package init?(
         frameSize: PixelSize, frameLimit: Int? = nil, options: DecodeOptions, executor: any WorkExecutor,
         budget: FrameBudget = .shared,
-        makeDecoder: @escaping MakeDecoder, finish: @escaping Finish
+        makeDecoder: @escaping MakeDecoder, needsFirst: @escaping @Sendable () -> Bool = { false },
+        finish: @escaping Finish
     ) throws(WebImageError) {
         let deadline = FrameDeadline(limit: options.limits.time)
         var options = options
@@ -61,6 +64,7 @@ package final class FrameBuffer: FrameSource {
         self.executor = executor
         self.budget = budget
         self.finish = finish
+        self.needsFirst = needsFirst
         self.deadline = deadline
         guard let first = try makeDecoder(options) else { return nil }
         decoder = Guarded(DecoderBox(first))
@@ -256,6 +260,7 @@ package final class FrameBuffer: FrameSource {
     }
 
     private func decoded(_ index: Int) throws(WebImageError) -> Image {
+        if index > 0, needsFirst() { _ = try decoded(0) }
         deadline.begin()
         var result = Result<PixelBuffer, WebImageError>.failure(.cancelled)
         let grown = withDecoder { decoder in

@@ -25,6 +25,6 @@ package struct BMPCoder: ImageCoder {
         guard format == .bmp else {
             throw WebImageError(.cannotEncode, "the BMP encoder writes no \(format.rawValue)", format: format)
         }
-        return try BMPWriter.bytes(of: image)
+        return try BMPWriter.bytes(of: image, options)
     }
 }

@@ -8,8 +8,9 @@ enum BMPWriter {
     /// The picture with the last row first, turned upright, since a bitmap tells no orientation.
     ///
     /// - Throws: `cannotEncode` for pictures over 4 GiB, `limitExceeded` without memory.
-    static func bytes(of image: Image) throws(WebImageError) -> [UInt8] {
+    static func bytes(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
         let upright = try image.upright()
+        let density = EmbeddedMetadata(upright, options, formatTells: .density).density
         let straight = upright.alpha == .premultiplied ? try upright.with(alpha: .straight) : upright
         let pixels = straight.layout == .rgba16 ? try straight.pixels.narrowed() : straight.pixels
         let hasAlpha = straight.alpha != .opaque
@@ -22,7 +23,7 @@ enum BMPWriter {
         else {
             throw WebImageError(.cannotEncode, "a BMP cannot hold a picture of \(size)", format: .bmp)
         }
-        var bytes = header(size, headerLength: headerLength, bits: step * 8, start: start, body: body)
+        var bytes = header(size, headerLength: headerLength, bits: step * 8, start: start, body: body, density)
         bytes.reserveCapacity(start + body)
         let padding = [UInt8](repeating: 0, count: bytesPerRow - size.width * step)
         pixels.withBytes { source in
@@ -40,11 +41,16 @@ enum BMPWriter {
         return bytes
     }
 
-    private static func header(_ size: PixelSize, headerLength: Int, bits: Int, start: Int, body: Int) -> [UInt8] {
+    private static func header(
+        _ size: PixelSize, headerLength: Int, bits: Int, start: Int, body: Int, _ density: PixelDensity?
+    ) -> [UInt8] {
+        // Pixels a metre: 72 an inch where nothing is known.
+        func perMetre(_ perInch: Double?) -> UInt32 { UInt32(((perInch ?? 72) / 0.0254).rounded()) }
         let compression: BMPHeader.Compression = bits == 32 ? .masks : .none
         var longs: [UInt32] = [
             UInt32(start + body), 0, UInt32(start), UInt32(headerLength), UInt32(size.width), UInt32(size.height),
-            1 | UInt32(bits) << 16, compression.rawValue, UInt32(body), 2835, 2835, 0, 0,
+            1 | UInt32(bits) << 16, compression.rawValue, UInt32(body), perMetre(density?.horizontal),
+            perMetre(density?.vertical), 0, 0,
         ]
         if bits == 32 {
             longs += [0xFF_0000, 0xFF00, 0xFF, 0xFF00_0000, colorSpace]

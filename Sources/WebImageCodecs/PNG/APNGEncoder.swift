@@ -69,6 +69,8 @@ final class APNGEncoder: AnimationEncoder {
     private func encode(_ pixels: PixelBuffer, of info: Image.Info? = nil) throws(WebImageError) -> [UInt8] {
         var info = info ?? Image.Info(alpha: .straight)
         info.alpha = hasAlpha ? .straight : .opaque
+        // All frames are of one kind, and later ones may have colours.
+        info.header?.colorModel = .rgb
         return try PNGCoder().encode(Image(pixels: pixels, info: info), as: .png, options)
     }
 

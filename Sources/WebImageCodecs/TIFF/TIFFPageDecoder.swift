@@ -113,7 +113,8 @@
         }
 
         private func check(_ result: Int32, _ reader: OpaquePointer) throws(WebImageError) {
-            let message = "libtiff: \(String(cString: wi_tiff_message(reader)))"
+            let detail = String(cString: wi_tiff_message(reader))
+            let message = "libtiff: \(detail.isEmpty ? "it cannot read the file and does not say why" : detail)"
             switch Int(result) {
             case WI_TIFF_OK: return
             case WI_TIFF_NO_MEMORY: throw noMemory()

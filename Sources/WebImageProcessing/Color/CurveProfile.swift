@@ -95,6 +95,20 @@ struct CurveProfile: Hashable {
         return nil
     }
 
+    /// The curve of gray for red, green and blue of sRGB's primaries; nil without memory.
+    func openAsRGB(_ context: cmsContext) -> cmsHPROFILE? {
+        guard isGray, let curve = Self.build(curves[0], context) else { return nil }
+        defer { cmsFreeToneCurve(curve) }
+        let primaries = RGBPrimaries.sRGB
+        func point(_ index: Int) -> cmsCIExyY {
+            cmsCIExyY(x: primaries.points[index].x, y: primaries.points[index].y, Y: 1)
+        }
+        var white = point(0)
+        var colorants = cmsCIExyYTRIPLE(Red: point(1), Green: point(2), Blue: point(3))
+        var curves: [OpaquePointer?] = [curve, curve, curve]
+        return cmsCreateRGBProfileTHR(context, &white, &colorants, &curves)
+    }
+
     private static func build(_ curve: Curve, _ context: cmsContext) -> OpaquePointer? {
         switch curve {
         case .formula(let type, let parameters): cmsBuildParametricToneCurve(context, type, parameters)

@@ -46,6 +46,22 @@ extension ICCProfile {
         defer { cmsFreeToneCurve(curve) }
         var curves: [OpaquePointer?] = [curve, curve, curve]
         guard let profile = cmsCreateRGBProfileTHR(context, &white, &colorants, &curves) else { return nil }
+        return closing(profile)
+    }
+
+    /// A profile of RGB that says of grays, as RGB, what a profile of gray says of them: for files of gray that are written in colour.
+    ///
+    /// - Returns: nil for what is no such profile, or one of tables.
+    package static func rgb(ofGray profile: [UInt8]) -> [UInt8]? {
+        guard let gray = CurveProfile(profile), gray.isGray, let context = cmsCreateContext(nil, nil) else {
+            return nil
+        }
+        defer { cmsDeleteContext(context) }
+        cmsSetLogErrorHandlerTHR(context, { _, _, _ in })
+        return gray.openAsRGB(context).flatMap(closing)
+    }
+
+    private static func closing(_ profile: cmsHPROFILE) -> [UInt8]? {
         defer { cmsCloseProfile(profile) }
         var count: UInt32 = 0
         guard cmsSaveProfileToMem(profile, nil, &count) != 0, count > 0 else { return nil }
@@ -56,10 +72,13 @@ extension ICCProfile {
 
 extension ImageHeader {
     /// What says the colours of pixels that stay as they are stored, for a picture made of them: a profile, or code
-    /// points where no profile would do. A grey or CMYK profile says nothing of the RGB that decoders give.
+    /// points where no profile would do. A profile of CMYK says nothing of the RGB that decoders give; one of gray only of
+    /// pictures that are gray.
     package var colorsOfPixels: (profile: [UInt8]?, description: ColorDescription?) {
         switch colors {
-        case .profile(let profile): return (profile[16..<20].elementsEqual("RGB ".utf8) ? profile : nil, nil)
+        case .profile(let profile):
+            let space = String(decoding: profile[16..<20], as: UTF8.self)
+            return (space == "RGB " || space == "GRAY" && colorModel == .gray ? profile : nil, nil)
         case .described(let description) where description.isHighDynamicRange: return (nil, description)
         default: return (colors.flatMap { ICCProfile.bytes(for: $0) }, nil)
         }

@@ -23,6 +23,11 @@ public struct ImageTransform: ImageTransformer, Hashable, CustomStringConvertibl
         key = operation.key
     }
 
+    /// Whether it may keep a part of a picture that the pixels decide.
+    package var mayCutByPixels: Bool {
+        operation is Trim || (operation as? any GeometryOperation)?.needsPixels == true
+    }
+
     public static func == (one: Self, other: Self) -> Bool { one.key == other.key }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(key) }

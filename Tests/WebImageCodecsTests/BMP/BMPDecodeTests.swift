@@ -14,6 +14,16 @@ import WebImageCore
         #expect(pieces.error == nil && pieces.pixels == whole.pixels)
     }
 
+    @Test func theDensityIsWrittenWhereMetadataIsKept() throws {
+        let image = try Image(size: PixelSize(width: 3, height: 2)) { _ in }.replacingMetadata(
+            ImageMetadata(density: PixelDensity(horizontal: 300, vertical: 150)))
+        let kept = decode(try BMPCoder().encode(image, as: .bmp, EncodeOptions(keepsMetadata: true)))
+        let density = try #require(kept.header?.metadata.density)
+        #expect(abs(density.horizontal - 300) < 0.02 && abs(density.vertical - 150) < 0.02)
+        let plain = decode(try BMPCoder().encode(image, as: .bmp, EncodeOptions()))
+        #expect(abs((plain.header?.metadata.density?.horizontal ?? 0) - 72) < 0.02)
+    }
+
     @Test func runsAreUnpacked() {
         for (bytes, rows) in [(BMPMaker.runs8, BMPMaker.shown8), (BMPMaker.runs4, BMPMaker.shown4)] {
             let expected = Pixels(rows.flatMap { $0 }.flatMap { [$0 * 10, $0 * 10, $0 * 10, 255] })

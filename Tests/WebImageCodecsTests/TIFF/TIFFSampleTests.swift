@@ -15,6 +15,16 @@
             }
         }
 
+        /// As libvips, Pillow and ImageMagick take it.
+        @Test(arguments: [nil, 0, 2]) func aFourthSampleOfColoursIsAlphaUnlessTheFileSaysOtherwise(kind: Int?) {
+            let maker = TIFFMaker(
+                width: 2, height: 1, depth: 8, photometric: 2, samples: 4, extraSample: kind,
+                values: [10, 20, 30, 40, 50, 60, 70, 80])
+            let result = CoderDecode(TIFFCoder(), maker.file())
+            #expect(result.error == nil && result.header?.hasAlpha == (kind != 0))
+            #expect(result.pixels.bytes.prefix(4) == [10, 20, 30, kind == 0 ? 255 : 40])
+        }
+
         @Test(arguments: [8, 16, 32]) func signedSamplesBeginAtTheirLeast(depth: Int) {
             var maker = TIFFMaker.random(11, 7, depth: depth)
             maker.sampleFormat = 2

@@ -10,12 +10,11 @@ import WebImageCore
 
 /// Keeps the part that catches the eye, as libvips' "attention": edges, strong reds and tones of skin count, each by how much
 /// there is of them around a place.
-struct SmartCrop: WholeOperation {
-    let takesDeepPixels = true
+struct SmartCrop: CuttingOperation {
     /// Not larger than the picture.
     let kept: PixelSize
 
-    func apply(_ image: Image) throws(WebImageError) -> Image {
+    func part(of image: Image) throws(WebImageError) -> CutPart {
         let map = try AttentionMap(image)
         let size = image.size
         let scale = (
@@ -26,9 +25,9 @@ struct SmartCrop: WholeOperation {
         func start(_ peak: Int, _ scale: Double, _ kept: Int, _ side: Int) -> Int {
             Int(min(max(Double(peak) / scale - Double(kept) / 2, 0), Double(side - kept)))
         }
-        let left = start(best.x, scale.x, kept.width, size.width)
-        let top = start(best.y, scale.y, kept.height, size.height)
-        return Image(pixels: try image.pixels.cropped(x: left, y: top, to: kept), info: image.info)
+        return CutPart(
+            x: start(best.x, scale.x, kept.width, size.width), y: start(best.y, scale.y, kept.height, size.height),
+            size: kept)
     }
 }
 

@@ -3,7 +3,8 @@ public import WebImageCore
 
 extension ImageTransformer where Self == ImageTransform {
     /// Cuts off margins of one colour. A picture that is nothing but margin stays as it is. What can be seen through counts as
-    /// magenta; single odd pixels do not count (a 3 by 3 median, as in libvips' `find_trim` and imgproxy).
+    /// magenta; single odd pixels do not count (a 3 by 3 median, as in libvips' `find_trim` and imgproxy). All frames of an animation
+    /// lose what the first one loses.
     ///
     /// - Parameters:
     ///   - threshold: how far a part of a colour may be from the margin's, of 255. Default 10.
@@ -61,17 +62,15 @@ struct Trim: WrittenOperation {
     }
 }
 
-struct TrimWork: WholeOperation {
-    let takesDeepPixels = true
+struct TrimWork: CuttingOperation {
     let trim: Trim
 
-    func apply(_ image: Image) throws(WebImageError) -> Image {
-        guard let box = try MarginFinder(image, trim).box else { return image }
+    func part(of image: Image) throws(WebImageError) -> CutPart {
+        guard let box = try MarginFinder(image, trim).box else { return CutPart(x: 0, y: 0, size: image.size) }
         let (left, right) = Self.evened(box.x, image.size.width - box.x - box.size.width, trim.equalX)
         let (top, bottom) = Self.evened(box.y, image.size.height - box.y - box.size.height, trim.equalY)
         let size = PixelSize(width: image.size.width - left - right, height: image.size.height - top - bottom)
-        if size == image.size { return image }
-        return Image(pixels: try image.pixels.cropped(x: left, y: top, to: size), info: image.info)
+        return CutPart(x: left, y: top, size: size)
     }
 
     private static func evened(_ one: Int, _ other: Int, _ areEqual: Bool) -> (Int, Int) {

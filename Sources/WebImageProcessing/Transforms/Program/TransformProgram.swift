@@ -93,8 +93,18 @@ package struct TransformProgram: Sendable {
     /// - Parameters:
     ///   - image: upright, of the size that the program was made for.
     ///   - helpers: threads that take a part of a large picture while they are idle. The result is the same.
+    ///   - frames: what the other frames of the same animation are cut by; nil: it is no frame.
     /// - Throws: `limitExceeded` without memory, and what a closure of somebody's throws.
-    package func run(_ image: Image, with helpers: Helpers? = nil) throws(WebImageError) -> Image {
+    package func run(
+        _ image: Image, with helpers: Helpers? = nil, among frames: FrameCuts? = nil
+    ) throws(WebImageError) -> Image {
+        var cutsDone = 0
+        return try run(image, helpers, frames, &cutsDone)
+    }
+
+    private func run(
+        _ image: Image, _ helpers: Helpers?, _ frames: FrameCuts?, _ cutsDone: inout Int
+    ) throws(WebImageError) -> Image {
         let layout = image.layout
         var image = image
         for (index, part) in parts.enumerated() {
@@ -107,12 +117,17 @@ package struct TransformProgram: Sendable {
                 image = Image(pixels: pixels, info: info)
             case .whole(let operation):
                 if !operation.takesDeepPixels { image = try image.with(layout: layout) }
-                image = try operation.apply(image)
+                guard let frames, let cut = operation as? any CuttingOperation else {
+                    image = try operation.apply(image)
+                    continue
+                }
+                image = try image.cut(by: try frames.cut(cutsDone, of: image, by: cut))
+                cutsDone += 1
             case .rest(let rest):
                 let program = try TransformProgram(
                     rest, size: image.size, isOpaque: image.alpha == .opaque, original: image.info.originalDisplaySize,
                     limits: limits)
-                image = try program.run(image, with: helpers)
+                image = try program.run(image, helpers, frames, &cutsDone)
             }
         }
         return try image.with(layout: layout)
