@@ -46,6 +46,21 @@ struct ResampleReference {
         }
     }
 
+    /// libvips makes means of blocks first, from a fourth of the size on, and Lanczos of those; edges go on for ever.
+    private func reduced(_ pixel: Int, _ input: Int, _ center: Double, _ step: Double) -> Double {
+        let block = Swift.max(Int((step / 2).rounded(.down)), 1)
+        let last = (input - 1) / block
+        var sum = 0.0
+        let (place, scale) = (center / Double(block), step / Double(block))
+        // Farther ones weigh nothing.
+        for mean in Int(place - 3 * scale) - 2...Int(place + 3 * scale) + 2 {
+            let weight = weight((Double(mean) + 0.5 - place) / scale)
+            let place = min(Swift.max(mean, 0), last)
+            sum += weight * Double((0..<block).count { min(place * block + $0, input - 1) == pixel })
+        }
+        return sum
+    }
+
     /// `matrix[output][input]`
     private func weights(_ input: Int, _ start: Double, _ length: Double, _ output: Int) -> [[Double]] {
         let step = length / Double(output)
@@ -56,7 +71,9 @@ struct ResampleReference {
                 if filter == .box {
                     return max(min(Double(pixel + 1), low + step) - max(Double(pixel), low), 0)
                 }
-                if filter == .libvips, step < 1 { return enlarged(pixel, input, low) }
+                if filter == .libvips {
+                    return step < 1 ? enlarged(pixel, input, low) : reduced(pixel, input, center, step)
+                }
                 return weight((Double(pixel) + 0.5 - center) / max(step, 1))
             }
             let sum = row.reduce(0, +)

@@ -3,15 +3,26 @@ package import WebImageCore
 /// Icons and cursors of Windows: the largest entry, of equals the deepest, whether it is a bitmap or a PNG. Where a plan
 /// names a smaller one (``/WebImageCore/ImageHeader/otherSizes``), that: it was drawn for its size.
 ///
-/// A size that the table and the entry tell differently is the entry's.
+/// A size that the table and the entry tell differently is the entry's. Icons are written with one entry, of at most 256 pixels a
+/// side: larger pictures are scaled down to fit.
 package struct ICOCoder: ImageCoder {
     package init() {}
 
     package var decodableFormats: Set<ImageFormat> { [.ico, .cur] }
+    package var encodableFormats: Set<ImageFormat> { [.ico] }
 
     package func makeDecoder(
         _ options: DecodeOptions, plan: @escaping DecodePlanner
     ) throws(WebImageError) -> any ImageDecoder {
         ICODecoder(options, plan: plan)
+    }
+
+    package func encode(
+        _ image: Image, as format: ImageFormat, _ options: EncodeOptions
+    ) throws(WebImageError) -> [UInt8] {
+        guard format == .ico else {
+            throw WebImageError(.cannotEncode, "the icon coder does not write \(format.rawValue)", format: format)
+        }
+        return try IconWriter.bytes(of: image, options)
     }
 }

@@ -16,12 +16,15 @@ package struct GeometryFold: Sendable, Hashable {
     private(set) var size: PixelSize
     private(set) var filter = ResampleFilter.lanczos3
     private(set) var isScaled = false
+    /// How the source was turned from how it lies in the file.
+    let orientation: Orientation
     /// Whether the source is drawn in any size, without getting blurred by it.
     let isVector: Bool
 
     /// - Parameter source: the size before everything.
-    package init(source: PixelSize, isVector: Bool = false) {
+    package init(source: PixelSize, orientation: Orientation = .up, isVector: Bool = false) {
         self.source = source
+        self.orientation = orientation
         self.isVector = isVector
         view = PixelRect(source)
         part = PixelRect(source)
@@ -56,6 +59,14 @@ package struct GeometryFold: Sendable, Hashable {
         if !isScaled { view = part }
         self.size = size
         self.filter = filter
+    }
+
+    /// Whether what is from left to right, and from top to bottom, by now goes the other way in the file.
+    var isReversed: (x: Bool, y: Bool) {
+        let turned = orientation.followed(by: turn)
+        let stored = turned.storedSize(of: turn.displaySize(of: source))
+        let corner = turned.displayRect(of: PixelRect(x: 0, y: 0, width: 1, height: 1), stored: stored)
+        return (corner.x > 0, corner.y > 0)
     }
 
     mutating func turn(by orientation: Orientation) {

@@ -100,31 +100,40 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
 
     /// Where a part lies in a picture, or a picture on a canvas.
     ///
-    /// - Parameter dpr: what offsets in pixels are multiplied by.
+    /// - Parameters:
+    ///   - dpr: what offsets in pixels are multiplied by.
+    ///   - isReversed: whether places are rounded as seen from the other side.
     static func position(
-        of part: PixelSize, in whole: PixelSize, _ place: Place, dpr: Double
+        of part: PixelSize, in whole: PixelSize, _ place: Place, dpr: Double,
+        isReversed: (x: Bool, y: Bool) = (false, false)
     ) -> (x: Int, y: Int) {
         func offset(_ value: Double, _ side: Int) -> Int {
             even(value.magnitude >= 1 ? value * dpr : Double(side) * value)
         }
-        func start(_ side: Int, _ length: Int, _ isStart: Bool, _ isEnd: Bool, _ value: Double) -> Int {
+        func start(
+            _ side: Int, _ length: Int, _ isStart: Bool, _ isEnd: Bool, _ value: Double, _ isReversed: Bool
+        ) -> Int {
             let room = side - length
             let start: Int
             if place.kind == .focusPoint {
-                start = even(Double(side) * value) - length / 2
+                let near = even(Double(side) * (isReversed ? 1 - value : value)) - length / 2
+                start = isReversed ? room - near : near
             } else if isStart {
                 start = offset(value, side)
             } else if isEnd {
                 start = room - offset(value, side)
             } else {
-                start = even(Double(room + 1) * 0.5) + offset(value, side)
+                let middle = even(Double(room + 1) * 0.5)
+                start = (isReversed ? room - middle : middle) + offset(value, side)
             }
             return min(max(start, 0), max(room, 0))
         }
         let name = place.kind.rawValue
         return (
-            start(whole.width, part.width, name.hasSuffix("we"), name.hasSuffix("ea"), place.x),
-            start(whole.height, part.height, name.hasPrefix("no"), name.hasPrefix("so"), place.y)
+            start(
+                whole.width, part.width, name.hasSuffix("we"), name.hasSuffix("ea"), place.x, isReversed.x),
+            start(
+                whole.height, part.height, name.hasPrefix("no"), name.hasPrefix("so"), place.y, isReversed.y)
         )
     }
 

@@ -16,7 +16,8 @@ public enum ResampleFilter: String, Hashable, Sendable, Codable, CaseIterable {
     case bicubic
     /// Windowed sinc over three lobes: the sharpest, the default.
     case lanczos3
-    /// As libvips and imgproxy resize: smaller by ``lanczos3``; larger by ``bicubic``, half a pixel of the result to the right and down.
+    /// As libvips and imgproxy resize: smaller by ``lanczos3``, from a fourth of the size on of means of several pixels; larger by
+    /// ``bicubic``, half a pixel of the result to the right and down. The pixels at an edge go on beyond it.
     case libvips
 
     /// How far the filter reaches to each side, in pixels of the coarser of input and output.

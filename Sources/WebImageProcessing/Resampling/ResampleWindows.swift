@@ -75,8 +75,12 @@ extension ResampleWindows<Double> {
                 append(from: min(max(Int(low), bounds.lowerBound), bounds.upperBound - 1), [1])
             } else if filter == .box {
                 appendArea(from: low, to: start + Double(index + 1) * step, within: bounds)
-            } else if filter == .libvips, step < 1 {
-                appendEnlarged(at: low - 0.5, within: bounds)
+            } else if filter == .libvips {
+                if step < 1 {
+                    appendEnlarged(at: low - 0.5, within: bounds)
+                } else {
+                    appendReduced(around: low + step / 2, step: step, within: bounds)
+                }
             } else {
                 appendWindow(around: low + step / 2, scale: max(step, 1), within: bounds, filter: filter)
             }
@@ -99,6 +103,27 @@ extension ResampleWindows<Double> {
         let end = min(max(Int((center + reach - 0.5).rounded(.up)), first + 1), bounds.upperBound)
         appendNormalized(
             from: first, (first..<end).map { filter.weight(at: (Double($0) + 0.5 - center) / scale) })
+    }
+
+    /// As libvips makes pictures smaller: it takes the means of so many pixels that these are still made half as many, and Lanczos
+    /// of those.
+    private mutating func appendReduced(around center: Double, step: Double, within bounds: Range<Int>) {
+        let block = max(Int(step / 2), 1)
+        let count = (bounds.count + block - 1) / block
+        let (place, scale) = ((center - Double(bounds.lowerBound)) / Double(block), step / Double(block))
+        let reach = ResampleFilter.lanczos3.support * scale
+        let first = Int((place - reach + 0.5).rounded(.down))
+        let last = max(Int((place + reach - 0.5).rounded(.up)), first + 1) - 1
+        func pixel(_ mean: Int, _ part: Int) -> Int {
+            min(bounds.lowerBound + min(max(mean, 0), count - 1) * block + part, bounds.upperBound - 1)
+        }
+        let start = pixel(first, 0)
+        var window = [Double](repeating: 0, count: pixel(last, block - 1) - start + 1)
+        for mean in first...last {
+            let weight = ResampleFilter.lanczos3.weight(at: (Double(mean) + 0.5 - place) / scale)
+            for part in 0..<block { window[pixel(mean, part) - start] += weight }
+        }
+        appendNormalized(from: start, window)
     }
 
     /// The four pixels around a place by Catmull-Rom, as libvips enlarges: at the next 64th of a pixel, and with the pixel at an

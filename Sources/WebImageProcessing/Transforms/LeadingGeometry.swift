@@ -38,7 +38,8 @@ package struct LeadingGeometry: Sendable {
         if isVector { size?.upscale = true }
         let first = ResizePlan(stored: stored, orientation: orientation, target: size)
         if operations.isEmpty || stored.isEmpty { return first }
-        var fold = GeometryFold(source: orientation.displaySize(of: stored), isVector: isVector)
+        var fold = GeometryFold(
+            source: orientation.displaySize(of: stored), orientation: orientation, isVector: isVector)
         if size != nil {
             let part = orientation.displayRect(of: first.crop, stored: stored)
             fold.scale(part, to: first.outputDisplay, filter: .lanczos3)

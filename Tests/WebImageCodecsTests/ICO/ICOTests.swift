@@ -9,6 +9,23 @@ import WebImageCore
         IconMaker(kind: kind, entries: [IconMaker.Entry(data: data)]).bytes()
     }
 
+    @Test(arguments: [PixelLayout.rgba8, .rgba16], [AlphaMode.opaque, .straight])
+    func whatIsWrittenIsReadAgain(_ layout: PixelLayout, _ alpha: AlphaMode) throws {
+        let image = try Drawings.picture(37, 21, layout: layout, alpha: alpha)
+        let bytes = try coder.encode(image, as: .ico, EncodeOptions())
+        let result = decode(bytes, with: coder)
+        #expect(result.error == nil && result.header?.format == .ico && result.header?.size == image.size)
+        let wanted = try PNGCoder().encode(image, as: .png, EncodeOptions())
+        #expect(result.pixels == decode(wanted, with: PNGCoder()).pixels)
+    }
+
+    @Test func largePicturesAreScaledDownToFit() throws {
+        let image = try Drawings.picture(600, 300).with { $0.orientation = .right }
+        let result = decode(try coder.encode(image, as: .ico, EncodeOptions()), with: coder)
+        #expect(result.error == nil && result.header?.size == PixelSize(width: 128, height: 256))
+        #expect(throws: WebImageError.self) { try coder.encode(image, as: .cur, EncodeOptions()) }
+    }
+
     @Test func rowsComeFromTheBottomAndTheMaskHides() {
         // Two by two: stored bottom row first, each row padded to four bytes, then the mask.
         let rows: [[UInt8]] = [

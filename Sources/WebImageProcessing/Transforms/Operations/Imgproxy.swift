@@ -32,7 +32,9 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
     func fold(into fold: inout GeometryFold) throws(WebImageError) {
         for turn in try turns() { turn.fold(into: &fold) }
         let layout = geometry.layout(for: fold.size, isVector: fold.isVector)
-        let part = ImgproxyGeometry.position(of: layout.crop, in: fold.size, geometry.cropPlace, dpr: 1)
+        // imgproxy crops before it turns: numbers are rounded there.
+        let part = ImgproxyGeometry.position(
+            of: layout.crop, in: fold.size, geometry.cropPlace, dpr: 1, isReversed: fold.isReversed)
         fold.crop(x: part.x, y: part.y, to: layout.crop)
         fold.scale(nil, to: layout.scaled, filter: .libvips)
         let kept = ImgproxyGeometry.position(of: layout.kept, in: layout.scaled, geometry.gravity, dpr: layout.dpr)

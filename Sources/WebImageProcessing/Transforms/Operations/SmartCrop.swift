@@ -23,7 +23,7 @@ struct SmartCrop: CuttingOperation {
         let (across, down) = (Double(kept.width) * scale.x, Double(kept.height) * scale.y)
         let best = map.peak(sigma: max((across * across + down * down).squareRoot() / 10, 1))
         func start(_ peak: Int, _ scale: Double, _ kept: Int, _ side: Int) -> Int {
-            Int(min(max(Double(peak) / scale - Double(kept) / 2, 0), Double(side - kept)))
+            Int(min(max(Double(peak) / scale - Double(kept / 2), 0), Double(side - kept)))
         }
         return CutPart(
             x: start(best.x, scale.x, kept.width, size.width), y: start(best.y, scale.y, kept.height, size.height),
@@ -40,7 +40,7 @@ private struct AttentionMap {
     init(_ image: Image) throws(WebImageError) {
         let side = Self.side
         let small = try Resampler.resample(
-            image.pixels, alpha: image.alpha, to: PixelSize(width: side, height: side))
+            image.pixels, alpha: image.alpha, to: PixelSize(width: side, height: side), filter: .libvips)
         let colors = try Image(pixels: small, info: image.info).flattened(onto: .black).pixels.narrowed()
         // CIE XYZ of sRGB, white being 95, 100, 109.
         var xyz: [SIMD3<Float>] = []
@@ -87,8 +87,10 @@ private struct AttentionMap {
     /// Where there is most, after blurring.
     func peak(sigma: Double) -> (x: Int, y: Int) {
         let side = Self.side
-        let reach = Int((sigma * 3).rounded(.up))
-        let weights = (-reach...reach).map { Float(exp(-Double($0 * $0) / (2 * sigma * sigma))) }
+        // libvips' weights: twentieths of the one in the middle, and none under a fifth of it.
+        let bell = (0...side).map { exp(-Double($0 * $0) / (2 * sigma * sigma)) }.prefix { $0 >= 0.2 }
+        let reach = bell.count - 1
+        let weights = (-reach...reach).map { Float((20 * bell[abs($0)]).rounded()) }
         func blurred(_ values: [Float], step: Int, other: Int) -> [Float] {
             var result = values
             for line in 0..<side {

@@ -1,0 +1,35 @@
+import WebImageCore
+import WebImageProcessing
+
+/// Writes icons of one entry, a PNG of 32 bits a pixel, as Windows reads them since Vista.
+enum IconWriter {
+    /// Sides of entries stand in one byte, in which 0 is 256.
+    static let longestSide = 256
+
+    /// The picture, turned upright since an icon tells no orientation, and scaled down to fit where it is larger.
+    ///
+    /// - Throws: `limitExceeded` without memory.
+    static func bytes(of image: Image, _ options: EncodeOptions) throws(WebImageError) -> [UInt8] {
+        var picture = try image.upright()
+        let most = PixelSize(width: longestSide, height: longestSide)
+        if max(picture.size.width, picture.size.height) > longestSide {
+            picture = try picture.resized(ResizePlan(stored: picture.size, target: TargetSize(most, fit: .contain)))
+        }
+        if picture.layout == .rgba16 { picture = Image(pixels: try picture.pixels.narrowed(), info: picture.info) }
+        picture = try picture.withFullAlpha()
+        var info = picture.info
+        // Every entry is of red, green, blue and alpha.
+        info.header?.colorModel = .rgb
+        var options = options
+        (options.progressive, options.paletteColors) = (false, nil)
+        let png = try PNGCoder().encode(Image(pixels: picture.pixels, info: info), as: .png, options)
+        let size = picture.size
+        let entry: [UInt8] = [
+            UInt8(truncatingIfNeeded: size.width), UInt8(truncatingIfNeeded: size.height), 0, 0, 1, 0, 32, 0,
+        ]
+        let start = 6 + entry.count + 8
+        return [0, 0, 1, 0, 1, 0] + entry + long(png.count) + long(start) + png
+    }
+
+    private static func long(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+}
