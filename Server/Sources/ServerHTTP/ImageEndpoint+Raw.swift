@@ -15,14 +15,21 @@ extension ImageEndpoint {
         record.sourceHost = SourceHost.name(of: url.source)
         let head = bytes.head?.headers ?? [:]
         let answer = ResultAnswer(settings: settings, url: url, now: now())
-        var fields: HTTPFields = [.cacheControl: answer.cacheControl]
+        let freshness = SourceFreshness(head, now: now(), fallback: settings.sourceTTL)
+        var fields: HTTPFields = [.cacheControl: answer.cacheControl(freshness)]
+        fields[.named("Link")] = answer.canonicalLink
         for name in [HTTPField.Name.lastModified, .eTag] { fields[name] = head[name] }
         let conditions = RequestConditions(fields: request.headerFields)
         if conditions.isKnown(eTag: head[.eTag], lastModified: head[.lastModified]) {
             return Answer(status: 304, fields: fields)
         }
-        fields[.contentDisposition] = answer.disposition(nil)
-        fields[.contentType] = head[.contentType]
+        // Of a file, by its name.
+        let suffix = url.source.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last?.split(separator: ".")
+            .dropFirst().last.map(String.init)
+        let mediaType = head[.contentType] ?? suffix.flatMap { ImageFormat(fileExtension: $0)?.mimeType }
+        fields[.contentType] = mediaType
+        let known = ResultFormat.allCases.first { $0.mediaType == mediaType }?.fileExtension ?? suffix
+        fields[.contentDisposition] = answer.disposition(url.options.filename.isEmpty ? nil : known)
         guard let length = bytes.length.map({ Int($0.bytes) }) else {
             return Answer(fields: fields, body: .stream(bytes, length: nil))
         }

@@ -29,15 +29,13 @@ struct ResultAnswer {
         let result = found.result
         var fields: HTTPFields = [
             .contentType: result.mediaType, .contentDisposition: disposition(result),
-            .cacheControl: cacheControl(result), .cacheStatus: Self.cacheStatus(found.source),
+            .cacheControl: cacheControl(result.freshness), .cacheStatus: Self.cacheStatus(found.source),
         ]
         let eTag = settings.etagBuster.isEmpty ? result.eTag : "\"\(settings.etagBuster)/" + result.eTag.dropFirst()
         if settings.usesETag { fields[.eTag] = eTag }
         if settings.usesLastModified { fields[.lastModified] = lastModified(result) }
         if let vary = Self.vary(settings) { fields[.vary] = vary }
-        if settings.setsCanonical, source.hasPrefix("http") {
-            fields[HTTPField.Name.named("Link")] = "<\(source)>; rel=\"canonical\""
-        }
+        fields[.named("Link")] = canonicalLink
         if let field = settings.cacheTagField { fields[.named(field)] = Self.cacheTag(source) }
         if settings.debugHeaders {
             fields[.named("X-Origin-Width")] = "\(result.sourceSize.width)"
@@ -83,16 +81,19 @@ struct ResultAnswer {
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }
 
-    private func cacheControl(_ result: StoredResult) -> String {
-        if settings.passesCacheControl, options.expires == 0 {
-            if let own = result.freshness.cacheControl { return own }
-            if let seconds = result.freshness.expiresIn { return "max-age=\(seconds), \(audience)" }
-        }
-        return cacheControl
+    /// Where the picture is by itself; nil where that is not told.
+    var canonicalLink: String? {
+        settings.setsCanonical && source.hasPrefix("http") ? "<\(source)>; rel=\"canonical\"" : nil
     }
 
-    /// What is said of results where the origin's word does not count.
-    var cacheControl: String { cacheControl(for: settings.timeToLive) }
+    /// - Parameter origin: what the origin says, which counts where the configuration says so.
+    func cacheControl(_ origin: SourceFreshness) -> String {
+        if settings.passesCacheControl, options.expires == 0 {
+            if let own = origin.cacheControl { return own }
+            if let seconds = origin.expiresIn { return "max-age=\(seconds), \(audience)" }
+        }
+        return cacheControl(for: settings.timeToLive)
+    }
 
     /// - Parameter seconds: for how long, where the URL does not expire before.
     private func cacheControl(for seconds: Int) -> String {

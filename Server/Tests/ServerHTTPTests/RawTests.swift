@@ -34,6 +34,19 @@ import WebImageTesting
         #expect(try await text(answer) == Self.text)
     }
 
+    @Test func itHasTheFieldsThatResultsHave() async throws {
+        let server = try TestServer([
+            "IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "1", "IMGPROXY_SET_CANONICAL_HEADER": "1",
+        ])
+        server.origin.serve(
+            "/a.svg", OriginResponse(headers: [("Cache-Control", "max-age=7")], body: Array("<svg/>".utf8)))
+        let answer = await server.picture("raw:1/fn:foo", "/a.svg")
+        #expect(answer.fields[.cacheControl] == "max-age=7")
+        #expect(answer.fields[.contentDisposition] == "inline; filename=\"foo.svg\"")
+        #expect(answer.fields[.named("Link")] == "<\(server.origin.url("/a.svg"))>; rel=\"canonical\"")
+        #expect(answer.fields[.contentType] == "image/svg+xml")
+    }
+
     @Test(arguments: [
         ("bytes=0-3", "0123", "bytes 0-3/10"), ("bytes=8-", "89", "bytes 8-9/10"), ("bytes=-3", "789", "bytes 7-9/10"),
         ("bytes=9-1000", "9", "bytes 9-9/10"), ("BYTES=2 - 2", "2", "bytes 2-2/10"),
