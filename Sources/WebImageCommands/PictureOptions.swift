@@ -20,7 +20,7 @@ struct PictureOptions: ParsableArguments {
 
     /// Those that can be written, by their names alone: for the real answer the coders open libraries, which every start would pay for.
     static let writableFormats = [
-        "apng", "avif", "bigtiff", "bmp", "gif", "heic", "jpeg", "jxl", "png", "pnm", "qoi", "tiff", "webp",
+        "apng", "avif", "bigtiff", "bmp", "gif", "heic", "ico", "jpeg", "jxl", "png", "pnm", "qoi", "tiff", "webp",
     ].filter { CoderRegistry.standard.decodableFormats.map(\.rawValue).contains($0) }
 
     @Option(

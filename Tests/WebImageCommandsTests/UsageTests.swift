@@ -65,8 +65,8 @@ struct UsageTests {
     }
 
     @Test(arguments: [
-        ["fetch", "a", "--format", "ico"], ["fetch", "a", "--format", "svg"],
-        ["convert", "a", "b", "--format", "ico"],
+        ["fetch", "a", "--format", "cur"], ["fetch", "a", "--format", "svg"],
+        ["convert", "a", "b", "--format", "cur"],
     ])
     func whatThisBuildLacksSaysSo(arguments: [String]) async throws {
         let bench = try CommandBench()

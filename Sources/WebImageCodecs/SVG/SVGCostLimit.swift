@@ -27,7 +27,8 @@
         init(
             of text: UnsafeRawBufferPointer, as format: ImageFormat, _ options: DecodeOptions
         ) throws(WebImageError) {
-            survey = try SVGSurvey(of: text, checkpoint: options.checkpoint)
+            bitmapPixels = UInt64(min(max(options.limits.pixels, 0), Self.mostBitmapPixels))
+            survey = try SVGSurvey(of: text, bitmapPixels: bitmapPixels, checkpoint: options.checkpoint)
             self.format = format
             limits = options.limits
             documentBytes = Double(survey.elements.count * Self.bytesPerElement + text.count * Self.bytesPerByte)
@@ -36,7 +37,7 @@
         }
 
         /// How many pixels the bitmaps in the document may have.
-        var bitmapPixels: UInt64 { UInt64(min(max(limits.pixels, 0), Self.mostBitmapPixels)) }
+        let bitmapPixels: UInt64
 
         /// - Parameters:
         ///   - width: of the document, in its own units.

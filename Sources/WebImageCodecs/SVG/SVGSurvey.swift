@@ -41,12 +41,19 @@
         private var open: [Int32] = []
         private var openTexts = 0
 
+        /// How many pixels more bitmaps may have.
+        private var bitmapPixels: UInt64
+
         /// - Throws: `limitExceeded` for numbers that librsvg ends the process with, `unsupportedFeature` for style sheets
         ///   that cannot be seen.
-        /// - Parameter checkpoint: asked now and then; what it throws ends this.
+        /// - Parameters:
+        ///   - bitmapPixels: how many all bitmaps together may have; those that are over are hidden.
+        ///   - checkpoint: asked now and then; what it throws ends this.
         init(
-            of document: UnsafeRawBufferPointer, checkpoint: (() throws(WebImageError) -> Void)? = nil
+            of document: UnsafeRawBufferPointer, bitmapPixels: UInt64,
+            checkpoint: (() throws(WebImageError) -> Void)? = nil
         ) throws(WebImageError) {
+            self.bitmapPixels = bitmapPixels
             sheet = try SVGStyleSheet(of: document)
             start = document.baseAddress
             var markup = SVGMarkup(document)
@@ -87,6 +94,7 @@
             for (attribute, value) in defaults[name] ?? [] { try reader.read(attribute, value) }
             while let attribute = tag.next() {
                 if attribute.name == Self.hiddenName { hide(text, attribute.place) }
+                if attribute.name == "href", !mayBeDrawn(attribute.value) { hide(text, attribute.place) }
                 try reader.read(attribute.name, attribute.value)
             }
             reader.finish(sheet, parent: open.last.flatMap { traits(of: elements[Int($0)]) })
@@ -135,6 +143,21 @@
         /// librsvg scales the canvas by it, to any size. Browsers ignore it, as the standard allows.
         private static let hiddenName = "kernelUnitLength"
 
+        /// Whether a link is none to a bitmap that is over the limit, or to a drawing, which nobody would have seen.
+        private mutating func mayBeDrawn(_ link: UnsafeRawBufferPointer) -> Bool {
+            let isPlain = !link.contains { $0 == UInt8(ascii: "&") }
+            let text = isPlain ? nil : Array(SVGTag.decoded(link).utf8)
+            func look(_ link: UnsafeRawBufferPointer) -> UInt64?? {
+                let url = UnsafeRawBufferPointer(rebasing: link.drop { $0 <= 0x20 })
+                let isData = String(decoding: url.prefix(5), as: UTF8.self).lowercased() == "data:"
+                return isData ? .some(SVGBitmap.pixelCount(of: url)) : nil
+            }
+            guard let pixels = text.map({ $0.withUnsafeBytes(look) }) ?? look(link) else { return true }
+            guard let pixels, pixels <= bitmapPixels else { return false }
+            bitmapPixels -= pixels
+            return true
+        }
+
         private mutating func hide(_ text: UnsafeRawBufferPointer, _ place: Int) {
             guard let start, let from = text.baseAddress else { return }
             hidden.append(from - start + place)
@@ -148,11 +171,13 @@
             let element = SVGTag.local(cursor.name())
             cursor.skipSpace()
             let attribute = SVGTag.local(cursor.name())
-            if attribute == Self.hiddenName { hide(text, cursor.at - attribute.utf8.count) }
+            let place = cursor.at - attribute.utf8.count
+            if attribute == Self.hiddenName { hide(text, place) }
             cursor.skipSpace()
             _ = cursor.name()
             cursor.skipSpace()
             guard let value = cursor.literal() else { return }
+            if attribute == "href", !mayBeDrawn(value) { hide(text, place) }
             defaults[element, default: []].append((attribute, SVGTag.decoded(value)))
         }
     }

@@ -239,7 +239,8 @@
             #expect(places.count == 2)
             var (silent, once) = (bytes, bytes)
             for place in places {
-                silent.replaceSubrange(place..<place + 4, with: "free".utf8)
+                // With the box around it: libavif 1.0 takes an empty one for a list that does not repeat.
+                silent.replaceSubrange(place - 8..<place - 4, with: "free".utf8)
                 once[place + 7] = 0
             }
             #expect(try Self.read(.avif, silent).decoder.header?.loopCount == 0)
