@@ -44,6 +44,14 @@ package final class ManualClock: LoadClock {
         }
     }
 
+    /// When the next of them comes due.
+    package var nextDue: Duration? {
+        state.withLock { state in
+            state.waiting.removeAll { entry in entry.action.withLock { $0 == nil } }
+            return state.waiting.earliest
+        }
+    }
+
     package func schedule(at time: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
         let entry = Entry(action: action)
         state.withLock { $0.waiting.insert(entry, at: time) }

@@ -3,32 +3,38 @@
 
     /// A picture in a `data:` URL of a document, looked at before librsvg sees it: later versions than 2.56 decode bitmaps of any
     /// size, and drawings within drawings.
-    enum SVGBitmap {
-        /// Headers stand within so many bytes.
-        private static let longestHead = 256 << 10
+    enum SVGBitmap: Hashable {
+        case bitmap(pixels: UInt64)
+        /// A drawing, or nothing that is known.
+        case unknown
 
-        /// - Parameter url: from `data:` on.
-        /// - Returns: how many pixels it has; nil for what is no bitmap.
-        static func pixelCount(of url: UnsafeRawBufferPointer) -> UInt64? {
+        /// Headers stand within so many bytes, long profiles before them.
+        private static let longestHead = 2 << 20
+
+        /// - Returns: nil for a link that is no `data:` URL.
+        init?(link: UnsafeRawBufferPointer) {
+            let url = link.drop { $0 <= 0x20 }
+            guard String(decoding: url.prefix(5), as: UTF8.self).lowercased() == "data:" else { return nil }
+            let pixels = Self.head(of: url).flatMap(Self.header).flatMap { $0.size.pixelCount }
+            self = pixels.flatMap { UInt64(exactly: $0) }.map { .bitmap(pixels: $0) } ?? .unknown
+        }
+
+        /// The first bytes of what a URL holds.
+        private static func head(of url: Slice<UnsafeRawBufferPointer>) -> [UInt8]? {
             guard let comma = url.firstIndex(of: UInt8(ascii: ",")) else { return nil }
             let kind = String(decoding: url[..<comma], as: UTF8.self).lowercased()
-            var text: [UInt8] = []
             // In base64 four characters are three bytes, and one may be written as three.
-            for byte in url[(comma + 1)...].prefix(longestHead * 4) where byte > 0x20 { text.append(byte) }
+            var text = url[(comma + 1)...].prefix(longestHead * 4).filter { $0 > 0x20 }
             if text.contains(UInt8(ascii: "%")) { text = unescaped(text) }
-            let bytes: [UInt8]
-            if kind.hasSuffix(";base64") {
-                guard let decoded = Base64.decoded(Array(text.prefix(longestHead / 3 * 4))) else { return nil }
-                bytes = decoded
-            } else {
-                bytes = text
-            }
+            return kind.hasSuffix(";base64") ? Base64.decoded(Array(text.prefix(longestHead / 3 * 4))) : text
+        }
+
+        private static func header(of bytes: [UInt8]) -> ImageHeader? {
             guard let format = ImageFormat(sniffing: bytes), !format.isVector else { return nil }
             let limits = DecodeLimits(pixels: .max, bytes: ByteCount(.max))
-            let header = bytes.withUnsafeBytes {
+            return bytes.withUnsafeBytes {
                 try? CoderRegistry.standard.readHeader(of: $0, DecodeOptions(limits: limits))
             }
-            return header.flatMap { $0.size.pixelCount }.flatMap { UInt64(exactly: $0) }
         }
 
         private static func unescaped(_ text: [UInt8]) -> [UInt8] {

@@ -145,17 +145,18 @@
 
         /// Whether a link is none to a bitmap that is over the limit, or to a drawing, which nobody would have seen.
         private mutating func mayBeDrawn(_ link: UnsafeRawBufferPointer) -> Bool {
-            let isPlain = !link.contains { $0 == UInt8(ascii: "&") }
-            let text = isPlain ? nil : Array(SVGTag.decoded(link).utf8)
-            func look(_ link: UnsafeRawBufferPointer) -> UInt64?? {
-                let url = UnsafeRawBufferPointer(rebasing: link.drop { $0 <= 0x20 })
-                let isData = String(decoding: url.prefix(5), as: UTF8.self).lowercased() == "data:"
-                return isData ? .some(SVGBitmap.pixelCount(of: url)) : nil
+            let hasReferences = link.contains(UInt8(ascii: "&"))
+            let picture =
+                hasReferences
+                ? Array(SVGTag.decoded(link).utf8).withUnsafeBytes { SVGBitmap(link: $0) } : SVGBitmap(link: link)
+            switch picture {
+            case nil: return true
+            case .unknown: return false
+            case .bitmap(let pixels):
+                guard pixels <= bitmapPixels else { return false }
+                bitmapPixels -= pixels
+                return true
             }
-            guard let pixels = text.map({ $0.withUnsafeBytes(look) }) ?? look(link) else { return true }
-            guard let pixels, pixels <= bitmapPixels else { return false }
-            bitmapPixels -= pixels
-            return true
         }
 
         private mutating func hide(_ text: UnsafeRawBufferPointer, _ place: Int) {

@@ -213,7 +213,7 @@ private final class ListBook: Sendable {
         for count in 1...3 {
             #expect(await eventually { token.progress.finished == count })
             // An alarm that is set behind its time would ring at the next advance only.
-            if count < 3 { #expect(await eventually { clock.waitingCount > 0 }) }
+            if count < 3 { #expect(await eventually { clock.nextDue == .seconds(count) }) }
             #expect(bench.transport.requests.count == count)
             clock.advance(by: .milliseconds(999))
             #expect(bench.transport.requests.count == count)
