@@ -2,9 +2,10 @@
 #include <pthread.h>
 #include <string.h>
 
-/* librsvg hands `data:` images to gdk-pixbuf, which decodes any size that fits into memory. The only place to step in
-   is the signal that tells a picture's size before its pixels: a size of 0 makes the loaders give up. The hook sees
-   every loader of the process, so it acts only on threads where we draw. */
+/* Up to 2.56 librsvg hands `data:` images to gdk-pixbuf, which decodes any size that fits into memory. SVGBitmap has looked at
+   them before; should gdk-pixbuf see another picture there, its signal that tells a size before the pixels is the place to
+   step in: a size of 0 makes the loaders give up. The hook sees every loader of the process, so it acts only on threads where
+   we draw. */
 
 static __thread int is_drawing;
 static __thread uint64_t pixels_left;

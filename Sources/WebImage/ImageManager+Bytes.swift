@@ -204,7 +204,8 @@ extension ImageManager {
         do throws(WebImageError) {
             try await animation.decodeAll()
         } catch {
-            try? await cache.remove(request, from: .disk)
+            // Whoever gives up says nothing of the original, which may have been there for long.
+            if ![.cancelled, .shutDown].contains(error.code) { try? await cache.remove(request, from: .disk) }
             throw error.endingALoad(of: request.place)
         }
     }

@@ -66,7 +66,7 @@ struct FetchJob: Sendable {
                 let response = try await load(request)
                 report.take(response)
                 trace = traces?.take(response)
-                if response.partialError == nil, !options.changesPicture {
+                if response.partialError == nil, !options.changesPicture, !options.allowPartial {
                     // Who writes them anew decodes them then.
                     try await response.image.animation?.decodeAll()
                 }

@@ -182,8 +182,9 @@ extension ServerSettings {
             limits.sourceBytes = 0
             limits.animationFrames = 1
         }
-        let resolution = reader.number("IMGPROXY_MAX_SRC_RESOLUTION", 0, in: 0...1000)
-        if resolution > 0 { (limits.sourceResolution, limits.animationResolution) = (resolution, resolution) }
+        limits.sourceResolution = reader.number("IMGPROXY_MAX_SRC_RESOLUTION", 50, in: 0.001...1000)
+        // Who says it means all frames together.
+        if reader.text("IMGPROXY_MAX_SRC_RESOLUTION") != nil { limits.animationResolution = limits.sourceResolution }
         limits.sourceBytes = reader.whole("IMGPROXY_MAX_SRC_FILE_SIZE", limits.sourceBytes)
         limits.animationFrames = reader.whole(
             "IMGPROXY_MAX_ANIMATION_FRAMES", limits.animationFrames, in: 1...10_000)

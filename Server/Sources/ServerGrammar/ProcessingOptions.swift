@@ -30,7 +30,10 @@ public struct ProcessingOptions: Hashable, Sendable {
         public var resultDimension: Int?
 
         /// What a source may be long; nil where the URL does not say it.
-        public var bodyLimit: ByteCount? { sourceFileSize.map { $0 > 0 ? ByteCount($0) : .mebibytes(1 << 20) } }
+        public var bodyLimit: ByteCount? { sourceFileSize.map(Self.bodyLimit) }
+
+        /// - Parameter bytes: 0: as many as come.
+        public static func bodyLimit(_ bytes: Int) -> ByteCount { bytes > 0 ? ByteCount(bytes) : .mebibytes(1 << 20) }
     }
 
     /// Sizes, crops, turns, canvas and padding. `rotation` is in quarters.

@@ -24,8 +24,7 @@ extension ImageEndpoint {
             return Answer(status: 304, fields: fields)
         }
         // Of a file, by its name.
-        let suffix = url.source.prefix { $0 != "?" && $0 != "#" }.split(separator: "/").last?.split(separator: ".")
-            .dropFirst().last.map(String.init)
+        let suffix = answer.sourceExtension
         let mediaType = head[.contentType] ?? suffix.flatMap { ImageFormat(fileExtension: $0)?.mimeType }
         fields[.contentType] = mediaType
         let known = ResultFormat.allCases.first { $0.mediaType == mediaType }?.fileExtension ?? suffix

@@ -207,7 +207,7 @@ public struct ImageEndpoint: Sendable {
     ) async -> Answer? {
         guard refusal.hasNoSource, service.maker.fallback != nil else { return nil }
         var other = url
-        (other.source, other.cookies) = (PictureMaker.fallbackSource, nil)
+        (other.source, other.cookies) = (service.maker.fallbackSource, nil)
         guard let found = try? await service.find(other, choice) else { return nil }
         return ResultAnswer(settings: settings, url: url, now: now()).answer(found, insteadOf: refusal)
     }

@@ -101,7 +101,7 @@ struct ManagerMaking {
         download.proxy = .direct
         download.redirectLimit = settings.maxRedirects
         download.bodyLimit =
-            settings.limits.sourceBytes > 0 ? ByteCount(settings.limits.sourceBytes) : .mebibytes(1 << 20)
+            ProcessingOptions.Security.bodyLimit(settings.limits.sourceBytes)
         download.deadlines.connect = settings.downloadTimeout
         download.deadlines.firstByte = settings.downloadTimeout
         download.deadlines.idle = settings.downloadTimeout

@@ -118,12 +118,20 @@ struct ResultAnswer {
         return disposition(result.fileExtension)
     }
 
-    /// - Parameter fileExtension: nil: that of the source's own name.
-    func disposition(_ fileExtension: String?) -> String {
+    /// The last part of the source's path; empty where it has none.
+    private var sourceName: Substring {
         let path = source.prefix { $0 != "?" && $0 != "#" }
         // Behind the scheme, and the host of those that have one.
         let before = LocalFiles.has(source) ? 1 : path.contains("://") ? 2 : 0
-        var name = path.split(separator: "/").dropFirst(before).last ?? ""
+        return path.split(separator: "/").dropFirst(before).last ?? ""
+    }
+
+    /// What stands behind the last dot of the source's name; nil where there is none.
+    var sourceExtension: String? { sourceName.split(separator: ".").dropFirst().last.map(String.init) }
+
+    /// - Parameter fileExtension: nil: that of the source's own name.
+    func disposition(_ fileExtension: String?) -> String {
+        var name = sourceName
         if let decoded = PercentEncoding.decode(name) { name = decoded[...] }
         var stem = String(name)
         if let dot = name.lastIndex(of: "."), dot > name.startIndex, fileExtension != nil {

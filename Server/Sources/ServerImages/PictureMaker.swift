@@ -23,15 +23,14 @@ public struct PictureMaker: Sendable {
         var spent: MissGate.Spent { MissGate.Spent(work: (decode ?? 0) + (encode ?? 0), fetch: fetch ?? 0) }
     }
 
-    /// The name of ``fallback`` as a source.
-    public static let fallbackSource = "fallback:IMGPROXY_FALLBACK_IMAGE"
-
     public let manager: ImageManager
     public let purging: Purging
     private let settings: ServerSettings
     private let watermark: Image?
     /// The bytes of the picture that stands for sources that cannot be got; nil: there is none.
     public let fallback: [UInt8]?
+    /// Its name as a source, another one for other bytes: what is made of it is kept like all results.
+    public let fallbackSource: String
     private let writable: Set<ResultFormat>
     private let now: @Sendable () -> Int
 
@@ -44,6 +43,7 @@ public struct PictureMaker: Sendable {
         self.settings = settings
         self.watermark = watermark
         self.fallback = fallback
+        fallbackSource = "fallback:" + Base64URL.encode(Digest.sha256(fallback ?? []))
         self.now = now
         writable = Set(manager.coders.encodableFormats.compactMap { ResultFormat(name: $0.rawValue) })
     }
@@ -65,7 +65,7 @@ public struct PictureMaker: Sendable {
         var lastPurge = purging.lastPurge(url.source)
         while true {
             var request = try plan.request(isStill: choice.isStill, timeout: timeout)
-            if let fallback, url.source == Self.fallbackSource { request = request.of(fallback, named: url.source) }
+            if let fallback, url.source == fallbackSource { request = request.of(fallback, named: url.source) }
             request.priority = priority
             purging.prepare(&request, url.source, lastPurge: lastPurge)
             do throws(WebImageError) {

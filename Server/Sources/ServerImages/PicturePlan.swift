@@ -92,7 +92,8 @@ public struct PicturePlan: Sendable {
         }
         steps.append(.imgproxy(geometry))
         if options.blur > 0 { steps.append(.blur(sigma: min(options.blur, 1000), cut: 0.2)) }
-        if options.sharpen > 0 { steps.append(.sharpenLightness(sigma: min(max(options.sharpen, 0.01), 1000))) }
+        // libvips takes no more than 10.
+        if options.sharpen > 0 { steps.append(.sharpenLightness(sigma: min(max(options.sharpen, 0.01), 10))) }
         if options.pixelate > 1 { steps.append(.pixelate(options.pixelate)) }
         if geometry.extend || geometry.extendAspectRatio || geometry.padding != EdgeLengths() {
             steps.append(.imgproxyCanvas(geometry))

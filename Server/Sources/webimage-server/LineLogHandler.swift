@@ -4,8 +4,8 @@ import Logging
 import ServerConfiguration
 import Synchronization
 
-/// Writes a line an entry to standard output, in one of the formats of ``ServerSettings/LogFormat``. Lines are written on a queue of their own, so that a
-/// slow reader of the log holds up no request; when too many wait, some are left out and counted.
+/// Writes a line an entry to standard output, in one of the formats of ``ServerSettings/LogFormat``. Lines are written on a queue
+/// of their own, so that a slow reader of the log holds up no request; when too many wait, some are left out and counted.
 struct LineLogHandler: LogHandler {
     var logLevel: Logger.Level
     var metadata: Logger.Metadata = [:]

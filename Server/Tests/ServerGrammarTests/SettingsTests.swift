@@ -9,6 +9,25 @@ import WebImage
         try ServerSettings(environment: variables, readFile: { $0 == "/presets" ? "# a\nx=w:1\n" : nil }, now: { 0 })
     }
 
+    @Test func whatImgproxyTakesIsTaken() throws {
+        let read = try settings([
+            "IMGPROXY_NETWORK": "tcp6", "IMGPROXY_BIND": ":8080", "IMGPROXY_MAX_CLIENTS": "0",
+            "IMGPROXY_KEEP_ALIVE_TIMEOUT": "0", "IMGPROXY_GRACEFUL_STOP_TIMEOUT": "0",
+            "IMGPROXY_LOG_FORMAT": "structured", "IMGPROXY_SENTRY_ENVIRONMENT": "x", "IMGPROXY_NEW_RELIC_APP_NAME": "x",
+            "IMGPROXY_OPEN_TELEMETRY_SERVER_TIMEOUT": "5", "IMGPROXY_PRESETS": "# none,a=w:1",
+            "IMGPROXY_MAX_SRC_RESOLUTION": "2", "WEBIMAGE_ALLOW_UNSIGNED": "true",
+            "IMGPROXY_DEVELOPMENT_ERRORS_MODE": "true",
+        ])
+        #expect(read.address == .tcp(host: "::", port: 8080) && read.maxClients > 2048)
+        #expect(read.keepAliveTimeout == .zero && read.gracefulTimeout == .zero && read.logFormat == .structured)
+        #expect(read.limits.sourceResolution == 2 && read.limits.animationResolution == 2)
+        #expect(read.showsErrors && !read.isDevelopment)
+        #expect(read.warnings.count == 3)
+        let plain = try settings(["WEBIMAGE_ALLOW_UNSIGNED": "true"])
+        #expect(plain.limits.sourceResolution == 50 && plain.limits.animationResolution == 200)
+        #expect(throws: SettingsError.self) { try settings(["IMGPROXY_MAX_SRC_RESOLUTION": "0"]) }
+    }
+
     @Test func aServerForEverybodyNeedsKeys() throws {
         let error = #expect(throws: SettingsError.self) { try settings([:]) }
         #expect(error?.description.contains("IMGPROXY_KEY") == true)

@@ -24,8 +24,7 @@
             guard let comma = url.firstIndex(of: UInt8(ascii: ",")) else { return nil }
             let kind = String(decoding: url[..<comma], as: UTF8.self).lowercased()
             // In base64 four characters are three bytes, and one may be written as three.
-            var text = url[(comma + 1)...].prefix(longestHead * 4).filter { $0 > 0x20 }
-            if text.contains(UInt8(ascii: "%")) { text = unescaped(text) }
+            let text = PercentEncoding.decoded(url[(comma + 1)...].prefix(longestHead * 4).lazy.filter { $0 > 0x20 })
             return kind.hasSuffix(";base64") ? Base64.decoded(Array(text.prefix(longestHead / 3 * 4))) : text
         }
 
@@ -35,24 +34,6 @@
             return bytes.withUnsafeBytes {
                 try? CoderRegistry.standard.readHeader(of: $0, DecodeOptions(limits: limits))
             }
-        }
-
-        private static func unescaped(_ text: [UInt8]) -> [UInt8] {
-            func digit(_ byte: UInt8) -> UInt8? { UInt8(String(UnicodeScalar(byte)), radix: 16) }
-            var bytes: [UInt8] = []
-            var index = 0
-            while index < text.count {
-                if text[index] == UInt8(ascii: "%"), index + 2 < text.count, let high = digit(text[index + 1]),
-                    let low = digit(text[index + 2])
-                {
-                    bytes.append(high << 4 | low)
-                    index += 3
-                } else {
-                    bytes.append(text[index])
-                    index += 1
-                }
-            }
-            return bytes
         }
     }
 #endif

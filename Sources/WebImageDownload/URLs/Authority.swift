@@ -1,3 +1,4 @@
+import WebImageCore
 import CShimCurl
 
 /// User, password, host and port of a URL (RFC 3986 section 3.2).

@@ -1,3 +1,5 @@
+import WebImageCore
+
 /// Where the parts of a URL lie that is in normal form already, as nearly every URL is: found in one pass over its
 /// bytes, with nothing to decode, encode or resolve. ``WebURL`` takes all others apart more slowly, and gives the same.
 struct PlainURL {

@@ -1,3 +1,5 @@
+import WebImageCore
+
 /// Any text that was given as a URL as it may be shown in messages and logs: without user, password, fragment and the
 /// values of query parameters that carry credentials, and of bounded length.
 package func redactedURL(_ text: String) -> String {

@@ -73,6 +73,8 @@ enum BlurPlan {
     private static let coarseReach = 3.0 / 0.85
     /// From where on fewer pixels pay.
     private static let leastCoarse = 2.5
+    /// A bell that is cut farther away is made as a whole one that is as wide: what it costs would grow with it.
+    private static let farthestCut = 32
 
     /// What blurs a picture.
     ///
@@ -81,7 +83,11 @@ enum BlurPlan {
     ///   - cut: as libvips makes it: the weights are twentieths of the one in the middle, and below this part of it none
     ///     counts; nil: nothing that could be seen is left out.
     static func gaussian(_ size: PixelSize, sigma: Double, cut: Double? = nil) -> [SizedAxes] {
-        if let cut { return [direct(size, bell(sigma, reach: cutReach(sigma, cut)).map { (20 * $0).rounded() })] }
+        if let cut {
+            let weights = bell(sigma, reach: cutReach(sigma, cut)).map { (20 * $0).rounded() }
+            guard weights.count > farthestCut else { return [direct(size, weights)] }
+            return gaussian(size, sigma: spread(of: weights))
+        }
         guard sigma >= leastCoarse else {
             return [direct(size, bell(sigma, reach: Int((3.2 * sigma).rounded(.up))))]
         }
@@ -134,6 +140,13 @@ enum BlurPlan {
 
     private static func bell(_ sigma: Double, reach: Int) -> [Double] {
         (0...reach).map { exp(-0.5 * Double($0 * $0) / (sigma * sigma)) }
+    }
+
+    /// The standard deviation of a bell, from its middle on.
+    private static func spread(of bell: [Double]) -> Double {
+        let sides = bell.indices.dropFirst().map { (weight: 2 * bell[$0], square: Double($0 * $0)) }
+        let sum = sides.reduce(bell[0]) { $0 + $1.weight }
+        return (sides.reduce(0) { $0 + $1.weight * $1.square } / sum).squareRoot()
     }
 
     /// libvips' `gaussmat`: whole distances as long as their weight is not below the cut.

@@ -6,7 +6,8 @@ extension ImageTransformer where Self == ImageTransform {
     /// - Parameters:
     ///   - sigma: the standard deviation in pixels, at most 1000; the blur reaches about three times as far. 0 does nothing.
     ///   - cut: leaves out weights under this part of the middle one, as libvips and imgproxy do it to save time (they
-    ///     take 0.2). Costs the more, the larger the sigma. Default nil: nothing that could be seen is left out.
+    ///     take 0.2), and rounds the others to twentieths. A bell that reaches farther than 31 pixels so is made as a whole one
+    ///     that is as wide. Default nil: nothing that could be seen is left out.
     public static func blur(sigma: Double, cut: Double? = nil) -> ImageTransform {
         ImageTransform(Blur(sigma: sigma, cut: cut))
     }

@@ -38,15 +38,12 @@ final class SharpenOutput: RowOutput {
 
     private let combiner: Combiner
     private let blur: any RowOutput
-    private let width: Int
-    private let rule: SharpenPlan.Rule
 
     /// - Parameter rows: those that are made.
     init(
         _ plan: SharpenPlan, size: PixelSize, rows: Range<Int>, isOpaque: Bool, next: any RowOutput
     ) throws(WebImageError) {
         combiner = try Combiner(plan, size: size, rows: rows, next: next)
-        (width, rule) = (size.width, plan.rule)
         // A lightness has no alpha.
         let floats = RowSamples.floats(isOpaque: isOpaque || plan.rule == .lightness)
         var (output, rows): (any RowOutput, Range<Int>) = (combiner, rows)
@@ -64,11 +61,12 @@ final class SharpenOutput: RowOutput {
 
     func commit(_ index: Int) throws(WebImageError) {
         let (target, sharp) = (try blur.row(index), combiner.held.rows.address(of: index))
-        switch rule {
-        case .colors: target.copyMemory(from: sharp, byteCount: width * 16)
+        switch combiner.plan.rule {
+        case .colors: target.copyMemory(from: sharp, byteCount: combiner.width * 16)
         case .lightness:
             LightnessSharpening().measure(
-                sharp.assumingMemoryBound(to: Float.self), width, into: target.assumingMemoryBound(to: Float.self))
+                sharp.assumingMemoryBound(to: Float.self), combiner.width,
+                into: target.assumingMemoryBound(to: Float.self))
         }
         try blur.commit(index)
     }

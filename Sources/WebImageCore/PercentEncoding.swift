@@ -1,17 +1,17 @@
 /// Percent-encoding of RFC 3986 section 2.1, on bytes.
-enum PercentEncoding {
+package enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
     /// The bytes that stand for themselves in a path or query (RFC 3986 sections 3.3 and 3.4). Those that browsers send
     /// as they are against the rule (`|`, `^`, brackets) are encoded here, which says the same.
-    static func isLiteral(_ byte: UInt8) -> Bool {
+    @inlinable package static func isLiteral(_ byte: UInt8) -> Bool {
         // A bit for each byte: `!$&'()*+,-./0123456789:;=?`, then `@A-Z_a-z~`.
         let bits: UInt64 = byte < 64 ? 0xAFFF_FFD2_0000_0000 : byte < 128 ? 0x47FF_FFFE_87FF_FFFF : 0
         return bits >> UInt64(byte & 63) & 1 == 1
     }
 
     /// Encodes what may not stand in a URL and leaves all else as it is, so that encoding twice changes nothing.
-    static func normalised(_ text: Substring) -> String {
+    package static func normalised(_ text: Substring) -> String {
         if text.utf8.allSatisfy(isLiteral) { return String(text) }
         let bytes = Array(text.utf8)
         var encoded: [UInt8] = []
@@ -28,7 +28,7 @@ enum PercentEncoding {
     }
 
     /// The bytes that a text stands for; a `%` that begins no escape stands for itself.
-    static func decoded(_ text: some Sequence<UInt8>) -> [UInt8] {
+    package static func decoded(_ text: some Sequence<UInt8>) -> [UInt8] {
         let bytes = Array(text)
         guard bytes.contains(UInt8(ascii: "%")) else { return bytes }
         var decoded: [UInt8] = []
@@ -53,7 +53,7 @@ enum PercentEncoding {
     }
 
     /// Whether the `%` at `index` begins an escape.
-    static func isEscape(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
+    package static func isEscape(_ bytes: UnsafeBufferPointer<UInt8>, at index: Int) -> Bool {
         index + 2 < bytes.count && hexValue(bytes[index + 1]) != nil && hexValue(bytes[index + 2]) != nil
     }
 
