@@ -7,8 +7,9 @@
 #include "planes.h"
 
 WI_INLINE float wi_unit(float value) {
-    value = value < 0 ? 0 : value;
-    return value > 1 ? 1 : value;
+    /* 0 for what is no number, too. */
+    value = value > 0 ? value : 0;
+    return value < 1 ? value : 1;
 }
 
 // MARK: runs in and out

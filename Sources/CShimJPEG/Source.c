@@ -88,12 +88,21 @@ int wi_jpeg_begin_filter(wi_jpeg_decoder *d) {
 }
 
 int wi_jpeg_feed(wi_jpeg_decoder *d, const uint8_t *bytes, size_t count) {
+    if (d->is_filtered && !d->ended) {
+        /* The filter counts all bytes; what is to be skipped is of those that it lets through. */
+        int result = feed_filtered(d, bytes, count);
+        if (result != WI_JPEG_READY) return result;
+        size_t behind = d->skip < d->source.bytes_in_buffer ? d->skip : d->source.bytes_in_buffer;
+        d->skip -= behind;
+        d->source.next_input_byte += behind;
+        d->source.bytes_in_buffer -= behind;
+        return WI_JPEG_READY;
+    }
     size_t skipped = d->skip < count ? d->skip : count;
     d->skip -= skipped;
     bytes += skipped;
     count -= skipped;
     if (count == 0 || d->ended) return WI_JPEG_READY;
-    if (d->is_filtered) return feed_filtered(d, bytes, count);
     size_t left = d->source.bytes_in_buffer;
     if (left == 0) {
         d->source.next_input_byte = bytes;

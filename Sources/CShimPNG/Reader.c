@@ -33,6 +33,7 @@ static void on_info(png_structp png, png_infop info) {
     h->height = png_get_image_height(png, info);
     h->bit_depth = png_get_bit_depth(png, info);
     h->is_gray = !(png_get_color_type(png, info) & PNG_COLOR_MASK_COLOR);
+    h->has_palette = png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE;
     h->is_interlaced = png_get_interlace_type(png, info) != PNG_INTERLACE_NONE;
     h->has_alpha = (png_get_color_type(png, info) & PNG_COLOR_MASK_ALPHA) || png_get_valid(png, info, PNG_INFO_tRNS);
     h->is_16_bit = h->bit_depth == 16 && r->keeps_16_bit;

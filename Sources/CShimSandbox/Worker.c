@@ -34,11 +34,22 @@ static int has_our_socket(void) {
     return getsockopt(WI_WORKER_SOCKET, SOL_SOCKET, SO_PEERCRED, &host, &size) == 0 && host.uid == geteuid();
 }
 
+/* What the host's libraries have open and did not say that programs it starts are not to have. */
+static void close_inherited(void) {
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, WI_WORKER_MEMORY + 1, ~0u, 0) == 0) return;
+#endif
+    /* Linux before 5.9. */
+    long most = sysconf(_SC_OPEN_MAX);
+    for (int file = WI_WORKER_MEMORY + 1; file < (most > 0 && most < 1 << 20 ? most : 1 << 20); file++) close(file);
+}
+
 /* Before `main`, which so never runs in a worker: nobody who uses the library has to call anything. glibc gives constructors the
    program's arguments. */
 __attribute__((constructor)) static void become_worker(int count, char **words, char **environment) {
     (void)environment;
     if (count != 3 || !words[0] || strcmp(words[0], "webimage-decoder") != 0 || !wi_worker_serve || !has_our_socket()) return;
+    close_inherited();
     _exit(wi_worker_serve(atoi(words[1]), strtoull(words[2], NULL, 10)));
 }
 

@@ -38,7 +38,7 @@ static void expand_rgb(const wi_tiff_reader *reader, uint8_t *output, const uint
 static void expand_inks(const wi_tiff_reader *reader, uint8_t *output, const uint8_t inks[4]) {
     for (int index = 0; index < 4; index++) {
         unsigned left = 255u - inks[index], white = 255u - inks[3];
-        output[index] = reader->keeps_inks ? inks[index] : index == 3 ? 255 : (uint8_t)(left * white / 255);
+        output[index] = reader->keeps_inks ? inks[index] : index == 3 ? 255 : (uint8_t)((left * white + 127) / 255);
     }
 }
 

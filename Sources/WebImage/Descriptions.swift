@@ -4,7 +4,7 @@ extension ImageRequest: CustomStringConvertible {
     /// `"ImageRequest(https://example.com/a.jpg, 400x300 cover)"`; credentials in the URL do not show.
     public var description: String {
         let (options, policy) = (options, options.caching.policy)
-        var facts = [place]
+        var facts = [redactedURL]
         if let size = options.size {
             let sides = [size.width, size.height].map { side in side.map { "\($0)" } ?? "" }.joined(separator: "x")
             facts.append("\(sides) \(size.fit.rawValue)")

@@ -32,7 +32,7 @@ extension Image {
         try await StandaloneLoads.manager.write(Data(bytes), to: file)
     }
 
-    private func redactedURL(_ url: URL) -> String { ImageRequest(url).place }
+    private func redactedURL(_ url: URL) -> String { ImageRequest(url).redactedURL }
 }
 
 extension ImageManager {

@@ -185,7 +185,7 @@ extension ImageManager {
                 let picture = try result.get()
                 if checksFrames { try await checkFrames(of: picture.image, request) }
                 guard let header = picture.header else {
-                    throw WebImageError(.unsupportedFeature, "the coder tells no header", location: request.place)
+                    throw WebImageError(.unsupportedFeature, "the coder tells no header", location: request.redactedURL)
                 }
                 var response = OriginalResponse(header: header, source: picture.source, byteCount: picture.byteCount)
                 (response.head, response.data) = (picture.head, picture.data)
@@ -206,7 +206,7 @@ extension ImageManager {
         } catch {
             // Whoever gives up says nothing of the original, which may have been there for long.
             if ![.cancelled, .shutDown].contains(error.code) { try? await cache.remove(request, from: .disk) }
-            throw error.endingALoad(of: request.place)
+            throw error.endingALoad(of: request.redactedURL)
         }
     }
 }

@@ -202,7 +202,7 @@ public final class ImageManager: Sendable {
         if let response = loader.responseFromMemory(for: request) { return response }
         let span = startSpan("webimage.load", ofKind: .client)
         defer { span.end() }
-        if span.isRecording { span.attributes["url.full"] = request.place }
+        if span.isRecording { span.attributes["url.full"] = request.redactedURL }
         do throws(WebImageError) {
             let response = try await loader.image(for: request)
             if span.isRecording { span.attributes["webimage.source"] = response.source.rawValue }

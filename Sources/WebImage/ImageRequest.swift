@@ -276,9 +276,10 @@ extension ImageRequest {
         if case .bytes(let bytes, _, _) = storage.place { bytes } else { nil }
     }
 
-    /// What errors call the thing that is loaded.
-    package var place: String {
-        if case .bytes(_, let name, _) = storage.place { name } else { redactedURL(url) }
+    /// What errors and logs call the thing that is loaded: the URL without user, password and fragment, and with nothing in its query
+    /// that grants access; of bytes their name.
+    public var redactedURL: String {
+        if case .bytes(_, let name, _) = storage.place { name } else { WebImageDownload.redactedURL(url) }
     }
 
     /// True for bytes that no network is needed for.

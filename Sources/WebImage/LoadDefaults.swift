@@ -31,6 +31,6 @@ extension WebImageError {
         WebImageError(
             .deadlineExceeded,
             "the load took longer than \(timeout); raise the request's timeout (--timeout) to allow it",
-            location: request.place)
+            location: request.redactedURL)
     }
 }

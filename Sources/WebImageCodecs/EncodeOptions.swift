@@ -52,7 +52,7 @@ public struct EncodeOptions: Hashable, Sendable {
     public var embedsThumbnail = false
     /// Whether EXIF, XMP and density of ``/WebImageCore/Image/Info-swift.struct/metadata`` are written; default false. Orientation,
     /// size and colour space in them are then those of the new file, and EXIF's thumbnail goes. JPEG, PNG, WebP, AVIF, HEIC,
-    /// JPEG XL and TIFF hold all three, BMP and the other formats none of them.
+    /// JPEG XL and TIFF hold all three, icons those of the PNGs in them, BMP the density, and the other formats none of them.
     public var keepsMetadata: Bool
 
     /// Who helps with an encode, and nobody else wants.

@@ -25,7 +25,8 @@ struct DemoCommand: AsyncParsableCommand {
     private func show() async throws(WebImageError) {
         try OutputFiles.makeDirectory(output)
         let cacheDirectory = "\(output)/cache"
-        try? FileManager.default.removeItem(atPath: cacheDirectory)
+        // A cache of its own name: whatever else is in the folder stays.
+        try await DiskCache(Self.disk(cacheDirectory)).removeAll()
         let origin = try DemoOrigin()
         defer { origin.server.stop() }
         Console.out("\(origin.pictures.count) pictures served at \(origin.server.url("/"))\n")
@@ -47,8 +48,12 @@ struct DemoCommand: AsyncParsableCommand {
 
     private static func manager(_ cacheDirectory: String) -> ImageManager {
         var configuration = ImageManager.Configuration()
-        configuration.disk = DiskCacheConfiguration(directory: cacheDirectory)
+        configuration.disk = disk(cacheDirectory)
         return ImageManager(configuration: configuration)
+    }
+
+    private static func disk(_ directory: String) -> DiskCacheConfiguration {
+        DiskCacheConfiguration(directory: directory, namespace: "demo")
     }
 }
 

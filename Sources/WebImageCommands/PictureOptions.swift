@@ -91,6 +91,8 @@ struct PictureOptions: ParsableArguments {
         }
     }
 
+    private static let longestSide = 1_000_000_000
+
     /// The two sides of a size such as 400x300, 400x or x300; nil for none.
     static func sides(of size: String?) throws -> (width: Int?, height: Int?)? {
         guard let size else { return nil }
@@ -98,8 +100,11 @@ struct PictureOptions: ParsableArguments {
         let (width, height) = (sides.first.flatMap { Int($0) }, sides.last.flatMap { Int($0) })
         let isWell =
             sides.count == 2 && (width != nil || sides[0].isEmpty) && (height != nil || sides[1].isEmpty)
-            && (width ?? height) != nil && (width ?? 1) > 0 && (height ?? 1) > 0
-        guard isWell else { throw ValidationError("--size takes WxH, Wx or xH, such as 400x300, 400x or x300") }
+            && (width ?? height) != nil && [width, height].allSatisfy { 1...longestSide ~= $0 ?? 1 }
+        guard isWell else {
+            throw ValidationError(
+                "--size takes WxH, Wx or xH, such as 400x300, 400x or x300, up to \(longestSide) pixels a side")
+        }
         return (width, height)
     }
 }

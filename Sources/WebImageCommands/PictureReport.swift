@@ -133,7 +133,7 @@ extension PictureReport {
     /// The argument as it may be shown: without passwords, control characters and the data of a `data:` URL.
     var shownInput: String {
         if input.prefix(5).lowercased() == "data:" { return Console.shown(input, most: 60) }
-        return Console.shown(isURL ? ImageRequest(input).place : input)
+        return Console.shown(isURL ? ImageRequest(input).redactedURL : input)
     }
 
     /// Where a report goes: JSON to standard output, and for people what went well there and failures to standard

@@ -31,6 +31,7 @@ extension ImageHeader: CustomStringConvertible {
         if orientation != .up { facts.append("orientation \(orientation.rawValue)") }
         facts.append("\(bitDepth) bit")
         if colorModel != .rgb { facts.append("\(colorModel)") }
+        if let paletteBits { facts.append("palette of \(1 << paletteBits)") }
         if hasAlpha { facts.append("alpha") }
         if isProgressive { facts.append("progressive") }
         if isVector { facts.append("vector") }

@@ -11,6 +11,9 @@ public struct ImageHeader: Hashable, Sendable, Codable {
     public var bitDepth: Int
     /// What the stored samples are; decoders give RGB of all. A profile of other colours does not count. Default RGB.
     public var colorModel = ColorModel.rgb
+    /// Bits of one pixel, 1 to 8, where pixels are stored as places in a palette of colours (PNG, GIF, BMP); nil elsewhere. A GIF's is
+    /// that of its first frame.
+    public var paletteBits: Int?
     /// True when the whole picture comes several times, ever finer (a progressive JPEG, an interlaced PNG). False for
     /// JPEG XL, whose first bytes do not tell.
     public var isProgressive: Bool

@@ -32,7 +32,7 @@
             onSignal("map") { [weak target, weak ticks] in
                 target?.setVisible(true)
                 // It is laid out before it is drawn.
-                _ = ticks?.addTick { _ in ticks?.tellSize(to: target) }
+                ticks?.tellSize(to: target)
             }
             onSignal("unmap") { [weak target, weak ticks] in
                 ticks?.end()
@@ -68,6 +68,8 @@
     @MainActor private final class WidgetTicks: FrameTicks {
         private let widget: UnsafeMutablePointer<GtkWidget>
         private var bodies: [Int: @MainActor (FrameTick) -> Void] = [:]
+        /// Those of ``tellSize(to:)``, which come once.
+        private var measuring: Set<Int> = []
         private var last = 0
         private var callback: UInt32 = 0
 
@@ -109,13 +111,19 @@
             for (_, body) in ended { body(.ended) }
         }
 
+        /// Tells the size with the next frame.
         func tellSize(to target: PaintableTarget?) {
-            let scale = Int(gtk_widget_get_scale_factor(widget))
-            target?.slots.resize(
-                to: PixelSize(
-                    width: Int(gtk_widget_get_width(widget)) * scale, height: Int(gtk_widget_get_height(widget)) * scale
-                ))
-            bodies = [:]
+            let tick = addTick { [weak self, weak target] _ in
+                guard let self else { return }
+                for number in measuring { bodies[number] = nil }
+                measuring = []
+                let scale = Int(gtk_widget_get_scale_factor(widget))
+                target?.slots.resize(
+                    to: PixelSize(
+                        width: Int(gtk_widget_get_width(widget)) * scale,
+                        height: Int(gtk_widget_get_height(widget)) * scale))
+            }
+            if let tick { measuring.insert(tick.number) }
         }
     }
 #endif

@@ -89,7 +89,12 @@
                 target.setImage(response.image, in: .image)
                 let original = response.header?.displaySize ?? response.image.displaySize
                 if viewport?.picture != original { viewport = Viewport(picture: original, window: window) }
-            case .failure(let error): if whole == nil { failure = error }
+            case .failure(let error):
+                if whole == nil { failure = error }
+                // What failed is asked for again once somebody looks elsewhere, or closer.
+                canvas.redraw()
+                onChange?()
+                return
             }
             changed()
         }

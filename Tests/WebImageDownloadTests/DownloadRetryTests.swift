@@ -145,6 +145,17 @@ import WebImageTesting
         #expect(await rig.fetch("/a") == ([], "protocolError"))
     }
 
+    /// As some servers answer everything.
+    @Test(arguments: ["bytes 0-9/10", "bytes 0-9/*"]) func aPartThatIsTheWholeIsTaken(_ range: String) async throws {
+        let rig = try Rig.retrying()
+        let whole = Array(body[..<10])
+        var part = OriginResponse(status: 206, headers: [("Content-Range", range)], body: whole)
+        part.servesRanges = false
+        rig.server.serve("/a", part)
+        let download = rig.download("/a")
+        #expect(await rig.fetch(download) == (whole, "complete"))
+    }
+
     @Test func aBodyWhoseEndWasLostIsWholeWhenNothingIsLeft() async throws {
         let rig = try Rig.retrying()
         let chunked = tagged().with(framing: .chunked(size: 4000))

@@ -33,6 +33,56 @@
             #expect(try #require(PixelComparison(large, enlarged)).psnr < 30)
         }
 
+        /// What looks at pixels sees those of the size that is asked for.
+        @Test(arguments: [
+            "resize:300x300:cover:at=smart", "imgproxy:300x300:fill:g=sm", "imgproxy:150x150:fill:g=sm:dpr=2",
+            "imgproxy:300x300:fill:g=sm:rot=90",
+        ])
+        func aSmartCropIsSharp(chain: String) async throws {
+            let square = try await image { $0.transformers = try ImageTransform.parse(chain) }
+            #expect(square.size == PixelSize(width: 300, height: 300))
+            // Of white, blue and red, only what lies on an edge is mixed.
+            let mixed = square.withPixels { bytes in
+                stride(from: 0, to: bytes.count, by: 4).count { start in
+                    let pixel = Array(bytes[start..<start + 3])
+                    return ![[255, 255, 255], [0, 0x66, 0xCC], [0xCC, 0, 0]].contains(pixel)
+                }
+            }
+            #expect(mixed < 300 * 300 / 20)
+        }
+
+        @Test func imgproxysCanvasKnowsThatADrawingIsEnlarged() async throws {
+            let chain = "imgproxy:300x200:extend:dpr=2|imgproxy-canvas:300x200:extend:dpr=2"
+            let image = try await image { $0.transformers = try ImageTransform.parse(chain) }
+            #expect(image.size == PixelSize(width: 600, height: 400))
+        }
+
+        @Test func aHugeDrawingIsMadeAsLargeAsItMayBe() async throws {
+            let huge = Self.drawing.replacing(
+                "viewBox='0 0 40 30'", with: "width='40000' height='30000' viewBox='0 0 40 30'")
+            let whole = try await image(huge) { $0.transformers = [Self.imgproxy { $0.maxDrawnPixels = 30_000 }] }
+            #expect(whole.size == PixelSize(width: 200, height: 150))
+            // In pixels of the picture as it counts.
+            let corner = try await image(huge) {
+                $0.transformers = [
+                    Self.imgproxy {
+                        ($0.maxDrawnPixels, $0.cropWidth, $0.cropHeight) = (30_000, 100, 75)
+                        $0.gravity = .init(.northWest)
+                    }
+                ]
+            }
+            #expect(corner.size == PixelSize(width: 100, height: 75))
+            let comparison = try #require(
+                PixelComparison(corner, try whole.transformed(by: [.crop(width: 100, height: 75, at: .topLeft)])))
+            #expect(comparison.psnr > 35)
+        }
+
+        private static func imgproxy(_ change: (inout ImgproxyGeometry) -> Void) -> ImageTransform {
+            var geometry = ImgproxyGeometry()
+            change(&geometry)
+            return .imgproxy(geometry)
+        }
+
         @Test func coverCropsTheCentre() async throws {
             let square = try await image { $0.size = TargetSize(width: 300, height: 300, fit: .cover) }
             let whole = try await image { $0.size = TargetSize(width: 400, height: 300) }
@@ -81,10 +131,10 @@
         }
 
         private func image(
-            _ text: String = Self.drawing, _ change: (inout ImageRequest) -> Void
+            _ text: String = Self.drawing, _ change: (inout ImageRequest) throws -> Void
         ) async throws -> Image {
             var request = ImageRequest(data: Array(text.utf8), name: "drawing")
-            change(&request)
+            try change(&request)
             return try await TestBench().manager.image(for: request).image
         }
     }

@@ -84,9 +84,12 @@ public struct PurgeTable: Sendable {
             + prefixes.flatMap { length, times in members(.prefix(length), times) }
     }
 
-    /// The table as text, a line for each purge.
+    private static let floorName = "floor"
+
+    /// The table as text, a line for each purge, and one for the floor where it was raised.
     public var text: String {
-        members.sorted { $0.1 < $1.1 }.map { "\($0.1) \($0.0.text)\n" }.joined()
+        let lines = members.sorted { $0.1 < $1.1 }.map { "\($0.1) \($0.0.text)\n" }
+        return (floor > 0 ? "\(floor) \(Self.floorName)\n" : "") + lines.joined()
     }
 
     /// - Parameter text: as ``text`` gives it. Lines that are none are left out.
@@ -94,10 +97,9 @@ public struct PurgeTable: Sendable {
         self.init()
         for line in text.split(separator: "\n") {
             let parts = line.split(separator: " ")
-            guard parts.count == 2, let time = Int(parts[0]), let member = PurgeMember(text: String(parts[1])) else {
-                continue
-            }
-            add(member, at: time)
+            guard parts.count == 2, let time = Int(parts[0]) else { continue }
+            if parts[1] == Self.floorName { raiseFloor(to: time) }
+            if let member = PurgeMember(text: String(parts[1])) { add(member, at: time) }
         }
     }
 

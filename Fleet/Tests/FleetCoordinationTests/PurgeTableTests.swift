@@ -59,7 +59,9 @@ struct PurgeTableTests {
         var table = table(.prefix("https://example.org/"), at: 7)
         for number in 0..<5 { table.add(.tag("\(number)"), now: 10) }
         table.add(.all, now: 20)
+        table.raiseFloor(to: 3)
         var read = PurgeTable(text: table.text + "no line\n1\n2 3\n")
+        #expect(read.floor == 3)
         #expect(read.text == table.text)
         #expect(read.latest == 20)
         read.trim(to: 3)

@@ -14,7 +14,9 @@ extension ServerSettings {
         self.init()
         var reader = EnvironmentReader(variables)
         grammar.now = now
-        let isCompatible = reader.text("WEBIMAGE_COMPAT") == "imgproxy"
+        let compatible = reader.text("WEBIMAGE_COMPAT")
+        if let compatible, compatible != "imgproxy" { reader.fail("WEBIMAGE_COMPAT is imgproxy, not \(compatible)") }
+        let isCompatible = compatible != nil
         readListening(&reader, readFile)
         readGrammar(&reader, readFile)
         readLimits(&reader, isCompatible)

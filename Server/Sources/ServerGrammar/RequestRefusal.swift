@@ -9,6 +9,24 @@ public struct RequestRefusal: Error, Hashable, Sendable {
         case unexpected
     }
 
+    /// What is wrong with a source, whatever is to be made of it.
+    public enum SourceFault: String, Hashable, Sendable {
+        /// Its origin cannot be reached, or fails.
+        case down
+        /// It does not come in time.
+        case late
+        /// Its origin says that it has no such thing.
+        case gone
+        /// Its origin does not give it.
+        case withheld
+        /// It is too large, or says itself that it is no picture.
+        case unfit
+        /// It is no picture of a format that is known.
+        case noPicture
+        /// It is a picture that cannot be decoded.
+        case broken
+    }
+
     public var status: Int
     /// The body of the answer. It holds nothing that the client sent.
     public var text: String
@@ -17,12 +35,8 @@ public struct RequestRefusal: Error, Hashable, Sendable {
     public var detail: String
     /// After how many seconds the client may ask again; nil: not said.
     public var retryAfter: Int?
-    /// Whether the origin cannot be reached or fails, so that an older result will do.
-    public var isSourceDown = false
-    /// Whether it is so for whatever is made of the source.
-    public var isOfSource = false
-    /// Whether the source could not be got, or is no picture: where there is a fallback image, that is served.
-    public var hasNoSource = false
+    /// nil: the source is not what is wrong.
+    public var fault: SourceFault?
 
     public init(status: Int, text: String, kind: Kind, detail: String, retryAfter: Int? = nil) {
         self.status = status
@@ -31,6 +45,13 @@ public struct RequestRefusal: Error, Hashable, Sendable {
         self.detail = detail
         self.retryAfter = retryAfter
     }
+
+    /// Whether an older result will do.
+    public var isSourceDown: Bool { fault == .down || fault == .late }
+    /// Whether it will be so the next time, until the source changes.
+    public var isOfSource: Bool { fault == .noPicture || fault == .broken }
+    /// Whether there is nothing to make a picture of: where there is a fallback image, that is served.
+    public var hasNoSource: Bool { fault.map { $0 != .late && $0 != .broken } ?? false }
 
     public static func invalidURL(_ detail: String) -> RequestRefusal {
         RequestRefusal(status: 404, text: "Invalid URL", kind: .pathParsing, detail: detail)

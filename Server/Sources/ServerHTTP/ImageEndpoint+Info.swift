@@ -13,16 +13,21 @@ extension ImageEndpoint {
         let separator = settings.grammar.argumentsSeparator
         // The signature is checked with the whole path; the options of `/info` are others than those of pictures.
         let (source, written) = try settings.grammar.parseSource(signed, separator)
-        return try await info(InfoOptions(written, settings.grammar), of: source, request, &record) { $0 }
+        let url = URLGrammar.ParsedURL(source: source)
+        return try await info(InfoOptions(written, settings.grammar), of: url, request, &record) { $0 }
     }
 
-    /// - Parameter change: of the JSON that the answer holds.
+    /// - Parameters:
+    ///   - picture: its source, and until when it may be told.
+    ///   - change: of the JSON that the answer holds.
     func info(
-        _ options: InfoOptions, of source: String, _ request: HTTPRequest, _ record: inout RequestRecord,
+        _ options: InfoOptions, of picture: URLGrammar.ParsedURL, _ request: HTTPRequest, _ record: inout RequestRecord,
         _ change: ([UInt8]) -> [UInt8]
     ) async throws(RequestRefusal) -> Answer {
+        let source = picture.source
         guard settings.allows(source: source) else { throw .invalidSource("the source is not allowed") }
         var url = URLGrammar.ParsedURL(source: source)
+        url.options.expires = picture.options.expires
         url.cookies = cookies(request, record, source)
         var found = try await service.find(options, of: url, client: record.client?.key)
         record.take(found, SourceHost.name(of: source))

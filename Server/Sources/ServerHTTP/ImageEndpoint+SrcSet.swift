@@ -36,7 +36,7 @@ extension ImageEndpoint {
             ("src", .text(urls[urls.count - 1].url)),
             ("srcset", .text(urls.map { "\($0.url) \($0.width)w" }.joined(separator: ", "))),
         ]
-        return try await info(.ofSets, of: unsigned.source, request, &record) { info in
+        return try await info(.ofSets, of: unsigned, request, &record) { info in
             Array(JSONValue.object(members, before: info).utf8)
         }
     }

@@ -96,15 +96,20 @@ public struct ImageEndpoint: Sendable {
         }
         if state.current == .draining || settings.keepAliveTimeout == .zero { answer.fields[.connection] = "close" }
         if request.method == .head {
-            if case .bytes(let bytes) = answer.body { answer.fields[.contentLength] = "\(bytes.count)" }
+            switch answer.body {
+            case .bytes(let bytes): answer.fields[.contentLength] = "\(bytes.count)"
+            // NIO ends the chunks of a body that has no length, also where there is none: nothing may follow them.
+            case .stream(_, nil): answer.fields[.connection] = "close"
+            case .stream, .none: break
+            }
             answer.body = .none
         }
         record.status = answer.status
         record.seconds = (ContinuousClock.now - begin).inSeconds
         metrics.end(record)
-        record.span?.end(request, record, pathPrefix: settings.grammar.pathPrefix)
+        record.span?.end(request, record, settings.grammar)
         if logger.logLevel <= .info || record.refusal.map({ $0.status >= 500 }) == true {
-            record.write(to: logger, request, pathPrefix: settings.grammar.pathPrefix)
+            record.write(to: logger, request, settings.grammar)
         }
         return answer
     }
@@ -171,7 +176,7 @@ public struct ImageEndpoint: Sendable {
         let url = try parse(target, request, record)
         if url.options.raw { return try await raw(url, request, &record) }
         let choice = service.maker.choice(url.options, AcceptedFormats(accept: request.headerFields[.accept]))
-        let key = ImageService.key(url, choice)
+        let key = service.key(url, choice)
         let found: ImageService.Found
         if let hit = service.cached(key, source: url.source) {
             found = hit
@@ -236,7 +241,8 @@ public struct ImageEndpoint: Sendable {
         if let dpr, !url.options.saysDPR { url.options.geometry.dpr = max(dpr, 0.0001) }
         let width = (fields[.clientHintWidth] ?? fields[.width]).flatMap { Int($0) }
         if let width, width > 0, width <= 1 << 20, !url.options.saysWidth {
-            url.options.geometry.width = Int((Double(width) / (dpr ?? 1)).rounded())
+            let wanted = (Double(width) / max(dpr ?? 1, 0.0001)).rounded()
+            if wanted <= 0x1p20 { url.options.geometry.width = Int(wanted) }
         }
         return url
     }

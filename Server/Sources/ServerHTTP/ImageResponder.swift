@@ -32,7 +32,8 @@ public struct ImageResponder: HTTPResponder {
 
     private static func body(_ body: Answer.Body) -> ResponseBody {
         switch body {
-        case .none: return ResponseBody()
+        // One of no known length: what a HEAD or a 304 says of it is what its fields say.
+        case .none: return ResponseBody(contentLength: nil) { try await $0.finish(nil) }
         case .bytes(let bytes): return ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
         case .stream(let pieces, let length):
             // The writer waits for the socket, which then pauses the transfer.

@@ -87,7 +87,9 @@ struct ManagerMaking {
     static func purgeFile(_ settings: ServerSettings, _ logger: Logger) -> DiskCache? {
         settings.cacheDirectory.map { directory in
             var configuration = DiskCacheConfiguration(
-                directory: directory, namespace: "purges", limits: .init(bytes: .mebibytes(64)))
+                directory: directory, namespace: "purges",
+                // Results know no age either.
+                limits: .init(bytes: .mebibytes(64), age: nil))
             configuration.logger = logger
             return DiskCache(configuration)
         }

@@ -33,11 +33,11 @@ struct RequestRecord: Sendable {
         sourceHost = host
     }
 
-    func write(to logger: Logger, _ request: HTTPRequest, pathPrefix: String) {
+    func write(to logger: Logger, _ request: HTTPRequest, _ grammar: URLGrammar) {
         func milliseconds(_ seconds: Double?) -> String? { seconds.map { "\(Int(($0 * 1000).rounded()))" } }
         let all: [(String, String?)] = [
             ("request_id", id), ("trace_id", span?.traceID), ("method", request.method.rawValue),
-            ("path", Self.logged(request.path ?? "", pathPrefix)), ("status", "\(status)"),
+            ("path", grammar.logged(request.path ?? "")), ("status", "\(status)"),
             ("client_ip", client?.text), ("duration_ms", milliseconds(seconds)),
             ("queue_ms", milliseconds(cost?.queue)), ("fetch_ms", milliseconds(cost?.fetch)),
             ("decode_ms", milliseconds(cost?.decode)), ("encode_ms", milliseconds(cost?.encode)),
@@ -48,18 +48,5 @@ struct RequestRecord: Sendable {
         for case (let name, let value?) in all { metadata[name] = .string(value) }
         let level: Logger.Level = status >= 500 ? .error : status >= 400 && status != 499 ? .warning : .info
         logger.log(level: level, "request", metadata: metadata)
-    }
-
-    /// The path without its signature, which is a secret where it grants access, and without what is too long.
-    static func logged(_ path: String, _ prefix: String) -> String {
-        var rest = path[...]
-        var kept = ""
-        for start in [prefix, "/info", "/srcset"] where rest.hasPrefix(start + "/") {
-            kept += start
-            rest = rest.dropFirst(start.count)
-        }
-        let parts = rest.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3 else { return String(path.prefix(2048)) }
-        return kept + "/-/" + parts[2].prefix(2048)
     }
 }

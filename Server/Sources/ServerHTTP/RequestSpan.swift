@@ -28,11 +28,11 @@ struct RequestSpan: Sendable {
         await ServiceContext.withValue(span.context, operation: work)
     }
 
-    func end(_ request: HTTPRequest, _ record: RequestRecord, pathPrefix: String) {
+    func end(_ request: HTTPRequest, _ record: RequestRecord, _ grammar: URLGrammar) {
         if span.isRecording {
             span.updateAttributes { attributes in
                 attributes["http.request.method"] = request.method.rawValue
-                attributes["url.path"] = RequestRecord.logged(request.path ?? "", pathPrefix)
+                attributes["url.path"] = grammar.logged(request.path ?? "")
                 attributes["http.response.status_code"] = record.status
                 attributes["webimage.request_id"] = record.id
                 if let client = record.client { attributes["client.address"] = client.text }

@@ -81,9 +81,15 @@ struct ResultAnswer {
         return names.isEmpty ? nil : names.joined(separator: ", ")
     }
 
-    /// Where the picture is by itself; nil where that is not told.
+    /// Where the picture is by itself, without a user and a password; nil where that is not told.
     var canonicalLink: String? {
-        settings.setsCanonical && source.hasPrefix("http") ? "<\(source)>; rel=\"canonical\"" : nil
+        guard settings.setsCanonical, source.hasPrefix("http") else { return nil }
+        let parts = source.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count >= 3, let user = parts[2].lastIndex(of: "@") else {
+            return "<\(source)>; rel=\"canonical\""
+        }
+        let host = parts[2][parts[2].index(after: user)...]
+        return "<\((parts[..<2] + [host] + parts[3...]).joined(separator: "/"))>; rel=\"canonical\""
     }
 
     /// - Parameter origin: what the origin says, which counts where the configuration says so.

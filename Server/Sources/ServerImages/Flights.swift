@@ -69,12 +69,13 @@ final class Flights<Value: Sendable>: Sendable {
             }
             for waiter in waiters { waiter.resume(returning: value) }
         }
-        let isOrphan = state.withLock { state in
+        let isWanted = state.withLock { state in
             guard state.flights[key]?.number == number else { return false }
             state.flights[key]?.task = task
-            return state.flights[key]?.waiters.isEmpty == true
+            return true
         }
-        if isOrphan { task.cancel() }
+        // The last one has left already; or it has ended.
+        if !isWanted { task.cancel() }
     }
 
     private func leave(_ key: String, _ waiter: Int) {

@@ -42,6 +42,7 @@ public final class ImageService: Sendable {
     public let storage: SharedResults?
     public let gate: MissGate
     public let purging: Purging
+    private let resultName: String
     private let limiter: RateLimiter?
     private let flights = Flights<Landing>()
     private let renewals = Flights<Bool>()
@@ -53,6 +54,7 @@ public final class ImageService: Sendable {
         now: @escaping @Sendable () -> Int, logger: Logger
     ) {
         self.settings = settings
+        resultName = settings.resultName
         self.maker = maker
         self.cache = cache
         self.storage = storage
@@ -65,9 +67,10 @@ public final class ImageService: Sendable {
         limiter = settings.rateLimit.map { RateLimiter(perSecond: $0.perSecond, burst: $0.burst) }
     }
 
-    /// Names the result of a URL for a client.
-    public static func key(_ url: URLGrammar.ParsedURL, _ choice: FormatChoice) -> String {
-        let text = "2\n\(url.options.canonicalText)\n\(choice.key)\n\(url.sourceName)"
+    /// Names the result of a URL for a client, as the settings have it made.
+    public func key(_ url: URLGrammar.ParsedURL, _ choice: FormatChoice) -> String {
+        let mark = url.options.watermark.opacity > 0 ? maker.watermarkName : ""
+        let text = "3\n\(resultName)\n\(mark)\n\(url.options.canonicalText)\n\(choice.key)\n\(url.sourceName)"
         return Base64URL.encode(Digest.sha256(Array(text.utf8)))
     }
 
@@ -110,7 +113,7 @@ public final class ImageService: Sendable {
     public func find(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, client: String? = nil
     ) async throws(RequestRefusal) -> Found {
-        let key = Self.key(url, choice)
+        let key = key(url, choice)
         var known = await cache.result(key)
         if let (result, layer) = known {
             let late = now() - result.freshness.freshUntil
@@ -196,7 +199,7 @@ public final class ImageService: Sendable {
             let landing = await work(url, choice, key, begun: begun)
             // What is stored is as old as it is, and for everybody there already.
             let shared =
-                landing.source == nil && url.cookies == nil
+                landing.source == nil && Self.isForAll(url)
                 ? SharedOutcome.shared(landing.result, most: settings.redisResultBytes, now: now())
                 : SharedOutcome.unshared
             return (landing, shared)
@@ -219,11 +222,14 @@ public final class ImageService: Sendable {
         }
     }
 
+    /// What is made of one client's cookies stays on this server.
+    private static func isForAll(_ url: URLGrammar.ParsedURL) -> Bool { url.cookies == nil }
+
     /// Takes the picture from the storage, or makes it.
     private func work(
         _ url: URLGrammar.ParsedURL, _ choice: FormatChoice, _ key: String, begun: Int
     ) async -> Landing {
-        guard let storage else { return await produce(url, choice, key, begun: begun) }
+        guard let storage, Self.isForAll(url) else { return await produce(url, choice, key, begun: begun) }
         return await Hedge<Landing>(patience: SharedResults.patience, isGood: \.isGood).value {
             guard let result = await storage.result(key) else { return nil }
             return await self.stored(result, url, choice, key)
@@ -253,7 +259,8 @@ public final class ImageService: Sendable {
                 let renewed = try? await inTurn(
                     url.source,
                     { _, left throws(RequestRefusal) in
-                        (try await renewed(result, url, certainly: verdict == .unsure, timeout: left), nil)
+                        let certainly = verdict == .unsure
+                        return (try await renewed(result, url, certainly: certainly, timeout: left), nil)
                     })
             else { return nil }
             cache.keep(renewed, key)
@@ -272,8 +279,7 @@ public final class ImageService: Sendable {
                 made.cost.queue = place.waited.inSeconds
                 if !made.result.freshness.forbidsStoring {
                     cache.keep(made.result, key)
-                    // What is one client's own stays on this server.
-                    if url.cookies == nil { storage?.keep(made.result, key) }
+                    if Self.isForAll(url) { storage?.keep(made.result, key) }
                 }
                 return (made, made.cost.spent)
             }
@@ -307,12 +313,15 @@ public final class ImageService: Sendable {
         return try await gate.enter(SourceHost.name(of: source) ?? "")
     }
 
+    /// At once. Where more results are stale, the next request for them renews them.
+    private static let mostRenewals = 64
+
     /// Asks the origin behind the client's back, and makes the result anew where the source has changed.
     private func renewLater(
         _ result: StoredResult, _ key: String, _ url: URLGrammar.ParsedURL, _ choice: FormatChoice
     ) {
         // One renewal of a result runs at a time: without this every stale answer would wait beside it.
-        guard !gate.isFull, renewals.waiters(key) == 0 else { return }
+        guard !gate.isFull, renewals.count < Self.mostRenewals, renewals.waiters(key) == 0 else { return }
         Task { [self] in
             _ = await renewals.value(key) { [self] in await renew(result, key, url, choice, certainly: false) }
         }
@@ -325,16 +334,27 @@ public final class ImageService: Sendable {
         // Another renewal may have ended since the caller looked.
         if cached(key, source: url.source) != nil { return true }
         do throws(RequestRefusal) {
-            if let renewed = try await renewed(result, url, certainly: certainly, timeout: settings.timeout) {
+            // Nobody waits for it but who must know certainly.
+            if let renewed = try await renewed(
+                result, url, certainly: certainly, timeout: settings.timeout, priority: certainly ? .normal : .low)
+            {
                 cache.renew(renewed, key)
                 // Worth a write where others profit from it for long.
-                if renewed.freshness.freshUntil - now() >= Self.longFreshness { storage?.keep(renewed, key) }
+                if Self.isForAll(url), renewed.freshness.freshUntil - now() >= Self.longFreshness {
+                    storage?.keep(renewed, key)
+                }
             } else {
                 _ = try await make(url, choice, key)
             }
             return true
         } catch {
             logger.debug("a result cannot be renewed: \(error.detail)")
+            if error.fault == .gone {
+                // What has no source any more is not served once more.
+                var last = result
+                last.freshness.mustRevalidate = true
+                cache.renew(last, key)
+            }
             return false
         }
     }
@@ -344,10 +364,12 @@ public final class ImageService: Sendable {
 
     /// - Returns: the result, as fresh as the origin says; nil where the source has changed.
     private func renewed(
-        _ result: StoredResult, _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration
+        _ result: StoredResult, _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration,
+        priority: LoadPriority = .normal
     ) async throws(RequestRefusal) -> StoredResult? {
         let begun = purging.stamp
-        let freshness = try await maker.askOrigin(url, certainly: certainly, timeout: timeout)
+        let freshness = try await maker.askOrigin(
+            url, certainly: certainly, timeout: timeout, priority: priority)
         guard freshness.isSameVersion(as: result.freshness) else { return nil }
         var renewed = result
         renewed.freshness = freshness

@@ -27,6 +27,8 @@ public struct PictureMaker: Sendable {
     public let purging: Purging
     private let settings: ServerSettings
     private let watermark: Image?
+    /// Names the watermark's pixels; empty without one.
+    let watermarkName: String
     /// The bytes of the picture that stands for sources that cannot be got; nil: there is none.
     public let fallback: [UInt8]?
     /// Its name as a source, another one for other bytes: what is made of it is kept like all results.
@@ -42,6 +44,7 @@ public struct PictureMaker: Sendable {
         self.purging = purging
         self.settings = settings
         self.watermark = watermark
+        watermarkName = watermark.map { ImageTransform.imgproxyWatermark($0, behind: ImgproxyGeometry()).key } ?? ""
         self.fallback = fallback
         fallbackSource = "fallback:" + Base64URL.encode(Digest.sha256(fallback ?? []))
         self.now = now
@@ -182,7 +185,7 @@ public struct PictureMaker: Sendable {
     private func encode(
         _ image: Image, as format: ResultFormat, _ plan: PicturePlan, _ priority: LoadPriority
     ) async throws(WebImageError) -> [UInt8] {
-        var options = plan.encodeOptions(format)
+        var options = plan.encodeOptions(format, paletteBits: image.info.header?.paletteBits)
         var bytes = try await manager.encode(image, as: format.imageFormat, options, priority: priority)
         let most = plan.options.maxBytes
         guard most > 0, format.hasQuality, var quality = options.quality else { return bytes }
@@ -271,10 +274,11 @@ public struct PictureMaker: Sendable {
     ///
     /// - Parameter certainly: the origin is asked also where what is kept is fresh.
     func askOrigin(
-        _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration
+        _ url: URLGrammar.ParsedURL, certainly: Bool, timeout: Duration, priority: LoadPriority
     ) async throws(RequestRefusal) -> SourceFreshness {
         var request = try PicturePlan(url, settings).request(isStill: true, timeout: timeout)
         purging.prepare(&request, url.source)
+        request.priority = priority
         if certainly { request.options.caching.policy = .revalidate }
         do throws(WebImageError) {
             return freshness(try await manager.keepOriginal(for: request).head, url.source)

@@ -21,6 +21,7 @@ public struct PicturePlan: Sendable {
     private var geometry: ImgproxyGeometry {
         var geometry = options.geometry
         geometry.maxResultDimension = options.security.resultDimension ?? settings.limits.resultDimension
+        geometry.maxDrawnPixels = limits.pixels
         return geometry
     }
 
@@ -149,11 +150,12 @@ public struct PicturePlan: Sendable {
         return settings.output.formatQuality[format] ?? settings.output.quality
     }
 
-    func encodeOptions(_ format: ResultFormat) -> EncodeOptions {
+    /// - Parameter paletteBits: of the source, see `ImageHeader.paletteBits`: a PNG of it has as many colours, as imgproxy writes it.
+    func encodeOptions(_ format: ResultFormat, paletteBits: Int? = nil) -> EncodeOptions {
         var encoding = EncodeOptions(quality: quality(format))
         encoding.progressive =
             settings.output.progressiveJPEG && format == .jpeg || settings.output.interlacedPNG && format == .png
-        encoding.paletteColors = settings.output.pngColors
+        encoding.paletteColors = settings.output.pngColors ?? paletteBits.map { $0 > 4 ? 256 : $0 > 2 ? 16 : 1 << $0 }
         encoding.webpEffort = settings.output.webpEffort
         encoding.webpContent = settings.output.webpContent
         encoding.jxlEffort = settings.output.jxlEffort

@@ -33,11 +33,20 @@ extension RequestRefusal {
         case .circuitOpen, .shutDown: self = .overloaded(detail)
         default: self = refusal(500, "Internal error", .unexpected)
         }
-        isOfSource = [.unsupportedFeature, .corruptData, .truncatedData, .badImageData, .unknownFormat].contains(code)
-        hasNoSource =
-            kind == .download
-            || [.bodyTooLarge, .decompressionLimit, .unknownFormat, .badContentType].contains(code)
-        isSourceDown = kind == .download && (code != .badStatus || status >= 500) || code == .deadlineExceeded
+        fault = Self.fault(code, status: status, kind)
+    }
+
+    private static func fault(_ code: WebImageError.Code, status: Int, _ kind: Kind) -> SourceFault? {
+        switch code {
+        case .fileNotFound, .notAFile: .gone
+        case .permissionDenied: .withheld
+        case .badStatus: status >= 500 ? .down : [404, 410].contains(status) ? .gone : .withheld
+        case .deadlineExceeded: .late
+        case .bodyTooLarge, .decompressionLimit, .badContentType: .unfit
+        case .unknownFormat: .noPicture
+        case .unsupportedFeature, .corruptData, .truncatedData, .badImageData: .broken
+        default: kind == .download ? .down : nil
+        }
     }
 
     public static func tooMany(_ detail: String, retryAfter: Int = 1) -> RequestRefusal {

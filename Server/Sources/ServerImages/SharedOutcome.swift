@@ -61,7 +61,7 @@ enum SharedOutcome {
 
     private static func bytes(of refusal: RequestRefusal) -> [UInt8] {
         let lines = [
-            "\(refusal.status)", refusal.kind.rawValue, "\(refusal.isSourceDown)",
+            "\(refusal.status)", refusal.kind.rawValue, refusal.fault?.rawValue ?? "",
             refusal.retryAfter.map { "\($0)" } ?? "", refusal.text, refusal.detail,
         ]
         return Array(lines.map { $0.filter { $0 != "\n" } }.joined(separator: "\n").utf8)
@@ -75,7 +75,7 @@ enum SharedOutcome {
         else { return nil }
         var refusal = RequestRefusal(
             status: status, text: lines[4], kind: kind, detail: lines[5], retryAfter: Int(lines[3]))
-        refusal.isSourceDown = lines[2] == "true"
+        refusal.fault = RequestRefusal.SourceFault(rawValue: lines[2])
         return refusal
     }
 }

@@ -30,6 +30,8 @@ public final class SharedResults: Sendable {
     /// Longer results are not written there.
     static let longest = 8 << 20
     private static let aboutName = "wi-about"
+    /// What S3 holds of an object besides its bytes, with its name. A picture with more tags is made by each server.
+    private static let longestAbout = 2048
 
     public let client: S3Client
     private let mostUnwritten: Int
@@ -98,10 +100,14 @@ public final class SharedResults: Sendable {
     }
 
     private func write(_ result: StoredResult, _ key: String) async {
+        let about = Base64URL.encode(result.description)
+        guard Self.aboutName.utf8.count + about.utf8.count <= Self.longestAbout else {
+            return state.withLock { $0.statistics.skips += 1 }
+        }
         do throws(S3Error) {
             try await client.put(
-                name(key), ByteBuffer(bytes: result.bytes),
-                metadata: [(Self.aboutName, Base64URL.encode(result.description))], contentType: result.mediaType)
+                name(key), ByteBuffer(bytes: result.bytes), metadata: [(Self.aboutName, about)],
+                contentType: result.mediaType)
             state.withLock { $0.statistics.writes += 1 }
         } catch {
             tell("a result cannot be written to S3: \(error)", error)

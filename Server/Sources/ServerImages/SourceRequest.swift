@@ -20,6 +20,11 @@ public enum SourceRequest {
         _ source: String, cookies: String? = nil, _ settings: ServerSettings,
         _ change: (inout ImageRequest.Options) -> Void
     ) throws(RequestRefusal) -> ImageRequest {
+        // Whether a source is allowed, and in which bucket it is, is told by its text, and a path that climbs leads elsewhere.
+        let isTold = !settings.grammar.allowedSources.isEmpty || source.hasPrefix(s3Scheme)
+        if isTold, LocalFiles.has(source) || source.hasPrefix(s3Scheme), climbs(source) {
+            throw .invalidSource("the source has segments of dots")
+        }
         if LocalFiles.has(source) {
             return ImageRequest(source) {
                 change(&$0)
@@ -52,6 +57,11 @@ public enum SourceRequest {
         }
     }
 
+    private static func climbs(_ source: String) -> Bool {
+        let path = source.prefix { $0 != "?" && $0 != "#" }
+        return (PercentEncoding.decode(path) ?? String(path)).split(separator: "/").contains { $0 == "." || $0 == ".." }
+    }
+
     private struct Fields: Injector {
         func inject(_ value: String, forKey key: String, into carrier: inout HTTPFields) {
             if let name = HTTPField.Name(key) { carrier[name] = value }
@@ -74,6 +84,7 @@ public enum SourceRequest {
             }
             for field in trace { request.headers[field.name] = field.value }
         }
+        modifier.speaksForNobody = true
         // Who asks is the same, whatever the trace is.
         modifier.neutralHeaders.formUnion(["traceparent"].compactMap { HTTPField.Name($0) })
         return modifier

@@ -59,7 +59,12 @@ struct LineLogHandler: LogHandler {
             if dropped > 0 {
                 line += "\n" + Self.line(format, time, .warning, "\(dropped) lines were left out", [:])
             }
-            FileHandle.standardOutput.write(Data((line + "\n").utf8))
+            // A full disk, or a reader that has gone, costs lines and not the server.
+            do {
+                try FileHandle.standardOutput.write(contentsOf: Data((line + "\n").utf8))
+            } catch {
+                Self.dropped.add(dropped + 1, ordering: .relaxed)
+            }
         }
     }
 
@@ -76,7 +81,9 @@ struct LineLogHandler: LogHandler {
         var members = [("time", stamp(time)), ("level", level.rawValue), ("message", message.description)]
         if format == .gcp { members[1] = ("severity", level.rawValue.uppercased()) }
         members += metadata.sorted { $0.key < $1.key }.map { ($0.key, "\($0.value)") }
-        let numbers: Set = ["status", "duration_ms", "fetch_ms", "decode_ms", "encode_ms", "bytes_in", "bytes_out"]
+        let numbers: Set = [
+            "status", "duration_ms", "queue_ms", "fetch_ms", "decode_ms", "encode_ms", "bytes_in", "bytes_out",
+        ]
         let values = members.map { name, value in
             (name, numbers.contains(name) && Int(value) != nil ? value : quoted(value))
         }

@@ -58,7 +58,7 @@ import WebImage
         ("WEBIMAGE_RATE_LIMIT", "10/s;"),
         ("WEBIMAGE_TRUSTED_PROXIES", "10.0.0.0/8,proxy"),
         ("WEBIMAGE_TLS_CERTIFICATE", "/presets"), ("WEBIMAGE_TLS_KEY", "/nowhere"),
-        ("WEBIMAGE_ISOLATION", "some"), ("WEBIMAGE_WITHOUT_SANDBOX", "maybe"),
+        ("WEBIMAGE_COMPAT", "Imgproxy"), ("WEBIMAGE_ISOLATION", "some"), ("WEBIMAGE_WITHOUT_SANDBOX", "maybe"),
     ]) func whatIsWrongIsNamed(name: String, value: String) {
         var variables = ["WEBIMAGE_ALLOW_UNSIGNED": "true"]
         variables[name] = value

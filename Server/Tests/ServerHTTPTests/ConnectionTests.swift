@@ -37,6 +37,20 @@ import WebImageTesting
         text.ranges(of: "HTTP/1.1 ").map { String(text[$0.upperBound...].prefix(3)) }
     }
 
+    /// A HEAD says nothing of a length that GET does not know, and nobody waits for a body.
+    @Test func aHeadOfWhatHasNoLengthHasNone() async throws {
+        let origin = try OriginServer()
+        let body = try TestServer.bytes(PixelSize(width: 64, height: 48), as: .png)
+        origin.serve("/a.png", OriginResponse(body: body).with(framing: .chunked(size: 100)))
+        try await RunningServer.run { server in
+            let path = RunningServer.path("raw:1", origin)
+            let text = "HEAD \(path) HTTP/1.1\r\nHost: test\r\n\r\n"
+            let head = try await RawConnection.answer(text, port: server.port).lowercased()
+            #expect(head.hasPrefix("http/1.1 200 ") && head.contains("connection: close"))
+            #expect(!head.contains("content-length"))
+        }
+    }
+
     /// Answers from memory take a shorter way, which is not to be seen.
     @Test func answersFromMemoryLookLikeOthers() async throws {
         let origin = try OriginServer()

@@ -76,6 +76,38 @@ import WebImageTesting
         #expect([bytes[24], bytes[25], bytes[28]] == [4, 3, 1])
     }
 
+    private static func options(_ colors: Int) -> EncodeOptions {
+        var options = EncodeOptions()
+        options.paletteColors = colors
+        return options
+    }
+
+    /// Bits and colour type of the header.
+    private static func kind(_ bytes: [UInt8]) -> [UInt8] { [bytes[24], bytes[25]] }
+
+    @Test(arguments: [(2, 1), (4, 2), (16, 4), (250, 8)]) func aPaletteStaysOne(_ colors: Int, _ bits: UInt8)
+        async throws
+    {
+        let server = try TestServer()
+        let source = try SamplePictures.sunset(PixelSize(width: 64, height: 48)).encoded(
+            as: .png, Self.options(colors))
+        server.origin.serve("/a.png", OriginResponse(body: source))
+        #expect(Self.kind(await server.picture("w:40").bytes) == [bits, 3])
+        #expect(await server.picture("w:40/f:jpg").fields[.contentType] == "image/jpeg")
+        let gif = try SamplePictures.sunset(PixelSize(width: 64, height: 48)).encoded(as: .gif, EncodeOptions())
+        server.origin.serve("/a.gif", OriginResponse(body: gif))
+        #expect(Self.kind(await server.picture("w:40/f:png", "/a.gif").bytes) == [8, 3])
+    }
+
+    @Test func aDrawingThatIsTooLargeIsMadeSmaller() async throws {
+        let text = Self.harmless.replacing("width=\"40\" height=\"30\"", with: "width=\"4000\" height=\"3000\"")
+        let server = try server(["IMGPROXY_MAX_SRC_RESOLUTION": "0.03"], text)
+        #expect(try await server.picture("f:png", "/a.svg").image().size == PixelSize(width: 200, height: 150))
+        #expect(try await server.picture("f:png/w:100", "/a.svg").image().size == PixelSize(width: 100, height: 75))
+        #expect(try await server.picture("f:png/w:400", "/a.svg").image().size == PixelSize(width: 200, height: 150))
+        #expect(await server.picture("f:png/w:400/el:1", "/a.svg").status == 422)
+    }
+
     @Test func theEffortOfEncodersIsASetting() async throws {
         func size(_ format: String, _ variables: [String: String]) async throws -> Int {
             let server = try TestServer(variables)

@@ -159,6 +159,15 @@ import WebImageTesting
         }
     }
 
+    @Test func aSetOfURLsThatExpireExpiresWithThem() async throws {
+        let server = try TestServer()
+        try server.serve("/a.png", PixelSize(width: 640, height: 480))
+        let source = "plain/\(server.origin.url("/a.png"))"
+        let set = await server.get("/srcset/_/w:20:40/exp:\(server.now + 100)/\(source)")
+        let seconds = set.fields[.cacheControl]?.split(separator: ",").first.flatMap { Int($0.dropFirst(8)) }
+        #expect(set.status == 200 && (90...100).contains(seconds ?? 0), "\(set.fields[.cacheControl] ?? "")")
+    }
+
     @Test(arguments: ["w:0", "w:x", "h:20", "w", "w:99999", "w:" + (1...33).map(String.init).joined(separator: ":")])
     func setsThatMakeNoSenseAreInvalid(widths: String) async throws {
         let server = try TestServer()

@@ -72,6 +72,20 @@ import WebImageTesting
         let files = try Files()
         let server = try server(files, ["IMGPROXY_ALLOWED_SOURCES": "local:///in%20side/"])
         #expect(await server.get("/_/w:16/plain/local:///in%2520side/b.png").status == 200)
+        for path in ["a.png", "in%2520side/../a.png", "in%2520side/%252e%252e/a.png"] {
+            #expect(await server.get("/_/w:16/plain/local:///\(path)").status == 404)
+        }
+    }
+
+    /// What is gone is served once more at most, and never because its folder cannot be reached.
+    @Test func aFileThatIsGoneIsServedNoMore() async throws {
+        let files = try Files()
+        let server = try server(files, ["WEBIMAGE_SOURCE_TTL": "60"])
+        _ = await server.get("/_/w:16/plain/local:///a.png")
+        try FileManager.default.removeItem(at: files.root.appending(path: "a.png"))
+        server.advance(61)
+        #expect(await server.get("/_/w:16/plain/local:///a.png").fields[.cacheStatus] == "webimage; hit; detail=stale")
+        while await server.get("/_/w:16/plain/local:///a.png").status == 200 { await Task.yield() }
         #expect(await server.get("/_/w:16/plain/local:///a.png").status == 404)
     }
 

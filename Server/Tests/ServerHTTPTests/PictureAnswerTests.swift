@@ -251,6 +251,10 @@ import WebImageTesting
         #expect(hinted.fields[.vary] == "Sec-CH-DPR, DPR, Sec-CH-Width, Width")
         let said = await server.picture("w:40/dpr:1/f:png", "/a.png", [.width: "100", .dpr: "2"])
         #expect(try await said.image().size.width == 40)
+        for dpr in ["1e-300", "0.0000001", "nan", "inf", "-1", "9"] {
+            let odd = await server.picture("f:png", "/a.png", [.width: "1000000", .dpr: dpr])
+            #expect(odd.status == 200, "\(dpr)")
+        }
     }
 
     @Test func metadataGoesButForTheCopyright() async throws {

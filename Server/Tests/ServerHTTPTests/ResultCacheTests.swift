@@ -259,6 +259,44 @@ import WebImageTesting
         #expect(found.fields[.eTag] == made.fields[.eTag])
     }
 
+    /// What other settings made is not served, and what they do not change is.
+    @Test(arguments: [
+        (["IMGPROXY_QUALITY": "50"], false), (["IMGPROXY_FORMAT_QUALITY": "jpeg=30"], false),
+        (["IMGPROXY_STRIP_METADATA": "0"], false), (["IMGPROXY_MAX_RESULT_DIMENSION": "5"], false),
+        (["IMGPROXY_TTL": "77"], true), (["IMGPROXY_AUTO_WEBP": "1"], true),
+        (["IMGPROXY_FORMAT_QUALITY": "webp=79,jxl=77,avif=63"], true),
+    ])
+    func aRestartWithOtherSettingsMakesOtherResults(_ variables: [String: String], _ isFound: Bool) async throws {
+        let folder = try ScratchDirectory()
+        let first = try TestServer(["WEBIMAGE_CACHE_DIR": folder.path])
+        try first.serve(headers: [("Cache-Control", "max-age=1000")])
+        let path = "/_/w:10/f:jpg/plain/\(first.origin.url("/a.png"))"
+        _ = await first.get(path)
+        await first.endpoint.service.cache.flush()
+        let second = try TestServer(variables.merging(["WEBIMAGE_CACHE_DIR": folder.path]) { $1 })
+        let status = await second.get(path).fields[.cacheStatus]
+        #expect((status == "webimage; hit; detail=disk") == isFound, "\(status ?? "")")
+    }
+
+    @Test func anotherWatermarkMakesOtherResults() async throws {
+        let folder = try ScratchDirectory()
+        func server(_ byte: UInt8) throws -> TestServer {
+            let mark = try Image(size: PixelSize(width: 4, height: 4)) { bytes in
+                for index in bytes.indices { bytes[index] = index % 4 == 3 ? 255 : byte }
+            }
+            return try TestServer(["WEBIMAGE_CACHE_DIR": folder.path], watermark: mark)
+        }
+        let first = try server(0)
+        try first.serve(headers: [("Cache-Control", "max-age=1000")])
+        func path(_ options: String) -> String { "/_/\(options)/plain/\(first.origin.url("/a.png"))" }
+        for options in ["w:10/wm:1", "w:10"] { _ = await first.get(path(options)) }
+        await first.endpoint.service.cache.flush()
+        let (same, other) = (try server(0), try server(1))
+        #expect(await same.get(path("w:10/wm:1")).fields[.cacheStatus] == "webimage; hit; detail=disk")
+        #expect(await other.get(path("w:10/wm:1")).fields[.cacheStatus] != "webimage; hit; detail=disk")
+        #expect(await other.get(path("w:10")).fields[.cacheStatus] == "webimage; hit; detail=disk")
+    }
+
     @Test func aFullQueueRefusesAtOnce() async throws {
         let server = try TestServer(["IMGPROXY_REQUESTS_QUEUE_SIZE": "1"])
         let gate = Gate()

@@ -76,6 +76,39 @@ import WebImageTesting
         #expect(first.storage?.statistics.writes == 1 && second.storage?.statistics.hits == 1)
     }
 
+    /// Neither when it is made nor when the origin says that it is unchanged.
+    @Test func whatOneClientsCookiesGotIsOfNoOther() async throws {
+        var response = OriginResponse(
+            headers: [("Cache-Control", "max-age=10"), ("ETag", "\"1\"")],
+            body: try TestServer.bytes(Self.size, as: .png))
+        response.sendsDate = false
+        var renewed = response
+        renewed.headers = [("Cache-Control", "max-age=7200"), ("ETag", "\"1\"")]
+        origin.serve("/a.png", response, renewed)
+        let server = try server(["IMGPROXY_COOKIE_PASSTHROUGH": "true", "IMGPROXY_COOKIE_PASSTHROUGH_ALL": "true"])
+        let fields: HTTPFields = [.cookie: "id=1"]
+        _ = await server.picture("w:10", "/a.png", fields)
+        server.advance(20)
+        while detail(await server.picture("w:10", "/a.png", fields)) != "webimage; hit; detail=memory" {
+            await Task.yield()
+        }
+        await server.storage?.flush()
+        #expect(origin.hits("/a.png") == 2 && server.storage?.statistics.writes == 0)
+    }
+
+    @Test func whatHasTooManyTagsIsNotWritten() async throws {
+        let tags = (0..<100).map { "tag-\($0)" }.joined(separator: ",")
+        origin.serve(
+            "/a.png",
+            OriginResponse(
+                headers: [("Cache-Control", "max-age=1000"), ("Cache-Tag", tags)],
+                body: try TestServer.bytes(Self.size, as: .png)))
+        let server = try server()
+        #expect(await server.picture("w:10").status == 200)
+        await server.storage?.flush()
+        #expect(server.storage?.statistics.writes == 0 && server.storage?.statistics.skips == 1)
+    }
+
     /// Whoever looks into the bucket sees pictures.
     @Test func anObjectIsThePicture() async throws {
         try serve()
@@ -83,7 +116,7 @@ import WebImageTesting
         let made = await server.picture("w:10/f:webp")
         await server.storage?.flush()
         let url = try server.endpoint.settings.grammar.parse(target: "/_/w:10/f:webp/plain/\(origin.url("/a.png"))")
-        let key = ImageService.key(url, choice(server, url))
+        let key = server.endpoint.service.key(url, choice(server, url))
         let object = try #require(try await client().get("results-1/\(key.prefix(2))/\(key)"))
         #expect(object.contentType == "image/webp")
         #expect(Array(object.body.readableBytesView) == made.bytes)
@@ -136,7 +169,7 @@ import WebImageTesting
         _ = await first.picture("w:10")
         await first.storage?.flush()
         let url = try first.endpoint.settings.grammar.parse(target: "/_/w:10/plain/\(origin.url("/a.png"))")
-        let key = ImageService.key(url, choice(first, url))
+        let key = first.endpoint.service.key(url, choice(first, url))
         let name = "results-1/\(key.prefix(2))/\(key)"
         let (client, object) = (try client(), try #require(try await client().get(name)))
         var body = object.body

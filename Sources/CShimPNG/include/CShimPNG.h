@@ -30,6 +30,7 @@ typedef struct {
     int is_interlaced;
     int has_alpha;
     int is_gray;
+    int has_palette;
     /// Whether the rows have 16 bits a channel, in the machine's byte order.
     int is_16_bit;
     size_t row_bytes;

@@ -20,7 +20,7 @@ struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
         if isFinished { recipe = recipe.ofFinished(entry.body.withUnsafeBytes { ImageFormat(sniffing: $0) }) }
         recipe.decoding.ownLimits = recipe.decoding.ownLimits ?? service.limits
         self.recipe = recipe
-        place = read.request.options.caching.key ?? read.request.place
+        place = read.request.options.caching.key ?? read.request.redactedURL
     }
 
     var owner: AnyObject { read }

@@ -19,7 +19,7 @@ extension ImageRequest {
 
     /// A request for the same pixels that has the original's bytes with it.
     package func reading(_ original: [UInt8]) -> ImageRequest {
-        var request = ImageRequest(data: original, name: options.caching.key ?? place)
+        var request = ImageRequest(data: original, name: options.caching.key ?? redactedURL)
         var wanted = request.options
         (wanted.size, wanted.transformers, wanted.decoding) = (options.size, options.transformers, options.decoding)
         wanted.priority = options.priority

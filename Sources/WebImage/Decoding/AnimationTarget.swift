@@ -69,7 +69,7 @@ struct FrameStyle: Sendable {
     /// Where a transformer of somebody's decides about it: before the transformers.
     var frameSize: PixelSize {
         let decoded = recipe.decoding.appliesOrientation ? plan.outputDisplay : plan.outputStored
-        return steps.size(of: decoded, original: header.value.displaySize) ?? decoded
+        return steps.size(of: decoded, original: OriginalPicture(header.value)) ?? decoded
     }
 
     /// Whether the first frame is to be finished before the others.

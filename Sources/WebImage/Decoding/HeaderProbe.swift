@@ -20,7 +20,7 @@ final class HeaderProbe: @unchecked Sendable {
     init(_ log: ByteLog, _ source: ImageSource, for request: ImageRequest, by service: DecodeService) {
         self.log = log
         self.source = source
-        (place, priority) = (request.place, request.options.priority)
+        (place, priority) = (request.redactedURL, request.options.priority)
         executor = service.executor
         let recipe = request.recipe
         makeProbe = { service.makeProbe(recipe) }

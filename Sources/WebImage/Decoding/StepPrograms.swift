@@ -10,7 +10,7 @@ final class StepPrograms: Sendable {
         let step: Int
         let size: PixelSize
         let isOpaque: Bool
-        let original: PixelSize?
+        let original: OriginalPicture?
     }
 
     private let limits: DecodeLimits
@@ -75,7 +75,7 @@ final class StepPrograms: Sendable {
     }
 
     /// The size that a picture of this size becomes; nil where only its pixels tell.
-    func size(of size: PixelSize, original: PixelSize?) -> PixelSize? {
+    func size(of size: PixelSize, original: OriginalPicture?) -> PixelSize? {
         var size = size
         for run in runs {
             guard case .values(let transforms) = run,
@@ -93,7 +93,7 @@ final class StepPrograms: Sendable {
     ) throws(WebImageError) -> TransformProgram {
         let key = Key(
             step: step, size: image.size, isOpaque: image.alpha == .opaque,
-            original: image.info.originalDisplaySize)
+            original: image.info.original)
         if let known = programs.withLock({ $0[key] }) { return known }
         let program = try TransformProgram(
             transforms, size: key.size, isOpaque: key.isOpaque, original: key.original, limits: limits)

@@ -82,7 +82,7 @@ extension Loader {
                     throw failure
                         ?? WebImageError(
                             .unsupportedFeature, "an interceptor answers with a picture where its bytes are wanted",
-                            location: request.place)
+                            location: request.redactedURL)
                 }))
     }
 }

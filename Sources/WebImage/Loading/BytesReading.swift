@@ -38,7 +38,9 @@ final class BytesReading: Sendable {
         let settings = loader.origin.downloader.snapshot
         let request = await loader.door.enterWaiting(given, by: settings)
         let key = try BytesKey(request, by: settings)
-        guard loader.table.withLock({ $0.beginPreliminary() }) else { throw LoadTable.shutDownError.at(request.place) }
+        guard loader.table.withLock({ $0.beginPreliminary() }) else {
+            throw LoadTable.shutDownError.at(request.redactedURL)
+        }
         defer { loader.endPreliminary() }
         let keeper = OriginalKeeper(key, removals: loader.caches.removals(key.caching))
         let settled = SettledLog()

@@ -151,7 +151,7 @@ struct BytesSearch: Sendable {
         seeker.found(OpenedBytes(log: log, source: source, time: loader.clock.now))
     }
 
-    private func fail(_ error: WebImageError) { seeker.failed(error.at(request.place)) }
+    private func fail(_ error: WebImageError) { seeker.failed(error.at(request.redactedURL)) }
 
     // MARK: The origin
 

@@ -16,7 +16,7 @@ struct LoadDecode: DecodeClient {
     let opened: OpenedBytes
 
     var recipe: PictureRecipe { job.request.recipe }
-    var place: String { job.request.place }
+    var place: String { job.request.redactedURL }
     var owner: AnyObject { job }
     var priority: LoadPriority { job.priority }
     var isAbandoned: Bool { job.isAbandoned.load(ordering: .relaxed) }

@@ -28,7 +28,7 @@ extension Loader {
                 } else if isThere {
                     finish(job, goingOnWith: .cacheOnly)
                 } else {
-                    finish(job, .failure(error.endingALoad(of: job.request.place)))
+                    finish(job, .failure(error.endingALoad(of: job.request.redactedURL)))
                 }
             }
         }

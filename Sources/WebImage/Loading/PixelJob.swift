@@ -128,7 +128,7 @@ final class PixelJob: @unchecked Sendable {
 
 extension PixelJob: PictureOrder {
     var recipe: PictureRecipe { request.recipe }
-    var place: String { request.place }
+    var place: String { request.redactedURL }
     var isAbandoned: Bool { abandoned.load(ordering: .relaxed) }
     var isWatched: Bool { watched.load(ordering: .relaxed) }
 }

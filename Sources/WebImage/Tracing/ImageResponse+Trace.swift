@@ -12,7 +12,7 @@ extension ImageResponse {
         }
         let request = known.record.request
         return LoadTrace(
-            root: TraceTree(known).root(source), place: request.place, originalKey: "\(request.originalKey)",
+            root: TraceTree(known).root(source), place: request.redactedURL, originalKey: "\(request.originalKey)",
             variantKey: "\(request.variantKey)")
     }
 

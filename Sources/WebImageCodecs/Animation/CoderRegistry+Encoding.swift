@@ -78,7 +78,7 @@ extension CoderRegistry {
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions, with coder: any ImageCoder,
         within limit: ByteCount
     ) throws(WebImageError) -> [UInt8] {
-        var (best, low, high) = ([UInt8](), 1, (options.quality ?? 80) - 1)
+        var (best, low, high) = ([UInt8](), 1, min(max(options.quality ?? 80, 1), 100) - 1)
         while format.hasQuality, !options.isLossless, low <= high {
             var tried = options
             tried.quality = (low + high) / 2

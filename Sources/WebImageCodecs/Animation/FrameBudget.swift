@@ -38,6 +38,14 @@ package final class FrameBudget: Sendable {
         }
     }
 
+    /// Says that an animation is looked at.
+    func lookedAt(_ buffer: FrameBuffer) {
+        state.withLock { state in
+            state.turn += 1
+            state.members[ObjectIdentifier(buffer)]?.turn = state.turn
+        }
+    }
+
     /// Says that an animation is looked at and keeps more, or fewer, bytes than before.
     func changed(_ buffer: FrameBuffer, by change: Int) {
         let key = ObjectIdentifier(buffer)

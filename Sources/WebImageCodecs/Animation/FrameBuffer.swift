@@ -157,7 +157,11 @@ package final class FrameBuffer: FrameSource {
 
     // MARK: frames
 
-    package func keptFrame(at index: Int) -> Image? { state.withLock { $0.kept.take(index) } }
+    package func keptFrame(at index: Int) -> Image? {
+        let frame = state.withLock { $0.kept.take(index) }
+        if frame != nil { budget.lookedAt(self) }
+        return frame
+    }
 
     /// Keeps a frame that was decoded elsewhere, such as the first.
     package func keep(_ image: Image, at index: Int) {
@@ -175,7 +179,10 @@ package final class FrameBuffer: FrameSource {
             return (kept, state.work.start())
         }
         if mustStart { startWork() }
-        if let kept { return kept }
+        if let kept {
+            budget.lookedAt(self)
+            return kept
+        }
         return try await answer.value()
     }
 

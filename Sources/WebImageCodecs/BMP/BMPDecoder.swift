@@ -71,6 +71,7 @@ final class BMPDecoder: ImageDecoder {
         try options.limits.check(info.size, of: .bmp)
         var header = ImageHeader(format: .bmp, size: info.size, hasAlpha: info.hasAlpha)
         header.metadata = ImageMetadata(density: info.density)
+        if info.bitsPerPixel <= 8 { header.paletteBits = info.bitsPerPixel }
         self.info = info
         self.header = header
         let plan = try planner?(header)

@@ -37,14 +37,7 @@ struct BMPRunReader {
 
     /// Reads on to the next event; takes what it used off `input`. nil when all of `input` is used up.
     mutating func next(_ input: inout UnsafeBufferPointer<UInt8>) -> Event? {
-        if case .skippingRows(let rows, let right) = state {
-            guard rows == 0 else {
-                state = .skippingRows(rows - 1, right: right)
-                return .row
-            }
-            x = min(right, width)
-            state = .first
-        }
+        if skipsRow() { return .row }
         while let byte = input.first {
             input = UnsafeBufferPointer(rebasing: input.dropFirst())
             switch state {
@@ -60,11 +53,23 @@ struct BMPRunReader {
             case .right: state = .down(right: min(x + Int(byte), width))
             case .down(let right):
                 state = .skippingRows(Int(byte), right: right)
-                return next(&input)
+                if skipsRow() { return .row }
             case .skippingRows: return nil
             }
         }
         return nil
+    }
+
+    /// Whether a row more is to be left as it is; behind the last one it goes on at its place.
+    private mutating func skipsRow() -> Bool {
+        guard case .skippingRows(let rows, let right) = state else { return false }
+        if rows > 0 {
+            state = .skippingRows(rows - 1, right: right)
+            return true
+        }
+        x = min(right, width)
+        state = .first
+        return false
     }
 
     private mutating func escape(_ code: UInt8) -> Event? {

@@ -6,6 +6,8 @@ struct GIFFrame {
     var y = 0
     var size = PixelSize(width: 0, height: 0)
     var isInterlaced = false
+    /// Bits of a place in the table of its colours; nil without a table.
+    var paletteBits: Int?
     var transparentIndex: Int?
     /// The control extension's disposal method: 2 clears the frame's place, 3 and 4 restore what was there.
     var disposal = 0
@@ -157,14 +159,16 @@ struct GIFBlockReader {
 
     private mutating func readDescriptor(_ bytes: [UInt8]) -> GIFFrame {
         let flags = bytes[8]
+        let hasOwnColors = flags & 0x80 != 0
+        let globalBits = globalTable.isEmpty ? nil : (globalTable.count / 3).trailingZeroBitCount
         let frame = GIFFrame(
             x: word(bytes, 0), y: word(bytes, 2), size: PixelSize(width: word(bytes, 4), height: word(bytes, 6)),
-            isInterlaced: flags & 0x40 != 0, transparentIndex: control.transparentIndex, disposal: control.disposal,
-            delay: control.delay)
+            isInterlaced: flags & 0x40 != 0, paletteBits: hasOwnColors ? Int(flags & 7) + 1 : globalBits,
+            transparentIndex: control.transparentIndex, disposal: control.disposal, delay: control.delay)
         control = GIFFrame()
         localTable = nil
         frameCount += 1
-        state = flags & 0x80 == 0 ? .codeSize : .localTable(bytes: tableLength(flags))
+        state = hasOwnColors ? .localTable(bytes: tableLength(flags)) : .codeSize
         return frame
     }
 

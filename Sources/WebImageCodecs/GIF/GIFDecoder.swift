@@ -104,6 +104,7 @@ final class GIFDecoder: ImageDecoder {
         var header = ImageHeader(
             format: .gif, size: size, hasAlpha: frame.transparentIndex != nil || !frame.covers(size),
             isProgressive: frame.isInterlaced)
+        header.paletteBits = frame.paletteBits
         header.frameCount = nil
         header.loopCount = reader.loopCount
         header.metadata.xmp = reader.xmp

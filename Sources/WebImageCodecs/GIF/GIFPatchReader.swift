@@ -80,6 +80,7 @@ final class GIFPatchReader: FramePatchReader {
         var header = ImageHeader(
             format: .gif, size: size, hasAlpha: frame.transparentIndex != nil || !frame.covers(size),
             isProgressive: frame.isInterlaced)
+        header.paletteBits = frame.paletteBits
         header.frameCount = nil
         self.header = header
     }

@@ -47,11 +47,17 @@
             parameters = try Self.configuration(of: first, items, limits).parameters
             tileSize = parameters.size
             (size, columns, self.tiles) = (grid.size, grid.columns, tiles)
+            // Tiles share few configurations.
+            var known: Set<Range<Int>> = []
             for tile in Set(tiles) {
+                guard items.size(of: tile) ?? tileSize == tileSize else { throw Self.mismatch }
+                let place = items.property("hvcC", of: tile)
+                if let place, known.contains(place), items.items[tile]?.type == "hvc1" { continue }
                 let other = try Self.configuration(of: tile, items, limits).parameters
                 guard other.size == tileSize, other.chroma == parameters.chroma,
-                    other.lumaDepth == parameters.lumaDepth, items.size(of: tile) ?? tileSize == tileSize
+                    other.lumaDepth == parameters.lumaDepth
                 else { throw Self.mismatch }
+                if let place { known.insert(place) }
             }
             // Tiles begin within the picture and cover it (ISO/IEC 23008-12, 6.6.2.3.1); none is larger than a limit, so
             // that nothing here overflows.
@@ -75,6 +81,10 @@
             }
             guard let content = items.property("hvcC", of: id) else {
                 throw WebImageError(.corruptData, "an HEVC item has no configuration", format: .heif)
+            }
+            guard content.count <= HEVCConfiguration.longest else {
+                throw WebImageError(
+                    .limitExceeded, "an HEVC configuration has \(content.count) bytes", format: .heif)
             }
             return try HEVCConfiguration([UInt8](items.boxes.bytes[content])[...], limits: limits)
         }

@@ -37,9 +37,11 @@
         private func decode(
             _ tiles: [Int], as kind: HEIFPixels.Kind, with helpers: any IdleThreads
         ) throws(WebImageError) -> [HEIFPixels] {
-            try options.checkpoint?()
             var files: [TileFile] = []
-            for tile in tiles { files.append(try file(of: tile, as: kind)) }
+            for tile in tiles {
+                try options.checkpoint?()
+                files.append(try file(of: tile, as: kind))
+            }
             let results = Guarded([Result<HEIFPixels, WebImageError>?](repeating: nil, count: files.count))
             helpers.share(files.count) { [files] index in
                 let result: Result<HEIFPixels, WebImageError>

@@ -11,6 +11,8 @@
         private static let parameterSets: ClosedRange<UInt8> = 32...34
         /// libde265 keeps tables as large as the picture for each of them.
         private static let mostSets = 12
+        /// In bytes: so many sets as long as they may be. It is read for each tile.
+        static let longest = mostSets << 16
         /// Pictures that begin anew, which no other ones go into (H.265, table 7-1).
         private static let intraSlices: ClosedRange<UInt8> = 16...21
         /// Those of them for which a decoder needs no memory for pictures before them.

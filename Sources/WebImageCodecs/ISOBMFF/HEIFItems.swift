@@ -202,7 +202,8 @@
 
         /// The properties of an item, in their order.
         func properties(of id: Int) -> [BoxReader.Box] {
-            (items[id]?.properties ?? []).map { properties[$0] }
+            // Another list of properties may have come since an item's were read.
+            (items[id]?.properties ?? []).compactMap { properties.indices.contains($0) ? properties[$0] : nil }
         }
 
         func property(_ type: String, of id: Int) -> Range<Int>? {

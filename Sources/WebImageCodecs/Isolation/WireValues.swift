@@ -112,6 +112,7 @@ extension ImageHeader: WireValue {
         writer.put(hasAlpha)
         writer.put(bitDepth)
         writer.put(colorModel.rawValue)
+        writer.put(paletteBits) { $0.put($1) }
         writer.put(isProgressive)
         writer.put(iccProfile) { $0.put($1) }
         writer.put(colorDescription)
@@ -134,6 +135,8 @@ extension ImageHeader: WireValue {
         bitDepth = try reader.int()
         guard let model = ColorModel(rawValue: try reader.string()) else { throw Fault() }
         colorModel = model
+        paletteBits = try reader.optional { (reader) throws(Fault) in try reader.int() }
+        guard paletteBits.map({ 1...8 ~= $0 }) ?? true else { throw Fault() }
         isProgressive = try reader.bool()
         iccProfile = try reader.optional { (reader) throws(Fault) in try reader.bytes() }
         colorDescription = try reader.optionalValue()

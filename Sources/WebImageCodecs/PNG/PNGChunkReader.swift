@@ -39,6 +39,7 @@ struct PNGChunkReader {
     private var hasData = false
     private var state = State.signature
     private var collected = ByteCollector()
+    private var hasXMP = false
     private let metadataLimit: Int
     /// What an `iTXt` chunk with XMP begins with (XMP specification part 3, 1.1.5).
     private static let nameOfXMP = Array("XML:com.adobe.xmp".utf8) + [0]
@@ -144,7 +145,11 @@ struct PNGChunkReader {
         case "acTL":
             readAnimation(chunk)
             return nil
-        case "iTXt" where !chunk[8..<chunk.count - 4].starts(with: Self.nameOfXMP): return nil
+        case "iTXt":
+            // libpng keeps all that it is given, and unpacked.
+            guard !hasXMP, chunk[8..<chunk.count - 4].starts(with: Self.nameOfXMP) else { return nil }
+            hasXMP = isSound(chunk)
+            return .whole(chunk)
         default: return .whole(chunk)
         }
         let size = PixelSize(

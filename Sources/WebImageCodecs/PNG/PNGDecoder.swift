@@ -209,6 +209,7 @@ final class PNGDecoder: ImageDecoder {
             hasAlpha: info.has_alpha != 0, bitDepth: Int(info.bit_depth), isProgressive: info.is_interlaced != 0,
             iccProfile: iccProfile())
         if info.is_gray != 0 { header.colorModel = .gray }
+        if info.has_palette != 0 { header.paletteBits = Int(info.bit_depth) }
         if let animation = chunks.animation { (header.frameCount, header.loopCount) = animation }
         if let description = chunks.colors.description {
             header.colorDescription = description

@@ -18,6 +18,7 @@
         let stackSize: Int
         /// Whether all of the root element is there.
         let isWhole: Bool
+        let elementCount: Int
 
         /// - Throws: `limitExceeded` for more levels than allowed; `unsupportedFeature` for what would hide them:
         ///   documents within this one, unusual encodings.
@@ -27,7 +28,8 @@
             var levels = scanner.elements
             // Most documents have few elements, and need no closer look.
             if levels > Self.mostLevels {
-                let byReference = (SVGReferences.count(in: text) + 1).multipliedReportingOverflow(by: scanner.depth)
+                let references = SVGReferences.count(in: text, most: Self.mostLevels)
+                let byReference = (references + 1).multipliedReportingOverflow(by: scanner.depth)
                 if !byReference.overflow { levels = min(levels, byReference.partialValue) }
             }
             guard levels <= Self.mostLevels else {
@@ -37,16 +39,19 @@
             }
             stackSize = Self.leastStack + levels * Self.stackPerLevel
             isWhole = scanner.isWhole
+            elementCount = scanner.elements
         }
     }
 
     /// Counts what a document refers to.
     enum SVGReferences {
-        /// At least as many as there are elements that are referred to from elsewhere in the document.
-        static func count(in text: UnsafeRawBufferPointer) -> Int {
+        /// At least as many as there are elements that are referred to from elsewhere in the document. It is not counted on once there
+        /// are more than `most`.
+        static func count(in text: UnsafeRawBufferPointer, most: Int) -> Int {
             var targets: Set<[UInt8]> = []
             var (hashes, disguises) = (0, 0)
             for at in text.indices {
+                if targets.count > most { return .max - 1 }
                 switch text[at] {
                 case UInt8(ascii: "#"):
                     hashes += 1

@@ -24,14 +24,20 @@
 
         /// - Throws: `limitExceeded` for a document that is too large whatever the canvas is, `unsupportedFeature` for one
         ///   that hides what it consists of.
+        ///
+        /// - Parameter elementCount: counted before: the survey itself takes room for each.
         init(
-            of text: UnsafeRawBufferPointer, as format: ImageFormat, _ options: DecodeOptions
+            of text: UnsafeRawBufferPointer, elementCount: Int, as format: ImageFormat, _ options: DecodeOptions
         ) throws(WebImageError) {
+            documentBytes = Double(elementCount * Self.bytesPerElement + text.count * Self.bytesPerByte)
+            guard documentBytes <= Self.mostMemory else {
+                throw WebImageError(
+                    .limitExceeded, "the document is too complex: it has \(elementCount) elements", format: format)
+            }
             bitmapPixels = UInt64(min(max(options.limits.pixels, 0), Self.mostBitmapPixels))
             survey = try SVGSurvey(of: text, bitmapPixels: bitmapPixels, checkpoint: options.checkpoint)
             self.format = format
             limits = options.limits
-            documentBytes = Double(survey.elements.count * Self.bytesPerElement + text.count * Self.bytesPerByte)
             try check(
                 SVGEstimate(survey, size: PixelSize(width: 1, height: 1), scale: 1), PixelSize(width: 1, height: 1))
         }
@@ -55,13 +61,14 @@
             let fixed = min(documentBytes + bitmaps, Self.mostMemory)
             // With the canvas that the library draws on. More than what is allowed is refused anyway.
             return DrawingMemory(
-                bytesPerPixel: 4 + min(estimate.memory, Self.mostMemory) / pixels, fixed: ByteCount(Int(fixed)))
+                bytesPerPixel: 4 + min(Self.mostMemory, estimate.memory) / pixels, fixed: ByteCount(Int(fixed)))
         }
 
         private func viewScale(_ width: Double, _ height: Double) -> Double {
             SVGScale.most(viewBox: survey.viewBox, width: width, height: height)
         }
 
+        // `min` gives its first argument where the second is no number.
         private func check(_ estimate: SVGEstimate, _ size: PixelSize) throws(WebImageError) {
             guard estimate.fontSize <= Self.largestFont else {
                 throw error("its fonts are larger than \(Int(Self.largestFont)) units")
@@ -69,14 +76,14 @@
             let canvas = Double(size.pixelCount ?? .max) * 4
             // The canvas alone is a matter of `DecodeLimits.pixels`.
             let extra = estimate.memory + documentBytes
-            guard documentBytes <= Self.mostMemory, estimate.memory <= 0 || extra + canvas <= Self.mostMemory else {
-                let bytes = ByteCount(Int(min(extra + canvas, 0x1p60)))
+            guard estimate.memory <= 0 || extra + canvas <= Self.mostMemory else {
+                let bytes = ByteCount(Int(min(0x1p60, extra + canvas)))
                 let most = ByteCount(Int(Self.mostMemory))
                 throw error("drawing it at \(size) takes up to \(bytes), more than \(most); ask for a smaller size")
             }
             let seconds = estimate.nanoseconds / 1e9
             guard seconds <= limits.drawingTime / .seconds(1) * Self.timeMargin else {
-                let time = "\(Int(min(seconds, 1e12))) seconds"
+                let time = "\(Int(min(1e12, seconds))) seconds"
                 throw error(
                     "drawing it at \(size) may take \(time); ask for a smaller size, or raise DecodeLimits.drawingTime")
             }

@@ -17,7 +17,8 @@
             let text = try SVGSource(bytes, options.limits)
             let complexity = try SVGComplexity(of: text.bytes)
             try options.checkpoint?()
-            cost = try SVGCostLimit(of: text.bytes, as: text.format, options)
+            cost = try SVGCostLimit(
+                of: text.bytes, elementCount: complexity.elementCount, as: text.format, options)
             try options.checkpoint?()
             thread = VectorThread(text.format, options, stackSize: complexity.stackSize)
             svg = try SVGHandle(text.format)

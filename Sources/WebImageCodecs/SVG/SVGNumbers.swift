@@ -23,7 +23,10 @@
             return true
         }
 
-        /// The next number; nil when something else comes next.
+        /// Larger numbers count as this one: what is made of a few of them is still a number.
+        private static let largest = 1e60
+
+        /// The next number, always a finite one; nil when something else comes next.
         mutating func next() -> Double? {
             guard peek() != 0 else { return nil }
             let start = at
@@ -51,7 +54,9 @@
                 return nil
             }
             power += exponent()
-            if power != 0 { value *= Self.powerOfTen(power) }
+            // Nothing stays nothing, whatever its power is.
+            if power != 0, value != 0 { value *= Self.powerOfTen(power) }
+            value = min(Self.largest, value)
             return isNegative ? -value : value
         }
 

@@ -110,7 +110,7 @@ final class WebPDecoder: ImageDecoder {
             if begin >= 0, input.count - begin >= length {
                 let whole = UnsafeBufferPointer(rebasing: input[begin..<begin + length])
                 self.bitstream?.read(inPlace: whole, isLossless: bitstream.isLossless)
-            } else if bitstream.isLossless {
+            } else if bitstream.isLossless, length <= options.limits.bytes.bytes {
                 try self.bitstream?.gatherLossless(byteCount: length)
             }
             try feed(chunk)

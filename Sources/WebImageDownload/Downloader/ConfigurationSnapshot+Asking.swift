@@ -32,7 +32,7 @@ extension ConfigurationSnapshot {
             if let file = options?.value.netrcFile {
                 scope.parts.append("netrc:" + CredentialScope.digest(NetrcMark.text(of: file).utf8))
             }
-            if let modifier {
+            if let modifier, !modifier.speaksForNobody {
                 scope.parts.append("ask:" + CredentialScope.digest(modifier.name.utf8))
                 scope.ofModifier = modifier.credentialScope
                 // Those that are not the modifier's still count.

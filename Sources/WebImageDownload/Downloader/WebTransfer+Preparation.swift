@@ -195,6 +195,21 @@ extension WebTransfer {
         return before != next.flatMap { jar.cookies(for: $0) }
     }
 
+    /// A part that nobody asked for and that is the whole, as some servers send it, counts as the 200 that it should be.
+    func whole(_ head: ResponseHead) -> ResponseHead {
+        guard head.status == 206, let part = ContentRange(head[.contentRange]),
+            part.isWhole(length: head[.contentLength].flatMap { Int($0) })
+        else { return head }
+        let isWanted = state.withLock { state in
+            state.machine.rules.takesParts || state.machine.partial.rangeFields != nil
+        }
+        if isWanted { return head }
+        var headers = head.headers
+        headers[.contentRange] = nil
+        return ResponseHead(
+            status: 200, headers: headers, version: head.version, remoteAddress: head.remoteAddress)
+    }
+
     /// The answer as the modifier wants it; nil when it refuses. Redirects and the rests of bodies are not its business.
     func modified(_ head: ResponseHead) -> ResponseHead? {
         guard let modifier = plan.responseModifier, RedirectChain.location(of: head) == nil else { return head }

@@ -143,7 +143,7 @@ final class WebTransfer: Transfer, TransportReceiver {
     func didReceive(head original: ResponseHead) {
         settleCircuit(CircuitBreaker.outcome(status: original.status, failure: nil))
         let cookiesChanged = takeCookies(of: original)
-        guard let head = modified(original) else {
+        guard let head = modified(whole(original)) else {
             return fail(WebImageError(.responseRefused, "a response modifier refused the answer"))
         }
         let (now, wallTime) = (surroundings.clock.now, surroundings.clock.wallTime)

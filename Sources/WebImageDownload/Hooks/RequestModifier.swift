@@ -53,6 +53,9 @@ public struct RequestModifier: Sendable {
     /// Headers that it sets anew each time and that change no answer: two requests that differ only in them share a download.
     /// Default `traceparent`, `tracestate` and `X-Request-ID`.
     public var neutralHeaders = Set(["traceparent", "tracestate", "x-request-id"].compactMap { HTTPField.Name($0) })
+    /// Whether it speaks for nobody: it refuses requests, or sets ``neutralHeaders``, and nothing by which the answer would be for one
+    /// user alone. Default false: what comes is kept from tiers that users share, unless the origin says that it is for all.
+    public var speaksForNobody = false
     /// The same as ``modify``, for one that need not be waited for.
     private(set) var change: (@Sendable (inout OutgoingRequest) throws -> Void)?
 

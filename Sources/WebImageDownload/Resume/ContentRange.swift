@@ -27,6 +27,11 @@ struct ContentRange: Hashable, Sendable {
         self.total = total
     }
 
+    /// Whether it is all of a body.
+    ///
+    /// - Parameter length: of what comes, where it is known.
+    func isWhole(length: Int?) -> Bool { range.map { $0.lowerBound == 0 && $0.upperBound == total ?? length } ?? false }
+
     private static func number(_ text: Substring) -> Int? {
         guard !text.isEmpty, text.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
         return Int(text)

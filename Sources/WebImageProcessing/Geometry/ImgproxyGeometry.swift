@@ -61,6 +61,9 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
     public var padding = EdgeLengths()
     /// 0: no limit.
     public var maxResultDimension = 0
+    /// A drawing (SVG, PDF) that is larger counts as one of so many pixels, and without ``enlarge`` no more are made of it. 0: no
+    /// limit.
+    public var maxDrawnPixels = 0
     /// Quarters, clockwise.
     public var rotation = 0
     public var flipsHorizontally = false
@@ -70,6 +73,8 @@ public struct ImgproxyGeometry: Hashable, Sendable, Codable {
 
     /// What becomes of a picture.
     public struct Layout: Hashable, Sendable {
+        /// The size that the source counts as: its own, unless it is a drawing that is too large.
+        public var source: PixelSize
         /// What is kept of the source before it is scaled.
         public var crop: PixelSize
         /// The size that it is scaled to.
@@ -157,8 +162,13 @@ private struct ImgproxyLayout {
     private var dpr: Double
     private(set) var layout: ImgproxyGeometry.Layout
 
-    init(_ options: ImgproxyGeometry, _ source: PixelSize, isVector: Bool) {
+    init(_ options: ImgproxyGeometry, _ original: PixelSize, isVector: Bool) {
         self.options = options
+        let drawnPixels = isVector && options.maxDrawnPixels > 0 ? Double(options.maxDrawnPixels) : .infinity
+        let factor = Self.factor(Double(original.width) * Double(original.height), drawnPixels)
+        let source = PixelSize(
+            width: max(ImgproxyGeometry.round(Double(original.width) * factor), 1),
+            height: max(ImgproxyGeometry.round(Double(original.height) * factor), 1))
         func side(_ wanted: Double, _ side: Int) -> Int {
             if wanted == 0 { return side }
             let length = wanted >= 1 ? Int(min(wanted, 0x1p40)) : max(1, ImgproxyGeometry.round(Double(side) * wanted))
@@ -168,8 +178,13 @@ private struct ImgproxyLayout {
             width: side(options.cropWidth, source.width), height: side(options.cropHeight, source.height))
         part = (Double(crop.width), Double(crop.height))
         dpr = options.dpr
-        layout = .init(crop: crop, scaled: crop, kept: crop, canvas: crop, padding: EdgeLengths(), dpr: 1)
+        layout = .init(
+            source: source, crop: crop, scaled: crop, kept: crop, canvas: crop, padding: EdgeLengths(), dpr: 1)
         shrink(isVector: isVector)
+        if !options.enlarge {
+            let factor = Self.factor(part.width * part.height * scale.x * scale.y, drawnPixels)
+            scale = (scale.x * factor, scale.y * factor)
+        }
         let target = layOut()
         if options.maxResultDimension > 0 { limit(target) }
     }
@@ -261,6 +276,11 @@ private struct ImgproxyLayout {
         scale = (max(scale.x * factor, 1 / part.width), max(scale.y * factor, 1 / part.height))
         dpr *= factor
         _ = layOut()
+    }
+
+    /// By what both sides are multiplied, so that there are no more pixels than allowed.
+    private static func factor(_ pixels: Double, _ most: Double) -> Double {
+        pixels > most ? (most / pixels).squareRoot() : 1
     }
 
     private static func share(_ side: Int, _ part: Int, _ whole: Int) -> Int {

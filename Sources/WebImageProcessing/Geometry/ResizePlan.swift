@@ -54,8 +54,8 @@ package struct ResizePlan: Hashable, Sendable, Codable {
         crop =
             part == PixelRect(plan.stored)
             ? PixelRect(size)
-            : PixelRect(x: part.x * x, y: part.y * y, width: part.width * x, height: part.height * y)
-        bounds = plan.bounds.map { $0.scaled(x, y) }
+            : PixelRect(x: part.x * x, y: part.y * y, width: part.width * x, height: part.height * y).within(size)
+        bounds = plan.bounds.map { $0.scaled(x, y).within(size) }
     }
 
     /// The plan for what was folded of crops, a scaling and turns.
@@ -160,6 +160,12 @@ extension ResizePlan {
 }
 
 extension PixelRect {
+    /// Without what rounding puts beyond the right and the lower edge.
+    func within(_ size: PixelSize) -> PixelRect {
+        PixelRect(
+            x: x, y: y, width: min(width, Double(size.width) - x), height: min(height, Double(size.height) - y))
+    }
+
     /// The same part of a picture in another size: the whole pixels that touch it.
     func scaled(_ across: Double, _ down: Double) -> PixelRect {
         let (left, top) = ((x * across).rounded(.down), (y * down).rounded(.down))

@@ -14,12 +14,14 @@ struct ContentDigest: Hashable, Sendable, CustomStringConvertible {
         add(UInt64(values.count))
     }
 
-    /// Of a picture's size, depth, alpha and pixels.
+    /// Of a picture's size, depth, alpha, pixels, and of how they are turned.
     init(of image: Image) {
         self.init()
-        for value in [image.size.width, image.size.height, Int(image.layout.rawValue), Int(image.alpha.rawValue)] {
-            add(UInt64(value))
-        }
+        let facts = [
+            image.size.width, image.size.height, Int(image.layout.rawValue), Int(image.alpha.rawValue),
+            Int(image.info.orientation.rawValue),
+        ]
+        for value in facts { add(UInt64(value)) }
         image.withPixels { bytes in
             for start in stride(from: 0, to: bytes.count - 7, by: 8) {
                 add(bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))

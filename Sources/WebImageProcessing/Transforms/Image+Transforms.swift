@@ -15,7 +15,7 @@ extension Image {
     ) throws(WebImageError) -> Image {
         let image = try upright()
         let program = try TransformProgram(
-            transforms, size: image.size, isOpaque: image.alpha == .opaque, original: image.info.originalDisplaySize,
+            transforms, size: image.size, isOpaque: image.alpha == .opaque, original: image.info.original,
             limits: limits)
         let result = try program.run(image)
         return result.animation == nil ? result : result.with(animation: nil)

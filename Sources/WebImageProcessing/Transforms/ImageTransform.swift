@@ -64,6 +64,9 @@ protocol GeometryOperation: PlannedOperation {
     /// Whether it looks at pixels, or changes them: then it is none after all, in this instance.
     var needsPixels: Bool { get }
 
+    /// Where it looks at pixels: the size that a whole drawing is made in for that. Default nil: its natural size.
+    func drawnSize(of source: PixelSize) -> PixelSize?
+
     /// - Throws: `transformFailed` where it cannot be done to a picture of that size.
     func fold(into fold: inout GeometryFold) throws(WebImageError)
 }
@@ -71,6 +74,7 @@ protocol GeometryOperation: PlannedOperation {
 extension GeometryOperation {
     var scales: Bool { false }
     var needsPixels: Bool { false }
+    func drawnSize(of source: PixelSize) -> PixelSize? { nil }
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) { try builder.geometry(self) }
 }

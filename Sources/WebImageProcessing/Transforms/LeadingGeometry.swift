@@ -4,6 +4,8 @@ package import WebImageCore
 /// alone, not on the picture.
 package struct LeadingGeometry: Sendable {
     private var operations: [any GeometryOperation] = []
+    /// What comes behind them and looks at pixels; nil where nothing does, or they scale already.
+    private var looking: (any GeometryOperation)?
     private let size: TargetSize?
 
     /// - Parameters:
@@ -13,9 +15,12 @@ package struct LeadingGeometry: Sendable {
         self.size = size
         var isScaled = size != nil
         for transformer in transformers {
-            guard let operation = (transformer as? ImageTransform)?.operation as? any GeometryOperation,
-                !operation.needsPixels, !(isScaled && operation.scales)
-            else { break }
+            guard let operation = (transformer as? ImageTransform)?.operation as? any GeometryOperation else { break }
+            if operation.needsPixels {
+                looking = isScaled ? nil : operation
+                break
+            }
+            if isScaled, operation.scales { break }
             if operation.scales { isScaled = true }
             operations.append(operation)
         }
@@ -37,7 +42,8 @@ package struct LeadingGeometry: Sendable {
         var size = size
         if isVector { size?.upscale = true }
         let first = ResizePlan(stored: stored, orientation: orientation, target: size)
-        if operations.isEmpty || stored.isEmpty { return first }
+        let looking = isVector ? looking : nil
+        if operations.isEmpty && looking == nil || stored.isEmpty { return first }
         var fold = GeometryFold(
             source: orientation.displaySize(of: stored), orientation: orientation, isVector: isVector)
         if size != nil {
@@ -45,6 +51,7 @@ package struct LeadingGeometry: Sendable {
             fold.scale(part, to: first.outputDisplay, filter: .lanczos3)
         }
         for operation in operations { try operation.fold(into: &fold) }
+        if let drawn = looking?.drawnSize(of: fold.size) { fold.scale(nil, to: drawn, filter: .lanczos3) }
         return ResizePlan(stored: stored, orientation: orientation, fold: fold)
     }
 }

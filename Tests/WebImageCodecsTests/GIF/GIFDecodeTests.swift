@@ -45,7 +45,7 @@ import WebImageTesting
         _ = try bytes[(end - 1)..<end].withUnsafeBytes { (bytes) throws(WebImageError) in try decoder.push(bytes) }
         let header = try #require(decoder.header)
         #expect(header.size == PixelSize(width: 4, height: 4) && header.loopCount == 4 && header.frameCount == nil)
-        #expect(!header.hasAlpha && !header.isProgressive)
+        #expect(!header.hasAlpha && !header.isProgressive && header.paletteBits == 2)
     }
 
     @Test func framesAreCountedToTheTrailer() {

@@ -11,7 +11,7 @@ import WebImageTesting
     @Test func everyPropertyIsWritten() throws {
         func count(_ value: Any) -> Int { Mirror(reflecting: value).children.count }
         let size = PixelSize(width: 1, height: 2)
-        #expect(count(ImageHeader(format: .png, size: size)) == 17)
+        #expect(count(ImageHeader(format: .png, size: size)) == 18)
         // Behind one optional reference.
         let metadata = Mirror(reflecting: ImageMetadata(exif: [1])).children.map(\.value)
         #expect(
@@ -49,6 +49,7 @@ import WebImageTesting
         header.orientation = .left
         header.hasAlpha = true
         header.bitDepth = 10
+        header.paletteBits = 4
         header.isProgressive = true
         header.iccProfile = [1, 2, 3]
         header.colorDescription = ColorDescription(primaries: 9, transfer: 16, matrix: 9, isFullRange: false)

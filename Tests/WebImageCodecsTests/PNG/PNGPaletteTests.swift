@@ -44,6 +44,13 @@ import WebImageTesting
         }
     }
 
+    @Test(arguments: [(2, 1), (4, 2), (16, 4), (256, 8)])
+    func aHeaderTellsOfThePalette(_ colors: (count: Int, bits: Int)) throws {
+        let bytes = try encode(try picture(colors.count)) { $0.paletteColors = 256 }
+        #expect(try decode(bytes).info.header?.paletteBits == colors.bits)
+        #expect(try decode(try encode(try picture(4)) { _ in }).info.header?.paletteBits == nil)
+    }
+
     @Test func moreColoursThanAllowedStayWhereNothingMayBeLost() throws {
         let image = try picture(200)
         let bytes = try encode(image) {

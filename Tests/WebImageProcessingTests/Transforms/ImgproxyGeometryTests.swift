@@ -47,6 +47,18 @@ import WebImageProcessing
         if let dpr = test.dpr { #expect(layout.dpr == dpr) }
     }
 
+    /// A drawing is enlarged without being asked to, and bounded by pixels in place of sides.
+    @Test(arguments: [
+        ("400x400", 400, 200), ("50x50:dpr=2", 100, 50), ("300x300:extend:dpr=2", 600, 600), ("mdp=5000", 100, 50),
+        ("400x:mdp=20000", 200, 100), ("400x:enlarge:mdp=20000", 400, 200), ("c=0.5,0.5:mdp=5000", 50, 25),
+        ("100x:mdp=5000", 100, 50), ("z=2:mdp=5000", 100, 50),
+    ])
+    func aDrawingHasSizesOfItsOwn(spec: String, width: Int, height: Int) throws {
+        let geometry = try #require(try ImageTransform.imgproxyGeometry(of: "imgproxy:" + spec))
+        #expect(geometry.layout(for: PixelSize(200, 100), isVector: true).output == PixelSize(width, height))
+        #expect(try ImageTransform.parse("imgproxy:" + spec) == [.imgproxy(geometry)])
+    }
+
     /// The whole way: the transforms make the size that the arithmetic says.
     @Test(arguments: cases) func picturesComeInThoseSizes(_ test: Case) throws {
         let image = Image(

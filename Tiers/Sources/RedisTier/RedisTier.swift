@@ -79,6 +79,8 @@ public final class RedisTier: BytesTier {
         seal = try EntrySeal(secret: configuration.secret)
         configuration.redis.deadline = TimeAmount(configuration.deadline)
         configuration.redis.limits.string = max(configuration.longestBody.bytes, 1 << 20) + (1 << 20)
+        configuration.redis.limits.frame = max(
+            configuration.redis.limits.frame, configuration.redis.limits.string + (1 << 20))
         self.configuration = configuration
         do throws(RedisError) {
             store = try RedisStore(

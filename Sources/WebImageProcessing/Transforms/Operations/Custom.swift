@@ -30,8 +30,17 @@ public struct PixelStretch {
         }
         nonmutating set {
             precondition(index >= 0 && index < count, "a pixel outside of its stretch")
-            for plane in 0..<4 { PixelRun.plane(plane, of: run)[index] = newValue[plane] }
+            let color = newValue.finite
+            for plane in 0..<4 { PixelRun.plane(plane, of: run)[index] = color[plane] }
         }
+    }
+}
+
+extension SIMD4<Float> {
+    /// With nothing where a closure has divided by nothing, and within what can be calculated with.
+    fileprivate var finite: SIMD4 {
+        replacing(with: 0, where: self .!= self).clamped(
+            lowerBound: SIMD4(repeating: -1e6), upperBound: SIMD4(repeating: 1e6))
     }
 }
 
@@ -113,7 +122,7 @@ struct CustomPixels: PlannedOperation, PointOperation {
     /// Nobody knows.
     let takesLong = true
 
-    var text: String { TransformText("custom-pixels").add(fileNamed: id).text }
+    var text: String { TransformText("custom-pixels").add(fileNamed: id).add("translucent", if: !keepsOpaque).text }
 
     func compile(into builder: inout ProgramBuilder) { builder.point(self, isOpaque: keepsOpaque ? nil : false) }
 
@@ -174,7 +183,7 @@ final class NeighborStage: ResampleStage {
             pixels.y = row
             for x in 0..<size.width {
                 pixels.x = x
-                target[x] = operation.make(pixels)
+                target[x] = operation.make(pixels).finite
             }
         }
     }

@@ -17,6 +17,8 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
     static let usage = "imgproxy:WxH[:fit|fill|fill-down|force|auto][:g=ce,X,Y][:c=W,H]..."
 
     let geometry: ImgproxyGeometry
+    /// Whether the picture is what is left of a drawing: imgproxy enlarges it like one.
+    private var isOfDrawing = false
 
     init(geometry: ImgproxyGeometry) { self.geometry = geometry }
 
@@ -31,25 +33,51 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
 
     func fold(into fold: inout GeometryFold) throws(WebImageError) {
         for turn in try turns() { turn.fold(into: &fold) }
-        let layout = geometry.layout(for: fold.size, isVector: fold.isVector)
+        let layout = geometry.layout(for: fold.size, isVector: fold.isVector || isOfDrawing)
         // imgproxy crops before it turns: numbers are rounded there.
         let part = ImgproxyGeometry.position(
-            of: layout.crop, in: fold.size, geometry.cropPlace, dpr: 1, isReversed: fold.isReversed)
-        fold.crop(x: part.x, y: part.y, to: layout.crop)
-        fold.scale(nil, to: layout.scaled, filter: .libvips)
+            of: layout.crop, in: layout.source, geometry.cropPlace, dpr: 1, isReversed: fold.isReversed)
+        if layout.source == fold.size {
+            fold.crop(x: part.x, y: part.y, to: layout.crop)
+            fold.scale(nil, to: layout.scaled, filter: .libvips)
+        } else {
+            let (across, down) = (
+                Double(fold.size.width) / Double(layout.source.width),
+                Double(fold.size.height) / Double(layout.source.height)
+            )
+            let drawn = PixelRect(
+                x: Double(part.x) * across, y: Double(part.y) * down, width: Double(layout.crop.width) * across,
+                height: Double(layout.crop.height) * down)
+            fold.scale(drawn, to: layout.scaled, filter: .libvips)
+        }
         let kept = ImgproxyGeometry.position(of: layout.kept, in: layout.scaled, geometry.gravity, dpr: layout.dpr)
         fold.crop(x: kept.x, y: kept.y, to: layout.kept)
     }
 
+    func drawnSize(of source: PixelSize) -> PixelSize? {
+        guard needsPixels, geometry.cropWidth == 0, geometry.cropHeight == 0 else { return nil }
+        return turned(geometry.layout(for: turned(source), isVector: true).scaled)
+    }
+
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
-        let turned = geometry.rotation % 2 == 0 ? builder.size : builder.size.transposed
-        builder.imgproxySource = turned
-        guard needsPixels else { return try builder.geometry(self) }
+        let natural = builder.original.flatMap { $0.isVector ? $0.size : nil }
+        guard needsPixels else {
+            builder.imgproxySource = turned(builder.size)
+            var operation = self
+            operation.isOfDrawing = natural != nil
+            return try builder.geometry(operation)
+        }
+        let isDrawn = natural.map { drawnSize(of: $0) == builder.size } ?? false
+        let source = turned(isDrawn ? natural ?? builder.size : builder.size)
+        builder.imgproxySource = source
         for turn in try turns() { try builder.geometry(turn) }
-        let layout = geometry.layout(for: turned)
-        try crop(to: layout.crop, geometry.cropPlace, dpr: 1, &builder)
-        try builder.geometry(
-            Resize(target: TargetSize(layout.scaled, fit: .fill, upscale: true), gravity: .center, filter: .libvips))
+        let layout = geometry.layout(for: source, isVector: natural != nil)
+        if !isDrawn {
+            try crop(to: layout.crop, geometry.cropPlace, dpr: 1, &builder)
+            try builder.geometry(
+                Resize(target: TargetSize(layout.scaled, fit: .fill, upscale: true), gravity: .center, filter: .libvips)
+            )
+        }
         try crop(to: layout.kept, geometry.gravity, dpr: layout.dpr, &builder)
     }
 
@@ -65,6 +93,8 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
                 part: PixelRect(
                     x: Double(start.x), y: Double(start.y), width: Double(size.width), height: Double(size.height))))
     }
+
+    private func turned(_ size: PixelSize) -> PixelSize { geometry.rotation % 2 == 0 ? size : size.transposed }
 
     private func turns() throws(WebImageError) -> [any TurningOperation] {
         try geometry.check()
@@ -91,12 +121,9 @@ struct ImgproxyCanvas: WrittenOperation, PlannedOperation {
 
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
         try geometry.check()
-        // The scaling may have been a part of decoding: then the source is what the file had.
-        let original = builder.original.map { geometry.rotation % 2 == 0 ? $0 : $0.transposed }
-        guard let source = builder.imgproxySource ?? original else {
+        guard let layout = builder.imgproxyLayout(geometry) else {
             throw .badTransform("imgproxy-canvas needs to know the size of the picture before it was scaled")
         }
-        let layout = geometry.layout(for: source)
         let picture = builder.size
         let canvas = PixelSize(
             width: max(layout.canvas.width, picture.width), height: max(layout.canvas.height, picture.height))
@@ -104,6 +131,16 @@ struct ImgproxyCanvas: WrittenOperation, PlannedOperation {
         let start = ImgproxyGeometry.position(of: picture, in: canvas, place, dpr: layout.dpr)
         try builder.canvas(canvas, x: start.x, y: start.y, color: .clear)
         try Pad(lengths: layout.padding, color: .clear).compile(into: &builder)
+    }
+}
+
+extension ProgramBuilder {
+    /// What a geometry makes of the picture before it was scaled; nil where nobody knows its size.
+    func imgproxyLayout(_ geometry: ImgproxyGeometry) -> ImgproxyGeometry.Layout? {
+        // The scaling may have been a part of decoding: then the source is what the file had.
+        let whole = original.map { geometry.rotation % 2 == 0 ? $0.size : $0.size.transposed }
+        guard let source = imgproxySource ?? whole else { return nil }
+        return geometry.layout(for: source, isVector: original?.isVector ?? false)
     }
 }
 
@@ -125,7 +162,7 @@ extension ImgproxyGeometry {
     func check() throws(WebImageError) {
         let lengths = [width, height, minWidth, minHeight, maxResultDimension] + padding.all
         let factors = [zoomX, zoomY, dpr]
-        guard lengths.allSatisfy({ Self.sides.contains($0) }),
+        guard lengths.allSatisfy({ Self.sides.contains($0) }), maxDrawnPixels >= 0,
             factors.allSatisfy({ $0.isFinite && $0 > 0 && $0 <= 1e4 }),
             [cropWidth, cropHeight].allSatisfy({ $0.isFinite && $0 >= 0 })
         else { throw .badTransform("imgproxy: a size, a factor or a crop is out of range") }
@@ -162,6 +199,7 @@ extension ImgproxyGeometry {
                 top: Int(numbers[0]), right: Int(numbers[1]), bottom: Int(numbers[2]), left: Int(numbers[3]))
         }
         maxResultDimension = try arguments.named("mrd")?.whole(in: Self.sides, "a longest side") ?? 0
+        maxDrawnPixels = try arguments.named("mdp")?.whole(in: 0...1_000_000_000_000, "a number of pixels") ?? 0
         if let angle = arguments.named("rot") {
             rotation = try angle.whole(in: -3600...3600, "a rotation") / 90
             guard Int(angle.value) == rotation * 90 else { throw angle.fails("a rotation is a multiple of 90") }
@@ -189,7 +227,8 @@ extension ImgproxyGeometry {
         text = text.add("exarg=" + extendAspectRatioGravity.text, if: extendAspectRatioGravity != Place())
         text = text.add(
             "pd=" + padding.all.map(String.init).joined(separator: ","), if: padding != EdgeLengths())
-        text = text.add("mrd", Double(maxResultDimension), unless: 0).add("rot", Double(rotation * 90), unless: 0)
+        text = text.add("mrd", Double(maxResultDimension), unless: 0).add("mdp", Double(maxDrawnPixels), unless: 0)
+            .add("rot", Double(rotation * 90), unless: 0)
         let flip = (flipsHorizontally ? "x" : "") + (flipsVertically ? "y" : "")
         return text.add("fl=" + flip, if: !flip.isEmpty).text
     }

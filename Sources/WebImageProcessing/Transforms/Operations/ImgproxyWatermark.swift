@@ -40,8 +40,7 @@ struct ImgproxyWatermark: PlannedOperation {
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
         try geometry.check()
         let opacity = try checked(opacity, in: 0...1, "a watermark's opacity")
-        let original = builder.original.map { geometry.rotation % 2 == 0 ? $0 : $0.transposed }
-        let dpr = (builder.imgproxySource ?? original).map { geometry.layout(for: $0).dpr } ?? geometry.dpr
+        let dpr = builder.imgproxyLayout(geometry)?.dpr ?? geometry.dpr
         var mark = try mark.upright()
         if scale > 0 {
             func side(_ side: Int) -> Int { max(ImgproxyGeometry.even(Double(side) * min(scale, 100)), 1) }

@@ -72,6 +72,10 @@ struct Resize: WrittenOperation, GeometryOperation {
         fold.crop(x: place.x, y: place.y, to: plan.outputStored)
     }
 
+    func drawnSize(of source: PixelSize) -> PixelSize? {
+        plan(for: GeometryFold(source: source, isVector: true)).whole
+    }
+
     func compile(into builder: inout ProgramBuilder) throws(WebImageError) {
         guard needsPixels else { return try builder.geometry(self) }
         let (plan, whole) = plan(for: GeometryFold(source: builder.size))
@@ -100,6 +104,6 @@ struct Resize: WrittenOperation, GeometryOperation {
     }
 
     private static func side(_ side: Int, _ output: Int, _ part: Double) -> Int {
-        Int((Double(side) * Double(output) / part).rounded())
+        Int(min((Double(side) * Double(output) / part).rounded(), 0x1p40))
     }
 }

@@ -66,7 +66,7 @@ struct Watermark: WrittenOperation, PlannedOperation {
             mark = try mark.resized(plan)
         }
         let limit = TransformArguments.longestSide
-        guard abs(x) <= limit, abs(y) <= limit else {
+        guard x.magnitude <= limit, y.magnitude <= limit else {
             throw .badTransform("a watermark is moved by at most \(limit) pixels")
         }
         let place = tiles ? (x: 0, y: 0) : place(of: mark.size, in: size)

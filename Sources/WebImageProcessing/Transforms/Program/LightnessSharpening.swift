@@ -90,7 +90,7 @@ private struct FloatTable: Sendable {
 
     /// What lies outside of 0 to 1 is taken for the nearest.
     subscript(_ place: Float) -> Float {
-        let scaled = min(max(place, 0), 1) * Float(Self.steps)
+        let scaled = Float.minimum(Float.maximum(place, 0), 1) * Float(Self.steps)
         let index = Int(scaled)
         return values.withUnsafeBufferPointer { values in
             values[index] + (values[index + 1] - values[index]) * (scaled - Float(index))

@@ -8,8 +8,8 @@ struct ProgramBuilder {
     private(set) var isOpaque: Bool
     /// What comes out and what lies between may not be larger.
     let limits: DecodeLimits
-    /// The size that the picture's file says, as it is shown; nil for a picture that was drawn.
-    let original: PixelSize?
+    /// What the picture's file says; nil for a picture that was drawn.
+    let original: OriginalPicture?
     /// The size before imgproxy's scaling, where that is in this chain.
     var imgproxySource: PixelSize?
     private var parts: [TransformProgram.Part] = []
@@ -21,7 +21,7 @@ struct ProgramBuilder {
     /// The part of it that counts.
     private var view: PixelRect
 
-    init(size: PixelSize, isOpaque: Bool, original: PixelSize?, limits: DecodeLimits) {
+    init(size: PixelSize, isOpaque: Bool, original: OriginalPicture?, limits: DecodeLimits) {
         self.original = original
         self.size = size
         self.isOpaque = isOpaque

@@ -52,12 +52,12 @@ package struct TransformProgram: Sendable {
     /// - Parameters:
     ///   - size: of the pictures, as they are shown.
     ///   - isOpaque: whether all their pixels are.
-    ///   - original: the size that the pictures' file says, as they are shown; nil where there is none.
+    ///   - original: what the pictures' file says; nil where there is none.
     ///   - limits: what the result, and what lies between, may take.
     /// - Throws: `limitExceeded` for a result or something between that is too large, `transformFailed` for a transform that
     ///   cannot be done to a picture of this size.
     package init(
-        _ transforms: [ImageTransform], size: PixelSize, isOpaque: Bool, original: PixelSize? = nil,
+        _ transforms: [ImageTransform], size: PixelSize, isOpaque: Bool, original: OriginalPicture? = nil,
         limits: DecodeLimits = .default
     ) throws(WebImageError) {
         var builder = ProgramBuilder(size: size, isOpaque: isOpaque, original: original, limits: limits)
@@ -125,7 +125,7 @@ package struct TransformProgram: Sendable {
                 cutsDone += 1
             case .rest(let rest):
                 let program = try TransformProgram(
-                    rest, size: image.size, isOpaque: image.alpha == .opaque, original: image.info.originalDisplaySize,
+                    rest, size: image.size, isOpaque: image.alpha == .opaque, original: image.info.original,
                     limits: limits)
                 image = try program.run(image, helpers, frames, &cutsDone)
             }
@@ -139,11 +139,6 @@ package struct TransformProgram: Sendable {
         if case .whole(let next) = parts[index + 1], !next.takesDeepPixels { return layout }
         return .rgba16
     }
-}
-
-extension Image.Info {
-    /// The size that the file says, as the picture is shown.
-    package var originalDisplaySize: PixelSize? { header.map { $0.orientation.displaySize(of: $0.size) } }
 }
 
 extension Image {
