@@ -162,7 +162,7 @@ extension ImageManager {
         if let metrics = reading.bytes.download?.metrics { response.timings.add(metrics) }
         if reading.request.options.includesData { response.data = try await data(of: reading) }
         if reading.request.options.caching.waitsForStore {
-            await loader.originals.finish()
+            try await loader.originals.finish()
             response.take(reading.keeper.outcome)
         }
         response.timings.total = loader.clock.now - begin

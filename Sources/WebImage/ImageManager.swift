@@ -253,9 +253,10 @@ public final class ImageManager: Sendable {
     /// How many pictures are being loaded or waited for.
     public var runningLoads: Int { loader.runningLoads }
 
-    /// Returns when every original that was answered so far is in the disk cache and in the further tiers, or was given up.
+    /// Returns when every original that was answered so far is in the disk cache and in the further tiers, or was given up; at once in
+    /// a task that is cancelled.
     public func finishStores() async {
-        await loader.originals.finish()
+        try? await loader.originals.finish()
         await ownCache.finishTiers()
     }
 

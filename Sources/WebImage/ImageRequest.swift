@@ -102,7 +102,8 @@ extension ImageRequest {
         /// manager says (``ImageManager/Configuration/timeout``), which is no limit unless it is set there.
         public var timeout: Duration?
         /// Other URLs of the same picture, which are asked in this order when the one before has failed. What they bring is
-        /// cached under their own names. Default none.
+        /// cached under their own names. Those of another origin get neither ``/WebImageDownload/DownloadConfiguration/secretHeaders``
+        /// nor credentials or a client certificate. Default none.
         public var alternatives: [String] = []
         /// For how long a network that cannot be reached (no name, no connection) is waited for: the load is tried again
         /// after one second, then after twice as long each time, at most 30 seconds. Default nil: not at all.

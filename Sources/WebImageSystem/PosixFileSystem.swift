@@ -222,13 +222,18 @@ extension FilePath {
 }
 
 extension FileStatus {
+    /// Two hundred years before and behind 1970.
+    private static let mostSeconds: Int64 = 6_311_390_400
+
     fileprivate init(_ status: wi_status) {
         let kind = status.mode & UInt32(S_IFMT)
+        // Some file systems hold years that have too many nanoseconds.
+        let seconds = min(max(status.modified, -Self.mostSeconds), Self.mostSeconds)
         self.init(
             size: status.size, allocated: status.blocks * 512, isDirectory: kind == UInt32(S_IFDIR),
             isRegularFile: kind == UInt32(S_IFREG), inode: status.inode, modified: status.modified,
             accessed: status.accessed,
-            modifiedNanoseconds: status.modified * 1_000_000_000 + status.modified_nanoseconds,
+            modifiedNanoseconds: seconds * 1_000_000_000 + status.modified_nanoseconds,
             isLink: kind == UInt32(S_IFLNK), owner: status.owner, permissions: status.mode & 0o7777)
     }
 }

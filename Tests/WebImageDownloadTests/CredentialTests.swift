@@ -43,6 +43,38 @@ import WebImageTesting
         #expect(rig.server.requests("/a").filter { $0.header("authorization") == nil }.count == 3)
     }
 
+    /// What was taken once is sent on the whole way, and its provider is not told that it was refused.
+    @Test(arguments: [CredentialPersistence.session, .none], ["redirect", "busy", "break"])
+    func whatWasTakenGoesOn(_ persistence: CredentialPersistence, _ trouble: String) async throws {
+        let rig = try Rig.retrying()
+        rig.downloader.configuration.credentialPersistence = persistence
+        let (picture, tries) = (picture, Counter())
+        rig.server.serve("/a") { request in
+            guard request.header("authorization") == Self.adaBasic else {
+                return .status(401, headers: [("WWW-Authenticate", "Basic")])
+            }
+            tries.increment()
+            if tries.value > 1 { return picture }
+            switch trouble {
+            case "redirect": return .redirect(to: "/b")
+            case "busy": return .status(503)
+            default: return picture.with(.cut(at: .byte(1)))
+            }
+        }
+        lock(rig, "/b", "Basic", opensFor: Self.adaBasic)
+        let rejected = Guarded<[Bool]>([])
+        let ada = ada
+        let provider = CredentialProvider(name: "once") { question in
+            rejected.withLock { $0.append(question.rejected != nil) }
+            return question.rejected == nil ? .password(ada) : nil
+        }
+        let download = download(rig, "/a") { $0.credentialProvider = provider }
+        if trouble != "redirect" { await rig.passRest() }
+        let (bytes, end) = await rig.fetch(download)
+        #expect(bytes == [1, 2, 3] && end == "complete")
+        #expect(rejected.withLock { $0 } == [false])
+    }
+
     @Test func theProviderIsAskedOnceForAllThatWait() async throws {
         let rig = try Rig()
         for path in 0..<5 { lock(rig, "/\(path)", "Basic", opensFor: Self.adaBasic) }

@@ -145,6 +145,21 @@ import WebImageTesting
         #expect(await rig.fetch("/a") == ([], "protocolError"))
     }
 
+    /// A part need not say again of what type the whole is.
+    @Test func aPartWithoutATypeGoesOn() async throws {
+        let rig = try Rig.retrying()
+        rig.downloader.configuration.acceptableContentTypes = ["image/*"]
+        var part = OriginResponse(
+            status: 206, headers: [("Content-Range", "bytes 7000-19999/20000"), ("ETag", "\"v1\"")],
+            body: Array(body[7000...]))
+        part.servesRanges = false
+        rig.server.serve("/a", tagged().with(.cut(at: .byte(7000))), part)
+        let download = rig.download("/a")
+        await rig.passRest()
+        #expect(await rig.fetch(download) == (body, "complete"))
+        #expect(download.metrics?.resumedBytes == 7000)
+    }
+
     /// As some servers answer everything.
     @Test(arguments: ["bytes 0-9/10", "bytes 0-9/*"]) func aPartThatIsTheWholeIsTaken(_ range: String) async throws {
         let rig = try Rig.retrying()

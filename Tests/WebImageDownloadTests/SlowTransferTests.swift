@@ -100,7 +100,9 @@ import WebImageTesting
         transport.answerAll { _ in FakeAnswer.bytes([1]).held(by: gate) }
         let downloads = (0..<10).map { download(downloader, "http://h.test/\($0)") }
         #expect(downloads.map { $0.log.end?.name } == Array(repeating: nil, count: 9) + ["queueFull"])
-        // What can be shared needs no place of its own.
+        // Nor is there a place needed by what has a slot at once, or can be shared.
+        let idle = download(downloader, "http://idle.test/")
+        #expect(idle.log.end == nil)
         #expect(download(downloader, "http://h.test/8").log.end == nil)
         gate.open()
         #expect(downloads[..<9].allSatisfy { $0.log.end?.name == "complete" })

@@ -1,9 +1,28 @@
 import Testing
 import WebImageCore
-import WebImageProcessing
 import WebImageTesting
 
+@testable import WebImageProcessing
+
 @Suite struct ResizePlanTests {
+    /// A plan for another size of the same picture stays within that, however its sides divide.
+    @Test func aPlanForASmallerSizeStaysWithinIt() {
+        for side in 2...200 {
+            let whole = PixelSize(width: side, height: side)
+            let kept = PixelSize(width: max(side * 4 / 5, 1), height: max(side * 4 / 5, 1))
+            var fold = GeometryFold(source: whole)
+            fold.crop(x: side - kept.width, y: side - kept.height, to: kept)
+            fold.scale(nil, to: PixelSize(width: max(side / 5, 1), height: max(side / 5, 1)), filter: .lanczos3)
+            let plan = ResizePlan(stored: whole, orientation: .up, fold: fold)
+            for smaller in 1...side {
+                let other = ResizePlan(plan, from: PixelSize(width: smaller, height: smaller))
+                for part in [other.crop, other.bounds ?? other.crop] {
+                    #expect(part.x + part.width <= Double(smaller) && part.y + part.height <= Double(smaller))
+                }
+            }
+        }
+    }
+
     struct Row: CustomTestStringConvertible, Sendable {
         var stored: PixelSize
         var target: TargetSize

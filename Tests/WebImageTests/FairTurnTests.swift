@@ -157,7 +157,7 @@ import WebImageTesting
         network.open()
         _ = try await ledger.finished().get()
         let loader = try #require(token?.loader)
-        await loader.originals.finish()
+        try await loader.originals.finish()
         let stored = try await loader.caches.own.diskCache?.read(ImageRequest(url).originalKey)
         #expect(stored?.body == [1, 2, 3])
     }

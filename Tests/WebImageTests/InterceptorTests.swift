@@ -323,6 +323,38 @@ import WebImageTesting
         #expect(error?.code == .badStatus)
     }
 
+    /// What says who asks goes to the origin that was asked for, and to no other one.
+    @Test func anotherOriginIsNotToldWhoAsks() async throws {
+        let bench = TestBench()
+        let mirror = "http://pictures.test/mirror.jpg"
+        for failing in [url, mirror] { bench.transport.answer(failing, .status(404)) }
+        bench.answer(other, with: try Fixture.jpeg(4, 3))
+        var request = ImageRequest(url)
+        request.alternatives = [mirror, other]
+        request.http.headers[.authorization] = "Bearer secret"
+        request.caching.key = "mine"
+        _ = try await bench.manager.image(for: request)
+        func sent(_ url: String, _ name: HTTPField.Name) -> String? {
+            bench.transport.requests.last { $0.url == url }?.headers[name]
+        }
+        #expect([url, mirror, other].map { sent($0, .authorization) } == ["Bearer secret", "Bearer secret", nil])
+        #expect(bench.manager.cachedImage(for: ImageRequest(other)) != nil)
+    }
+
+    /// Also those that have come to no job yet.
+    @Test func shuttingDownEndsWhoWaitsForTheNetwork() async throws {
+        let clock = ManualClock()
+        let bench = TestBench(clock: clock)
+        bench.transport.answer(url, .failure(WebImageError(.connectionRefused, "nobody is there")))
+        var request = ImageRequest(url)
+        request.waitsForNetwork = .seconds(1000)
+        let task = Task { [request] in try await bench.manager.image(for: request) }
+        #expect(await eventually { clock.waitingCount == 1 })
+        bench.manager.shutDown()
+        let result = await task.result
+        #expect(throws: WebImageError.self) { try result.get() }
+    }
+
     @Test func aFallbackStandsForWhatFailsAndSaysWhy() async throws {
         let bench = TestBench()
         bench.transport.answer(url, .status(404))

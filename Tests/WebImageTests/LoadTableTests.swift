@@ -21,7 +21,7 @@ import WebImageTesting
             return #expect(Bool(false), "it is made of the picture")
         }
         token.delivery = .nobody
-        let (ended, bytesJobs) = table.shutDown()
+        let (ended, bytesJobs, _) = table.shutDown()
         #expect(ended.map { ObjectIdentifier($0.token) } == [ObjectIdentifier(token)] && bytesJobs.isEmpty)
         #expect(table.pixelJobs.isEmpty)
     }
@@ -99,7 +99,7 @@ import WebImageTesting
             for token in left { #expect(table.leave(token) == nil) }
             left = []
         }
-        let (ended, _) = table.shutDown()
+        let (ended, _, _) = table.shutDown()
         #expect(ended.count == waiting.count && table.pixelJobs.isEmpty && table.bytesJobs.isEmpty)
         let request = ImageRequest("http://table.test/0")
         let token = LoadToken(loader: loader, request: request, isWatching: false)

@@ -1,6 +1,7 @@
 import Testing
-import WebImage
 import WebImageTesting
+
+@testable import WebImage
 
 /// What a load that waits for the disk is told of it.
 @Suite struct StoreErrorTests {
@@ -20,6 +21,18 @@ import WebImageTesting
     @Test func whatWasStoredSaysHowLongItTook() async throws {
         let response = try await load(FaultyFileSystem())
         #expect(response.timings.store != nil && response.storeError == nil)
+    }
+
+    /// A load that failed has nothing to store, and waits for no store of others.
+    @Test func whatFailedIsToldAtOnce() async throws {
+        let bench = TestBench()
+        bench.transport.answer(url, .status(404))
+        let announced = bench.manager.loader.originals.announce()
+        var request = ImageRequest(url)
+        request.caching.waitsForStore = true
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        #expect(error?.status == 404)
+        announced.withdraw()
     }
 
     @Test(arguments: [(Int32(28), WebImageError.Code.noSpace), (30, .readOnly), (5, .cacheIO)])

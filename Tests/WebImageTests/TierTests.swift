@@ -167,6 +167,21 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 2)
     }
 
+    /// Some servers write a tag as a weak one with the body, and as a strong one without: the body is not got again.
+    @Test(arguments: [("W/\"1\"", "\"1\""), ("\"1\"", "W/\"1\"")])
+    func aTagInAnotherFormRenewsTheEntry(_ first: String, _ second: String) async throws {
+        let bench = makeBench()
+        try await fill(bench, fields: [.eTag: first, .cacheControl: "max-age=60"])
+        bench.transport.answer(url, .status(304, headers: [.eTag: second, .cacheControl: "max-age=60"]))
+        for round in 1...2 {
+            clock.advance(by: .seconds(100))
+            #expect(try await source(bench, .protocol) == .disk)
+            await bench.manager.finishStores()
+            #expect(bench.transport.hits(url) == 1 + round)
+        }
+        #expect(tier.entries[key]?.metadata.value(of: "etag") == first)
+    }
+
     @Test func whatTheOriginNoLongerHasGoesFromEveryTier() async throws {
         let bench = makeBench()
         try await fill(bench)

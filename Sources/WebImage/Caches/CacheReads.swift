@@ -246,13 +246,17 @@ extension DiskCache {
 
 extension MemoryCache {
     /// Keeps a picture, and counts the frames that its animation keeps as they come and go.
-    func keep(_ image: Image, for key: CacheKey, lifetime: Duration?, variant: ImageVariant? = nil) {
-        store(image, for: key, lifetime: lifetime, variant: variant)
-        guard let animation = image.animation else { return }
+    ///
+    /// - Returns: false when there is no room for it.
+    @discardableResult
+    func keep(_ image: Image, for key: CacheKey, lifetime: Duration?, variant: ImageVariant? = nil) -> Bool {
+        guard store(image, for: key, lifetime: lifetime, variant: variant) else { return false }
+        guard let animation = image.animation else { return true }
         animation.onKeptBytesChange { [weak self, weak storage = image.storage] in
             guard let self, let storage else { return }
             updateCost(of: Image(storage), for: key)
         }
         updateCost(of: image, for: key)
+        return true
     }
 }

@@ -12,13 +12,14 @@ extension ImageCache {
     ) async throws(WebImageError) -> Bool {
         guard !image.info.isPartial else { return false }
         let goesToDisk = layers.contains(.disk) && diskCache != nil
-        let number = pending.withLock { pending in
+        let (number, isInMemory) = pending.withLock { pending in
             reads?.forget(request.originalKey)
-            if layers.contains(.memory) { keep(image, request, options) }
-            return goesToDisk ? pending.begin(request.diskKey) : 0
+            let isInMemory = !layers.contains(.memory) || keep(image, request, options)
+            return (goesToDisk ? pending.begin(request.diskKey) : 0, isInMemory)
         }
-        guard goesToDisk else { return layers == .memory }
-        return try await write(image, data, for: request, options, as: number)
+        guard goesToDisk else { return layers == .memory && isInMemory }
+        let isOnDisk = try await write(image, data, for: request, options, as: number)
+        return isOnDisk && isInMemory
     }
 
     /// Begins to store a picture that a load has made, on disk.
@@ -59,11 +60,12 @@ extension ImageCache {
         return try await stage(data, as: number, key, metadata)
     }
 
-    private func keep(_ image: Image, _ request: ImageRequest, _ options: CacheStoreOptions) {
+    /// - Returns: false when there is no room for it.
+    private func keep(_ image: Image, _ request: ImageRequest, _ options: CacheStoreOptions) -> Bool {
         let lifetime = options.metadata.expiresAt.map { end -> Duration in
             .seconds(max(end.subtractingReportingOverflow(decoding.clock.wallTime).partialValue, 0))
         }
-        memoryCache.keep(image, for: request.variantKey, lifetime: lifetime)
+        return memoryCache.keep(image, for: request.variantKey, lifetime: lifetime)
     }
 
     /// What goes to disk; nil: nothing.

@@ -155,10 +155,13 @@ public final class ImageCache: ImageCaching {
         Usage(memoryCount: memoryCache.count, memoryCost: memoryCache.cost, disk: diskCache?.usage)
     }
 
-    /// Returns when the further tiers have made, or given up, every change that was given to them so far.
+    /// Returns when the further tiers have made, or given up, every change that was given to them so far; at once in a task that is
+    /// cancelled.
     func finishTiers() async {
         for tier in furtherTiers {
-            await withCheckedContinuation { continuation in tier.whenIdle { continuation.resume() } }
+            let answer = CancellableAnswer<Void>()
+            tier.whenIdle { answer.give(.success(())) }
+            try? await answer.value()
         }
     }
 

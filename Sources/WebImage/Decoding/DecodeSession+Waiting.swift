@@ -31,9 +31,11 @@ extension DecodeSession {
             reading.log.whenReadable(after: place) { self.resume() }
             return
         }
+        // Read before: once it is told, another thread goes on with this session.
+        let next = pace.previews.next
         let hasResumed = OnceFlag()
         reading.log.whenReadable(after: place) { if hasResumed.raise() { self.resume() } }
-        _ = service.clock.schedule(at: pace.previews.next) { if hasResumed.raise() { self.resume() } }
+        _ = service.clock.schedule(at: next) { if hasResumed.raise() { self.resume() } }
     }
 
     /// Lets others have the memory while there is nothing to decode.
@@ -84,6 +86,8 @@ extension DecodeSession {
         pace.meter.end(at: service.clock.now)
         let (turns, taken) =
             hold.needsVectorTurn ? (service.vectorTurns, LongDecodeTurn.takenForVectors) : (service.longTurns, .taken)
+        // Read before: once it is told, another thread goes on with this session.
+        let patience = plan.recipe.decoding.limits.time
         let answer = OnceFlag()
         let isNow = turns.take(
             1, client.priority, for: client.owner, isWanted: { !self.isAbandoned && !answer.isRaised },
@@ -95,7 +99,7 @@ extension DecodeSession {
                 }
             })
         guard isNow else {
-            giveUp(answer, whenNoneEndsOf: turns)
+            giveUp(answer, whenNoneEndsOf: turns, within: patience)
             return true
         }
         if hold.needsVectorTurn {
@@ -109,11 +113,11 @@ extension DecodeSession {
 
     /// Ends the wait for a turn with an error once those who have the turns have brought nothing to an end for as long as one
     /// of them may take: they are stuck in their libraries, and nobody knows for how long.
-    private func giveUp(_ answer: OnceFlag, whenNoneEndsOf turns: Admission) {
+    private func giveUp(_ answer: OnceFlag, whenNoneEndsOf turns: Admission, within patience: Duration) {
         let given = turns.givenCount
-        _ = service.clock.schedule(at: service.clock.now + plan.recipe.decoding.limits.time) { [weak self] in
+        _ = service.clock.schedule(at: service.clock.now + patience) { [weak self] in
             guard let self, !answer.isRaised else { return }
-            if turns.givenCount != given { return giveUp(answer, whenNoneEndsOf: turns) }
+            if turns.givenCount != given { return giveUp(answer, whenNoneEndsOf: turns, within: patience) }
             guard answer.raise() else { return }
             turns.noteLeft()
             service.executor.run(client.priority) {

@@ -1,14 +1,20 @@
+import HTTPTypes
 import WebImageCore
+import WebImageDownload
 import WebImageSystem
 
 /// A manager's interceptors, in their order, and behind them what a request itself says of loads that fail.
 struct InterceptorChain: Sendable {
     private let interceptors: [any ImageInterceptor]
-    private let clock: any LoadClock
+    private let wayOut: WayOut
 
-    init(_ interceptors: [any ImageInterceptor], clock: any LoadClock) {
+    /// - Parameter secrets: the headers that only the origin gets that was asked for.
+    init(
+        _ interceptors: [any ImageInterceptor], clock: any LoadClock,
+        secrets: @escaping @Sendable () -> Set<HTTPField.Name> = { [] }
+    ) {
         self.interceptors = interceptors
-        self.clock = clock
+        wayOut = WayOut(clock: clock, secrets: secrets)
     }
 
     /// Whether a load goes another way than straight.
@@ -33,7 +39,7 @@ struct InterceptorChain: Sendable {
         _ request: ImageRequest, from index: Int, _ load: InterceptedLoad<Answer>
     ) async throws(WebImageError) -> Answer {
         guard index < interceptors.count else {
-            return request.hasWayOut ? try await WayOut(clock: clock).load(request, load) : try await load(request)
+            return request.hasWayOut ? try await wayOut.load(request, load) : try await load(request)
         }
         let next = InterceptedLoad<Answer>(
             proceed: { request throws(WebImageError) in
@@ -50,10 +56,16 @@ extension ImageRequest {
         !options.alternatives.isEmpty || options.fallback != nil || options.waitsForNetwork != nil
     }
 
-    /// The same picture at another URL.
-    fileprivate func at(_ url: String) -> ImageRequest {
+    /// The same picture at another URL. Another origin gets nothing that says who asks.
+    fileprivate func at(_ url: String, secrets: Set<HTTPField.Name>) -> ImageRequest {
         var options = options
         options.alternatives = []
+        options.caching.key = nil
+        if (try? WebURL(self.url).origin) != (try? WebURL(url).origin) {
+            for name in secrets { options.http.headers[name] = nil }
+            options.http.credentials = nil
+            options.http.tls?.clientCertificate = nil
+        }
         return ImageRequest(.url(url), options)
     }
 }
@@ -64,6 +76,7 @@ private struct WayOut: Sendable {
     private static let waits = (first: Duration.seconds(1), last: Duration.seconds(30))
 
     let clock: any LoadClock
+    let secrets: @Sendable () -> Set<HTTPField.Name>
 
     func load<Answer: Sendable>(
         _ request: ImageRequest, _ load: InterceptedLoad<Answer>
@@ -76,7 +89,7 @@ private struct WayOut: Sendable {
         }
         for url in request.options.alternatives where failure.code != .cancelled {
             do throws(WebImageError) {
-                return try await patiently(request.at(url), load)
+                return try await patiently(request.at(url, secrets: secrets()), load)
             } catch {
                 failure = error
             }

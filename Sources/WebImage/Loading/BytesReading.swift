@@ -108,7 +108,7 @@ final class BytesReading: Sendable {
         if received > 0 {
             watch.tell(LoadProgress(received: ByteCount(received), expected: expected.map { ByteCount($0) }))
         }
-        guard log.end == nil else { return }
+        guard log.end == nil, !watch.hasEnded else { return }
         log.whenReadable(after: received) {
             executor.run(priority) { tellProgress(of: log.latest, priority, on: executor, watch) }
         }
@@ -148,6 +148,8 @@ final class ProgressWatch: Sendable {
         let listener = listener.withLock { $0 }
         listener?(progress)
     }
+
+    var hasEnded: Bool { listener.withLock { $0 == nil } }
 
     /// No call begins after this. One that has begun may still run.
     func end() { listener.withLock { $0 = nil } }

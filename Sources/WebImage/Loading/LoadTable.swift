@@ -58,7 +58,7 @@ struct LoadTable {
     /// Looks for bytes or pictures that no job stands for, and what must come before a job.
     private(set) var preliminaries = 0
     /// Those callers for whom such work is done.
-    private var waiting: [ObjectIdentifier: LoadToken] = [:]
+    private var waiting: [ObjectIdentifier: (token: LoadToken, stages: Int)] = [:]
     /// Who waits until nothing runs.
     private var idle: [CancellableAnswer<Void>] = []
     /// Who waits until no picture is waited for that is more urgent than this.
@@ -194,13 +194,17 @@ struct LoadTable {
         return bytes.priority == before ? nil : bytes
     }
 
-    /// Ends a pixel job: whoever waits for it gets an answer from the caller.
-    mutating func finish(_ job: PixelJob) -> [Ended] { finish(job, keeping: .nobody).ended }
+    /// Ends a pixel job: whoever waits for it gets an error from the caller.
+    mutating func finish(_ job: PixelJob) -> [Ended] { finish(job, keeping: .nobody, stores: false).ended }
 
     /// Ends a pixel job.
     ///
-    /// - Parameter stay: these leave the job, and go on to another one that they are to join.
-    mutating func finish(_ job: PixelJob, keeping stay: Staying) -> (ended: [Ended], staying: [Ended]) {
+    /// - Parameters:
+    ///   - stay: these leave the job, and go on to another one that they are to join.
+    ///   - stores: whether there may be something to store, for which some wait.
+    mutating func finish(
+        _ job: PixelJob, keeping stay: Staying, stores: Bool = true
+    ) -> (ended: [Ended], staying: [Ended]) {
         // A pixel job in the table has a token; one that has ended, or that everyone left, has none.
         guard !job.tokens.isEmpty else { return ([], []) }
         remove(job)
@@ -218,7 +222,7 @@ struct LoadTable {
             }
             ended.append(end)
             // It may still leave, or run out of time, while the store is waited for; see `endStoring`.
-            if token.waitsForStore { continue }
+            if stores, token.waitsForStore { continue }
             token.hasEnded = true
             token.delivery = nil
             token.timeout = nil
@@ -248,17 +252,20 @@ struct LoadTable {
     mutating func beginPreliminary(for token: LoadToken? = nil) -> Bool {
         if isShutDown || isDraining { return false }
         preliminaries += 1
-        if let token { waiting[ObjectIdentifier(token)] = token }
+        if let token { waiting[ObjectIdentifier(token), default: (token, 0)].stages += 1 }
         return true
     }
 
     mutating func endPreliminary(of token: LoadToken? = nil) {
         preliminaries -= 1
-        if let token { waiting[ObjectIdentifier(token)] = nil }
+        guard let token else { return }
+        let key = ObjectIdentifier(token)
+        waiting[key]?.stages -= 1
+        if waiting[key]?.stages == 0 { waiting[key] = nil }
     }
 
     /// All callers that wait for a picture.
-    var tokens: [LoadToken] { pixelJobs.values.flatMap(\.tokens) + waiting.values }
+    var tokens: [LoadToken] { pixelJobs.values.flatMap(\.tokens) + waiting.values.map(\.token) }
 
     /// - Returns: false when nothing runs: there is nothing to wait for.
     mutating func waitUntilIdle(_ answer: CancellableAnswer<Void>) -> Bool {
@@ -270,7 +277,7 @@ struct LoadTable {
     /// Whether no picture is waited for that is more urgent than this.
     private func isQuiet(above priority: LoadPriority) -> Bool {
         !pixelJobs.values.contains { $0.bytes.priority > priority }
-            && !waiting.values.contains { $0.currentPriority > priority && !$0.hasEnded }
+            && !waiting.values.contains { $0.token.currentPriority > priority && !$0.token.hasEnded }
     }
 
     /// - Returns: false when it is quiet: there is nothing to wait for. Else `run` is among ``takeQuiet()`` once it is.
@@ -299,12 +306,14 @@ struct LoadTable {
     }
 
     /// Ends everything, for good.
-    mutating func shutDown() -> (ended: [Ended], bytesJobs: [BytesJob]) {
+    ///
+    /// - Returns: also those who have come to no job yet, who are to leave.
+    mutating func shutDown() -> (ended: [Ended], bytesJobs: [BytesJob], waiting: [LoadToken]) {
         isShutDown = true
         let (jobs, abandoned) = (Array(pixelJobs.values), Array(bytesJobs.values))
         for job in jobs { job.abandon() }
         // Not those of the bytes jobs alone: what is made of a picture in memory needs no bytes.
-        return (jobs.flatMap { finish($0) }, abandoned)
+        return (jobs.flatMap { finish($0) }, abandoned, waiting.values.map(\.token))
     }
 
     private mutating func remove(_ job: PixelJob) {

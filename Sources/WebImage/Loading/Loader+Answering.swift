@@ -29,9 +29,10 @@ extension Loader {
     ///   what it says; where there are none, it is asked for the caches' sake.
     func finish(_ job: PixelJob, _ result: Result<ImageResponse, WebImageError>, isProvisional: Bool = false) {
         var isProvisional = isProvisional
-        if case .failure = result { isProvisional = false }
+        if !result.isSuccess { isProvisional = false }
         let (ended, staying, log) = table.withLock { table -> ([LoadTable.Ended], [LoadTable.Ended], ByteLog?) in
-            let (ended, staying) = table.finish(job, keeping: isProvisional ? .watchers : .nobody)
+            let (ended, staying) = table.finish(
+                job, keeping: isProvisional ? .watchers : .nobody, stores: result.isSuccess)
             return (ended, staying, job.bytes.opened?.log.latest)
         }
         tell(ended, result, log: log, job.bytes)
@@ -91,7 +92,7 @@ extension Loader {
                 withData = own
             }
             own = own.map { $0.seen(by: end.token, now: now, callers: ended.count) }
-            if end.token.waitsForStore {
+            if end.token.waitsForStore, result.isSuccess {
                 originals.whenStored { [own] in
                     guard let end = self.table.withLock({ $0.endStoring(end.token) }) else { return }
                     end.timeout?.cancel()
@@ -110,6 +111,8 @@ extension Loader {
 }
 
 extension Result<ImageResponse, WebImageError> {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
+
     /// The answer for those who asked for the original's bytes too.
     fileprivate func withData(of log: ByteLog?) -> Self {
         guard let log, case .success(var response) = self else { return self }

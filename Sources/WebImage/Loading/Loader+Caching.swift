@@ -1,3 +1,4 @@
+import Synchronization
 import WebImageCache
 import WebImageCore
 import WebImageDownload
@@ -23,7 +24,7 @@ extension Loader {
         hasEntry(of: stored, key, for: JobReader(job: bytes)) { [self] isThere in
             if !isThere { noteOutcome(of: key, failure: error) }
             for job in jobs {
-                if !job.wantsData, let image = remembered(job.request, of: stored) {
+                if !table.withLock({ _ in job.wantsData }), let image = remembered(job.request, of: stored) {
                     finish(job, .success(ImageResponse(image: image, source: .memory)))
                 } else if isThere {
                     finish(job, goingOnWith: .cacheOnly)

@@ -66,11 +66,18 @@ extension Loader {
                 return ImageResponse(image: found.image, source: .memory)
             }
             guard let metadata = found.metadata else { return nil }
-            guard case .serve = origin.decision(key, metadata.storedResponse) else { return nil }
+            guard case .serve = origin.decision(key, metadata.storedResponse) else {
+                cache.memoryCache.remove(request.variantKey)
+                return nil
+            }
             // Made of a body that the original no longer has: as good as not there.
             let original = try await (request.options.caching.originalCache ?? cache).diskCache?.readMetadata(
                 key.originalKey, priority: request.options.priority)
-            if let original, !original.storedResponse.hasSameBody(as: metadata.storedResponse) { return nil }
+            if let original, !original.storedResponse.hasSameBody(as: metadata.storedResponse) {
+                // Where the look has just put it.
+                cache.memoryCache.remove(request.variantKey)
+                return nil
+            }
             var response = ImageResponse(image: found.image, source: .disk)
             if metadata.status != nil { response.head = origin.head(of: metadata.storedResponse) }
             return response

@@ -25,7 +25,9 @@ final class Loader: Sendable {
             parts.downloader, parts.failedURLs, .standard(keeping: parts.keptHeaders), clock: parts.decoding.clock)
         door = RequestDoor(
             parts.downloader, defaults: parts.defaults,
-            interceptors: InterceptorChain(parts.interceptors, clock: parts.decoding.clock))
+            interceptors: InterceptorChain(
+                parts.interceptors, clock: parts.decoding.clock,
+                secrets: { [downloader = parts.downloader] in downloader.configuration.secretHeaders }))
         originals = OriginalStore(observer: parts.observer)
     }
 
@@ -260,9 +262,10 @@ final class Loader: Sendable {
     }
 
     func shutDown() {
-        let (ended, bytesJobs) = table.withLock { $0.shutDown() }
-        tell(ended, .failure(WebImageError(.shutDown, "the image manager was shut down")), log: nil)
+        let (ended, bytesJobs, waiting) = table.withLock { $0.shutDown() }
+        tell(ended, .failure(LoadTable.shutDownError), log: nil)
         for job in bytesJobs { abandon(job) }
+        for token in waiting { leave(token, with: LoadTable.shutDownError) }
     }
 
     func arm(_ request: ImageRequest, of token: LoadToken) {

@@ -172,8 +172,12 @@ final class OriginalStore: Sendable {
     }
 
     /// Returns when everything that was announced so far is stored or given up.
-    func finish() async {
-        await withCheckedContinuation { continuation in whenStored { continuation.resume() } }
+    ///
+    /// - Throws: `cancelled`.
+    func finish() async throws(WebImageError) {
+        let answer = CancellableAnswer<Void>()
+        whenStored { answer.give(.success(())) }
+        try await answer.value()
     }
 
     /// Calls `run` once, off every lock, when everything that was announced so far is stored or given up. `run` must not

@@ -38,7 +38,7 @@ import WebImageSystem
         set {
             playback.mode = newValue
             reset()
-            if isRunning { schedule() }
+            if isRunning, awaited == nil { schedule() }
         }
     }
     /// How often all frames are shown; 0: without end. Default nil: as often as the file says.
@@ -69,6 +69,8 @@ import WebImageSystem
     private var deadline = Duration.zero
     private var rest: Duration
     private var wake: FrameWake?
+    /// Whether the frame that is due has not come to the file yet.
+    private var isStarving = false
     private var isRunning = false
     private var hasBegun = false
     /// The wait for a frame that is not decoded yet.
@@ -150,7 +152,9 @@ import WebImageSystem
         animation = newer
         if presence?.isFor(newer) == false { presence = AnimationPresence(newer, isPresent: isVisible) }
         learn()
-        if isRunning, wake == nil, awaited == nil { schedule() }
+        guard isRunning, awaited == nil, wake == nil || isStarving else { return }
+        if isStarving, case .frame = playback.next { deadline = clock.now }
+        schedule()
     }
 
     private var hasEnded: Bool {
@@ -191,7 +195,7 @@ import WebImageSystem
         let factor = oldRate / rate
         if isRunning {
             deadline = clock.now + max(deadline - clock.now, .zero) * factor
-            schedule()
+            if awaited == nil { schedule() }
         } else {
             rest = rest * factor
         }
@@ -239,10 +243,12 @@ import WebImageSystem
         case .end: return end()
         case .notThereYet:
             // Looks again after as long as the present frame is shown; what comes by `update` comes sooner.
+            isStarving = true
             deadline = clock.now + time(of: playback.index)
             return schedule()
         case .frame: break
         }
+        isStarving = false
         var due = deadline
         _ = playback.advance()
         while dropsLateFrames, !playback.isOver, due + time(of: playback.index) <= clock.now,

@@ -24,7 +24,7 @@ extension DiskMetadata {
         guard let lifetime = control.sharedMaxAge else { return most }
         let now = now ?? SystemClock.shared.wallTime
         let age = max(min(response["age"].flatMap { Int64($0) } ?? 0, 1 << 31), 0)
-        let sinceThen = max(now - (responseTime ?? now), 0)
+        let sinceThen = max(now.subtractingReportingOverflow(responseTime ?? now).partialValue, 0)
         let left = min(lifetime - age - sinceThen, most)
         return left > 0 ? left : nil
     }

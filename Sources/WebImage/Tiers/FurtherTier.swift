@@ -193,6 +193,8 @@ final class FurtherTier: OriginalTier {
                     make(change) { [tier, entry] () throws(WebImageError) in try await tier.put(entry, for: change.key)
                     }
                 } catch {
+                    // The tier was not asked, which the circuit may wait for.
+                    state.withLock { $0.circuit.note(.neither, of: Use.changes.rawValue, at: clock.now) }
                     change.then(error)
                     end(change)
                 }

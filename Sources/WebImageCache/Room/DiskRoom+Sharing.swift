@@ -133,8 +133,14 @@ extension DiskRoom {
             let total = try DiskTotal.read(usage, folder.files)
             let others = countOthers()
             let owner = try folder.files.open(ownerPath, .readWrite)
-            _ = try folder.files.lock(owner, within: .zero)
-            let inode = try folder.files.status(of: usage).inode
+            let inode: UInt64
+            do throws(FileFault) {
+                _ = try folder.files.lock(owner, within: .zero)
+                inode = try folder.files.status(of: usage).inode
+            } catch {
+                folder.files.closeLocked(owner)
+                throw error
+            }
             // The first store of a new cache finds the one directory that it has made.
             let knowsAll = others.dead.isEmpty && index.adoptChanges(most: Self.mostReadWhileLocked)
             index.measureOwnFiles()

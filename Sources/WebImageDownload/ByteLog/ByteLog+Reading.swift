@@ -120,17 +120,12 @@ extension ByteLog {
 
     /// Whether the published bytes from `offset` on are these. May read a file.
     func matches(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> Bool {
-        var done = 0
-        while done < bytes.count {
-            guard case .chunk(let chunk) = read(at: offset + done) else { return false }
-            let count = min(chunk.count, bytes.count - done)
-            let isSame = chunk.withUnsafeBytes { known in
-                known[..<count].elementsEqual(bytes[done..<done + count])
-            }
-            guard isSame else { return false }
-            done += count
+        guard offset + bytes.count <= receivedCount else { return false }
+        // No more of a file than is looked at: this is the transport's thread.
+        return withUnsafeTemporaryAllocation(byteCount: bytes.count, alignment: 1) { known in
+            guard (try? fill(known, from: offset)) != nil else { return false }
+            return known.elementsEqual(bytes)
         }
-        return true
     }
 
     /// The file that all bytes of a log that is complete came from; nil where they came from elsewhere, or memory has them all.

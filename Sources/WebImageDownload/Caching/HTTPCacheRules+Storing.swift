@@ -54,8 +54,9 @@ extension HTTPCacheRules {
             arrival.redirects, requestTime: arrival.requestTime, responseTime: arrival.responseTime)
         merged.fields.removeAll { $0.name == "age" || $0.name == "date" }
         for field in keptHeaders.fields(of: head) where field.value.utf8.count <= KeptHeaders.longestValue {
-            // The body is the old one. What the entry was chosen by stays: the 304 is for the request that it is for.
-            if field.name == "content-type" || field.name == "vary" { continue }
+            // The body is the old one, and so is what names it: some servers write the same tag in another form here. What the entry
+            // was chosen by stays, too: the 304 is for the request that it is for.
+            if ["content-type", "etag", "last-modified", "vary"].contains(field.name) { continue }
             merged.fields.removeAll { $0.name == field.name }
             merged.fields.append(field)
         }

@@ -1,3 +1,6 @@
+import Synchronization
+import WebImageSystem
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Musl)
@@ -6,23 +9,67 @@
     import Darwin
 #endif
 
-/// Tells one state of a `.netrc` from the next. It is read anew each time: such files are short, and what they were changed to a
-/// moment ago counts.
+/// Tells one state of a `.netrc` from the next. It is looked at each time, since what it was changed to a moment ago counts, and read
+/// where it has changed, or may have: whoever asks may be on a thread that must not wait.
 enum NetrcMark {
+    private struct Stamp: Hashable {
+        let inode: UInt64
+        let size: Int
+        let changed: Int
+        let nanoseconds: Int
+    }
+
     private static let longest = 256 << 10
+    private static let mostKnown = 16
+    /// In seconds: a file that was changed within the last of them may change again and look the same.
+    private static let restless = 3
+    private static let known = Guarded<[String: (stamp: Stamp, text: String)]>([:])
 
     /// A digest of what is in the file; empty for one that cannot be read.
     static func text(of path: String) -> String {
+        guard let stamp = stamp(of: path) else { return "" }
+        if let found = known.withLock({ $0[path] }), found.stamp == stamp { return found.text }
+        let text = read(path)
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        if Int(now.tv_sec) - stamp.changed > restless {
+            known.withLock { known in
+                if known.count >= mostKnown { known.removeAll() }
+                known[path] = (stamp, text)
+            }
+        }
+        return text
+    }
+
+    private static func stamp(of path: String) -> Stamp? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        #if os(Linux)
+            let time = status.st_ctim
+        #else
+            let time = status.st_ctimespec
+        #endif
+        return Stamp(
+            inode: UInt64(status.st_ino), size: Int(status.st_size), changed: Int(time.tv_sec),
+            nanoseconds: time.tv_nsec)
+    }
+
+    private static func read(_ path: String) -> String {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard file >= 0 else { return "" }
         defer { close(file) }
         let bytes = [UInt8](unsafeUninitializedCapacity: longest) { buffer, count in
             while count < longest {
-                let done = read(file, buffer.baseAddress.map { $0 + count }, longest - count)
+                let done = systemRead(file, buffer.baseAddress.map { $0 + count }, longest - count)
                 guard done > 0 else { break }
                 count += done
             }
         }
         return CredentialScope.digest(bytes)
     }
+}
+
+/// The system's call, which the method of that name hides.
+private func systemRead(_ file: Int32, _ buffer: UnsafeMutablePointer<UInt8>?, _ count: Int) -> Int {
+    read(file, buffer, count)
 }

@@ -76,6 +76,8 @@ enum CurlResult {
         case CURLE_HTTP2:
             // A connection that goes away comes as this or as a receive error, as its last frames happen to be read.
             return (.connectionLost, "the HTTP/2 connection broke")
+        case CURLE_PROXY:
+            return (.connectionRefused, "the proxy does not reach the host")
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE:
             return (.connectionLost, "the connection broke")
         case _ where tlsCodes.contains(code.rawValue):

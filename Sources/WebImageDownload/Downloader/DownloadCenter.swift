@@ -101,15 +101,17 @@ final class DownloadCenter: TransferOwner {
             {
                 return (joined, false, false, state.startable())
             }
-            guard resolved.isLocal || state.queue.hasRoom(for: resolved, priority) else {
+            // Files and `data:` URLs need no slot.
+            let place =
+                resolved.isLocal ? .started : state.queue.place(transfer.id, resolved, priority: priority)
+            guard place != .noRoom else {
                 return (Download(failed: Self.queueFullError.at(resolved.source.shown)), false, false, [])
             }
             let entry = TransferEntry(
                 transfer: transfer, log: log, request: resolved, priority: priority, finishesWhenDrained: isMarked)
             insert(entry, mayBeJoined: snapshot == state.snapshot, &state)
             let download = Download(of: entry, in: self, priority: priority, wasJoined: false)
-            let startsAtOnce = takeSlot(for: transfer, resolved, priority, &state)
-            return (download, true, startsAtOnce, startsAtOnce ? [] : state.startable())
+            return (download, true, place == .started, place == .started ? [] : state.startable())
         }
         if outcome.isNew { pump?.start() }
         if outcome.startsAtOnce {
@@ -155,13 +157,6 @@ final class DownloadCenter: TransferOwner {
         entry.isInTable = mayBeJoined
         if mayBeJoined { state.table[entry.request] = entry }
         state.started += 1
-    }
-
-    /// True when a new transfer may begin; one that may not yet is queued. Files and `data:` URLs need no slot.
-    private func takeSlot(
-        for transfer: any Transfer, _ resolved: ResolvedRequest, _ priority: LoadPriority, _ state: inout State
-    ) -> Bool {
-        resolved.isLocal || state.queue.startOrEnqueue(transfer.id, resolved, priority: priority)
     }
 
     /// Moves one share of a transfer to another priority, or away with nil. The last share to go ends the transfer.

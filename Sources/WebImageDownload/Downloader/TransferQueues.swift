@@ -18,17 +18,15 @@ struct TransferQueues: Sendable {
     var waitingCount: Int { web.waitingCount + loaders.waitingCount }
     var isSuspended: Bool { web.isSuspended }
 
-    /// Whether a transfer that cannot start at once may wait.
-    func hasRoom(for request: ResolvedRequest, _ priority: LoadPriority) -> Bool {
-        (request.web == nil ? loaders : web).hasRoom(for: priority)
-    }
-
     mutating func setSlow(_ isSlow: Bool, of id: ID) { change { $0.setSlow(isSlow, of: id) } }
 
-    /// Starts a new transfer at once, or queues it and returns false.
-    mutating func startOrEnqueue(_ id: ID, _ request: ResolvedRequest, priority: LoadPriority) -> Bool {
-        if let url = request.web { return web.startOrEnqueue(id, host: url.hostAndPort, priority: priority) }
-        return loaders.startOrEnqueue(id, host: request.scheme, priority: priority)
+    /// What becomes of a new transfer.
+    enum Place: Hashable, Sendable { case started, waiting, noRoom }
+
+    /// Starts a new transfer at once, or queues it where there is room.
+    mutating func place(_ id: ID, _ request: ResolvedRequest, priority: LoadPriority) -> Place {
+        if let url = request.web { return web.place(id, host: url.hostAndPort, priority: priority) }
+        return loaders.place(id, host: request.scheme, priority: priority)
     }
 
     /// Queues a transfer over HTTP again.
@@ -59,9 +57,10 @@ struct TransferQueues: Sendable {
 }
 
 extension TransferQueue {
-    fileprivate mutating func startOrEnqueue(_ id: ID, host: String, priority: LoadPriority) -> Bool {
-        if start(id, host: host, priority: priority) { return true }
+    fileprivate mutating func place(_ id: ID, host: String, priority: LoadPriority) -> TransferQueues.Place {
+        if start(id, host: host, priority: priority) { return .started }
+        guard hasRoom(for: priority) else { return .noRoom }
         enqueue(id, host: host, priority: priority)
-        return false
+        return .waiting
     }
 }

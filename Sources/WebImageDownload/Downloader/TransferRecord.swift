@@ -86,12 +86,23 @@ struct TransferRecord {
 
 /// Who a transfer says that it is.
 struct TransferLogin {
-    /// What was sent, and what the server said to it.
-    var sent: Credentials?
+    /// What was sent last.
+    private(set) var sent: Credentials?
+    /// What a server asked for last.
     private(set) var challenge: String?
+    /// Whether that was its answer to what was sent.
+    private var isRefused = false
+
+    /// What is to be sent once more, since nobody refused it.
+    var good: Credentials? { isRefused ? nil : sent }
+    /// What must not be sent once more.
+    var refused: Credentials? { isRefused ? sent : nil }
+
+    mutating func send(_ credentials: Credentials?) { (sent, isRefused) = (credentials, false) }
 
     /// Takes down what an answer asks for.
     mutating func note(_ head: ResponseHead) {
-        if head.status == 401 { challenge = head[.wwwAuthenticate] ?? "" }
+        isRefused = head.status == 401
+        if isRefused { challenge = head[.wwwAuthenticate] ?? "" }
     }
 }

@@ -279,7 +279,11 @@ struct TransferStateMachine: Sendable {
         if head.status == 206, !isContinued, !rules.takesParts {
             throw WebImageError(.protocolError, "the server sent a part that nobody asked for", status: 206)
         }
-        if let contentTypes = rules.contentTypes, head.status != 304, !contentTypes.contains(head[.contentType]) {
+        // A part need not say again what the whole is (RFC 9110 section 15.3.7).
+        let saysNoType = head.status == 206 && head[.contentType] == nil
+        if let contentTypes = rules.contentTypes, head.status != 304, !saysNoType,
+            !contentTypes.contains(head[.contentType])
+        {
             let type = ContentTypes.essence(head[.contentType])
             throw WebImageError(
                 .badContentType, "the content type \(type.prefix(64)) is not wanted", status: head.status)

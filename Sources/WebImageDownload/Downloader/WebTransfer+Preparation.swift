@@ -74,11 +74,14 @@ extension WebTransfer {
             }
         }
         var credentials = knownCredentials(for: chain)
-        let (challenge, sent) = state.withLock { ($0.login.challenge, $0.login.sent) }
-        if let provider = plan.provider, chain.keepsSecrets,
-            challenge != nil || (provider.asksAhead && credentials == nil)
+        let login = state.withLock { $0.login }
+        if let good = login.good, login.challenge != nil, chain.keepsSecrets {
+            credentials = good
+        } else if let provider = plan.provider, chain.keepsSecrets,
+            login.challenge != nil || (provider.asksAhead && credentials == nil)
         {
-            let question = CredentialQuestion(origin: chain.current.origin, challenge: challenge, rejected: sent)
+            let question = CredentialQuestion(
+                origin: chain.current.origin, challenge: login.challenge, rejected: login.refused)
             credentials = try await surroundings.credentials.credentials(
                 of: provider, for: question, persistence: plan.snapshot.configuration.credentialPersistence)
         }
@@ -148,7 +151,7 @@ extension WebTransfer {
         let hop = hop(of: outgoing, chain, cookies)
         let challenge = state.withLock { state in
             state.record.note(hop, behind: chain.count)
-            state.login.sent = credentials
+            state.login.send(credentials)
             return state.login.challenge
         }
         switch credentials {

@@ -33,6 +33,18 @@ import WebImageCore
         }
     }
 
+    @Test func anyNumberOfJumpsIsNotTooDeep() {
+        let result = decode(BMPMaker.jumps(500_000))
+        #expect(
+            result.error == nil
+                && result.pixels
+                    == Pixels(
+                        [UInt8](repeating: 0, count: 5 * 5 * 4).enumerated().map {
+                            $0.offset % 4 == 3 ? 255 : 0
+                        })
+        )
+    }
+
     @Test func aPaletteThatContradictsItselfIsReadAsFarAsThereIsRoom() {
         let plain = BMPMaker(8, seed: 4, width: 16, height: 16)
         let tooMany = plain.with { $0.colorsUsed = 100_000 }

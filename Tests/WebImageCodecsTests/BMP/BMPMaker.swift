@@ -124,6 +124,11 @@ extension BMPMaker {
     }
     static var runs4: [UInt8] { runs(4, height: 2, [0, 3, 0x34, 0x50, 0, 0, 5, 0x12, 0, 1]) }
 
+    /// Nothing but jumps to where one is already.
+    static func jumps(_ count: Int) -> [UInt8] {
+        runs(8, height: 5, Array(repeating: [0, 2, 0, 0], count: count).flatMap { $0 } + [0, 1])
+    }
+
     /// Grey levels of the first 16 indices are 10 times the index.
     private static func runs(_ bits: Int, height: Int, _ data: [UInt8]) -> [UInt8] {
         var maker = BMPMaker(bits, width: 5, height: height)

@@ -28,6 +28,25 @@
             }
         }
 
+        /// A second list of properties leaves numbers that lead nowhere.
+        @Test func propertiesThatAreGoneAreNone() {
+            let file = Maker.file(
+                items: [.init(id: 1, properties: [1, 2], data: Maker.data([[20 << 1, 1, 0x80, 0]]))],
+                properties: [Maker.configuration([Self.small]), Maker.size(64, 64)],
+                behind: Maker.box("iprp", Maker.box("ipco", [])))
+            #expect(Self.result(file).error?.code == .corruptData)
+        }
+
+        @Test func aConfigurationHasALength() {
+            let long = Maker.configuration([Self.small]) + [UInt8](repeating: 0, count: 0)
+            var box = Array(long[8...]) + [UInt8](repeating: 0, count: 1 << 20)
+            box = Maker.box("hvcC", box)
+            let file = Maker.file(
+                items: [.init(id: 1, properties: [1, 2], data: Maker.data([[20 << 1, 1, 0x80, 0]]))],
+                properties: [box, Maker.size(64, 64)])
+            #expect(Self.result(file).error?.code == .limitExceeded)
+        }
+
         @Test(arguments: [(100_000, 100_000), (1 << 20, 8), (16_384, 16_384)])
         func hugeParametersAreOverTheLimit(width: Int, height: Int) {
             let set = Maker.sequenceSet(width, height)

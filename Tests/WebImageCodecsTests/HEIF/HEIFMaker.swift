@@ -13,19 +13,20 @@
 
         static func file(
             primary: Int? = 1, items: [Item], properties: [[UInt8]],
-            references: [(type: String, from: Int, to: [Int])] = [], brand: String = "heic", dataFirst: Bool = false
+            references: [(type: String, from: Int, to: [Int])] = [], brand: String = "heic", dataFirst: Bool = false,
+            behind more: [UInt8] = []
         ) -> [UInt8] {
             let type = box("ftyp", Array(brand.utf8) + [0, 0, 0, 0] + Array("mif1".utf8))
             let data = box("mdat", items.flatMap(\.data))
-            let length = meta(primary, items, properties, references, start: 0).count
+            let length = meta(primary, items, properties, references, more, start: 0).count
             let start = type.count + (dataFirst ? 0 : length) + 8
-            let meta = meta(primary, items, properties, references, start: start)
+            let meta = meta(primary, items, properties, references, more, start: start)
             return type + (dataFirst ? data + meta : meta + data)
         }
 
         private static func meta(
             _ primary: Int?, _ items: [Item], _ properties: [[UInt8]],
-            _ references: [(type: String, from: Int, to: [Int])], start: Int
+            _ references: [(type: String, from: Int, to: [Int])], _ more: [UInt8], start: Int
         ) -> [UInt8] {
             var content = number(0, 4) + box("hdlr", number(0, 8) + Array("pict".utf8) + number(0, 13))
             if let primary { content += box("pitm", number(0, 4) + number(primary, 2)) }
@@ -59,7 +60,7 @@
                                     + reference.to.flatMap { number($0, 2) })
                         })
             }
-            return box("meta", content)
+            return box("meta", content + more)
         }
 
         static func box(_ type: String, _ content: [UInt8]) -> [UInt8] {

@@ -117,6 +117,27 @@
             #expect(CoderDecode(SVGCoder(), bytes).error?.code == .unsupportedFeature)
         }
 
+        /// Numbers beyond all numbers, and nothing times them: no sum of costs may be no number.
+        @Test(arguments: [
+            "<rect width='1e400' height='9' stroke='red' stroke-dasharray='1e400'/>",
+            "<rect width='9' height='9' stroke='red' stroke-dasharray='0e400 1e400'/>",
+            "<filter id='f'><feTurbulence numOctaves='0e400'/></filter><rect width='9' height='9' filter='url(#f)'/>",
+            "<pattern id='p' width='0' height='9'><rect width='1e400' height='1e400'/></pattern>"
+                + "<rect width='1e400' height='9' fill='url(#p)'/>",
+            "<g transform='scale(1e400) scale(0)'><circle r='1e400'/></g>",
+            "<text font-size='1e400' stroke-width='1e400' stroke='red'>a</text>",
+        ])
+        func endlessNumbersEndNothing(_ content: String) {
+            let result = CoderDecode(SVGCoder(), Drawn.svg("width='8' height='8'", content))
+            #expect(result.error == nil || result.error?.code == .limitExceeded, "\(String(describing: result.error))")
+        }
+
+        /// Refused by their number, before anything is made of them.
+        @Test func tooManyElementsAreRefused() {
+            let bytes = Drawn.svg("width='8' height='8'", String(repeating: "<a/>", count: 400_000))
+            #expect(CoderDecode(SVGCoder(), bytes).error?.code == .limitExceeded)
+        }
+
         @Test func bombsAreRefused() throws {
             let bytes = Drawn.svg("width='8' height='8'", Self.red)
             let byRatio = GzipMaker.bomb(bytes, blanks: 5000)

@@ -156,6 +156,7 @@ import WebImageTesting
             .crop(PixelRect(x: 100, y: 0, width: 5, height: 5)), .rotate(degrees: .nan), .rotate(degrees: .infinity),
             .pad(-1), .pad(.max), .gray(2), .brightness(.nan), .gamma(0), .opacity(-1), .vignette(strength: 2),
             .roundCorners(.nan), .roundCorners(5, border: -1), .trim(threshold: .nan),
+            .watermark(image, offset: (.min, 0)), .watermark(image, offset: (0, .max)),
             .customNeighbors(id: "x", reach: -1) { $0[0, 0] }, .customNeighbors(id: "x", reach: .max) { $0[0, 0] },
         ]
         for transform in bad {

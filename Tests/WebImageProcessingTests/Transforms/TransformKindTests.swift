@@ -163,6 +163,39 @@ import WebImageTesting
         #expect(cut.size == PixelSize(20, 4) && cut.layout == .rgba8)
     }
 
+    /// What a closure divides by nothing is nothing.
+    @Test func whatIsNoNumberEndsNothing() throws {
+        let image = try image(PixelSize(8, 8)) { x, _ in [x * 30, 1, 2, x < 4 ? 0 : 255] }
+        let odd: [ImageTransform] = [
+            .customPixels(id: "odd") { stretch in
+                for index in 0..<stretch.count {
+                    let pixel = stretch[index]
+                    stretch[index] = SIMD4(pixel.x / 0, pixel.y / (pixel.w - pixel.w), -pixel.z / 0, pixel.w)
+                }
+            },
+            .customNeighbors(id: "odd", reach: 1) { near in near[-1, 0] / (near[1, 0] - near[1, 0]) },
+        ]
+        let cube = try ColorCube(text: "LUT_3D_SIZE 2\n" + String(repeating: "0 0 0\n1 1 1\n", count: 4))
+        for change in odd {
+            for next in [ImageTransform.sharpenLightness(sigma: 1), .lookup(cube), .blur(sigma: 2), .gray()] {
+                #expect(try image.transformed(by: [change, next]).size == image.size)
+            }
+        }
+    }
+
+    /// Two that make other pixels have other keys.
+    @Test func whatIsTurnedOrSeenThroughIsAnother() throws {
+        let mark = try image(PixelSize(3, 3)) { x, y in [x * 80, y * 80, 0, 255] }
+        var info = mark.info
+        info.orientation = .right
+        let turned = Image(pixels: mark.pixels, info: info)
+        #expect(ImageTransform.watermark(mark) != .watermark(turned))
+        let geometry = ImgproxyGeometry()
+        #expect(
+            ImageTransform.imgproxyWatermark(mark, behind: geometry) != .imgproxyWatermark(turned, behind: geometry))
+        #expect(ImageTransform.customPixels(id: "a") { _ in } != .customPixels(id: "a", keepsOpaque: false) { _ in })
+    }
+
     @Test func aClosuresErrorComesThrough() throws {
         let image = try image(PixelSize(4, 4)) { _, _ in [1, 2, 3, 255] }
         let failing = ImageTransform.custom(id: "no") { _ throws(WebImageError) in
