@@ -2,6 +2,7 @@ import Synchronization
 import WebImageCache
 import WebImageCore
 import WebImageDownload
+import WebImageSystem
 
 /// What the answers of origins leave behind, whoever asked.
 extension Loader {
