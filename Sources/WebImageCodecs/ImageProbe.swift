@@ -74,7 +74,11 @@ package final class ImageProbe {
         time.begin()
         defer { time.end() }
         if decoder == nil, let header = try begin(ImageFormat(sniffing: prefix)) { return header }
-        if let header = decoder?.header { return header }
+        if let decoder, decoder.header != nil {
+            // The end may tell how many frames there were.
+            if decoder.mayLearnMore { try? decoder.finish() }
+            if let header = decoder.header { return header }
+        }
         try decoder?.finish()
         guard let header = decoder?.header else {
             throw WebImageError(.truncatedData, "the data ends before the picture's size is told")

@@ -28,6 +28,15 @@ import WebImageTesting
         #expect(image.withPixels { Array($0.prefix(3)) } == BlinkingGIF.colors[0].map { transforms ? 255 - $0 : $0 })
     }
 
+    /// Some files have no trailer.
+    @Test func theFramesOfAGIFWithoutAnEndAreCounted() async throws {
+        let file = BlinkingGIF.file(width: 8, height: 6, frames: 5)
+        for bytes in [file, file.dropLast()] {
+            let details = try await TestBench().manager.details(for: ImageRequest(data: Array(bytes), name: "gif"))
+            #expect(details.header.frameCount == 5)
+        }
+    }
+
     /// Where pixels decide, the first frame decides for all.
     @Test func framesAreCutAlike() async throws {
         // A white square that moves by 20 pixels a frame, on black.

@@ -21,7 +21,7 @@ struct PNGPalette {
     /// - Returns: nil where it has more colours and must not.
     init?(of pixels: PixelBuffer, atMost limit: Int, isExact: Bool, dithers: Bool) {
         let limit = min(max(limit, 2), Self.most)
-        let words = pixels.seenWords
+        let words = pixels.words(keepsUnseen: isExact)
         let hasHoles = words.contains(0)
         if let table = words.withUnsafeBufferPointer({ ColorTable.colors(of: $0, atMost: limit - (hasHoles ? 1 : 0)) })
         {
@@ -261,7 +261,7 @@ extension Float {
 
 extension PixelBuffer {
     /// Pixel by pixel without gaps, those that cannot be seen as 0.
-    fileprivate var seenWords: [UInt32] {
+    fileprivate func words(keepsUnseen: Bool) -> [UInt32] {
         let (width, height, stride) = (size.width, size.height, bytesPerRow / 4)
         return withExtendedLifetime(self) {
             let words = base.assumingMemoryBound(to: UInt32.self)
@@ -269,7 +269,7 @@ extension PixelBuffer {
                 for y in 0..<height {
                     for x in 0..<width {
                         let word = UInt32(littleEndian: words[y * stride + x])
-                        seen[y * width + x] = word >> 24 == 0 ? 0 : word
+                        seen[y * width + x] = word >> 24 == 0 && !keepsUnseen ? 0 : word
                     }
                 }
                 count = width * height

@@ -1,4 +1,5 @@
 import WebImageCore
+import WebImageProcessing
 
 /// Writes one picture in one of Netpbm's formats, always as bytes.
 struct PNMEncoder {
@@ -23,7 +24,14 @@ struct PNMEncoder {
         most = picture.layout == .rgba16 ? 65_535 : 255
         let hasAlpha = picture.alpha != .opaque
         kind = options.anymap == .automatic ? (hasAlpha ? .arbitrary : .pixmap) : options.anymap
-        guard !options.isLossless || kind == .arbitrary || kind == .pixmap && !hasAlpha else {
+        let keepsAll =
+            switch kind {
+            case .arbitrary: true
+            case .automatic, .pixmap: !hasAlpha
+            case .graymap: !hasAlpha && picture.pixels.isGray
+            case .bitmap: false
+            }
+        guard !options.isLossless || keepsAll else {
             throw WebImageError(.cannotEncode, "a PNM \(kind.rawValue) does not keep all of the picture", format: .pnm)
         }
     }

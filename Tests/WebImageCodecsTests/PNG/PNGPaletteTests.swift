@@ -51,6 +51,19 @@ import WebImageTesting
         #expect(try decode(try encode(try picture(4)) { _ in }).info.header?.paletteBits == nil)
     }
 
+    /// Also of pixels that cannot be seen, where nothing may be lost.
+    @Test(arguments: [true, false]) func coloursThatCannotBeSeenAreKeptWhereAllIs(_ isLossless: Bool) throws {
+        let image = try Image(size: PixelSize(width: 5, height: 1), alpha: .straight) { bytes in
+            bytes.copyBytes(from: [0, 0, 0, 0, 9, 8, 7, 0, 1, 2, 3, 255, 4, 5, 6, 255, 9, 8, 7, 0] as [UInt8])
+        }
+        let bytes = try encode(image) {
+            $0.paletteColors = 256
+            $0.isLossless = isLossless
+        }
+        let isSame = try decode(bytes).bytes == image.bytes
+        #expect(bytes[25] == 3 && isSame == isLossless)
+    }
+
     @Test func moreColoursThanAllowedStayWhereNothingMayBeLost() throws {
         let image = try picture(200)
         let bytes = try encode(image) {
