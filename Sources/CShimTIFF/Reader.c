@@ -4,77 +4,9 @@
 
 #include "Reader.h"
 
-#include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-// MARK: the file, in memory or on disk
-
-/// As many as there are, fewer where the file has become shorter.
-static uint64_t read_file(const wi_tiff_reader *reader, void *output, uint64_t count) {
-    uint64_t done = 0;
-    while (done < count) {
-        ssize_t found = pread(
-            reader->file, (char *)output + done, (size_t)(count - done), (off_t)(reader->position + done));
-        if (found < 0 && errno == EINTR) continue;
-        if (found <= 0) break;
-        done += (uint64_t)found;
-    }
-    return done;
-}
-
-static tmsize_t read_bytes(thandle_t handle, void *output, tmsize_t wanted) {
-    wi_tiff_reader *reader = handle;
-    uint64_t left = reader->position < reader->count ? reader->count - reader->position : 0;
-    uint64_t count = wanted < 0 ? 0 : (uint64_t)wanted;
-    if (count > left) {
-        reader->is_past_end = 1;
-        count = left;
-    }
-    if (count > 0 && reader->bytes != NULL) memcpy(output, reader->bytes + reader->position, count);
-    if (count > 0 && reader->bytes == NULL) {
-        uint64_t found = read_file(reader, output, count);
-        if (found < count) reader->is_past_end = 1;
-        count = found;
-    }
-    reader->position += count;
-    return (tmsize_t)count;
-}
-
-static tmsize_t write_nothing(thandle_t handle, void *input, tmsize_t count) {
-    (void)handle, (void)input, (void)count;
-    return 0;
-}
-
-static toff_t seek(thandle_t handle, toff_t offset, int whence) {
-    wi_tiff_reader *reader = handle;
-    uint64_t base = whence == SEEK_CUR ? reader->position : whence == SEEK_END ? reader->count : 0;
-    reader->position = base + offset;
-    return reader->position;
-}
-
-static int close_nothing(thandle_t handle) {
-    (void)handle;
-    return 0;
-}
-
-static toff_t size(thandle_t handle) { return ((wi_tiff_reader *)handle)->count; }
-
-static int keep_error(TIFF *tiff, void *context, const char *module, const char *format, va_list arguments) {
-    (void)tiff, (void)module;
-    wi_tiff_reader *reader = context;
-    // The first of several tells the cause.
-    if (reader->message[0] == 0) vsnprintf(reader->message, sizeof reader->message, format, arguments);
-    return 1;
-}
-
-static int ignore_warning(TIFF *tiff, void *context, const char *module, const char *format, va_list arguments) {
-    (void)tiff, (void)context, (void)module, (void)format, (void)arguments;
-    return 1;
-}
 
 // MARK: life
 
@@ -233,19 +165,7 @@ static void shorten_parts(wi_tiff_reader *reader) {
 }
 
 static int open_file(wi_tiff_reader *reader) {
-    if (reader->tiff != NULL) TIFFClose(reader->tiff);
-    reader->tiff = NULL;
-    reader->position = 0;
-    TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
-    if (options == NULL) return WI_TIFF_NO_MEMORY;
-    TIFFOpenOptionsSetMaxSingleMemAlloc(options, (tmsize_t)reader->limit);
-    TIFFOpenOptionsSetErrorHandlerExtR(options, keep_error, reader);
-    TIFFOpenOptionsSetWarningHandlerExtR(options, ignore_warning, reader);
-    // "m": no mapping, so that every look behind the end passes through read_bytes; "h": no directory is read yet.
-    reader->tiff = TIFFClientOpenExt(
-        "", reader->directory == 0 ? "rm" : "rhm", reader, read_bytes, write_nothing, seek, close_nothing, size, NULL,
-        NULL, options);
-    TIFFOpenOptionsFree(options);
+    if (!wi_tiff_open_source(reader)) return WI_TIFF_NO_MEMORY;
     if (reader->tiff == NULL) return failure(reader);
     if (reader->directory != 0 && !TIFFSetSubDirectory(reader->tiff, reader->directory)) return failure(reader);
     find_palette(reader);

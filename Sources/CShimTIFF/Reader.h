@@ -49,6 +49,8 @@ struct wi_tiff_reader {
     uint64_t directory;
 };
 
+/// Has libtiff open the bytes, from their beginning: `tiff` is NULL where they are none of it. 0 without memory.
+int wi_tiff_open_source(wi_tiff_reader *reader);
 /// Turns `count` pixels as stored, from the beginning of a row, into straight RGBA of 8 or 16 bits.
 /// - plane: how many bytes behind `input` the next plane's row is, if there are planes.
 void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t *input, size_t plane, size_t count);
