@@ -52,8 +52,7 @@ public struct DiskCacheConfiguration: Sendable {
     /// Whether entries and index hold their keys as text. With false an entry has only the SHA-256 of its key and no
     /// URL: whoever can read the disk does not learn what was looked at, and a listing has no keys. Default true.
     public var keepsKeys = true
-    /// Where else to look for what is not in the cache itself, in this order; nothing is ever written there
-    ///.
+    /// Where else to look for what is not in the cache itself, in this order; nothing is ever written there. Default none.
     public var readOnlySources: [DiskSource] = []
     /// Bytes of bodies that may wait in memory to be written; see ``DiskCache/stage(_:_:_:priority:completion:)``. One
     /// body may always wait. Default: 64 MiB.

@@ -9,8 +9,12 @@ struct ConvertCommand: AsyncParsableCommand {
         abstract: "Convert a picture to another size or format.",
         discussion: """
             The output's format follows from its name unless --format says it. By default the orientation tag is \
-            applied, colours are converted to sRGB, and metadata goes. To PNG with --orientation keep --color keep the \
-            stored pixels come out exactly.
+            applied, colours are converted to sRGB, and metadata goes; 16 bits a channel stay where the output holds them. \
+            To PNG with --orientation keep --color keep the stored pixels come out exactly.
+
+            Steps of --transform:
+
+            \(ImageTransform.usages.map { "  " + $0 }.joined(separator: "\n"))
             """)
 
     @Argument(help: "The input: a file, a URL or -.", completion: .file())

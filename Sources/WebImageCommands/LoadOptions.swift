@@ -20,7 +20,7 @@ struct LoadOptions: ParsableArguments {
         completion: .list(["low", "normal", "high"]))
     var priority: String?
 
-    @Option(help: ArgumentHelp("How often to try again what is likely to heal.", valueName: "N"))
+    @Option(help: ArgumentHelp("How often to retry what may heal, such as a lost connection.", valueName: "N"))
     var retries: Int?
 
     @Option(help: ArgumentHelp("A header to send; may be given several times.", valueName: "'K: V'"))

@@ -25,13 +25,14 @@ struct PictureOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Format of the output: jpeg, png, apng, gif, webp, bmp, qoi, pnm; avif, heic, jxl and tiff where they are built in.",
+            "Format of the output: jpeg, png, apng, gif, webp, bmp, ico, qoi, pnm; if built in avif, heic, jxl, tiff.",
             valueName: "FORMAT"),
         completion: .list(Self.writableFormats))
     var format: String?
 
     @Option(
-        help: ArgumentHelp("Quality of lossy formats, 1 to 100 (JPEG, WebP and JXL 80, AVIF 60).", valueName: "1-100"))
+        help: ArgumentHelp(
+            "Quality of lossy formats, 1 to 100 (JPEG, WebP and JXL 80, AVIF and HEIC 60).", valueName: "1-100"))
     var quality: Int?
 
     @Option(

@@ -108,7 +108,7 @@ public struct ImageEndpoint: Sendable {
         record.seconds = (ContinuousClock.now - begin).inSeconds
         metrics.end(record)
         record.span?.end(request, record, settings.grammar)
-        if logger.logLevel <= .info || record.refusal.map({ $0.status >= 500 }) == true {
+        if logger.logLevel <= record.level {
             record.write(to: logger, request, settings.grammar)
         }
         return answer

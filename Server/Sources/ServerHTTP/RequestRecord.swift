@@ -33,6 +33,8 @@ struct RequestRecord: Sendable {
         sourceHost = host
     }
 
+    var level: Logger.Level { status >= 500 ? .error : status >= 400 && status != 499 ? .warning : .info }
+
     func write(to logger: Logger, _ request: HTTPRequest, _ grammar: URLGrammar) {
         func milliseconds(_ seconds: Double?) -> String? { seconds.map { "\(Int(($0 * 1000).rounded()))" } }
         let all: [(String, String?)] = [
@@ -46,7 +48,6 @@ struct RequestRecord: Sendable {
         ]
         var metadata: Logger.Metadata = [:]
         for case (let name, let value?) in all { metadata[name] = .string(value) }
-        let level: Logger.Level = status >= 500 ? .error : status >= 400 && status != 499 ? .warning : .info
         logger.log(level: level, "request", metadata: metadata)
     }
 }

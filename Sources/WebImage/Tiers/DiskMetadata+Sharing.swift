@@ -3,6 +3,16 @@ import WebImageDownload
 import WebImageSystem
 
 extension DiskMetadata {
+    /// Whether the entry was stored longer ago than so many seconds; false where that is not known.
+    ///
+    /// - Parameters:
+    ///   - seconds: an age.
+    ///   - now: in seconds since 1970. Default: what the system's clock says.
+    public func wasStored(before seconds: Int64, now: Int64? = nil) -> Bool {
+        let now = now ?? SystemClock.shared.wallTime
+        return storedAt.map { now.subtractingReportingOverflow($0).partialValue > seconds } ?? false
+    }
+
     /// For how many seconds a tier that several users share may keep the entry (RFC 9111 sections 3, 3.5 and 5.2.2).
     ///
     /// An answer that is `private` is not for them, nor one to a request with credentials or cookies, unless the origin

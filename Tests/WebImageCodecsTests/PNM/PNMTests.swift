@@ -185,7 +185,9 @@ import WebImageCore
     /// A gray map keeps all of what is gray, and nothing else.
     @Test(arguments: [true, false]) func grayIsKeptInAGrayMap(isGray: Bool) throws {
         let image = try Image(size: PixelSize(width: 4, height: 3), alpha: .opaque) { bytes in
-            for index in bytes.indices { bytes[index] = index % 4 == 3 ? 255 : isGray ? UInt8(index / 4) : UInt8(index) }
+            for index in bytes.indices {
+                bytes[index] = index % 4 == 3 ? 255 : isGray ? UInt8(index / 4) : UInt8(index)
+            }
         }
         var options = EncodeOptions(isLossless: true)
         options.anymap = .graymap

@@ -41,8 +41,7 @@ public final class S3Tier: BytesTier {
     /// - Parameters:
     ///   - client: of the bucket; its prefix holds nothing else.
     ///   - longestBody: longer originals are not put there; 4 KiB less than the client's longest body at most. Default 8 MiB less that.
-    ///   - lifetime: originals are taken for fresh no longer than that, where the origin says how long they may be shared. Default 30
-    ///     days.
+    ///   - lifetime: originals that were put there longer ago are taken for absent. Default 30 days.
     ///   - deadline: for which a load waits. Default 500 ms.
     public init(
         _ client: S3Client, longestBody: ByteCount = ByteCount((8 << 20) - (4 << 10)),
@@ -69,6 +68,10 @@ public final class S3Tier: BytesTier {
         }
         guard let entry = SealedBlob.entry(Array(object.body.readableBytesView), Self.seal, for: key) else {
             state.withLock { $0.damaged += 1 }
+            return nil
+        }
+        if entry.metadata.wasStored(before: lifetime) {
+            state.withLock { $0.misses += 1 }
             return nil
         }
         state.withLock { $0.hits += 1 }

@@ -43,6 +43,15 @@ import WebImage
         #expect(other.statistics.hits == 6 && tier.statistics.puts == 3 && tier.statistics.misses == 1)
     }
 
+    @Test func whatIsTooOldIsAbsent() async throws {
+        var old = entry()
+        old.metadata.storedAt = 1_000_000_000
+        #expect(try await tier.put(old, for: key))
+        #expect(try await tier.entry(for: key) == nil)
+        let patient = S3Tier(client, lifetime: .seconds(3_000_000_000))
+        #expect(try await patient.entry(for: key) == old)
+    }
+
     @Test func anEntryIsRemoved() async throws {
         try await tier.put(entry(), for: key)
         try await tier.remove(key)

@@ -23,7 +23,8 @@ extension ImageTransformer where Self == ImageTransform {
 
 struct Resize: WrittenOperation, GeometryOperation {
     static let name = "resize"
-    static let usage = "resize:WxH[:contain|cover|fill][:upscale][:at=PLACE][:filter=lanczos3|bicubic|bilinear|box]"
+    static let usage =
+        "resize:WxH[:contain|cover|fill][:upscale][:at=PLACE][:filter=lanczos3|bicubic|bilinear|box|libvips]"
 
     let target: TargetSize
     let gravity: Gravity
