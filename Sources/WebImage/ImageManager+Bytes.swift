@@ -136,7 +136,10 @@ extension ImageManager {
         defer { watch?.end() }
         if let watch { reading.tellProgress(to: watch) }
         do throws(WebImageError) {
-            return try await keep(reading, since: begin)
+            let response = try await keep(reading, since: begin)
+            // Whoever tells of what comes may be behind.
+            if let count = response.byteCount { watch?.tell(LoadProgress(received: count, expected: count)) }
+            return response
         } catch {
             let entry = try standIn(for: error, reading)
             guard let kept = try? await original(for: entry, .header, nil) else { throw error }

@@ -28,9 +28,14 @@ struct ListTally: Sendable {
     /// Ends a list: tells its numbers, where it is long enough.
     ///
     /// - Throws: `someFailed` unless all is well.
-    func tell(of total: Int, since begin: ContinuousClock.Instant, tellsSummary: Bool) throws {
+    /// - Parameter tellsLeft: whether it says how many were left where it says nothing else.
+    func tell(
+        of total: Int, since begin: ContinuousClock.Instant, tellsSummary: Bool, tellsLeft: Bool = false
+    ) throws {
         if tellsSummary, total >= Self.shortest, !Console.isReaderGone {
             Console.err(summary(in: ContinuousClock.now - begin, of: total))
+        } else if tellsLeft, total > done, !Console.isReaderGone {
+            Console.err("\(total - done) of \(total) left for the next time")
         }
         if !isAllWell { throw someFailed }
     }

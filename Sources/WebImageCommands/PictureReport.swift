@@ -14,6 +14,16 @@ struct PictureReport: Sendable {
         var format: ImageFormat?
         var size: PixelSize?
         var byteCount: Int
+
+        /// - Parameter size: of the picture, which an icon is smaller than where that is large.
+        init(path: String, format: ImageFormat?, size: PixelSize?, byteCount: Int) {
+            (self.path, self.format, self.byteCount) = (path, format, byteCount)
+            self.size = size
+            guard format == .ico, let size else { return }
+            let scale = min(256 / Double(max(size.width, size.height)), 1)
+            func side(_ side: Int) -> Int { max(Int((Double(side) * scale).rounded()), 1) }
+            self.size = PixelSize(width: side(size.width), height: side(size.height))
+        }
     }
 
     /// The argument, verbatim.

@@ -74,7 +74,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         list.whenReaderIsGone { token.cancel() }
         _ = await token.finished()
         await LoadOptions.finish(manager)
-        try list.tally.tell(of: inputs.count, since: begin, tellsSummary: !isQuiet)
+        try list.tally.tell(of: inputs.count, since: begin, tellsSummary: !isQuiet, tellsLeft: !quiet)
     }
 
     private var options: PrefetchOptions {

@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import Testing
 import WebImageCache
@@ -87,6 +88,13 @@ struct MemoryPressureTests {
         #expect(MemoryBudget(root: scratch.path, files: PosixFileSystem()).available == .mebibytes(300))
     }
 
+    private static func openFiles(named path: String) -> Int {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return files.count {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == path
+        }
+    }
+
     @Test func anAlarmThatIsStoppedWaitsNoMore() throws {
         try scratch.put("stall", "")
         try scratch.put("events", "high 0\n")
@@ -95,6 +103,10 @@ struct MemoryPressureTests {
                 events: [scratch.path + "/events", scratch.path + "/none"],
                 stalls: [scratch.path + "/none", scratch.path + "/stall"]))
         #expect(try readFile(scratch.path + "/stall") == Array("some 150000 2000000\0".utf8))
+        #if os(Linux)
+            // Its file is open once, and not at all in the end.
+            #expect(Self.openFiles(named: scratch.path + "/stall") == 1)
+        #endif
         alarm.stop()
         alarm.stop()
         #expect(!alarm.wait())

@@ -51,6 +51,14 @@ struct ConvertCommandTests {
         }
     #endif
 
+    @Test func anIconTellsTheSizeThatItHas() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.jpeg(600, 400, orientation: .up), to: "in.jpg")
+        let told = try #require(try await bench.run("convert", "in.jpg", "out.ico", "--json").objects.first)
+        let info = try #require(try await bench.run("info", "out.ico", "--json").objects.first)
+        #expect(told.number("output_width") == 256 && told.number("output_height") == info.number("height"))
+    }
+
     @Test func theOrientationIsAppliedAndItsTagGoes() async throws {
         let bench = try CommandBench()
         try bench.write(try Pictures.jpeg(120, 200, orientation: .right), to: "in.jpg")

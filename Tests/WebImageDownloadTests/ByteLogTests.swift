@@ -300,6 +300,20 @@ extension ByteLog.End {
         #expect(everything(in: log) == (pattern(100_000), "complete"))
     }
 
+    /// Bytes that are charged before the writer knows that the file has failed are charged no more then.
+    @Test func noWriterWaitsForAFileThatHasFailed() {
+        let budget = TransferMemoryBudget(limit: 256 << 10)
+        files.failAll(.openTemporary, with: .error(13))
+        let log = log(budget: budget)
+        for _ in 0..<64 {
+            let flow = append(pattern(32 << 10), to: log).name
+            executor.runAll()
+            #expect(flow != "pause" || budget.used <= 256 << 10)
+        }
+        log.finish(.complete)
+        #expect(everything(in: log).0.count == 64 * 32 << 10 && budget.used <= 256 << 10)
+    }
+
     @Test func aFailingDiskReleasesAWriterThatWaitsForIt() {
         let budget = TransferMemoryBudget(limit: 256 << 10)
         let log = log(memory: 0, budget: budget)

@@ -49,6 +49,51 @@ import WebImageTesting
         #expect(bench.transport.hits(url) == 1)
     }
 
+    /// What was kept by its header alone is replaced once its pixels turn out to be damaged.
+    @Test func aDamagedOriginalIsReplaced() async throws {
+        let bench = makeBench()
+        bench.transport.answer(
+            url, .bytes(broken, contentType: "image/png"), .bytes(picture, contentType: "image/png"))
+        #expect(try await bench.manager.data(for: waiting) == broken)
+        #expect(try await entry(bench)?.body == broken)
+        #expect(try await bench.manager.image(for: ImageRequest(url)).source == .network)
+        #expect(try await entry(bench)?.body == picture && bench.transport.hits(url) == 2)
+    }
+
+    /// So is half a picture, behind whoever took it.
+    @Test func halfAPictureIsReplaced() async throws {
+        let bench = makeBench()
+        let whole = try Fixture.jpeg(400, 300)
+        bench.transport.answer(
+            url, .bytes(Array(whole[..<(whole.count / 2)]), contentType: "image/jpeg"),
+            .bytes(whole, contentType: "image/jpeg"))
+        _ = try await bench.manager.data(for: waiting)
+        var request = ImageRequest(url)
+        request.decoding.allowsPartial = true
+        let half = try await bench.manager.image(for: request)
+        #expect(half.source == .disk && half.partialError != nil)
+        await bench.manager.finishStores()
+        let second = try await bench.manager.image(for: request)
+        #expect(second.source == .network && second.partialError == nil)
+    }
+
+    /// One that comes damaged again is an error, which is remembered; and where the network may not be asked it is one at once.
+    @Test(arguments: [CachePolicy.cacheFirst, .cacheOnly]) func aDamagedOriginalIsAnErrorOnce(_ policy: CachePolicy)
+        async throws
+    {
+        let bench = makeBench()
+        bench.answer(url, with: broken, type: "image/png")
+        _ = try await bench.manager.data(for: waiting)
+        var request = ImageRequest(url)
+        request.caching.policy = policy
+        for code in [WebImageError.Code.badImageData, policy == .cacheOnly ? .cacheMiss : .blockedURL] {
+            let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+            #expect(error?.code == code)
+            await bench.manager.finishStores()
+        }
+        #expect(bench.transport.hits(url) == (policy == .cacheOnly ? 1 : 2))
+    }
+
     @Test func dataThatIsNoPictureIsGivenAndNotKept() async throws {
         let bench = makeBench()
         bench.answer(url, with: Array("no picture at all, and long enough to tell".utf8), type: "text/plain")

@@ -45,7 +45,11 @@ struct LoadDecode: DecodeClient {
 
     func fail(_ orders: [PixelJob], _ error: WebImageError) {
         noteOutcome(error)
-        refuse(orders, error)
+        if loader.replaces(opened, of: job, for: error) {
+            for order in orders { loader.finish(order, goingOnWith: .reload) }
+        } else {
+            refuse(orders, error)
+        }
     }
 
     func deliver(_ log: ByteLog, _ header: ImageHeader?, failure: WebImageError?) -> LoadDelivery {
@@ -98,6 +102,13 @@ final class LoadDelivery: PictureDelivery {
     }
 
     func finish(_ order: PixelJob, _ result: Result<DecodedPicture, WebImageError>) {
+        switch result {
+        case .failure(let error) where loader.replaces(bytes, of: job, for: error):
+            return loader.finish(order, goingOnWith: .reload)
+        // Half a picture is an answer, and no reason to keep half of one.
+        case .success(let picture): _ = picture.partialError.map { loader.replaces(bytes, of: job, for: $0) }
+        case .failure: break
+        }
         loader.finish(order, result.map { response($0, order) }, isProvisional: bytes.isProvisional)
     }
 

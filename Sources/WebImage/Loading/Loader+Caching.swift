@@ -58,6 +58,17 @@ extension Loader {
         var priority: LoadPriority { job.priority }
     }
 
+    /// Takes an original out of every tier that is no picture, or half of one: it came so, from an origin that may have mended it since.
+    ///
+    /// - Returns: whether the origin is to be asked for another one.
+    func replaces(_ opened: OpenedBytes, of job: BytesJob, for error: WebImageError) -> Bool {
+        guard opened.source == .disk || opened.source == .tier, error.tellsOfDamage, !job.request.saysHowToDecode else {
+            return false
+        }
+        if !job.isSettled.exchange(true, ordering: .relaxed) { forget(job.key) }
+        return job.key.policy != .cacheOnly
+    }
+
     /// Takes the original out of every tier, in the background.
     func forget(_ key: BytesKey) {
         inTiers(of: key, as: originals.announce()) { tier, then in tier.remove(key.originalKey, then) }
@@ -94,6 +105,14 @@ extension Loader {
         // The first one last: whoever waits for it may then wait for the others.
         for tier in tiers.dropFirst() { change(tier) {} }
         change(first) { announced.withdraw() }
+    }
+}
+
+extension WebImageError {
+    /// Whether the bytes themselves are what is wrong.
+    fileprivate var tellsOfDamage: Bool {
+        let reason = (code == .badImageData ? cause as? WebImageError : nil)?.code ?? code
+        return [.corruptData, .truncatedData, .unknownFormat].contains(reason)
     }
 }
 

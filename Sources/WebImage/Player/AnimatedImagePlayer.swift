@@ -24,7 +24,7 @@ import WebImageSystem
     /// What a frame could not be decoded for; it has then stopped at the frame before.
     public private(set) var error: WebImageError?
 
-    /// Called with each frame that is to be seen.
+    /// Called with each frame that is to be seen next. The one at which playing begins is ``currentFrame`` already: draw that first.
     public var onFrame: (@MainActor (_ image: Image, _ index: Int) -> Void)?
     /// Called with the number of completed rounds after each.
     public var onLoop: (@MainActor (_ loop: Int) -> Void)?
@@ -240,7 +240,9 @@ import WebImageSystem
         learn()
         let before = playback.round
         switch playback.next {
-        case .end: return end()
+        case .end:
+            if playback.completeRound() { onLoop?(playback.round) }
+            return end()
         case .notThereYet:
             // Looks again after as long as the present frame is shown; what comes by `update` comes sooner.
             isStarving = true

@@ -79,6 +79,13 @@ struct Playback {
         return true
     }
 
+    /// The last frame of the last round was shown; false where there are no rounds.
+    mutating func completeRound() -> Bool {
+        guard count > 1, !mode.turns, roundLimit == 0 || round < roundLimit else { return false }
+        round += 1
+        return true
+    }
+
     /// Whether the frame that was reached is the last to be shown, as it is where a bounce ends.
     var isOver: Bool { mode.turns && roundLimit > 0 && round >= roundLimit && index == start }
 

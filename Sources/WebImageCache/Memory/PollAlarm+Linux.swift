@@ -24,7 +24,8 @@ package final class PollAlarm: MemoryPressureAlarm {
     ///   - events: files that report their changes; those that cannot be opened are left out.
     ///   - stalls: PSI files; the first that takes a trigger is used.
     package init?(events: [String], stalls: [String]) {
-        let stall = stalls.lazy.compactMap(Self.openTrigger).first
+        var stall: Int32?
+        for path in stalls where stall == nil { stall = Self.openTrigger(path) }
         let watched =
             events.map { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }.filter { $0 >= 0 } + [stall].compactMap(\.self)
         guard stall != nil, let stop = PipeEnds() else {

@@ -129,9 +129,11 @@ extension Image {
     /// The picture in exactly a size as it is shown, in colours that a format can tell.
     fileprivate func made(_ size: PixelSize, for format: ImageFormat) throws(WebImageError) -> Image {
         let sized = try resized(to: TargetSize(size, fit: .fill, upscale: true))
-        guard info.iccProfile == nil, info.colorDescription?.isHighDynamicRange == true, !format.tellsDynamicRange
-        else { return sized }
-        return try sized.inSRGB()
+        let isTold =
+            info.iccProfile != nil
+            ? !format.tellsNoProfile
+            : info.colorDescription?.isHighDynamicRange != true || format.tellsDynamicRange
+        return isTold ? sized : try sized.inSRGB()
     }
 }
 
@@ -140,6 +142,9 @@ extension ImageFormat {
     fileprivate var tellsDynamicRange: Bool {
         [.png, .apng, .avif, .avifSequence, .heic, .heif, .jxl].contains(self)
     }
+
+    /// Whether it has no place for a colour profile: who reads it takes its colours for sRGB.
+    fileprivate var tellsNoProfile: Bool { [.gif, .bmp, .qoi, .pnm].contains(self) }
 
     /// Whether its animations tell an orientation, and programs look at it.
     fileprivate var tellsOrientationOfFrames: Bool { [.webp, .jxl].contains(self) }

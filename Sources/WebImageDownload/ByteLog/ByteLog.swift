@@ -220,12 +220,13 @@ package final class ByteLog: @unchecked Sendable {
         guard !writer.hasFault, budget?.isOver == true else { return .proceed }
         if let last = writer.fresh.indices.last { writer.fresh[last].isSealed = true }
         publish()
-        return .pause
+        // Where the file has failed meanwhile nothing makes room by itself.
+        return writer.hasFault ? .proceed : .pause
     }
 
     private func publish(end: End?) {
         if end != nil, let last = writer.fresh.indices.last { writer.fresh[last].isSealed = true }
-        typealias Outcome = (ready: [LogState.Waiter], startSpill: Bool)
+        typealias Outcome = (ready: [LogState.Waiter], startSpill: Bool, freed: Int)
         let outcome = state.withLock { state -> Outcome? in
             guard state.end == nil else { return nil }
             if let head = writer.head { state.head = head }
@@ -236,10 +237,11 @@ package final class ByteLog: @unchecked Sendable {
             if let end { state.end = end }
             writer.hasFault = state.fault != nil
             writer.pendingCount = state.pendingCount
-            return (state.takeReady(), state.claimSpill())
+            return (state.takeReady(), state.claimSpill(), state.releaseCharges())
         }
         // Ended by `abort`: what was not published is given back with the log.
-        guard let (ready, startSpill) = outcome else { return }
+        guard let (ready, startSpill, freed) = outcome else { return }
+        if freed > 0 { budget?.give(freed) }
         writer.head = nil
         writer.inSource = 0
         writer.publishedCount = writer.count

@@ -144,6 +144,12 @@ struct LogState {
     mutating func didFail(_ fault: FileFault) -> Int {
         self.fault = fault
         isSpilling = false
+        return releaseCharges()
+    }
+
+    /// Also of what was charged before the writer knew of the fault.
+    mutating func releaseCharges() -> Int {
+        guard fault != nil else { return 0 }
         var freed = 0
         for index in pending.indices[pendingStart...] where pending[index].isCharged {
             freed += pending[index].storage.capacity

@@ -46,6 +46,18 @@ import WebImageTesting
         #expect(screen.loops == [1, 2] && player.currentLoop == 2 && player.currentFrame.size.width == 1)
     }
 
+    /// Each round is told of, the last one too, before the end is.
+    @Test(arguments: PlaybackMode.allCases) func everyRoundIsToldOf(mode: PlaybackMode) throws {
+        let (player, screen) = try player(FakeFrames(delays: [100, 100, 100]))
+        player.mode = mode
+        player.loopLimit = 2
+        var loopsAtEnd: [Int]?
+        player.onEnd = { loopsAtEnd = screen.loops }
+        player.play()
+        clock.advance(by: .seconds(5))
+        #expect(loopsAtEnd == [1, 2] && player.currentLoop == 2 && !player.isPlaying)
+    }
+
     @Test(arguments: [(nil, 2), (0, 0), (3, 3)] as [(Int?, Int)])
     func itEndsAfterAsManyRoundsAsAreAskedFor(given: Int?, expected: Int) throws {
         let (player, screen) = try player(FakeFrames(delays: [10, 10, 10], loops: 2))
