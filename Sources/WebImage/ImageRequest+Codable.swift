@@ -1,13 +1,15 @@
 import WebImageCore
 import WebImageDownload
+import WebImageProcessing
 import WebImageSystem
 
 /// A request can be written down, for a queue on disk or another process, and read back. What is at its default is left out:
 /// `{"url":"https://example.com/a.jpg","size":{"width":400,...}}`.
 ///
-/// Closures and objects (transformers, coders, hooks, caches), credentials, and bytes in place of a URL cannot be written
-/// down: a request that has any of them throws `EncodingError`. A URL is written as it is, with the user and password that it
-/// may hold.
+/// Transforms are written as their text, `"transformers":"blur:2|gray"`. Closures and objects (transformers of one's own,
+/// watermarks, colour cubes, coders, hooks, caches), credentials, and bytes in place of a URL cannot be written down: a
+/// request that has any of them throws `EncodingError`. A URL is written as it is, with the user and password that it may
+/// hold.
 extension ImageRequest: Codable {
     private enum CodingKeys: CodingKey {
         case url, path
@@ -46,7 +48,8 @@ extension ImageRequest.Options: Codable {
             [
                 .option("size", \.size), .option("priority", \.priority), .option("timeout", \.timeout),
                 .option("retriesFailed", \.retriesFailed), .option("includesData", \.includesData),
-                .option("alternatives", \.alternatives), .option("waitsForNetwork", \.waitsForNetwork),
+                .option("transformers", \.writtenTransforms), .option("alternatives", \.alternatives),
+                .option("waitsForNetwork", \.waitsForNetwork),
                 .option("decoding", \.decoding), .option("caching", \.caching), .option("http", \.http),
             ], refusal: \.unwritable)
     }
@@ -54,7 +57,39 @@ extension ImageRequest.Options: Codable {
     /// Why it cannot be written down; nil where it can.
     private var unwritable: String? {
         if fallback != nil { return "a picture cannot be written down" }
-        return transformers.isEmpty ? nil : "transformers cannot be written down"
+        if transformers.isEmpty { return nil }
+        let written = writtenTransforms
+        let isAll = written.transforms.count == transformers.count && written.isReadBack
+        return isAll ? nil : "a transformer with a closure or a picture cannot be written down"
+    }
+
+    private var writtenTransforms: WrittenTransforms {
+        get { WrittenTransforms(transforms: transformers.compactMap { $0 as? ImageTransform }) }
+        set { transformers = newValue.transforms }
+    }
+}
+
+/// A chain of transforms as its text.
+private struct WrittenTransforms: Codable, Equatable {
+    let transforms: [ImageTransform]
+
+    init(transforms: [ImageTransform]) { self.transforms = transforms }
+
+    /// Whether the text makes the same chain again.
+    var isReadBack: Bool { (try? ImageTransform.parse(ImageTransform.text(of: transforms))) == transforms }
+
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        do {
+            transforms = try ImageTransform.parse(try container.decode(String.self))
+        } catch let error as TransformSyntaxError {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(error)")
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(ImageTransform.text(of: transforms))
     }
 }
 

@@ -38,7 +38,8 @@ public struct EncodeOptions: Hashable, Sendable {
     /// What shows through where the format has no alpha. Default white.
     public var background: RGBColor
     /// Whether the picture's ICC profile is written, or the code points of its colours for PQ and HLG (PNG, AVIF, HEIC,
-    /// JPEG XL; for other formats such pixels become sRGB). Default true.
+    /// JPEG XL; for other formats such pixels become sRGB). For formats without profiles (GIF, BMP, QOI, PNM) pixels with one become
+    /// sRGB, unless ``isLossless`` keeps them. Default true.
     public var embedsICCProfile: Bool
     /// Writes a still of an animation's first frame also where the format holds animations. Default false.
     public var firstFrameOnly = false

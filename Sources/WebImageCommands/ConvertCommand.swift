@@ -26,11 +26,14 @@ struct ConvertCommand: AsyncParsableCommand {
     @OptionGroup(title: "Picture") var picture: PictureOptions
     @OptionGroup var decoders: IsolationOptions
 
-    @Option(help: "What to do with the orientation tag: apply or keep.", completion: .list(["apply", "keep"]))
+    @Option(
+        help: "What to do with the orientation tag: apply or keep. A HEIC is always upright.",
+        completion: .list(["apply", "keep"]))
     var orientation = "apply"
 
     @Option(
-        help: "What to do with the colour profile: srgb (convert) or keep.", completion: .list(["srgb", "keep"]))
+        help: "What to do with the colour profile: srgb (convert) or keep, where the output can hold it.",
+        completion: .list(["srgb", "keep"]))
     var color = "srgb"
 
     @Option(

@@ -203,6 +203,23 @@ import WebImageDownload
         #expect(path == ImageRequest(path: "/tmp/a.png") && path != ImageRequest("/tmp/a.png"))
     }
 
+    @Test func transformsAreWrittenAsTheirText() throws {
+        var request = ImageRequest(url)
+        request.transformers = [.crop(.square), .blur(sigma: 2), .roundCorners(24)]
+        let text = try JSONEncoder().encode(request)
+        #expect(String(decoding: text, as: UTF8.self).contains(#""transformers":"crop:square|blur:2|round:24""#))
+        #expect(try JSONDecoder().decode(ImageRequest.self, from: text) == request)
+        // What a text does not hold is not written.
+        let mark = ImageTransform.watermark(Fixture.gradient(2, 2))
+        for odd in [mark, .customPixels(id: "a") { _ in }] {
+            request.transformers = [.gray(), odd]
+            #expect(throws: EncodingError.self) { try JSONEncoder().encode(request) }
+        }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(ImageRequest.self, from: Data(#"{"url":"a:b","transformers":"blur:"}"#.utf8))
+        }
+    }
+
     @Test func bytesAndHalfRequestsAreRefused() {
         #expect(throws: EncodingError.self) { try JSONEncoder().encode(ImageRequest(data: [1, 2], name: "mine")) }
         #expect(throws: DecodingError.self) {

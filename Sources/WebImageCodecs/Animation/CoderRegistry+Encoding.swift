@@ -26,14 +26,14 @@ extension CoderRegistry {
                 try animation.forEachFrame { (frame, delay) throws(WebImageError) in
                     // A frame unlike the first is for the encoder to refuse.
                     let shown = frame.displaySize == image.displaySize ? size : frame.displaySize
-                    let made = try frame.made(shown, for: format)
+                    let made = try frame.made(shown, for: format, options)
                     try encoder.add(isTold ? made : try made.upright(), delay: delay)
                 }
                 return try encoder.finish()
             }
             try Self.refuseLoss(of: animation.frameCount, "frames", format, options)
         }
-        let still = try image.made(size, for: format)
+        let still = try image.made(size, for: format, options)
         let bytes = try coder.encode(still, as: format, options)
         guard let limit = options.maxFileSize, bytes.count > limit.bytes else { return bytes }
         return try encode(still, as: format, options, with: coder, within: limit)
@@ -111,7 +111,7 @@ private final class FittingPageEncoder: PageEncoder {
     }
 
     func add(_ page: Image) throws(WebImageError) {
-        try encoder.add(try page.made(options.fitting(page.displaySize), for: format))
+        try encoder.add(try page.made(options.fitting(page.displaySize), for: format, options))
     }
 
     func finish() throws(WebImageError) -> [UInt8] { try encoder.finish() }
@@ -126,12 +126,15 @@ extension EncodeOptions {
 }
 
 extension Image {
-    /// The picture in exactly a size as it is shown, in colours that a format can tell.
-    fileprivate func made(_ size: PixelSize, for format: ImageFormat) throws(WebImageError) -> Image {
+    /// The picture in exactly a size as it is shown, in colours that a format can tell; where nothing may be lost, in those of its
+    /// profile.
+    fileprivate func made(
+        _ size: PixelSize, for format: ImageFormat, _ options: EncodeOptions
+    ) throws(WebImageError) -> Image {
         let sized = try resized(to: TargetSize(size, fit: .fill, upscale: true))
         let isTold =
             info.iccProfile != nil
-            ? !format.tellsNoProfile
+            ? options.isLossless || !format.tellsNoProfile
             : info.colorDescription?.isHighDynamicRange != true || format.tellsDynamicRange
         return isTold ? sized : try sized.inSRGB()
     }

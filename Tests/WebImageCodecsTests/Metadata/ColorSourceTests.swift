@@ -72,6 +72,23 @@ import WebImageProcessing
         #expect(try CoderRegistry.standard.decode(plain).image.info.colorDescription == nil)
     }
 
+    /// Whoever reads them takes their colours for sRGB.
+    @Test(arguments: [ImageFormat.bmp, .qoi, .pnm, .png])
+    func formatsWithoutProfilesGetSRGB(_ format: ImageFormat) throws {
+        let profile = ProfileBytes.rgb(ProfileBytes.displayP3, ProfileBytes.sRGBCurve).bytes
+        let image = try Drawings.picture(16, 8).with { $0.iccProfile = profile }
+        let registry = CoderRegistry.standard
+        func pixels(_ options: EncodeOptions) throws -> Image {
+            try registry.decode(registry.encode(image, as: format, options)).image
+        }
+        let converted = try image.inSRGB()
+        #expect(converted.bytes != image.bytes)
+        let found = try pixels(EncodeOptions())
+        #expect(found.bytes == (format == .png ? image : converted).bytes)
+        #expect((found.info.iccProfile != nil) == (format == .png))
+        #expect(try pixels(EncodeOptions(isLossless: true)).bytes == image.bytes)
+    }
+
     @Test func pixelsThatStayAsTheyAreCarryAProfileWhereOneWillDo() throws {
         let linear = try Self.header([Self.gamma])
         let profile = try #require(linear.colorsOfPixels.profile)
