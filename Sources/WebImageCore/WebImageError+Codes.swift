@@ -14,6 +14,7 @@ extension WebImageError.Code {
         (3008, "decoderCrashed"), (3009, "decoderUnavailable"),
         (4000, "cacheIO"), (4001, "noSpace"), (4002, "readOnly"), (4003, "corruptEntry"), (4004, "locked"),
         (5000, "fileNotFound"), (5001, "permissionDenied"), (5002, "notAFile"), (5003, "cannotWrite"),
+        (5004, "cannotRead"),
     ]
 }
 
@@ -125,4 +126,6 @@ extension WebImageError.Code {
     public static let notAFile = Self(rawValue: 5002)
     /// The file could not be written.
     public static let cannotWrite = Self(rawValue: 5003)
+    /// There is a file, but the system could not read it: a failing disk, or no descriptor that is left.
+    public static let cannotRead = Self(rawValue: 5004)
 }

@@ -15,7 +15,7 @@ import WebImageCore
             3000 unknownFormat, 3001 unsupportedFeature, 3002 formatNotBuilt, 3003 corruptData, 3004 truncatedData, \
             3005 limitExceeded, 3006 cannotEncode, 3007 transformFailed, 3008 decoderCrashed, 3009 decoderUnavailable, \
             4000 cacheIO, 4001 noSpace, 4002 readOnly, 4003 corruptEntry, 4004 locked, \
-            5000 fileNotFound, 5001 permissionDenied, 5002 notAFile, 5003 cannotWrite
+            5000 fileNotFound, 5001 permissionDenied, 5002 notAFile, 5003 cannotWrite, 5004 cannotRead
             """
         let table = WebImageError.Code.all.map { "\($0.code.rawValue) \($0.name)" }.joined(separator: ", ")
         #expect(table == golden)

@@ -99,7 +99,10 @@ import WebImageTesting
         files.heal()
         files.failAll(.read, with: .error(EIO))
         let broken = downloader.download(DownloadRequest(path: path))
-        #expect(await rig.fetch(broken).end == "fileNotFound")
+        #expect(await rig.fetch(broken).end == "cannotRead")
+        files.heal()
+        files.failAll(.open, with: .error(EMFILE))
+        #expect(await rig.fetch(downloader.download(DownloadRequest(path: path))).end == "cannotRead")
     }
 
     @Test func aFileOverTheLimitIsRefusedUnread() async throws {

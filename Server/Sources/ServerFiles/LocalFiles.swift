@@ -77,18 +77,26 @@ private final class OpenedFile: Sendable {
         func error(_ code: WebImageError.Code, _ message: String) -> WebImageError {
             WebImageError(code, message, location: location)
         }
+        func refusal(_ number: Int32, _ missing: String) -> WebImageError {
+            switch number {
+            // A link that came after the path was resolved is not followed, and counts as nothing.
+            case ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP: error(.fileNotFound, missing)
+            case EACCES, EPERM: error(.permissionDenied, "the file may not be read")
+            case ENXIO: error(.notAFile, "this is no file that can be read")
+            // A file that cannot be read now is not gone.
+            default: error(.cannotRead, "the system could not open the file: error \(number)")
+            }
+        }
         guard let name = PercentEncoding.decode(path.prefix { $0 != "?" && $0 != "#" }), !name.utf8.contains(0),
             // What stands before the path is a host, and no file has one.
             name.hasPrefix("/")
         else { throw error(.invalidURL, "a local source is local:///PATH") }
-        guard let folder = Self.resolved(root) else { throw error(.fileNotFound, "the folder of local files is gone") }
-        guard let place = Self.resolved(folder + name) else { throw error(.fileNotFound, "there is no such file") }
+        guard let folder = Self.resolved(root) else { throw refusal(errno, "the folder of local files is gone") }
+        guard let place = Self.resolved(folder + name) else { throw refusal(errno, "there is no such file") }
         let prefix = folder.hasSuffix("/") ? folder : folder + "/"
         guard place.hasPrefix(prefix) else { throw error(.permissionDenied, "the path leads out of the folder") }
         descriptor = Self.open(place.dropFirst(prefix.utf8.count), from: folder)
-        guard descriptor >= 0 else {
-            throw error(errno == EACCES ? .permissionDenied : .fileNotFound, "the file cannot be opened")
-        }
+        guard descriptor >= 0 else { throw refusal(errno, "there is no such file") }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             close(descriptor)
@@ -117,7 +125,9 @@ private final class OpenedFile: Sendable {
             number = result < 0 ? errno : 0
             filled = max(result, 0)
         }
-        guard number == 0 else { throw WebImageError(.connectionLost, "the file cannot be read: error \(number)") }
+        guard number == 0 else {
+            throw WebImageError(.cannotRead, "the system could not read the file: error \(number)")
+        }
         return bytes
     }
 

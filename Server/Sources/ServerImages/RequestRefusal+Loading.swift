@@ -13,7 +13,8 @@ extension RequestRefusal {
         switch code {
         case .addressRefused, .redirectRefused, .requestRefused, .invalidURL: self = .invalidSource(detail)
         case .dnsFailed, .connectionRefused, .connectTimeout, .tlsFailed, .connectionLost, .tooManyRedirects,
-            .unsupportedScheme, .protocolError, .authenticationFailed, .fileNotFound, .permissionDenied, .notAFile:
+            .unsupportedScheme, .protocolError, .authenticationFailed, .fileNotFound, .permissionDenied, .notAFile,
+            .cannotRead:
             self = refusal(404, unreachable, .download)
         case .badStatus:
             let status = error.status ?? Self.deepest(error).status ?? 0

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import ServerGrammar
 import ServerImages
 import Testing
 import WebImage
@@ -55,7 +56,7 @@ import WebImageTesting
         "local:///out.png",
         "local:///outer/s.png", "local:///absolute.png", "local:///loop", "local:///in%2520side", "local:///",
         "local://host/a.png", "local:///%25E0", "local:///a.png%2500.jpg", "local:///..%252fsecret/s.png",
-        "local:///a.png/",
+        "local:///a.png/", "local:///" + String(repeating: "a", count: 300),
     ]) func nothingElseIs(_ source: String) async throws {
         let files = try Files()
         let answer = await (try server(files)).get("/_/w:16/plain/\(source)")
@@ -75,6 +76,15 @@ import WebImageTesting
         for path in ["a.png", "in%2520side/../a.png", "in%2520side/%252e%252e/a.png"] {
             #expect(await server.get("/_/w:16/plain/local:///\(path)").status == 404)
         }
+    }
+
+    /// A disk that fails, or no descriptor that is left, takes no results away.
+    @Test func aFileThatCannotBeReadIsNotGone() {
+        func refusal(_ code: WebImageError.Code) -> RequestRefusal {
+            RequestRefusal(WebImageError(code, ""), source: "local:///a.png")
+        }
+        #expect(refusal(.cannotRead).fault == .down && refusal(.cannotRead).status == 404)
+        #expect(refusal(.fileNotFound).fault == .gone)
     }
 
     /// What is gone is served once more at most, and never because its folder cannot be reached.

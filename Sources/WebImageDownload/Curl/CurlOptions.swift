@@ -74,7 +74,12 @@ struct CurlOptions {
         } else if let file = request.netrcFile {
             // libcurl says nothing about a file that it cannot read.
             guard access(file, R_OK) == 0 else {
-                let code: WebImageError.Code = errno == ENOENT ? .fileNotFound : .permissionDenied
+                let code: WebImageError.Code =
+                    switch errno {
+                    case ENOENT, ENOTDIR: .fileNotFound
+                    case EACCES, EPERM: .permissionDenied
+                    default: .cannotRead
+                    }
                 throw WebImageError(code, "the file with names and passwords cannot be read", location: file)
             }
             wi_curl_set_text(easy, CURLOPT_NETRC_FILE, file)

@@ -9,7 +9,7 @@ final class OpenFile: @unchecked Sendable {
     let file: LogFile
 
     /// - Throws: `fileNotFound`, `permissionDenied`, `notAFile` for directories, pipes, sockets and devices,
-    ///   `bodyTooLarge`.
+    ///   `bodyTooLarge`; `cannotRead` for all else.
     init(_ path: String, files: any FileSystem, limit: Int) throws(WebImageError) {
         let status: FileStatus
         do throws(FileFault) {
@@ -27,7 +27,8 @@ final class OpenFile: @unchecked Sendable {
 
     /// The next bytes; 0 at the end.
     ///
-    /// - Throws: `truncatedBody` when the file has become shorter, `bodyTooLarge` when it has become too long.
+    /// - Throws: `truncatedBody` when the file has become shorter, `bodyTooLarge` when it has become too long,
+    ///   `cannotRead`.
     func read(into buffer: UnsafeMutableRawBufferPointer, limit: Int) throws(WebImageError) -> Int {
         let count: Int
         do throws(FileFault) {
@@ -57,10 +58,10 @@ final class OpenFile: @unchecked Sendable {
             WebImageError(.permissionDenied, "the file may not be read", cause: fault, location: path)
         case 6, 21:  // ENXIO (a socket), EISDIR
             WebImageError(.notAFile, "this is no file that can be read", cause: fault, location: path)
-        case 2, 20:  // ENOENT, ENOTDIR
+        case 2, 20, 36, 40:  // ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP
             WebImageError(.fileNotFound, missing(path), cause: fault, location: path)
         default:
-            WebImageError(.fileNotFound, "the file cannot be opened or read", cause: fault, location: path)
+            WebImageError(.cannotRead, "the system could not open or read the file", cause: fault, location: path)
         }
     }
 }
