@@ -58,10 +58,10 @@ struct InfoCommand: AsyncParsableCommand {
             var timings = LoadTimings()
             timings.total = ContinuousClock.now - begin
             report.timings = timings
-            report.isolation = manager.isolationReport
         } catch {
             report.fail(error)
         }
+        report.isolation = manager.isolationReport
         return report
     }
 

@@ -33,6 +33,7 @@ struct InfoCommandTests {
         let json = try await bench.run("info", "text.jpg", "gone.png", "a.png", "--json")
         #expect(json.code == 1 && json.errors == "")
         #expect(try json.objects.map { $0.text("status") } == ["error", "error", "ok"])
+        #expect(try json.objects.allSatisfy { $0.text("isolation") != nil })
     }
 
     @Test func aLongPictureIsNotReadToItsEnd() async throws {
