@@ -18,11 +18,7 @@ struct PipeCoderTests {
         try JSONDecoder().decode(Value.self, from: try JSONEncoder().encode(value))
     }
 
-    private func coder(for file: SmallPictures.File) throws -> any ImageCoder {
-        try file.bytes.withUnsafeBytes { bytes in
-            try CoderRegistry.standard.coder(for: ImageFormat(sniffing: bytes), prefix: bytes)
-        }
-    }
+    private func pair(_ coder: any ImageCoder) -> CoderPair { CoderPair(coder) { PipeCoder($0) } }
 
     // MARK: Values
 
@@ -77,60 +73,21 @@ struct PipeCoderTests {
 
     // MARK: Decoding
 
-    private func expectSame(_ near: DecodeOutcome, _ far: DecodeOutcome, _ name: String) {
-        #expect(far.header == near.header && far.format == near.format && far.rows == near.rows, "\(name)")
-        #expect(far.hasSamePixels(as: near) && far.faults == near.faults, "\(name): \(far.faults)")
-        #expect(far.error?.code == near.error?.code && far.error?.message == near.error?.message, "\(name)")
-    }
-
     @Test(arguments: files) func aStillIsTheSame(file: SmallPictures.File) throws {
-        let coder = try coder(for: file)
-        for keepsWhole in [true, false] {
-            for length in [nil, 7, 64] {
-                let pieces = length.map { length in { length } }
-                let (near, far) = [coder, PipeCoder(coder)].map {
-                    DecodeOutcome($0, file.bytes, keepsWhole: keepsWhole, previews: length == 64, length: pieces)
-                }.pair
-                expectSame(near, far, file.name)
-                #expect(far.error == nil, "\(file.name)")
-            }
-        }
+        pair(try file.coder()).expectTheSameStill(file)
     }
 
     @Test(arguments: files) func aStillThatIsCutOrBrokenIsTheSame(file: SmallPictures.File) throws {
-        let coder = try coder(for: file)
-        var broken = file.bytes
-        broken[broken.count * 2 / 3] ^= 0x55
-        for bytes in [Array(file.bytes.prefix(file.bytes.count / 2)), Array(file.bytes.prefix(9)), broken] {
-            let (near, far) = [coder, PipeCoder(coder)].map { DecodeOutcome($0, bytes) }.pair
-            expectSame(near, far, file.name)
-        }
+        pair(try file.coder()).expectTheSameOfCutAndBroken(file)
     }
 
     @Test(arguments: files) func whatAPlanAsksForIsMade(file: SmallPictures.File) throws {
-        let coder = try coder(for: file)
-        func decode(_ coder: any ImageCoder) throws -> PixelBuffer? {
-            let sink = PixelBufferSink()
-            let decoder = try coder.makeDecoder(DecodeOptions(keepsBitDepth: true)) { header throws(WebImageError) in
-                let part = PixelRect(x: 1, y: 1, width: 8, height: 8)
-                return DecodePlan(
-                    scaleDenominator: coder.scaleDenominators(for: header).last ?? 1,
-                    raster: header.isVector ? VectorRaster(part: part, size: PixelSize(width: 30, height: 20)) : nil,
-                    size: header.otherSizes.last, sink: sink)
-            }
-            _ = try file.bytes.withUnsafeBytes { try decoder.push($0) }
-            try decoder.finish()
-            return sink.buffer
-        }
-        let near = try #require(try decode(coder))
-        let far = try #require(try decode(PipeCoder(coder)))
-        #expect(far.size == near.size && far.layout == near.layout)
-        #expect(far.withBytes { Array($0) } == near.withBytes { Array($0) })
+        try pair(try file.coder()).expectTheSameOfAPlan(file)
     }
 
     @Test func aPlanMayStopAtTheHeaderAndACheckpointEndsTheDecode() throws {
         let file = try #require(Self.files.first { $0.format == .png })
-        let coder = PipeCoder(try coder(for: file))
+        let coder = PipeCoder(try file.coder())
         let decoder = try coder.makeDecoder(DecodeOptions()) { _ in DecodePlan(sink: nil) }
         let state = try file.bytes.withUnsafeBytes { try decoder.push($0) }
         guard case .stoppedAtHeader = state else {
@@ -150,34 +107,12 @@ struct PipeCoderTests {
     // MARK: Animations and pages
 
     @Test(arguments: files) func anAnimationIsTheSame(file: SmallPictures.File) throws {
-        let coder = try coder(for: file)
-        for (backwards, length) in [(false, nil), (true, 11)] {
-            let pieces = length.map { length in { length } }
-            let (near, far) = [coder, PipeCoder(coder)].map {
-                AnimationOutcome($0, file.format, file.bytes, most: 20, backwards: backwards, length: pieces)
-            }.pair
-            #expect((near == nil) == (far == nil))
-            guard let near, let far else { continue }
-            #expect(far.delays == near.delays && far.frames == near.frames && far.faults == near.faults)
-            #expect(far.error?.code == near.error?.code)
-        }
+        pair(try file.coder()).expectTheSameAnimation(file)
     }
 
     @Test func anAnimationTellsWhatItsFramesNeed() throws {
         let file = try #require(Self.files.first { $0.name == "gif" })
-        func animation(_ coder: any ImageCoder) throws -> any AnimationDecoder {
-            let decoder = try #require(try coder.makeAnimationDecoder(.gif, DecodeOptions()))
-            try decoder.push(file: file.bytes)
-            try decoder.finish()
-            _ = try decoder.frame(at: 1)
-            return decoder
-        }
-        let near = try animation(try coder(for: file))
-        let far = try animation(PipeCoder(try coder(for: file)))
-        #expect(near.storedDelays.count == 3)
-        for index in 0..<3 { #expect(far.firstFrameNeeded(for: index) == near.firstFrameNeeded(for: index)) }
-        #expect(far.workingByteCount == near.workingByteCount && far.encodedByteCount == near.encodedByteCount)
-        #expect(far.beginsWithStill == near.beginsWithStill && far.header == near.header)
+        let (near, far) = try pair(try file.coder()).animationsThatTellTheSame(file)
         near.releaseWorkingMemory()
         far.releaseWorkingMemory()
         #expect(far.workingByteCount == near.workingByteCount)
@@ -197,14 +132,8 @@ struct PipeCoderTests {
         for page in 0..<3 {
             var options = DecodeOptions()
             options.page = page
-            let (near, far) = [coder, PipeCoder(coder)].map { DecodeOutcome($0, file, options) }.pair
-            expectSame(near, far, "page \(page)")
+            let far = pair(coder).expectTheSame("page \(page)") { DecodeOutcome($0, file, options) }
             #expect(page == 2 ? far.error != nil : far.header?.size.width == [5, 9][page])
         }
     }
-}
-
-extension Array {
-    /// The two elements of an array of two.
-    fileprivate var pair: (Element, Element) { (self[0], self[1]) }
 }
