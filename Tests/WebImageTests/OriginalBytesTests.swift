@@ -54,7 +54,7 @@ import WebImageTesting
         let bench = makeBench()
         bench.transport.answer(
             url, .bytes(broken, contentType: "image/png"), .bytes(picture, contentType: "image/png"))
-        #expect(try await bench.manager.data(for: waiting) == broken)
+        #expect(try await bench.manager.data(for: ImageRequest(url)) == broken)
         #expect(try await entry(bench)?.body == broken)
         #expect(try await bench.manager.image(for: ImageRequest(url)).source == .network)
         #expect(try await entry(bench)?.body == picture && bench.transport.hits(url) == 2)
@@ -67,7 +67,8 @@ import WebImageTesting
         bench.transport.answer(
             url, .bytes(Array(whole[..<(whole.count / 2)]), contentType: "image/jpeg"),
             .bytes(whole, contentType: "image/jpeg"))
-        _ = try await bench.manager.data(for: waiting)
+        _ = try await bench.manager.data(for: ImageRequest(url))
+        await bench.manager.finishStores()
         var request = ImageRequest(url)
         request.decoding.allowsPartial = true
         let half = try await bench.manager.image(for: request)
@@ -83,7 +84,8 @@ import WebImageTesting
     {
         let bench = makeBench()
         bench.answer(url, with: broken, type: "image/png")
-        _ = try await bench.manager.data(for: waiting)
+        _ = try await bench.manager.data(for: ImageRequest(url))
+        #expect(try await entry(bench)?.body == broken)
         var request = ImageRequest(url)
         request.caching.policy = policy
         for code in [WebImageError.Code.badImageData, policy == .cacheOnly ? .cacheMiss : .blockedURL] {
