@@ -15,7 +15,7 @@ public struct RGBAColor: Hashable, Sendable, Codable {
     /// A colour as CSS writes it in hexadecimal digits, with or without `#`: `f80`, `ff8800`, and with alpha `f80c` or
     /// `ff8800cc`. nil for anything else.
     public init?(hex text: some StringProtocol) {
-        var digits = text.utf8.map { Self.value(ofDigit: $0) }
+        var digits = text.utf8.map(\.hexDigitValue)
         if text.utf8.first == UInt8(ascii: "#") { digits.removeFirst() }
         guard [3, 4, 6, 8].contains(digits.count), !digits.contains(nil) else { return nil }
         var values = digits.compactMap { $0 }
@@ -28,15 +28,6 @@ public struct RGBAColor: Hashable, Sendable, Codable {
     public static let clear = RGBAColor(red: 0, green: 0, blue: 0, alpha: 0)
     public static let white = RGBAColor(.white)
     public static let black = RGBAColor(.black)
-
-    private static func value(ofDigit digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
 }
 
 /// `#ff8800`, and with an alpha that is not opaque `#ff8800cc`.

@@ -236,12 +236,12 @@ public struct ImageEndpoint: Sendable {
         guard settings.clientHints else { return url }
         let fields = request.headerFields
         let dpr = (fields[.clientHintDPR] ?? fields[.dpr]).flatMap { Double($0) }.flatMap {
-            $0 > 0 && $0 <= 8 ? $0 : nil
+            $0 > 0 && $0 <= 8 ? max($0, 0.0001) : nil
         }
-        if let dpr, !url.options.saysDPR { url.options.geometry.dpr = max(dpr, 0.0001) }
+        if let dpr, !url.options.saysDPR { url.options.geometry.dpr = dpr }
         let width = (fields[.clientHintWidth] ?? fields[.width]).flatMap { Int($0) }
         if let width, width > 0, width <= 1 << 20, !url.options.saysWidth {
-            let wanted = (Double(width) / max(dpr ?? 1, 0.0001)).rounded()
+            let wanted = (Double(width) / (dpr ?? 1)).rounded()
             if wanted <= 0x1p20 { url.options.geometry.width = Int(wanted) }
         }
         return url

@@ -85,7 +85,8 @@ struct ResultAnswer {
     var canonicalLink: String? {
         guard settings.setsCanonical, source.hasPrefix("http") else { return nil }
         let parts = source.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count >= 3, let user = parts[2].lastIndex(of: "@") else {
+        guard parts.count >= 3, let user = parts[2].prefix(while: { $0 != "?" && $0 != "#" }).lastIndex(of: "@")
+        else {
             return "<\(source)>; rel=\"canonical\""
         }
         let host = parts[2][parts[2].index(after: user)...]

@@ -1,4 +1,6 @@
 import HTTPTypes
+import ServerConfiguration
+import ServerGrammar
 import ServerImages
 import Testing
 import WebImage
@@ -104,5 +106,15 @@ import WebImageTesting
         server.origin.serve("/b", OriginResponse(body: Array(Self.text.utf8), framing: .chunked(size: 4)))
         let answer = await server.picture("raw:1", "/b", [.range: "bytes=0-1"])
         #expect(answer.status == 200 && answer.fields[.acceptRanges] == nil)
+    }
+
+    @Test(arguments: [
+        ("https://me:pw@host/a.jpg", "https://host/a.jpg"), ("https://me:p@w@host/a@b", "https://host/a@b"),
+        ("https://host/a@b.jpg", "https://host/a@b.jpg"), ("https://host?of=me@b", "https://host?of=me@b"),
+    ]) func theCanonicalLinkHasNoPassword(source: String, shown: String) {
+        var settings = ServerSettings()
+        settings.setsCanonical = true
+        let answer = ResultAnswer(settings: settings, url: URLGrammar.ParsedURL(source: source), now: 0)
+        #expect(answer.canonicalLink == "<\(shown)>; rel=\"canonical\"")
     }
 }

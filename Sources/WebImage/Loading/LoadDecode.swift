@@ -45,7 +45,7 @@ struct LoadDecode: DecodeClient {
 
     func fail(_ orders: [PixelJob], _ error: WebImageError) {
         noteOutcome(error)
-        if loader.replaces(opened, of: job, for: error) {
+        if loader.removeDamaged(opened, of: job, for: error) {
             for order in orders { loader.finish(order, goingOnWith: .reload) }
         } else {
             refuse(orders, error)
@@ -103,10 +103,11 @@ final class LoadDelivery: PictureDelivery {
 
     func finish(_ order: PixelJob, _ result: Result<DecodedPicture, WebImageError>) {
         switch result {
-        case .failure(let error) where loader.replaces(bytes, of: job, for: error):
+        case .failure(let error) where loader.removeDamaged(bytes, of: job, for: error):
             return loader.finish(order, goingOnWith: .reload)
         // Half a picture is an answer, and no reason to keep half of one.
-        case .success(let picture): _ = picture.partialError.map { loader.replaces(bytes, of: job, for: $0) }
+        case .success(let picture):
+            if let error = picture.partialError { loader.removeDamaged(bytes, of: job, for: error) }
         case .failure: break
         }
         loader.finish(order, result.map { response($0, order) }, isProvisional: bytes.isProvisional)

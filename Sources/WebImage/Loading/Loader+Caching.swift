@@ -61,7 +61,8 @@ extension Loader {
     /// Takes an original out of every tier that is no picture, or half of one: it came so, from an origin that may have mended it since.
     ///
     /// - Returns: whether the origin is to be asked for another one.
-    func replaces(_ opened: OpenedBytes, of job: BytesJob, for error: WebImageError) -> Bool {
+    @discardableResult
+    func removeDamaged(_ opened: OpenedBytes, of job: BytesJob, for error: WebImageError) -> Bool {
         guard opened.source == .disk || opened.source == .tier, error.tellsOfDamage, !job.request.saysHowToDecode else {
             return false
         }

@@ -101,11 +101,7 @@ final class GIFDecoder: ImageDecoder {
     private func begin(_ frame: GIFFrame) throws(WebImageError) {
         let size = frame.canvas(stated: reader.canvas)
         try options.limits.check(size, of: .gif)
-        var header = ImageHeader(
-            format: .gif, size: size, hasAlpha: frame.transparentIndex != nil || !frame.covers(size),
-            isProgressive: frame.isInterlaced)
-        header.paletteBits = frame.paletteBits
-        header.frameCount = nil
+        var header = frame.header(of: size)
         header.loopCount = reader.loopCount
         header.metadata.xmp = reader.xmp
         self.header = header

@@ -77,12 +77,7 @@ final class GIFPatchReader: FramePatchReader {
         guard header == nil else { return }
         let size = frame.canvas(stated: reader.canvas)
         try options.limits.check(size, of: .gif)
-        var header = ImageHeader(
-            format: .gif, size: size, hasAlpha: frame.transparentIndex != nil || !frame.covers(size),
-            isProgressive: frame.isInterlaced)
-        header.paletteBits = frame.paletteBits
-        header.frameCount = nil
-        self.header = header
+        header = frame.header(of: size)
     }
 
     private func learnLoops() {
@@ -135,6 +130,16 @@ extension GIFFrame {
     /// Chrome and Pillow.
     func canvas(stated: PixelSize) -> PixelSize {
         PixelSize(width: max(stated.width, x + size.width), height: max(stated.height, y + size.height))
+    }
+
+    /// What a file whose first frame this is tells before its end.
+    func header(of canvas: PixelSize) -> ImageHeader {
+        var header = ImageHeader(
+            format: .gif, size: canvas, hasAlpha: transparentIndex != nil || !covers(canvas),
+            isProgressive: isInterlaced)
+        header.paletteBits = paletteBits
+        header.frameCount = nil
+        return header
     }
 }
 

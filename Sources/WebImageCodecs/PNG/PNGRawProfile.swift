@@ -1,4 +1,5 @@
 import CShimPNG
+import WebImageCore
 
 /// EXIF as ImageMagick writes it into PNGs, from before there was a chunk for it: as hexadecimal digits in a text of a name
 /// of its own, behind "exif" and how many bytes they are. ExifTool, Pillow and others read it too.
@@ -39,21 +40,12 @@ enum PNGRawProfile {
         bytes.reserveCapacity(count)
         var first: UInt8?
         for digit in digits where bytes.count < count {
-            guard let value = value(of: digit) else { continue }
+            guard let value = digit.hexDigitValue else { continue }
             if let high = first { bytes.append(high << 4 | value) }
             first = first == nil ? value : nil
         }
         guard bytes.count == count else { return nil }
         return bytes.starts(with: prefix) ? Array(bytes.dropFirst(prefix.count)) : bytes
-    }
-
-    private static func value(of digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 
     private static func inflated(_ bytes: ArraySlice<UInt8>, limit: Int) -> [UInt8]? {

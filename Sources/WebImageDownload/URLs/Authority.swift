@@ -1,5 +1,5 @@
-import WebImageCore
 import CShimCurl
+import WebImageCore
 
 /// User, password, host and port of a URL (RFC 3986 section 3.2).
 struct Authority {
