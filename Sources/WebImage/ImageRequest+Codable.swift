@@ -102,7 +102,8 @@ extension ImageRequest.Decoding: Codable {
         WrittenForm(
             Self(),
             [
-                .option("appliesOrientation", \.appliesOrientation), .option("keepsBitDepth", \.keepsBitDepth),
+                .option("appliesOrientation", \.appliesOrientation),
+                .option("ignoresOrientation", \.ignoresOrientation), .option("keepsBitDepth", \.keepsBitDepth),
                 .option("convertsToSRGB", \.convertsToSRGB), .option("scalesInLinearLight", \.scalesInLinearLight),
                 .option("bitmapLimit", \.bitmapLimit), .option("firstFrameOnly", \.firstFrameOnly),
                 .option("frameLimit", \.frameLimit), .option("preloadsFrames", \.preloadsFrames),

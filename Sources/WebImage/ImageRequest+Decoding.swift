@@ -7,6 +7,9 @@ extension ImageRequest {
     public struct Decoding: Hashable, Sendable {
         /// Whether the orientation tag is applied to the pixels (the default) or left in `image.info.orientation`.
         public var appliesOrientation = true
+        /// Takes the pixels as they are stored for upright, whatever the orientation tag says: sizes and transformers see them so, and
+        /// the tag is lost. Default false. Where it is true, ``appliesOrientation`` does not matter.
+        public var ignoresOrientation = false
         /// Keeps 16 bits a channel where the picture has them. Default false: 8 bits.
         public var keepsBitDepth = false
         /// Whether pixels with an ICC profile are converted to sRGB. Default true.

@@ -6,6 +6,14 @@ extension DiskCache {
     /// Takes a place in the order of writes for that key. Does not block.
     package func orderWrite(of key: CacheKey) -> DiskWriteOrder { DiskWriteOrder(EntryID(key), unwritten) }
 
+    /// Takes a place for a removal, which ``remove(_:as:)`` carries out: it beats the writes that have begun, and is beaten by those that
+    /// begin from now on. Does not block.
+    package func orderRemoval(of key: CacheKey) -> DiskWriteOrder {
+        let order = orderWrite(of: key)
+        unwritten.cancelWrites(of: EntryID(key), before: order.number)
+        return order
+    }
+
     /// Has an entry found from now on, in place of what was expected before; until ``endExpecting(_:)``, and as long as
     /// nothing beats its write. Does not block.
     package func expect(_ entry: some ExpectedEntry) { unwritten.expect(entry) }

@@ -3,22 +3,28 @@ import WebImageSystem
 
 extension DiskCache {
     /// Removes the entry of that key. Blocks.
+    ///
+    /// - Parameter order: the removal's place; what was stored since stays. Nil: it beats every write that has begun.
     /// - Returns: whether there was one.
     @discardableResult
-    package func remove(_ key: CacheKey) throws(WebImageError) -> Bool {
+    package func remove(_ key: CacheKey, as order: DiskWriteOrder? = nil) throws(WebImageError) -> Bool {
         let id = EntryID(key)
         let path = folder.layout.path(of: id)
-        let wasStaged = unwritten.unstage(id)
+        let wasStaged = unwritten.unstage(id, before: order?.number)
         do throws(FileFault) {
-            return try folder.withTurn(of: id) { () throws(FileFault) in try remove(id) } || wasStaged
+            return try folder.withTurn(of: id) { () throws(FileFault) in try remove(id, as: order) } || wasStaged
         } catch {
             throw writing(error, path)
         }
     }
 
     /// Removes an entry's file. In the entry's turn.
-    private func remove(_ id: EntryID) throws(FileFault) -> Bool {
-        unwritten.cancelWrites(of: id)
+    private func remove(_ id: EntryID, as order: DiskWriteOrder? = nil) throws(FileFault) -> Bool {
+        if let order {
+            guard order.isWanted else { return false }
+        } else {
+            unwritten.cancelWrites(of: id)
+        }
         var (wasThere, freed): (Bool, Freed?) = (true, .nothing)
         do {
             freed = try room.removeFile(of: id)

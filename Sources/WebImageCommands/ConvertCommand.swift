@@ -27,8 +27,8 @@ struct ConvertCommand: AsyncParsableCommand {
     @OptionGroup var decoders: IsolationOptions
 
     @Option(
-        help: "What to do with the orientation tag: apply or keep. A HEIC is always upright.",
-        completion: .list(["apply", "keep"]))
+        help: "What to do with the orientation tag: apply, keep, or ignore and drop. A HEIC is always upright.",
+        completion: .list(["apply", "keep", "ignore"]))
     var orientation = "apply"
 
     @Option(
@@ -82,8 +82,8 @@ struct ConvertCommand: AsyncParsableCommand {
 
     mutating func validate() throws {
         if let maxPixels, maxPixels < 1 { throw ValidationError("--max-pixels takes 1 or more") }
-        guard ["apply", "keep"].contains(orientation) else {
-            throw ValidationError("--orientation takes apply or keep")
+        guard ["apply", "keep", "ignore"].contains(orientation) else {
+            throw ValidationError("--orientation takes apply, keep or ignore")
         }
         guard ["srgb", "keep"].contains(color) else { throw ValidationError("--color takes srgb or keep") }
         guard ["strip", "keep"].contains(metadata) else { throw ValidationError("--metadata takes strip or keep") }
@@ -154,6 +154,7 @@ struct ConvertCommand: AsyncParsableCommand {
         request.decoding.firstFrameOnly = picture.firstFrame
         request.decoding.scalesInLinearLight = picture.linearLight
         request.decoding.appliesOrientation = orientation == "apply"
+        request.decoding.ignoresOrientation = orientation == "ignore"
         request.decoding.convertsToSRGB = color == "srgb"
         request.decoding.keepsBitDepth = true
         request.decoding.allowsPartial = true

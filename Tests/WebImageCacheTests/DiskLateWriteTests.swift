@@ -110,4 +110,16 @@ struct DiskLateWriteTests {
         #expect(try bench.cache.read(key) == nil)
         #expect(bench.temporaryNames().isEmpty && bench.cache.usage.bytes == .zero)
     }
+
+    /// A removal in the background may come late: it takes what was there when it was asked for, and nothing newer.
+    @Test(arguments: [false, true]) func aLateRemoveSparesWhatWasStoredSince(isStoredSince: Bool) throws {
+        let bench = try makeBench()
+        let before = bench.cache.orderWrite(of: key)
+        let order = bench.cache.orderRemoval(of: key)
+        #expect(!before.isWanted && order.isWanted)
+        if isStoredSince { try bench.cache.store(key, new, metadata(201)) }
+        #expect(try bench.cache.remove(key, as: order) == !isStoredSince)
+        #expect(try bench.cache.read(key)?.body == (isStoredSince ? new : nil))
+        #expect(bench.cache.fault() == nil)
+    }
 }

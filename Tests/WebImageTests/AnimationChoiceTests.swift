@@ -71,6 +71,16 @@ import WebImageTesting
             // The square leaves the part that shows it first.
             #expect(whites[0] > whites[1] && whites[1] >= whites[2], "\(transform) \(whites)")
         }
+        // A trim that leaves animations alone.
+        var request = ImageRequest(url)
+        request.transformers = [
+            .trim(color: RGBColor(red: 0, green: 0, blue: 0), stillsOnly: true), .resize(width: 40),
+        ]
+        let whole = try await bench.manager.image(for: request).image
+        #expect(whole.size == PixelSize(width: 40, height: 20))
+        #expect(try await #require(whole.animation).frame(at: 2).size == whole.size)
+        request.decoding.firstFrameOnly = true
+        #expect(try await bench.manager.image(for: request).image.size == PixelSize(width: 20, height: 20))
     }
 
     /// The limit of frames holds for those that are used.

@@ -37,6 +37,7 @@ struct OptionChange: Sendable, CustomTestStringConvertible {
 
     private static let decoding = [
         OptionChange("appliesOrientation") { $0.decoding.appliesOrientation = false },
+        OptionChange("ignoresOrientation") { $0.decoding.ignoresOrientation = true },
         OptionChange("keepsBitDepth") { $0.decoding.keepsBitDepth = true },
         OptionChange("convertsToSRGB") { $0.decoding.convertsToSRGB = false },
         OptionChange("scalesInLinearLight") { $0.decoding.scalesInLinearLight = true },

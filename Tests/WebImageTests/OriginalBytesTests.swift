@@ -17,9 +17,7 @@ import WebImageTesting
     init() throws {
         folder = try TemporaryFolder()
         picture = try Fixture.png(30, 20)
-        var bytes = picture
-        for index in bytes.count - 40..<bytes.count - 16 { bytes[index] ^= 0x5A }
-        broken = bytes
+        broken = Fixture.damaged(picture)
     }
 
     private func makeBench(change: (inout ImageManager.Configuration) -> Void = { _ in }) -> TestBench {
@@ -27,8 +25,7 @@ import WebImageTesting
     }
 
     private func entry(_ bench: TestBench) async throws -> DiskEntry? {
-        await bench.manager.finishStores()
-        return try await bench.manager.diskCache?.read(ImageRequest(url).originalKey)
+        try await bench.entry(ImageRequest(url))
     }
 
     private var waiting: ImageRequest {
@@ -47,53 +44,6 @@ import WebImageTesting
         #expect(entry.body == picture && entry.metadata.format == .png && entry.metadata.url == url)
         #expect(try await bench.manager.image(for: ImageRequest(url)).source == .disk)
         #expect(bench.transport.hits(url) == 1)
-    }
-
-    /// What was kept by its header alone is replaced once its pixels turn out to be damaged.
-    @Test func aDamagedOriginalIsReplaced() async throws {
-        let bench = makeBench()
-        bench.transport.answer(
-            url, .bytes(broken, contentType: "image/png"), .bytes(picture, contentType: "image/png"))
-        #expect(try await bench.manager.data(for: ImageRequest(url)) == broken)
-        #expect(try await entry(bench)?.body == broken)
-        #expect(try await bench.manager.image(for: ImageRequest(url)).source == .network)
-        #expect(try await entry(bench)?.body == picture && bench.transport.hits(url) == 2)
-    }
-
-    /// So is half a picture, behind whoever took it.
-    @Test func halfAPictureIsReplaced() async throws {
-        let bench = makeBench()
-        let whole = try Fixture.jpeg(400, 300)
-        bench.transport.answer(
-            url, .bytes(Array(whole[..<(whole.count / 2)]), contentType: "image/jpeg"),
-            .bytes(whole, contentType: "image/jpeg"))
-        _ = try await bench.manager.data(for: ImageRequest(url))
-        await bench.manager.finishStores()
-        var request = ImageRequest(url)
-        request.decoding.allowsPartial = true
-        let half = try await bench.manager.image(for: request)
-        #expect(half.source == .disk && half.partialError != nil)
-        await bench.manager.finishStores()
-        let second = try await bench.manager.image(for: request)
-        #expect(second.source == .network && second.partialError == nil)
-    }
-
-    /// One that comes damaged again is an error, which is remembered; and where the network may not be asked it is one at once.
-    @Test(arguments: [CachePolicy.cacheFirst, .cacheOnly]) func aDamagedOriginalIsAnErrorOnce(_ policy: CachePolicy)
-        async throws
-    {
-        let bench = makeBench()
-        bench.answer(url, with: broken, type: "image/png")
-        _ = try await bench.manager.data(for: ImageRequest(url))
-        #expect(try await entry(bench)?.body == broken)
-        var request = ImageRequest(url)
-        request.caching.policy = policy
-        for code in [WebImageError.Code.badImageData, policy == .cacheOnly ? .cacheMiss : .blockedURL] {
-            let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
-            #expect(error?.code == code)
-            await bench.manager.finishStores()
-        }
-        #expect(bench.transport.hits(url) == (policy == .cacheOnly ? 1 : 2))
     }
 
     @Test func dataThatIsNoPictureIsGivenAndNotKept() async throws {
@@ -163,7 +113,9 @@ import WebImageTesting
 
     /// A second reader once asked the origin again when the first one's bytes had come and nobody had looked yet whether they
     /// were a picture.
-    @Test func whoComesWhileAnOriginalIsLookedAtDoesNotAskForItAgain() async throws {
+    @Test(arguments: [CachePolicy.cacheFirst, .cacheOnly]) func whoComesWhileAnOriginalIsLookedAtDoesNotAskForItAgain(
+        _ policy: CachePolicy
+    ) async throws {
         let bench = makeBench { $0.decodeThreads = 1 }
         bench.answer(url, with: picture, type: "image/png")
         // The one thread that could look at it is busy.
@@ -174,7 +126,8 @@ import WebImageTesting
         }
         await begun.opened()
         #expect(try await bench.manager.data(for: ImageRequest(url)) == picture)
-        let second = Task { try await bench.manager.data(for: ImageRequest(url)) }
+        let request = ImageRequest(url) { $0.caching.policy = policy }
+        let second = Task { try await bench.manager.data(for: request) }
         for _ in 0..<200 { await Task.yield() }
         gate.open()
         #expect(try await second.value == picture)

@@ -20,6 +20,35 @@ import WebImageTesting
             #expect(try #require(PixelComparison(applied, upright)).differingPixels == 0, "\(orientation)")
             let kept = try await image(stored) { $0.decoding.appliesOrientation = false }
             #expect(kept.info.orientation == orientation && kept.displaySize == upright.size)
+            let ignored = try await image(stored) { $0.decoding.ignoresOrientation = true }
+            #expect(ignored.size == kept.size && ignored.info.orientation == .up)
+            #expect(try #require(PixelComparison(ignored, kept.takenAsUpright())).differingPixels == 0)
+            let written = try ignored.encoded(as: .png, EncodeOptions(keepsMetadata: true))
+            #expect(try await Image(data: written).info.header?.orientation == .up)
+        }
+    }
+
+    /// Sizes and chains then mean the picture as it is stored, and are a part of decoding all the same.
+    @Test func whatIsTakenForUprightIsSizedAsItIsStored() async throws {
+        let picture = try SamplePictures.sunset(PixelSize(width: 400, height: 300)).with { $0.orientation = .right }
+        for format in [ImageFormat.jpeg, .png] {
+            let bytes = try picture.encoded(as: format, EncodeOptions(keepsMetadata: true))
+            let plain = try await Image(data: try picture.takenAsUpright().encoded(as: format))
+            let chain: [ImageTransform] = [
+                .crop(width: 300, height: 200, at: .topLeft), .resize(width: 75), .blur(sigma: 1),
+            ]
+            let sized = try await image(bytes) {
+                $0.decoding.ignoresOrientation = true
+                $0.transformers = chain
+            }
+            #expect(sized.size == PixelSize(width: 75, height: 50) && sized.info.original?.size == plain.size)
+            let made = try plain.transformed(by: chain)
+            #expect(try #require(PixelComparison(sized, made)).maxDifference <= 3)
+            let small = try await image(bytes) {
+                $0.decoding.ignoresOrientation = true
+                $0.size = TargetSize(width: 100)
+            }
+            #expect(small.size == PixelSize(width: 100, height: 75))
         }
     }
 

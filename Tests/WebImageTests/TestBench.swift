@@ -30,6 +30,12 @@ struct TestBench {
     func answer(_ url: String, with bytes: [UInt8], type: String = "image/jpeg", fields: HTTPFields = [:]) {
         transport.answer(url, .bytes(bytes, contentType: type, headers: fields))
     }
+
+    /// What the disk has of a request's original, once all is stored.
+    func entry(_ request: ImageRequest) async throws -> DiskEntry? {
+        await manager.finishStores()
+        return try await manager.diskCache?.read(request.originalKey)
+    }
 }
 
 /// Small pictures with known pixels.
@@ -56,6 +62,13 @@ enum Fixture {
     }
 
     static func png(_ width: Int, _ height: Int) throws -> [UInt8] { try gradient(width, height).encoded(as: .png) }
+
+    /// A PNG whose header is as it was, and whose pixels cannot be read any more.
+    static func damaged(_ png: [UInt8]) -> [UInt8] {
+        var bytes = png
+        for index in bytes.count - 40..<bytes.count - 16 { bytes[index] ^= 0x5A }
+        return bytes
+    }
 }
 
 /// A folder of its own for one test, gone with it.

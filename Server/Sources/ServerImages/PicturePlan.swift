@@ -44,12 +44,8 @@ public struct PicturePlan: Sendable {
             $0.decoding.usesEmbeddedThumbnail = options.enforceThumbnail ?? settings.output.enforcesThumbnail
             $0.decoding.limits = limits
             if let limit = options.security.bodyLimit { $0.http.bodyLimit = limit }
-            if options.autoRotate ?? settings.output.autoRotate {
-                $0.transformers = transforms
-            } else {
-                $0.decoding.appliesOrientation = false
-                $0.transformers = [StoredPixels(transforms: transforms)]
-            }
+            $0.decoding.ignoresOrientation = !(options.autoRotate ?? settings.output.autoRotate)
+            $0.transformers = transforms
         }
     }
 
@@ -89,7 +85,7 @@ public struct PicturePlan: Sendable {
             steps.append(
                 .trim(
                     threshold: min(trim.threshold, 255), color: trim.color, equalHorizontally: trim.equalHorizontally,
-                    equalVertically: trim.equalVertically))
+                    equalVertically: trim.equalVertically, stillsOnly: true))
         }
         steps.append(.imgproxy(geometry))
         if options.blur > 0 { steps.append(.blur(sigma: min(options.blur, 1000), cut: 0.2)) }
@@ -175,16 +171,5 @@ public struct PicturePlan: Sendable {
     func withKeptMetadata(_ image: Image) -> Image {
         guard stripsMetadata, keepsCopyright else { return image }
         return image.info.metadata.isEmpty ? image : image.replacingMetadata(image.info.metadata.copyrightOnly)
-    }
-}
-
-/// The steps on the pixels as they are stored, for pictures that shall not be turned upright.
-private struct StoredPixels: ImageTransformer {
-    let transforms: [ImageTransform]
-
-    var key: String { "stored|" + transforms.map(\.key).joined(separator: "|") }
-
-    func transform(_ image: Image) throws(WebImageError) -> Image {
-        try image.takenAsUpright().transformed(by: transforms)
     }
 }

@@ -67,7 +67,9 @@ struct DecodeAnswer<Client: DecodeClient>: Sendable {
             orders.removeAll { !$0.recipe.decoding.allowsPartial }
         }
         let frames = made.target.frames
-        if let frames, frames.animation(first: picture.image) != nil {
+        var picture = picture
+        picture.isAnimated = frames?.animation(first: picture.image) != nil
+        if let frames, picture.isAnimated {
             // Animations that are to stay as they are.
             for order in orders where !order.recipe.decoding.transformsAnimations {
                 var whole = picture

@@ -77,6 +77,8 @@ protocol PictureDelivery: Sendable {
 /// A picture that a session made.
 struct DecodedPicture: Sendable {
     var image: Image
+    /// Whether it is the first picture of an animation.
+    var isAnimated = false
     /// What was wrong with bytes of which only a part came.
     var partialError: WebImageError?
     /// Work of the decoder, scaling and turning included; nil for a picture that was there.

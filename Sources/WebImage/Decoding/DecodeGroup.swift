@@ -70,7 +70,7 @@ struct DecodeGroup<Order: PictureOrder> {
         if scale.raster != nil { plan = ResizePlan(stored: plan.outputStored, orientation: plan.orientation) }
         if let size = scale.size { plan = ResizePlan(plan, from: size) }
         let target = DecodeTarget(
-            recipe, plan: plan, scaleDenominator: scale.denominator, header: header,
+            recipe, plan: plan, scaleDenominator: scale.denominator, header: recipe.reading(header),
             converter: try service.converter(for: header, recipe))
         target.beginAnimation(coder, executor: service.executor)
         return target
@@ -92,7 +92,7 @@ struct DecodeGroup<Order: PictureOrder> {
             let plan = recipe.plan(for: header)
             if header.isVector { memory += min(header.drawingMemory.bytes(at: plan.outputStored).bytes, most) }
             let pixels = min(plan.outputStored.pixelCount ?? most, most, max(recipe.decoding.limits.pixels, 0))
-            memory += pixels * pixelBytes * (header.orientation == .up ? 1 : 2)
+            memory += pixels * pixelBytes * (plan.orientation == .up ? 1 : 2)
         }
         return memory
     }
@@ -108,6 +108,7 @@ extension PictureRecipe {
     ///
     /// - Throws: `transformFailed` for a part outside of the picture.
     func resizePlan(for header: ImageHeader, orientation: Orientation) throws(WebImageError) -> ResizePlan {
+        let orientation = decoding.ignoresOrientation ? .up : orientation
         if let bitmapLimit = decoding.bitmapLimit {
             let layout: PixelLayout = decoding.keepsBitDepth && header.bitDepth > 8 ? .rgba16 : .rgba8
             return ResizePlan(

@@ -62,8 +62,8 @@ final class DecodeTarget {
     /// The picture; what no row came for is transparent.
     func image(isPartial: Bool, finalHeader: ImageHeader?) throws(WebImageError) -> Image {
         if let finalHeader {
-            header = finalHeader
-            frames?.learn(finalHeader)
+            header = recipe.reading(finalHeader)
+            frames?.learn(header)
         }
         let (buffer, format) = try made()
         if isPartial { clearMissingRows() }
@@ -80,7 +80,7 @@ final class DecodeTarget {
         if case .scaled = rows { convert(copy) }
         guard
             let image = try? finished(copy, format.alpha, isPartial: false),
-            let whole = try? recipe.decoding.transformsAnimations ? recipe.transformed(image) : image
+            let whole = try? recipe.transformed(firstFrame: image)
         else { return nil }
         return whole.with(animation: frames.animation(first: whole))
     }

@@ -125,7 +125,7 @@ private struct KeyText: ~Copyable {
     }
 
     mutating func add(_ decoding: ImageRequest.Decoding) {
-        if !decoding.appliesOrientation { add("o", "keep") }
+        if decoding.ignoresOrientation { add("o", "ignore") } else if !decoding.appliesOrientation { add("o", "keep") }
         if decoding.keepsBitDepth { add("d", number: 16) }
         if !decoding.convertsToSRGB { add("c", "keep") }
         if decoding.scalesInLinearLight { add("l", number: 1) }

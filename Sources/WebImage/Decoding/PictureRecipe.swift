@@ -28,9 +28,17 @@ struct PictureRecipe: Sendable {
     /// or where its bytes decide about its size.
     var geometry: LeadingGeometry {
         let isPart =
-            decoding.appliesOrientation && decoding.bitmapLimit == nil && decoding.transformsAnimations
-            && decoding.transformsVectors
+            (decoding.appliesOrientation || decoding.ignoresOrientation) && decoding.bitmapLimit == nil
+            && decoding.transformsAnimations && decoding.transformsVectors
         return LeadingGeometry(size, isPart ? transformers : [])
+    }
+
+    /// What it takes from what a file says of itself.
+    func reading(_ header: ImageHeader) -> ImageHeader {
+        guard decoding.ignoresOrientation else { return header }
+        var header = header
+        header.orientation = .up
+        return header
     }
 
     /// How many transformers at the beginning are a part of decoding.
@@ -57,22 +65,26 @@ struct PictureRecipe: Sendable {
         return recipe
     }
 
-    /// What the transformers that are left make of a decoded picture.
+    /// What the transformers that are left make of an animation's first frame.
     ///
     /// - Throws: `transformFailed`.
-    func transformed(_ image: Image) throws(WebImageError) -> Image {
-        try transformed(image, by: decodedSteps..<transformers.count)
+    func transformed(firstFrame image: Image) throws(WebImageError) -> Image {
+        if !decoding.transformsAnimations { return image }
+        return try transformed(image, by: decodedSteps..<transformers.count, isAnimated: true)
     }
 
     /// What some of the transformers make of a picture. Those that follow each other and are values make one program.
     ///
-    /// - Parameter helpers: threads that take a part of a large picture while they are idle.
+    /// - Parameters:
+    ///   - isAnimated: whether it is the first picture of an animation.
+    ///   - helpers: threads that take a part of a large picture while they are idle.
     /// - Throws: `transformFailed`.
     func transformed(
-        _ image: Image, by steps: Range<Int>, with helpers: (any IdleThreads)? = nil
+        _ image: Image, by steps: Range<Int>, isAnimated: Bool, with helpers: (any IdleThreads)? = nil
     ) throws(WebImageError) -> Image {
         if image.info.isVector, !decoding.transformsVectors { return image }
-        return try StepPrograms(transformers[steps], limits: decoding.limits).run(image, with: helpers)
+        return try StepPrograms(transformers[steps], limits: decoding.limits, isForFrames: isAnimated)
+            .run(image, with: helpers)
     }
 
     /// The transformers that are left for the frames of an animation.

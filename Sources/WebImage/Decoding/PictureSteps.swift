@@ -56,7 +56,8 @@ struct PictureSteps<Order: PictureOrder>: Sendable {
         }
         let begin = service.clock.now
         do throws(WebImageError) {
-            picture.image = try recipe.transformed(picture.image, by: step..<end, with: service.idleThreads)
+            picture.image = try recipe.transformed(
+                picture.image, by: step..<end, isAnimated: picture.isAnimated, with: service.idleThreads)
         } catch {
             for order in orders { finish(order, .failure(error)) }
             return

@@ -93,8 +93,21 @@ struct BytesSearch: Sendable {
         case .serveAndRevalidate(let stored, _): serve(stored, entry, isProvisional: true)
         case .revalidate(let exchange): askOrigin(exchange)
         case .fetch(let exchange): askOrigin(exchange)
-        case .fail: fail(Loader.cacheMiss)
+        case .fail:
+            if waitsForOther() { return }
+            fail(Loader.cacheMiss)
         }
+    }
+
+    /// Looks again once it is known whether what just came for somebody else is kept.
+    ///
+    /// - Returns: false when nothing has come since this search began.
+    private func waitsForOther() -> Bool {
+        guard key.policy.mode.readsCache, !tiers.isEmpty,
+            loader.originals.whenDecided(key.originalKey, since: begun, { startAgain() })
+        else { return false }
+        note(.waitsForOther)
+        return true
     }
 
     // MARK: The entry
@@ -157,12 +170,7 @@ struct BytesSearch: Sendable {
 
     /// - Parameter exchange: nil for what no network is needed for.
     private func askOrigin(_ exchange: CacheExchange?) {
-        // It may just have come for somebody else.
-        if let exchange, exchange.base == nil, key.policy.mode.readsCache, !tiers.isEmpty,
-            loader.originals.whenDecided(key.originalKey, since: begun, { startAgain() })
-        {
-            return note(.waitsForOther)
-        }
+        if let exchange, exchange.base == nil, waitsForOther() { return }
         if let refusal = loader.origin.failedURLs.refusal(
             of: key.download, retriesFailed: request.options.retriesFailed)
         {

@@ -85,7 +85,9 @@ struct DiskTier: OriginalTier {
     }
 
     func remove(_ key: CacheKey, _ then: @escaping @Sendable () -> Void) {
-        run(then) { () throws(WebImageError) in _ = try disk.remove(key) }
+        // What is stored from now on stays, however late this is done.
+        let order = disk.orderRemoval(of: key)
+        run(then) { () throws(WebImageError) in _ = try disk.remove(key, as: order) }
     }
 
     private func run(

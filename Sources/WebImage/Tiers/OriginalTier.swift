@@ -33,6 +33,7 @@ protocol OriginalTier: Sendable {
         _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?,
         _ then: @escaping @Sendable () -> Void)
 
+    /// Removes an entry in the background; what is reserved from now on is not touched.
     func remove(_ key: CacheKey, _ then: @escaping @Sendable () -> Void)
 }
 

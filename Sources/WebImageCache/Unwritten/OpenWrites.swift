@@ -23,16 +23,19 @@ struct OpenWrites {
     }
 
     /// A write has given its file the entry's name.
-    mutating func didPublish(_ number: UInt64, _ id: EntryID) {
-        guard var others = open[id] else { return }
-        others.leastWanted = max(others.leastWanted, number)
-        open[id] = others
-    }
+    mutating func didPublish(_ number: UInt64, _ id: EntryID) { cancel(of: id, before: number) }
 
     mutating func end(_ id: EntryID) {
         guard var left = open[id] else { return }
         left.count -= 1
         open[id] = left.count > 0 ? left : nil
+    }
+
+    /// Writes of that name that began before the one of that number are not wanted any more.
+    mutating func cancel(of id: EntryID, before number: UInt64) {
+        guard var others = open[id] else { return }
+        others.leastWanted = max(others.leastWanted, number)
+        open[id] = others
     }
 
     mutating func cancelAll(of id: EntryID) { open[id]?.leastWanted = nextNumber }

@@ -68,6 +68,11 @@ final class UnwrittenEntries: Sendable {
     /// The entry is removed, which beats every write that has begun.
     func cancelWrites(of id: EntryID) { state.withLock { $0.writes.cancelAll(of: id) } }
 
+    /// The same for writes that began before the one of that number.
+    func cancelWrites(of id: EntryID, before number: UInt64) {
+        state.withLock { $0.writes.cancel(of: id, before: number) }
+    }
+
     /// Every entry is removed; what is staged goes unwritten.
     func cancelAll() {
         let staged = change { state in

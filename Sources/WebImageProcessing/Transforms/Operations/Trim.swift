@@ -11,33 +11,40 @@ extension ImageTransformer where Self == ImageTransform {
     ///   - color: of the margins. Default nil: that of the pixel at the top left.
     ///   - equalHorizontally: whether left and right lose the same, which is the lesser of both. Default false.
     ///   - equalVertically: whether top and bottom do. Default false.
+    ///   - stillsOnly: whether animations stay as they are, as imgproxy leaves them. Default false.
     public static func trim(
-        threshold: Double = 10, color: RGBColor? = nil, equalHorizontally: Bool = false, equalVertically: Bool = false
+        threshold: Double = 10, color: RGBColor? = nil, equalHorizontally: Bool = false, equalVertically: Bool = false,
+        stillsOnly: Bool = false
     ) -> ImageTransform {
         ImageTransform(
-            Trim(threshold: threshold, color: color, equalX: equalHorizontally, equalY: equalVertically))
+            Trim(
+                threshold: threshold, color: color, equalX: equalHorizontally, equalY: equalVertically,
+                stillsOnly: stillsOnly))
     }
 }
 
 struct Trim: WrittenOperation {
     static let name = "trim"
-    static let usage = "trim[:THRESHOLD][:color=#rrggbb][:equal-x][:equal-y]"
+    static let usage = "trim[:THRESHOLD][:color=#rrggbb][:equal-x][:equal-y][:stills]"
 
     let threshold: Double
     let color: RGBColor?
     let equalX: Bool
     let equalY: Bool
+    let stillsOnly: Bool
 
-    init(threshold: Double, color: RGBColor?, equalX: Bool, equalY: Bool) {
+    init(threshold: Double, color: RGBColor?, equalX: Bool, equalY: Bool, stillsOnly: Bool) {
         self.threshold = threshold
         self.color = color
         self.equalX = equalX
         self.equalY = equalY
+        self.stillsOnly = stillsOnly
     }
 
     init(_ arguments: inout TransformArguments) throws(TransformSyntaxError) {
         equalX = arguments.flag("equal-x")
         equalY = arguments.flag("equal-y")
+        stillsOnly = arguments.flag("stills")
         threshold = try arguments.nextIfAny()?.number(in: 0...255, "a trim's threshold") ?? 10
         guard let wanted = arguments.named("color") else {
             color = nil
@@ -51,7 +58,7 @@ struct Trim: WrittenOperation {
     var text: String {
         var text = TransformText(Self.name).add(threshold)
         if let color { text = text.add("color=" + RGBAColor(color).description) }
-        return text.add("equal-x", if: equalX).add("equal-y", if: equalY).text
+        return text.add("equal-x", if: equalX).add("equal-y", if: equalY).add("stills", if: stillsOnly).text
     }
 
     func compile(
@@ -64,6 +71,8 @@ struct Trim: WrittenOperation {
 
 struct TrimWork: CuttingOperation {
     let trim: Trim
+
+    var isForStillsOnly: Bool { trim.stillsOnly }
 
     func part(of image: Image) throws(WebImageError) -> CutPart {
         guard let box = try MarginFinder(image, trim).box else { return CutPart(x: 0, y: 0, size: image.size) }

@@ -13,10 +13,15 @@ struct CutPart: Hashable, Sendable {
 
 /// Keeps a part of a picture that its pixels decide. Frames of an animation all keep the same.
 protocol CuttingOperation: WholeOperation {
+    /// Whether frames of an animation stay whole. Default false.
+    var isForStillsOnly: Bool { get }
+
     func part(of image: Image) throws(WebImageError) -> CutPart
 }
 
 extension CuttingOperation {
+    var isForStillsOnly: Bool { false }
+
     var takesDeepPixels: Bool { true }
 
     func apply(_ image: Image) throws(WebImageError) -> Image { try image.cut(by: try part(of: image)) }
@@ -31,6 +36,7 @@ package final class FrameCuts: Sendable {
 
     /// - Parameter number: of the operation, of those of its kind in the chain.
     func cut(_ number: Int, of image: Image, by operation: any CuttingOperation) throws(WebImageError) -> CutPart {
+        if operation.isForStillsOnly { return CutPart(x: 0, y: 0, size: image.size) }
         if let known = parts.withLock({ $0[number] }), known.fits(image.size) { return known }
         let part = try operation.part(of: image)
         return parts.withLock { parts in
