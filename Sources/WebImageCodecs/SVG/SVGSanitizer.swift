@@ -1,207 +1,204 @@
-#if SVG
-    public import WebImageCore
+public import WebImageCore
 
-    /// Takes out of a drawing what browsers would run, so that it can be handed on as it is.
+/// Takes out of a drawing what browsers would run, so that it can be handed on as it is.
+///
+/// Nothing is drawn and no library is asked: the text is read here, strictly, and what is no well-formed document up to its last
+/// byte is refused, since browsers run scripts before they come to an error.
+public enum SVGSanitizer {
+    /// A document without scripts: without elements that run, embed or load something (`script`, `handler`, `listener`,
+    /// `iframe`, `object`, `embed`, `meta`, `link` and others), attributes with handlers of events (`onload` and all others that
+    /// begin so), URLs with `javascript:` and `vbscript:` wherever they stand, links to `data:` that is no picture,
+    /// instructions such as `xml-stylesheet`, and the document type, whose entities are put where they belong. The rest stays
+    /// byte for byte, unless it was UTF-16, which becomes UTF-8.
     ///
-    /// Nothing is drawn and no library is asked: the text is read here, strictly, and what is no well-formed document up to its last
-    /// byte is refused, since browsers run scripts before they come to an error.
-    public enum SVGSanitizer {
-        /// A document without scripts: without elements that run, embed or load something (`script`, `handler`, `listener`,
-        /// `iframe`, `object`, `embed`, `meta`, `link` and others), attributes with handlers of events (`onload` and all others that
-        /// begin so), URLs with `javascript:` and `vbscript:` wherever they stand, links to `data:` that is no picture,
-        /// instructions such as `xml-stylesheet`, and the document type, whose entities are put where they belong. The rest stays
-        /// byte for byte, unless it was UTF-16, which becomes UTF-8.
-        ///
-        /// - Parameters:
-        ///   - file: an SVG that is not packed.
-        ///   - limits: what its entities may grow to.
-        /// - Throws: `corruptData` for what is not well-formed, `unsupportedFeature` for documents within it and encodings that hide
-        ///   marks, `limitExceeded` for entities that grow without end.
-        /// - Complexity: linear, and memory for two copies.
-        public static func withoutScripts(
-            in file: [UInt8], limits: DecodeLimits = .default
-        ) throws(WebImageError) -> [UInt8] {
-            try file.withUnsafeBufferPointer { buffer throws(WebImageError) in
-                let text = UnsafeRawBufferPointer(buffer)
-                guard let resolved = try SVGText.resolved(text, limits) else { return try SVGFilter.filtered(text) }
-                return try resolved.withUnsafeBufferPointer { buffer throws(WebImageError) in
-                    try SVGFilter.filtered(UnsafeRawBufferPointer(buffer))
-                }
+    /// - Parameters:
+    ///   - file: an SVG that is not packed.
+    ///   - limits: what its entities may grow to.
+    /// - Throws: `corruptData` for what is not well-formed, `unsupportedFeature` for documents within it and encodings that hide
+    ///   marks, `limitExceeded` for entities that grow without end.
+    /// - Complexity: linear, and memory for two copies.
+    public static func withoutScripts(
+        in file: [UInt8], limits: DecodeLimits = .default
+    ) throws(WebImageError) -> [UInt8] {
+        try file.withUnsafeBufferPointer { buffer throws(WebImageError) in
+            let text = UnsafeRawBufferPointer(buffer)
+            guard let resolved = try SVGText.resolved(text, limits) else { return try SVGFilter.filtered(text) }
+            return try resolved.withUnsafeBufferPointer { buffer throws(WebImageError) in
+                try SVGFilter.filtered(UnsafeRawBufferPointer(buffer))
             }
         }
     }
+}
 
-    /// One pass over a document.
-    private struct SVGFilter {
-        /// In lower case. A document of XML tells cases apart, but nobody knows who reads it.
-        private static let removedElements: Set = [
-            "script", "handler", "listener", "iframe", "frame", "frameset", "object", "embed", "applet", "meta", "base",
-            "link", "form",
-        ]
+/// One pass over a document.
+private struct SVGFilter {
+    /// In lower case. A document of XML tells cases apart, but nobody knows who reads it.
+    private static let removedElements: Set = [
+        "script", "handler", "listener", "iframe", "frame", "frameset", "object", "embed", "applet", "meta", "base",
+        "link", "form",
+    ]
 
-        private static let animatedValues: Set = ["to", "from", "by", "values"]
+    private static let animatedValues: Set = ["to", "from", "by", "values"]
 
-        private var cursor: XMLCursor
-        private var output: [UInt8] = []
-        /// The names of the elements that are open, as they are written.
-        private var open: [UnsafeRawBufferPointer] = []
-        /// How many elements were open where one began that is left out; nil: none is.
-        private var removedFrom: Int?
-        private var hasRoot = false
+    private var cursor: XMLCursor
+    private var output: [UInt8] = []
+    /// The names of the elements that are open, as they are written.
+    private var open: [UnsafeRawBufferPointer] = []
+    /// How many elements were open where one began that is left out; nil: none is.
+    private var removedFrom: Int?
+    private var hasRoot = false
 
-        static func filtered(_ text: UnsafeRawBufferPointer) throws(WebImageError) -> [UInt8] {
-            // For what it refuses: encodings, and documents that include others.
-            var scanner = SVGTagScanner(text)
-            try scanner.scan()
-            var filter = SVGFilter(text)
-            try filter.run()
-            return filter.output
-        }
+    static func filtered(_ text: UnsafeRawBufferPointer) throws(WebImageError) -> [UInt8] {
+        // For what it refuses: encodings, and documents that include others.
+        var scanner = SVGTagScanner(text)
+        try scanner.scan()
+        var filter = SVGFilter(text)
+        try filter.run()
+        return filter.output
+    }
 
-        private init(_ text: UnsafeRawBufferPointer) {
-            cursor = XMLCursor(text)
-            output.reserveCapacity(text.count)
-        }
+    private init(_ text: UnsafeRawBufferPointer) {
+        cursor = XMLCursor(text)
+        output.reserveCapacity(text.count)
+    }
 
-        private mutating func run() throws(WebImageError) {
-            while !cursor.isAtEnd {
-                let start = cursor.at
-                cursor.at = cursor.find("<", in: start..<cursor.text.count) ?? cursor.text.count
-                try copyText(from: start)
-                guard !cursor.isAtEnd else { break }
-                try readMark()
-            }
-            guard hasRoot, open.isEmpty else { throw Self.damaged("an element does not end") }
-        }
-
-        private mutating func copyText(from start: Int) throws(WebImageError) {
-            let text = cursor.text[start..<cursor.at]
-            let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-            let isBlank = text.allSatisfy { XMLCursor.isSpace($0) || mark.contains($0) }
-            guard isBlank || !open.isEmpty else { throw Self.damaged("text stands outside of the document") }
-            copy(from: start)
-        }
-
-        private mutating func copy(from start: Int) {
-            if removedFrom == nil { output += cursor.text[start..<cursor.at] }
-        }
-
-        private mutating func readMark() throws(WebImageError) {
+    private mutating func run() throws(WebImageError) {
+        while !cursor.isAtEnd {
             let start = cursor.at
-            if cursor.skips("<!--") {
-                guard cursor.pass("-->") else { throw Self.damaged("a comment does not end") }
-                copy(from: start)
-            } else if cursor.skips("<![CDATA[") {
-                guard !open.isEmpty, cursor.pass("]]>") else { throw Self.damaged("CDATA does not end") }
-                copy(from: start)
-            } else if cursor.skips("<?") {
-                let name = String(decoding: cursor.name(), as: UTF8.self)
-                guard cursor.pass("?>") else { throw Self.damaged("an instruction does not end") }
-                // The declaration says the encoding.
-                if name == "xml" { copy(from: start) }
-            } else if cursor.skips("<!DOCTYPE") {
-                try skipType()
-            } else if cursor.skips("</") {
-                try readEnd(start)
-            } else {
-                cursor.at += 1
-                try readStart()
-            }
+            cursor.at = cursor.find("<", in: start..<cursor.text.count) ?? cursor.text.count
+            try copyText(from: start)
+            guard !cursor.isAtEnd else { break }
+            try readMark()
         }
+        guard hasRoot, open.isEmpty else { throw Self.damaged("an element does not end") }
+    }
 
-        private mutating func skipType() throws(WebImageError) {
-            guard !hasRoot, cursor.passTag(endingAt: "[") else { throw Self.damaged("the document type does not end") }
-            guard cursor.text[cursor.at - 1] == UInt8(ascii: "[") else { return }
-            while true {
-                cursor.skipSpace()
-                if cursor.skips("]") {
-                    cursor.skipSpace()
-                    guard cursor.skips(">") else { break }
-                    return
-                }
-                let isWhole =
-                    if cursor.skips("<!--") { cursor.pass("-->") } else if cursor.skips("<?") { cursor.pass("?>") } else
-                    {
-                        cursor.skips("<!") && cursor.passTag()
-                    }
-                guard isWhole else { break }
-            }
-            throw Self.damaged("the document type does not end")
-        }
+    private mutating func copyText(from start: Int) throws(WebImageError) {
+        let text = cursor.text[start..<cursor.at]
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let isBlank = text.allSatisfy { XMLCursor.isSpace($0) || mark.contains($0) }
+        guard isBlank || !open.isEmpty else { throw Self.damaged("text stands outside of the document") }
+        copy(from: start)
+    }
 
-        private mutating func readEnd(_ start: Int) throws(WebImageError) {
-            let name = cursor.name()
-            cursor.skipSpace()
-            guard cursor.skips(">"), let last = open.popLast(), last.elementsEqual(name) else {
-                throw Self.damaged("an element ends that has not begun")
-            }
-            guard let from = removedFrom else { return copy(from: start) }
-            if open.count == from { removedFrom = nil }
-        }
+    private mutating func copy(from start: Int) {
+        if removedFrom == nil { output += cursor.text[start..<cursor.at] }
+    }
 
-        private mutating func readStart() throws(WebImageError) {
-            let name = cursor.name()
-            guard !name.isEmpty, !open.isEmpty || !hasRoot else {
-                throw Self.damaged("an element has no name or place")
-            }
-            hasRoot = true
-            let local = SVGTag.local(name).lowercased()
-            var kept: [Range<Int>] = []
-            while true {
-                let before = cursor.at
-                cursor.skipSpace()
-                if cursor.skips(">") || cursor.skips("/>") { break }
-                guard cursor.at > before, let attribute = try readAttribute() else {
-                    throw Self.damaged("an attribute is damaged")
-                }
-                if isHarmless(attribute.name, attribute.value, of: local) { kept.append(before..<cursor.at) }
-            }
-            let isEmpty = cursor.text[cursor.at - 2] == UInt8(ascii: "/")
-            if removedFrom == nil {
-                if Self.removedElements.contains(local) {
-                    if !isEmpty { removedFrom = open.count }
-                } else {
-                    output.append(UInt8(ascii: "<"))
-                    output += name
-                    for range in kept { output += cursor.text[range] }
-                    output += (isEmpty ? "/>" : ">").utf8
-                }
-            }
-            if !isEmpty { open.append(name) }
-        }
-
-        private mutating func readAttribute() throws(WebImageError) -> (name: String, value: String)? {
-            let name = cursor.name()
-            guard !name.isEmpty else { return nil }
-            cursor.skipSpace()
-            guard cursor.skips("=") else { return nil }
-            cursor.skipSpace()
-            guard let value = cursor.literal(), !value.contains(UInt8(ascii: "<")) else { return nil }
-            return (SVGTag.local(name).lowercased(), SVGTag.decoded(value))
-        }
-
-        /// - Parameters:
-        ///   - name: without a prefix, in lower case.
-        ///   - element: in the same way.
-        private func isHarmless(_ name: String, _ value: String, of element: String) -> Bool {
-            if name.hasPrefix("on") { return false }
-            // What blanks and control characters do in a scheme browsers leave out.
-            let text = String(
-                String.UnicodeScalarView(value.unicodeScalars.filter { $0.value > 0x20 && $0.value != 0x7F })
-            )
-            .lowercased()
-            if name == "attributename", text.split(separator: ":").last?.hasPrefix("on") == true { return false }
-            if text.contains("javascript:") || text.contains("vbscript:") { return false }
-            // What an animation gives to a link later.
-            if Self.animatedValues.contains(name) { return !text.contains("data:") }
-            guard name == "href" || name == "src", text.hasPrefix("data:") else { return true }
-            // A picture runs nothing; a drawing as the content of another does.
-            return text.hasPrefix("data:image/")
-                && (["image", "feimage", "img"].contains(element) || !text.hasPrefix("data:image/svg"))
-        }
-
-        private static func damaged(_ what: String) -> WebImageError {
-            WebImageError(.corruptData, "the document is not well-formed: \(what)", format: .svg)
+    private mutating func readMark() throws(WebImageError) {
+        let start = cursor.at
+        if cursor.skips("<!--") {
+            guard cursor.pass("-->") else { throw Self.damaged("a comment does not end") }
+            copy(from: start)
+        } else if cursor.skips("<![CDATA[") {
+            guard !open.isEmpty, cursor.pass("]]>") else { throw Self.damaged("CDATA does not end") }
+            copy(from: start)
+        } else if cursor.skips("<?") {
+            let name = String(decoding: cursor.name(), as: UTF8.self)
+            guard cursor.pass("?>") else { throw Self.damaged("an instruction does not end") }
+            // The declaration says the encoding.
+            if name == "xml" { copy(from: start) }
+        } else if cursor.skips("<!DOCTYPE") {
+            try skipType()
+        } else if cursor.skips("</") {
+            try readEnd(start)
+        } else {
+            cursor.at += 1
+            try readStart()
         }
     }
-#endif
+
+    private mutating func skipType() throws(WebImageError) {
+        guard !hasRoot, cursor.passTag(endingAt: "[") else { throw Self.damaged("the document type does not end") }
+        guard cursor.text[cursor.at - 1] == UInt8(ascii: "[") else { return }
+        while true {
+            cursor.skipSpace()
+            if cursor.skips("]") {
+                cursor.skipSpace()
+                guard cursor.skips(">") else { break }
+                return
+            }
+            let isWhole =
+                if cursor.skips("<!--") { cursor.pass("-->") } else if cursor.skips("<?") { cursor.pass("?>") } else {
+                    cursor.skips("<!") && cursor.passTag()
+                }
+            guard isWhole else { break }
+        }
+        throw Self.damaged("the document type does not end")
+    }
+
+    private mutating func readEnd(_ start: Int) throws(WebImageError) {
+        let name = cursor.name()
+        cursor.skipSpace()
+        guard cursor.skips(">"), let last = open.popLast(), last.elementsEqual(name) else {
+            throw Self.damaged("an element ends that has not begun")
+        }
+        guard let from = removedFrom else { return copy(from: start) }
+        if open.count == from { removedFrom = nil }
+    }
+
+    private mutating func readStart() throws(WebImageError) {
+        let name = cursor.name()
+        guard !name.isEmpty, !open.isEmpty || !hasRoot else {
+            throw Self.damaged("an element has no name or place")
+        }
+        hasRoot = true
+        let local = SVGTag.local(name).lowercased()
+        var kept: [Range<Int>] = []
+        while true {
+            let before = cursor.at
+            cursor.skipSpace()
+            if cursor.skips(">") || cursor.skips("/>") { break }
+            guard cursor.at > before, let attribute = try readAttribute() else {
+                throw Self.damaged("an attribute is damaged")
+            }
+            if isHarmless(attribute.name, attribute.value, of: local) { kept.append(before..<cursor.at) }
+        }
+        let isEmpty = cursor.text[cursor.at - 2] == UInt8(ascii: "/")
+        if removedFrom == nil {
+            if Self.removedElements.contains(local) {
+                if !isEmpty { removedFrom = open.count }
+            } else {
+                output.append(UInt8(ascii: "<"))
+                output += name
+                for range in kept { output += cursor.text[range] }
+                output += (isEmpty ? "/>" : ">").utf8
+            }
+        }
+        if !isEmpty { open.append(name) }
+    }
+
+    private mutating func readAttribute() throws(WebImageError) -> (name: String, value: String)? {
+        let name = cursor.name()
+        guard !name.isEmpty else { return nil }
+        cursor.skipSpace()
+        guard cursor.skips("=") else { return nil }
+        cursor.skipSpace()
+        guard let value = cursor.literal(), !value.contains(UInt8(ascii: "<")) else { return nil }
+        return (SVGTag.local(name).lowercased(), SVGTag.decoded(value))
+    }
+
+    /// - Parameters:
+    ///   - name: without a prefix, in lower case.
+    ///   - element: in the same way.
+    private func isHarmless(_ name: String, _ value: String, of element: String) -> Bool {
+        if name.hasPrefix("on") { return false }
+        // What blanks and control characters do in a scheme browsers leave out.
+        let text = String(
+            String.UnicodeScalarView(value.unicodeScalars.filter { $0.value > 0x20 && $0.value != 0x7F })
+        )
+        .lowercased()
+        if name == "attributename", text.split(separator: ":").last?.hasPrefix("on") == true { return false }
+        if text.contains("javascript:") || text.contains("vbscript:") { return false }
+        // What an animation gives to a link later.
+        if Self.animatedValues.contains(name) { return !text.contains("data:") }
+        guard name == "href" || name == "src", text.hasPrefix("data:") else { return true }
+        // A picture runs nothing; a drawing as the content of another does.
+        return text.hasPrefix("data:image/")
+            && (["image", "feimage", "img"].contains(element) || !text.hasPrefix("data:image/svg"))
+    }
+
+    private static func damaged(_ what: String) -> WebImageError {
+        WebImageError(.corruptData, "the document is not well-formed: \(what)", format: .svg)
+    }
+}

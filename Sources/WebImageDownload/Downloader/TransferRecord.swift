@@ -28,8 +28,6 @@ struct TransferHop {
 struct TransferRecord {
     var metrics = TransferMetrics()
     private(set) var exchange: DownloadExchange?
-    /// What the body would have come by that comes once more, should it be another one.
-    private var exchangeOfTry: DownloadExchange?
     private var redirects: [ResponseHead] = []
     /// What was sent for each of them, and then for the answer.
     private var hops: [SentHop] = []
@@ -61,20 +59,21 @@ struct TransferRecord {
         metrics.version = head.version
         metrics.remoteAddress = head.remoteAddress
         if case .resume = action { metrics.resumedBytes += machine.partial.offset }
-        let current = DownloadExchange(
-            url: machine.chain.current.text, requestFields: sentFields, requestTime: sentAt, responseTime: wallTime,
-            head: head, redirects: redirects, hops: hops)
         switch action {
-        case .accept, .replace: exchange = current
-        case .resume where machine.partial.offset == 0: exchangeOfTry = current
+        case .accept, .replace, .resume:
+            // Of a body that came in several answers, what the last one says.
+            exchange = DownloadExchange(
+                url: machine.chain.current.text, requestFields: sentFields, requestTime: sentAt, responseTime: wallTime,
+                head: machine.partial.head ?? head, redirects: redirects, hops: hops)
         default: break
         }
     }
 
-    mutating func noteRedirect(_ head: ResponseHead) { redirects.append(head) }
-
-    /// The body that comes once more is another one.
-    mutating func noteReplacement() { exchange = exchangeOfTry ?? exchange }
+    /// - Parameter count: how many redirects led to it.
+    mutating func noteRedirect(_ head: ResponseHead, behind count: Int) {
+        redirects.removeSubrange(min(count, redirects.count)...)
+        redirects.append(head)
+    }
 
     mutating func noteEnd(of machine: TransferStateMachine, at now: Duration) {
         metrics.total = now - createdAt

@@ -290,7 +290,7 @@ struct TransferStateMachine: Sendable {
         }
         var beginning = InterruptedBody.Beginning.again
         if isContinued {
-            guard try partial.continue(head) else { return drain(.hop, length: length, at: now) }
+            guard try partial.continue(head, from: chain.current) else { return drain(.hop, length: length, at: now) }
             expectedLength = partial.length
         } else {
             // The length in an answer to HEAD is that of a body that does not come; that of a compressed body says
@@ -299,7 +299,8 @@ struct TransferStateMachine: Sendable {
             let hasLength = chain.method != .head && head.status != 304 && !isCompressed
             expectedLength = hasLength ? length : nil
             beginning = try partial.begin(
-                head, length: expectedLength, isWhole: !isCompressed && head.status == 200 && chain.method == .get,
+                head, from: chain.current, length: expectedLength,
+                isWhole: !isCompressed && head.status == 200 && chain.method == .get,
                 mayReplace: mayReplace(head.status))
         }
         let announced = expectedLength ?? (chain.method == .head ? nil : length)

@@ -120,12 +120,16 @@ extension WebTransfer {
     }
 
     private func draft() -> (RedirectChain, OutgoingRequest) {
-        let (chain, range, retries) = state.withLock { state in
-            (state.machine.chain, state.machine.partial.rangeFields, state.machine.retries)
+        let (chain, partial, retries) = state.withLock { state in
+            (state.machine.chain, state.machine.partial, state.machine.retries)
         }
         var fields = plan.fields(for: chain)
-        // A part that the caller asked for is asked for again as it was.
-        if let range, fields[.range] == nil { fields.append(contentsOf: range) }
+        if partial.kept > 0 {
+            // An entry that the caller has was found to be outdated.
+            (fields[.ifNoneMatch], fields[.ifModifiedSince]) = (nil, nil)
+            // A part that the caller asked for is asked for again as it was.
+            if fields[.range] == nil { fields.append(contentsOf: partial.rangeFields ?? [:]) }
+        }
         if chain.current.scheme == .https, plan.snapshot.configuration.allowsHTTP2, fields[.priority] == nil {
             fields[.priority] = priority.field
         }
@@ -213,11 +217,13 @@ extension WebTransfer {
             status: 200, headers: headers, version: head.version, remoteAddress: head.remoteAddress)
     }
 
-    /// The answer as the modifier wants it; nil when it refuses. Redirects and the rests of bodies are not its business.
+    /// The answer as the modifier wants it; nil when it refuses. Redirects are not its business; the rest of a body it can neither
+    /// refuse nor make anything else.
     func modified(_ head: ResponseHead) -> ResponseHead? {
         guard let modifier = plan.responseModifier, RedirectChain.location(of: head) == nil else { return head }
         let isRest = head.status == 206 && state.withLock { $0.machine.partial.rangeFields } != nil
-        return isRest ? head : modifier.modify(head)
+        let modified = modifier.modify(head)
+        return isRest && modified?.status != head.status ? head : modified
     }
 }
 

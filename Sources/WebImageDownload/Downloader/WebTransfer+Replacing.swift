@@ -12,7 +12,6 @@ extension WebTransfer {
             guard state.machine.replace() else { return nil }
             let old = state.log
             let wakeReaders = state.replaceLog()
-            state.record.noteReplacement()
             return (old, state.log, state.machine.expectedLength, wakeReaders)
         }
         guard let (old, log, length, wakeReaders) = replaced else {

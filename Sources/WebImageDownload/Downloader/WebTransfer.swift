@@ -154,7 +154,7 @@ final class WebTransfer: Transfer, TransportReceiver {
             state.record.note(head, answer: action, of: state.machine, at: wallTime)
             state.login.note(head)
             let redirect = state.machine.chain.count > hops ? state.machine.chain.current.text : nil
-            if redirect != nil { state.record.noteRedirect(head) }
+            if redirect != nil { state.record.noteRedirect(head, behind: hops) }
             var wakeReaders: (@Sendable () -> Void)?
             if case .replace = action { wakeReaders = state.replaceLog() }
             return (action, state.machine.clocks.next, redirect, wakeReaders)

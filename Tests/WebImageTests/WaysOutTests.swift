@@ -1,0 +1,141 @@
+import Synchronization
+import Testing
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImage
+
+/// What a request may do where its URL gives no picture: ask other URLs, wait for the network, show another picture.
+@Suite struct WaysOutTests {
+    private let url = "http://pictures.test/a.jpg"
+    private let other = "http://mirror.test/a.jpg"
+
+    @Test func otherURLsAreAskedInTheirOrder() async throws {
+        let bench = TestBench()
+        bench.transport.answer(url, .status(404))
+        bench.transport.answer(other, .status(500))
+        let third = "http://third.test/a.jpg"
+        bench.answer(third, with: try Fixture.jpeg(40, 30))
+        var request = ImageRequest(url, size: TargetSize(width: 20))
+        request.alternatives = [other, third]
+        let response = try await bench.manager.image(for: request)
+        #expect(response.image.size.width == 20 && response.source == .network)
+        #expect([url, other, third].map { bench.transport.hits($0) } == [1, 1, 1])
+        // It has the name of where it came from.
+        #expect(bench.manager.cachedImage(for: ImageRequest(third, size: TargetSize(width: 20))) != nil)
+        #expect(try await bench.manager.data(for: request).count > 100)
+        request.alternatives = [other]
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        #expect(error?.code == .badStatus)
+    }
+
+    /// What says who asks goes to the origin that was asked for, and to no other one.
+    @Test func anotherOriginIsNotToldWhoAsks() async throws {
+        let bench = TestBench()
+        let mirror = "http://pictures.test/mirror.jpg"
+        for failing in [url, mirror] { bench.transport.answer(failing, .status(404)) }
+        bench.answer(other, with: try Fixture.jpeg(4, 3))
+        var request = ImageRequest(url)
+        request.alternatives = [mirror, other]
+        request.http.headers[.authorization] = "Bearer secret"
+        request.caching.key = "mine"
+        _ = try await bench.manager.image(for: request)
+        func sent(_ url: String, _ name: HTTPField.Name) -> String? {
+            bench.transport.requests.last { $0.url == url }?.headers[name]
+        }
+        #expect([url, mirror, other].map { sent($0, .authorization) } == ["Bearer secret", "Bearer secret", nil])
+        #expect(bench.manager.cachedImage(for: ImageRequest(other)) != nil)
+    }
+
+    /// Also those that have come to no job yet.
+    @Test func shuttingDownEndsWhoWaitsForTheNetwork() async throws {
+        let clock = ManualClock()
+        let bench = TestBench(clock: clock)
+        bench.transport.answer(url, .failure(WebImageError(.connectionRefused, "nobody is there")))
+        var request = ImageRequest(url)
+        request.waitsForNetwork = .seconds(1000)
+        let task = Task { [request] in try await bench.manager.image(for: request) }
+        #expect(await eventually { clock.waitingCount == 1 })
+        bench.manager.shutDown()
+        let result = await task.result
+        #expect(throws: WebImageError.self) { try result.get() }
+    }
+
+    @Test func aFallbackStandsForWhatFailsAndSaysWhy() async throws {
+        let bench = TestBench()
+        bench.transport.answer(url, .status(404))
+        let image = Fixture.gradient(3, 2)
+        var request = ImageRequest(url)
+        request.fallback = image
+        let response = try await bench.manager.image(for: request)
+        #expect(response.image.storage === image.storage && response.source == .given)
+        #expect(response.failure?.code == .badStatus)
+        #expect(bench.manager.cachedImage(for: request) == nil)
+        await #expect(throws: WebImageError.self) { try await bench.manager.data(for: request) }
+    }
+
+    @Test func aNetworkThatCannotBeReachedIsWaitedFor() async throws {
+        let clock = ManualClock()
+        let bench = TestBench(clock: clock)
+        bench.transport.answer(
+            url, .failure(WebImageError(.connectionRefused, "nobody is there")),
+            .bytes(try Fixture.jpeg(40, 30), contentType: "image/jpeg"))
+        var request = ImageRequest(url)
+        request.waitsForNetwork = .seconds(1 << 40)
+        let ledger = Ledger()
+        bench.manager.load(request) { ledger.take($0) }
+        #expect(
+            await eventually {
+                clock.advance(by: .seconds(1))
+                return bench.transport.hits(url) == 2
+            })
+        #expect(try await ledger.finished().get().image.size.width == 40)
+    }
+
+    /// After one second, after two, after four, at most thirty; and no longer than the request says.
+    @Test(arguments: [
+        (60_000, [1_000, 2_000, 4_000, 8_000, 16_000, 29_000]),
+        (100_000, [1_000, 2_000, 4_000, 8_000, 16_000, 30_000]),
+        (1_500, [1_000, 500]), (0, []),
+    ])
+    func patienceEnds(milliseconds: Int, waits: [Int]) async throws {
+        let clock = ManualClock()
+        let tries = Guarded(0)
+        var request = ImageRequest(url)
+        request.waitsForNetwork = .milliseconds(milliseconds)
+        let load = InterceptedLoad<Int>(
+            proceed: { request throws(WebImageError) in
+                let count = tries.withLock { tries in
+                    tries += 1
+                    return tries
+                }
+                // From the second try on it is asked whatever is known of the URL.
+                #expect(request.options.retriesFailed == (count > 1))
+                throw WebImageError(.dnsFailed, "no such host")
+            }, make: { _, _ throws(WebImageError) in throw .cancelled })
+        let task = Task { [request] in
+            await #expect(throws: WebImageError.self) {
+                try await InterceptorChain([], clock: clock).run(request, load)
+            }
+        }
+        for (index, wait) in waits.enumerated() {
+            #expect(await eventually { clock.waitingCount == 1 })
+            #expect(tries.withLock { $0 } == index + 1)
+            clock.advance(by: .milliseconds(wait - 1))
+            #expect(clock.waitingCount == 1)
+            clock.advance(by: .milliseconds(1))
+            if milliseconds == 100_000, index == 5 { task.cancel() }
+        }
+        let error = await task.value
+        #expect(error?.code == (milliseconds == 100_000 ? .cancelled : .dnsFailed))
+    }
+
+    @Test func onlyTheNetworkIsWaitedFor() async throws {
+        let bench = TestBench()
+        bench.transport.answer(other, .status(500))
+        var request = ImageRequest(other)
+        request.waitsForNetwork = .seconds(60)
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
+        #expect(error?.code == .badStatus && bench.transport.hits(other) == 1)
+    }
+}
