@@ -171,6 +171,18 @@ import WebImageTesting
         #expect(await rig.fetch(download) == (whole, "complete"))
     }
 
+    /// A field may go on in the next line, as long as that begins with a blank.
+    @Test func foldedFieldsAreReadWhole() async throws {
+        let rig = try Rig.retrying()
+        let fields = [("Cache-Control", "max-age=3600,\r\n no-store"), ("Vary", "Foo,\r\n\t*"), ("X-Next", "1")]
+        rig.server.serve("/a", OriginResponse(status: 200, headers: fields, body: body))
+        let download = rig.download("/a")
+        #expect(await rig.fetch(download) == (body, "complete"))
+        let head = try #require(download.exchange?.head)
+        #expect(CacheControl(head[.cacheControl]).noStore && head[.vary]?.hasSuffix("*") == true)
+        #expect(head[try #require(HTTPField.Name("X-Next"))] == "1")
+    }
+
     @Test func aBodyWhoseEndWasLostIsWholeWhenNothingIsLeft() async throws {
         let rig = try Rig.retrying()
         let chunked = tagged().with(framing: .chunked(size: 4000))

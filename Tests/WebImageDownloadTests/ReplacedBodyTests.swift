@@ -76,6 +76,94 @@ import WebImageTesting
         #expect(rig.server.requests("/a").map { $0.header("range") } == [nil, "bytes=7000-", nil])
     }
 
+    private static let dates = ["Sun, 06 Nov 1994 08:49:37 GMT", "Mon, 07 Nov 1994 08:49:37 GMT"]
+
+    /// How a part names its body, of which all else is as that of the first answer.
+    @Test(arguments: [
+        ([("ETag", "\"v1\"")], [("ETag", "W/\"v2\"")]), ([("ETag", "\"v1\"")], [("ETag", "W/\"v1\"")]),
+        ([("ETag", "\"v1\"")], []), ([("ETag", "\"v1\"")], [("Last-Modified", dates[1])]),
+        ([("Last-Modified", dates[0])], [("Last-Modified", dates[1])]), ([("Last-Modified", dates[0])], []),
+        ([("Last-Modified", dates[0])], [("Last-Modified", dates[1]), ("ETag", "\"v2\"")]),
+    ])
+    func aPartThatIsNotSurelyOfTheSameBodyIsNotJoinedToIt(
+        _ first: [(String, String)], _ second: [(String, String)]
+    ) async throws {
+        let rig = try Rig.retrying()
+        let new = Array(Self.other[..<20_000])
+        var part = OriginResponse(
+            status: 206, headers: [("Content-Range", "bytes 7000-19999/20000")] + second, body: Array(new[7000...]))
+        part.servesRanges = false
+        let whole = OriginResponse(status: 200, headers: first, body: Self.first)
+        rig.server.serve("/a", whole.with(.cut(at: .byte(7000))), part, OriginResponse(status: 200, body: new))
+        let download = rig.download("/a")
+        await rig.passRest()
+        #expect(await rig.fetch(download) == (new, "complete"))
+        #expect(rig.server.requests("/a").map { $0.header("range") } == [nil, "bytes=7000-", nil])
+    }
+
+    /// Tags are those of one URL.
+    @Test func aPartFromElsewhereIsNotJoined() async throws {
+        let rig = try Rig.retrying()
+        let new = Array(Self.other[..<20_000])
+        rig.server.serve(
+            "/a", cut(), .status(302, headers: [("Location", "/b")]), .status(302, headers: [("Location", "/b")]))
+        rig.server.serve("/b", answer("\"v1\"", new))
+        let download = rig.download("/a")
+        await rig.passRest()
+        #expect(await rig.fetch(download) == (new, "complete"))
+        #expect(rig.server.requests("/b").map { $0.header("range") } == ["bytes=7000-", nil])
+    }
+
+    /// What does not name a body for sure is not sent as if it did.
+    @Test(arguments: [
+        [("ETag", "W/\"v1\""), ("Last-Modified", dates[0])], [("ETag", "v1"), ("Last-Modified", dates[0])],
+        [("ETag", "\"a\""), ("ETag", "\"b\"")], [("ETag", "\"v1")], [("ETag", "\"v\"1\"")],
+    ])
+    func noPartIsAskedForWithoutAStrongName(_ fields: [(String, String)]) async throws {
+        let rig = try Rig.retrying()
+        let whole = OriginResponse(status: 200, headers: fields, body: Self.first)
+        rig.server.serve("/a", whole.with(.cut(at: .byte(7000))), whole)
+        let download = rig.download("/a")
+        await rig.passRest()
+        #expect(await rig.fetch(download) == (Self.first, "complete"))
+        #expect(rig.server.requests("/a").map { $0.header("if-range") } == [nil, nil])
+    }
+
+    /// The answer that completes a body says how long it may be kept, and whether.
+    @Test(arguments: [false, true]) func theHeadIsThatOfTheLastAnswer(comesWhole: Bool) async throws {
+        let rig = try Rig.retrying()
+        let old = [("ETag", "\"v1\""), ("Cache-Control", "max-age=3600"), ("X-Kept", "1"), ("Age", "5")]
+        let new = [("ETag", "\"v1\""), ("Cache-Control", "no-store")]
+        var rest =
+            comesWhole
+            ? OriginResponse(status: 200, headers: new, body: Self.first)
+            : OriginResponse(
+                status: 206, headers: [("Content-Range", "bytes 7000-19999/20000")] + new,
+                body: Array(Self.first[7000...]))
+        rest.servesRanges = false
+        let whole = OriginResponse(status: 200, headers: old, body: Self.first)
+        rig.server.serve("/a", whole.with(.cut(at: .byte(7000))), rest)
+        let download = rig.download("/a")
+        await rig.passRest()
+        #expect(await rig.fetch(download) == (Self.first, "complete"))
+        let head = try #require(download.exchange?.head)
+        #expect(head.status == 200 && head[.cacheControl] == "no-store" && head[.age] == nil)
+        #expect(head[HTTPField.Name("X-Kept")!] == (comesWhole ? nil : "1"))
+        #expect(head[.contentLength] == "20000" && head[.contentRange] == nil)
+    }
+
+    /// A retry is no question about the entry that the first answer has found outdated.
+    @Test func aRetryAsksWithoutConditions() async throws {
+        let rig = try Rig.retrying()
+        rig.server.serve("/a", cut(), answer("\"v1\"", Self.first))
+        var request = DownloadRequest(url: rig.server.url("/a"))
+        request.headers[.ifNoneMatch] = "\"v0\""
+        let download = rig.downloader.download(request)
+        await rig.passRest()
+        #expect(await rig.fetch(download) == (Self.first, "complete"))
+        #expect(rig.server.requests("/a").map { $0.header("if-none-match") } == ["\"v0\"", nil])
+    }
+
     @Test func aBodyThatIsShorterNowThanWhatCameIsLoadedAnew() async throws {
         let rig = try Rig.retrying()
         let unsatisfied = OriginResponse.status(416, headers: [("Content-Range", "bytes */100")])

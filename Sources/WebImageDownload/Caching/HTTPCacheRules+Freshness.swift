@@ -52,6 +52,12 @@ extension HTTPCacheRules {
         return min(unchanged * min(max(heuristicPercent, 0), 1_000_000) / 100, max(heuristicLimit, 0))
     }
 
+    /// Whether the redirects that led to the answer may not be followed again without asking. What the answer itself says of being
+    /// served stale is nothing that it can say for them.
+    func mustFollowAgain(_ stored: StoredResponse, now: Int64) -> Bool {
+        stored.redirectLifetime.map { $0 <= residence(of: stored, now: now) } ?? false
+    }
+
     /// Whether the answer may not be used before the origin was asked, fresh or not (section 5.2.2.4).
     func mustBeAsked(_ stored: StoredResponse) -> Bool {
         switch stored.control.noCache {
@@ -65,7 +71,9 @@ extension HTTPCacheRules {
     /// Whether the entry may stand in for an origin that fails (RFC 5861 section 4).
     func mayStandIn(_ stored: StoredResponse, for request: CacheRequest, now: Int64) -> Bool {
         let control = stored.control
-        guard !control.mustRevalidate, !mustBeAsked(stored), request.control.noCache == .nothing else { return false }
+        guard !control.mustRevalidate, !mustBeAsked(stored), !mustFollowAgain(stored, now: now),
+            request.control.noCache == .nothing
+        else { return false }
         let grace = max(control.staleIfError ?? 0, request.control.staleIfError ?? 0, staleIfError)
         return grace > 0 && staleness(of: stored, now: now) <= grace
     }

@@ -26,7 +26,8 @@ extension HTTPCacheRules {
     private func isStorable(_ answer: StoredResponse, _ mode: CacheMode) -> Bool {
         let control = answer.control
         guard (200..<600).contains(answer.status), answer.status != 206, answer.status != 304,
-            !forbidsStoring(control, status: answer.status)
+            !forbidsStoring(control, status: answer.status),
+            !control.mustUnderstand || Self.understood.contains(answer.status)
         else { return false }
         if mode != .httpRules, answer.status < 300 { return true }
         return control.isPublic || control.isPrivate || control.maxAge != nil || answer["expires"] != nil

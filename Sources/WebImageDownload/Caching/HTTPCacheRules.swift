@@ -66,7 +66,8 @@ package struct HTTPCacheRules: Sendable {
         let wishes = request.control
         let remaining = remaining(stored, now: now)
         let isTooOld = wishes.maxAge.map { age(of: stored, now: now) > $0 } ?? false
-        let mustAsk = mustBeAsked(stored) || wishes.noCache != .nothing || isTooOld
+        let mustAsk =
+            mustBeAsked(stored) || mustFollowAgain(stored, now: now) || wishes.noCache != .nothing || isTooOld
         if !mustAsk, remaining > 0, remaining >= wishes.minFresh ?? 0 { return .serve(stored) }
         let staleness = Int64(0).subtracting(remaining)
         let mayBeStale = !mustAsk && !stored.control.mustRevalidate && wishes.minFresh == nil

@@ -77,8 +77,16 @@ final class CurlTransfer: TransportTransfer, @unchecked Sendable {
             return 0
         }
         if headLines.isEmpty { headLines.reserveCapacity(512) }
+        if line.first == 0x20 || line.first == 0x09 { unfoldLastLine() }
         headLines.append(contentsOf: line)
         return line.count
+    }
+
+    /// What follows begins with a blank: it belongs to the field before it, and the line's end counts as blanks (RFC 9112 section 5.2).
+    private func unfoldLastLine() {
+        for place in headLines.indices.suffix(2) where headLines[place] == 0x0D || headLines[place] == 0x0A {
+            headLines[place] = 0x20
+        }
     }
 
     private static func isStatusLine(_ line: UnsafeRawBufferPointer) -> Bool {

@@ -48,7 +48,11 @@ struct ResumePoint: Hashable, Sendable {
     }
 
     private static func validator(of response: StoredResponse) -> Validator? {
-        if let tag = response.entityTag { return tag.isWeak ? nil : .tag(tag) }
+        if response["etag"] != nil {
+            // Beside a tag, whatever is wrong with it, a date is not to be used (RFC 9110 section 13.1.5).
+            guard let tag = response.entityTag, !tag.isWeak else { return nil }
+            return .tag(tag)
+        }
         // One date may stand for several forms of a picture that was changed once.
         guard let text = response["last-modified"], let changed = response.lastModified, response["vary"] == nil,
             response["date"] != nil, response.date.subtracting(changed.seconds) >= certainty

@@ -148,7 +148,9 @@ struct InterruptedBody: Sendable {
 
 extension ResponseHead {
     /// Fields of a 206 that are about the part alone, and the type, which need not be said again.
-    private static let ofPart: Set<HTTPField.Name> = [.contentRange, .contentLength, .contentType, .transferEncoding, .connection]
+    private static let ofPart: Set<HTTPField.Name> = [
+        .contentRange, .contentLength, .contentType, .transferEncoding, .connection,
+    ]
 
     /// The head of the whole as a 206 has it that brought the rest: what it says takes the place of what was said before (RFC 9110
     /// section 15.3.7.3).

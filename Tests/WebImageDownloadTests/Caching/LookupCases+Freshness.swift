@@ -156,5 +156,16 @@ extension LookupCase {
         .init(
             "a permanent one that must be asked", ["Cache-Control: max-age=100", tag], .ask,
             redirects: [head(301, ["Cache-Control: no-cache"])]),
+        .init(
+            "what the answer says of stale use is not for its redirects",
+            ["Cache-Control: max-age=100, stale-while-revalidate=60", tag], .ask,
+            redirects: [head(302, ["Cache-Control: no-store"])]),
+        .init(
+            "nor what the request says", ["Cache-Control: max-age=100", tag], .ask,
+            redirects: [head(302, ["Cache-Control: no-cache"])], fields: ["Cache-Control: max-stale=100"]),
+        .init(
+            "a redirect in its lifetime does not hinder it",
+            ["Cache-Control: max-age=5, stale-while-revalidate=60", tag], .background,
+            redirects: [head(302, ["Cache-Control: max-age=50"])]),
     ]
 }

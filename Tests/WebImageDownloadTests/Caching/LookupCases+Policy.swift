@@ -18,6 +18,9 @@ extension LookupCase {
             "no-store where every entry is good", ["Cache-Control: no-store, max-age=100"], .fetch, mode: .cacheFirst),
         .init("no-store where only entries are", ["Cache-Control: no-store, max-age=100"], .miss, mode: .cacheOnly),
         .init("no-store where there is a refresh", ["Cache-Control: no-store, max-age=100"], .fetch, mode: .refresh),
+        .init(
+            "must-understand of a status unknown", ["Cache-Control: must-understand, max-age=100", tag], .fetch,
+            status: 299),
         .init("no-store for others than us", ["Cache-Control: no-store, must-understand, max-age=100", tag], .serve),
         .init(
             "no-store for a status unknown", ["Cache-Control: no-store, must-understand, max-age=100", tag], .fetch,
