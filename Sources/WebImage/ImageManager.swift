@@ -79,6 +79,9 @@ public final class ImageManager: Sendable {
         /// Which headers of an origin's answer are kept with its picture, for ``ImageResponse/head``. Default
         /// ``/WebImageDownload/KeptHeaders/standard``: the eight that caching needs.
         public var keptHeaders = KeptHeaders.standard
+        /// Whether the caches serve many users, as those of a server do. Answers that are `private` are not kept then, and `s-maxage`
+        /// and `proxy-revalidate` count (RFC 9111). Default false: one user's.
+        public var servesManyUsers = false
         /// Threads that decode. Default: as many as the machine has cores for this process.
         public var decodeThreads = Processors.count
         /// Threads that read and write files. Default 4.
@@ -175,7 +178,8 @@ public final class ImageManager: Sendable {
         loader = Loader(
             LoaderParts(
                 cache: ownCache, foreign: foreign, downloader: downloader, failedURLs: failedURLs, decoding: decoding,
-                observer: LoadObserver(logger: configuration.logger), keptHeaders: configuration.keptHeaders,
+                observer: LoadObserver(logger: configuration.logger),
+                rules: .standard(keeping: configuration.keptHeaders, isShared: configuration.servesManyUsers),
                 defaults: LoadDefaults(limits: configuration.limits, timeout: configuration.timeout),
                 interceptors: configuration.interceptors))
         if configuration.cache == nil, configuration.disk == nil, !configuration.isDiskChosen {
@@ -392,7 +396,7 @@ struct LoaderParts {
     let failedURLs: FailedURLs
     let decoding: DecodeService
     let observer: LoadObserver
-    var keptHeaders = KeptHeaders.standard
+    var rules = HTTPCacheRules.standard
     var defaults = LoadDefaults()
     var interceptors: [any ImageInterceptor] = []
 }

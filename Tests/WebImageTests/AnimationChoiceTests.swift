@@ -74,7 +74,7 @@ import WebImageTesting
         // A trim that leaves animations alone.
         var request = ImageRequest(url)
         request.transformers = [
-            .trim(color: RGBColor(red: 0, green: 0, blue: 0), stillsOnly: true), .resize(width: 40),
+            .trim(color: RGBColor(red: 0, green: 0, blue: 0), asImgproxy: true), .resize(width: 40),
         ]
         let whole = try await bench.manager.image(for: request).image
         #expect(whole.size == PixelSize(width: 40, height: 20))

@@ -104,6 +104,34 @@ import WebImageTesting
         }
     }
 
+    /// As if it were trimmed first, and turned upright then.
+    @Test(arguments: Orientation.allCases)
+    func anImgproxyTrimMeansThePictureAsItIsStored(_ orientation: Orientation) async throws {
+        // Gray in the middle, a corner of another colour, and margins that are all different.
+        let stored = try Image(size: PixelSize(width: 140, height: 85), alpha: .opaque) { bytes in
+            for y in 0..<85 {
+                for x in 0..<140 {
+                    let isInside = (10..<110).contains(x) && (20..<80).contains(y)
+                    let isOdd = x >= 130 && y >= 75
+                    let value: UInt8 = isInside ? 100 : isOdd ? 200 : 255
+                    for channel in 0..<4 { bytes[(y * 140 + x) * 4 + channel] = channel == 3 ? 255 : value }
+                }
+            }
+        }
+        let bytes = try stored.with { $0.orientation = orientation }.encoded(
+            as: .png, EncodeOptions(keepsMetadata: true))
+        for (isHorizontal, isVertical) in [(false, false), (true, false), (false, true), (true, true)] {
+            let trim = ImageTransform.trim(
+                equalHorizontally: isHorizontal, equalVertically: isVertical, asImgproxy: true)
+            let image = try await load([trim], bytes)
+            let plain = try stored.transformed(by: [
+                .trim(equalHorizontally: isHorizontal, equalVertically: isVertical)
+            ])
+            let wanted = try plain.with { $0.orientation = orientation }.upright()
+            #expect(image.size == wanted.size && difference(image, wanted) == 0, "\(isHorizontal) \(isVertical)")
+        }
+    }
+
     @Test func aSizeOfTheRequestComesBeforeTheChain() async throws {
         let jpeg = try Fixture.jpeg(800, 600)
         let size = TargetSize(width: 400)

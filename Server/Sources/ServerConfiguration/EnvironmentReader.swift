@@ -1,3 +1,5 @@
+import ServerGrammar
+
 /// Reads settings from variables, and collects what is wrong with them.
 struct EnvironmentReader {
     private let variables: [String: String]
@@ -14,11 +16,14 @@ struct EnvironmentReader {
 
     mutating func fail(_ problem: String) { problems.append(problem) }
 
-    /// - Returns: nil where the variable is not set, or empty.
+    /// - Returns: nil where the variable is not set, or blank.
     mutating func text(_ name: String) -> String? {
         read.insert(name)
-        return variables[name].flatMap { $0.isEmpty ? nil : $0 }
+        return variables[name].flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     }
+
+    /// A word of a few, in any case.
+    mutating func word(_ name: String) -> String? { text(name)?.lowercased() }
 
     mutating func flag(_ name: String, _ fallback: Bool) -> Bool {
         guard let text = text(name) else { return fallback }
@@ -56,12 +61,8 @@ struct EnvironmentReader {
     /// The parts between commas, without white space around them.
     mutating func list(_ name: String) -> [String] { list(name, separatedBy: ",") }
 
-    mutating func list(_ name: String, separatedBy separator: Character) -> [String] {
-        (text(name) ?? "").split(separator: separator).map { part in
-            var part = part.drop(while: \.isWhitespace)
-            while part.last?.isWhitespace == true { part.removeLast() }
-            return String(part)
-        }.filter { !$0.isEmpty }
+    mutating func list(_ name: String, separatedBy separator: String) -> [String] {
+        (text(name) ?? "")[...].components(of: separator).map { String($0[...].trimmed) }.filter { !$0.isEmpty }
     }
 
     /// Hex digits in pairs; each member of the list is one value.

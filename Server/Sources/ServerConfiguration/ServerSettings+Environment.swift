@@ -62,7 +62,8 @@ extension ServerSettings {
         readRequestTimeout = reader.seconds("IMGPROXY_READ_REQUEST_TIMEOUT", 10, from: 1)
         writeResponseTimeout = reader.seconds("IMGPROXY_WRITE_RESPONSE_TIMEOUT", 10, from: 1)
         keepAliveTimeout = reader.seconds("IMGPROXY_KEEP_ALIVE_TIMEOUT", 10)
-        gracefulTimeout = reader.seconds("IMGPROXY_GRACEFUL_STOP_TIMEOUT", 20)
+        gracefulTimeout = reader.seconds(
+            "IMGPROXY_GRACEFUL_STOP_TIMEOUT", Int(min(timeout.components.seconds, 1_000_000)) * 2)
         drainDelay = reader.seconds("WEBIMAGE_DRAIN_DELAY", 5)
         workers = reader.whole("IMGPROXY_WORKERS", 0, in: 0...1024)
         let queue = reader.whole("IMGPROXY_REQUESTS_QUEUE_SIZE", 0, in: 0...1_000_000)
@@ -73,11 +74,11 @@ extension ServerSettings {
         if ![429, 503].contains(overloadStatus) { reader.fail("WEBIMAGE_OVERLOAD_STATUS is 429 or 503") }
         readClients(&reader)
         healthPath = reader.text("IMGPROXY_HEALTH_CHECK_PATH")
-        logLevel = reader.text("IMGPROXY_LOG_LEVEL") ?? "info"
+        logLevel = reader.word("IMGPROXY_LOG_LEVEL") ?? "info"
         if !["error", "warn", "info", "debug"].contains(logLevel) {
             reader.fail("IMGPROXY_LOG_LEVEL is error, warn, info or debug, not \(logLevel)")
         }
-        let format = reader.text("IMGPROXY_LOG_FORMAT") ?? "json"
+        let format = reader.word("IMGPROXY_LOG_FORMAT") ?? "json"
         logFormat = LogFormat(rawValue: format) ?? .json
         if LogFormat(rawValue: format) == nil {
             reader.fail("IMGPROXY_LOG_FORMAT is json, pretty, structured or gcp, not \(format)")
@@ -138,7 +139,8 @@ extension ServerSettings {
     private mutating func readGrammar(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
         grammar.argumentsSeparator = reader.text("IMGPROXY_ARGUMENTS_SEPARATOR") ?? ":"
         if grammar.argumentsSeparator.contains("/") { reader.fail("IMGPROXY_ARGUMENTS_SEPARATOR holds a slash") }
-        var prefix = reader.text("IMGPROXY_PATH_PREFIX") ?? ""
+        // Of a URL, its path.
+        var prefix = String((reader.text("IMGPROXY_PATH_PREFIX") ?? "").prefix { $0 != "?" && $0 != "#" })
         while prefix.hasSuffix("/") { prefix.removeLast() }
         grammar.pathPrefix = prefix.isEmpty || prefix.hasPrefix("/") ? prefix : "/" + prefix
         grammar.onlyPresets = reader.flag("IMGPROXY_ONLY_PRESETS", false)
@@ -159,12 +161,7 @@ extension ServerSettings {
         }
         grammar.allowedSources = reader.list("IMGPROXY_ALLOWED_SOURCES").map(WildcardPattern.init)
         let separator = reader.text("IMGPROXY_PRESETS_SEPARATOR") ?? ","
-        var presets: [String] = []
-        if separator.count == 1, let separator = separator.first {
-            presets = reader.list("IMGPROXY_PRESETS", separatedBy: separator)
-        } else {
-            reader.fail("IMGPROXY_PRESETS_SEPARATOR is one character, not \(separator)")
-        }
+        var presets = reader.list("IMGPROXY_PRESETS", separatedBy: separator)
         if let path = reader.text("IMGPROXY_PRESETS_PATH") {
             if let text = readFile(path) {
                 presets += URLGrammar.presets(inFile: text)
@@ -184,7 +181,7 @@ extension ServerSettings {
             limits.sourceBytes = 0
             limits.animationFrames = 1
         }
-        limits.sourceResolution = reader.number("IMGPROXY_MAX_SRC_RESOLUTION", 50, in: 0.001...1000)
+        limits.sourceResolution = reader.number("IMGPROXY_MAX_SRC_RESOLUTION", 50, in: 0.001...1_000_000)
         // Who says it means all frames together.
         if reader.text("IMGPROXY_MAX_SRC_RESOLUTION") != nil { limits.animationResolution = limits.sourceResolution }
         limits.sourceBytes = reader.whole("IMGPROXY_MAX_SRC_FILE_SIZE", limits.sourceBytes)

@@ -5,7 +5,7 @@ extension ServerSettings {
     mutating func readOutput(_ reader: inout EnvironmentReader) {
         output.quality = reader.whole("IMGPROXY_QUALITY", 80, in: 1...100)
         for pair in reader.list("IMGPROXY_FORMAT_QUALITY") {
-            let parts = pair.split(separator: "=")
+            let parts = pair.split(separator: "=").map(\.trimmed)
             guard parts.count == 2, let format = ResultFormat(name: parts[0]), let quality = Int(parts[1]),
                 (1...100).contains(quality)
             else {
@@ -48,7 +48,7 @@ extension ServerSettings {
             "default": .picture, "picture": .portrait, "photo": .photo, "drawing": .drawing, "icon": .icon,
             "text": .text,
         ]
-        let name = reader.text("IMGPROXY_WEBP_PRESET") ?? "default"
+        let name = reader.word("IMGPROXY_WEBP_PRESET") ?? "default"
         if let content = names[name] { return content }
         reader.fail("IMGPROXY_WEBP_PRESET is \(names.keys.sorted().joined(separator: ", ")), not \(name)")
         return .picture

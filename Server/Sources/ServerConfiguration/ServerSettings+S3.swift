@@ -53,15 +53,6 @@ extension ServerSettings {
         }
     }
 
-    /// Whether URLs may name that source: it is one of `IMGPROXY_ALLOWED_SOURCES`, and of a bucket or folder
-    /// that is served.
-    public func allows(source: String) -> Bool {
-        guard grammar.allows(source: source) else { return false }
-        if source.hasPrefix("local://") { return localRoot != nil }
-        guard source.hasPrefix("s3://") else { return true }
-        return s3.serves(bucket: String(source.dropFirst(5).prefix { $0 != "/" }))
-    }
-
     mutating func readS3(_ reader: inout EnvironmentReader, _ readFile: (String) -> String?) {
         s3.servesSources = reader.flag("IMGPROXY_USE_S3", false)
         s3.region =

@@ -71,7 +71,7 @@ private final class OpenedFile: Sendable {
     let eTag: String
     private let descriptor: Int32
 
-    /// - Parameter path: of a URL, from the folder on; percent-encoded, with a query that says nothing.
+    /// - Parameter path: of a URL, from the folder on, as it is, with a query that says nothing.
     init(_ path: Substring, in root: String) throws(WebImageError) {
         let location = "local://\(path.prefix(255))"
         func error(_ code: WebImageError.Code, _ message: String) -> WebImageError {
@@ -87,10 +87,11 @@ private final class OpenedFile: Sendable {
             default: error(.cannotRead, "the system could not open the file: error \(number)")
             }
         }
-        guard let name = PercentEncoding.decode(path.prefix { $0 != "?" && $0 != "#" }), !name.utf8.contains(0),
-            // What stands before the path is a host, and no file has one.
-            name.hasPrefix("/")
-        else { throw error(.invalidURL, "a local source is local:///PATH") }
+        // What stands before the path is a host, and no file has one.
+        guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+            throw error(.invalidURL, "a local source is local:///PATH")
+        }
+        let name = Self.withoutDots(path.prefix { $0 != "?" })
         guard let folder = Self.resolved(root) else { throw refusal(errno, "the folder of local files is gone") }
         guard let place = Self.resolved(folder + name) else { throw refusal(errno, "there is no such file") }
         let prefix = folder.hasSuffix("/") ? folder : folder + "/"
@@ -131,7 +132,17 @@ private final class OpenedFile: Sendable {
         return bytes
     }
 
-    /// - Returns: the path without links and dots; nil where nothing is there.
+    /// The path with segments of dots worked out in the text, so that what lies above the folder is never looked at.
+    private static func withoutDots(_ path: Substring) -> String {
+        var names: [Substring] = []
+        for name in path.split(separator: "/") where name != "." {
+            if name == ".." { _ = names.popLast() } else { names.append(name) }
+        }
+        // Of a folder, which is no file.
+        return "/" + names.joined(separator: "/") + (path.hasSuffix("/") && !names.isEmpty ? "/" : "")
+    }
+
+    /// - Returns: the path without links; nil where nothing is there.
     private static func resolved(_ path: String) -> String? {
         guard let text = realpath(path, nil) else { return nil }
         defer { free(text) }

@@ -3,17 +3,6 @@ public enum HTTPDateText {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
 
-    /// - Returns: seconds since 1970; nil for what is no such date.
-    public static func seconds(_ text: String) -> Int? {
-        let parts = text.split(whereSeparator: { $0 == " " || $0 == ":" || $0 == "," })
-        guard parts.count == 8, parts[7] == "GMT", let day = Int(parts[1]),
-            let month = months.firstIndex(of: String(parts[2])), let year = Int(parts[3]), let hour = Int(parts[4]),
-            let minute = Int(parts[5]), let second = Int(parts[6]), (1...31).contains(day), (1...9999).contains(year),
-            (0...23).contains(hour), (0...59).contains(minute), (0...60).contains(second)
-        else { return nil }
-        return CalendarDay.number(year, month + 1, day) * 86_400 + hour * 3600 + minute * 60 + second
-    }
-
     public static func text(_ seconds: Int) -> String {
         let number = seconds >= 0 ? seconds / 86_400 : (seconds - 86_399) / 86_400
         let rest = seconds - number * 86_400

@@ -46,7 +46,7 @@ public struct PresetError: Error, CustomStringConvertible {
 
 extension Substring {
     /// The same without white space around it.
-    var trimmed: Substring {
+    package var trimmed: Substring {
         var rest = drop(while: \.isWhitespace)
         while rest.last?.isWhitespace == true { rest.removeLast() }
         return rest

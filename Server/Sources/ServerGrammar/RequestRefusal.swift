@@ -19,6 +19,8 @@ public struct RequestRefusal: Error, Hashable, Sendable {
         case gone
         /// Its origin does not give it.
         case withheld
+        /// Its origin says that the client has it, and was not asked.
+        case unchanged
         /// It is too large, or says itself that it is no picture.
         case unfit
         /// It is no picture of a format that is known.
@@ -51,7 +53,7 @@ public struct RequestRefusal: Error, Hashable, Sendable {
     /// Whether it will be so the next time, until the source changes.
     public var isOfSource: Bool { fault == .noPicture || fault == .broken }
     /// Whether there is nothing to make a picture of: where there is a fallback image, that is served.
-    public var hasNoSource: Bool { fault.map { $0 != .late && $0 != .broken } ?? false }
+    public var hasNoSource: Bool { fault.map { ![.late, .broken, .unchanged].contains($0) } ?? false }
 
     public static func invalidURL(_ detail: String) -> RequestRefusal {
         RequestRefusal(status: 404, text: "Invalid URL", kind: .pathParsing, detail: detail)

@@ -18,7 +18,7 @@ public enum ResultFormat: String, Hashable, Sendable, CaseIterable {
 
     public var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
 
-    public var holdsAlpha: Bool { self != .jpeg && self != .bmp }
+    public var holdsAlpha: Bool { self != .jpeg }
 
     public var holdsAnimation: Bool { self == .gif || self == .webp }
 

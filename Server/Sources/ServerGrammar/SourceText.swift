@@ -45,6 +45,14 @@ struct SourceText {
     private func whole(_ url: String) -> String {
         var url = url
         for replacement in grammar.replacements { url = replacement.applied(to: url) }
-        return url.hasPrefix(grammar.baseURL) ? url : grammar.baseURL + url
+        return Self.withPlainScheme(url.hasPrefix(grammar.baseURL) ? url : grammar.baseURL + url)
+    }
+
+    /// Letters of a scheme count in any case.
+    private static func withPlainScheme(_ url: String) -> String {
+        guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://"),
+            url[..<colon].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+        else { return url }
+        return url[..<colon].lowercased() + url[colon...]
     }
 }

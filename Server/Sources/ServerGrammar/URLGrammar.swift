@@ -138,7 +138,9 @@ public struct SignedPath: Hashable, Sendable {
             throw .invalidURL("the path has no part behind the signature")
         }
         signature = path[..<slash]
-        rest = path[path.index(after: slash)...]
+        // A second slash is none of the path, and was not signed.
+        path = path[path.index(after: slash)...]
+        rest = path.hasPrefix("/") ? path.dropFirst() : path
         guard !signature.isEmpty, !rest.isEmpty else {
             throw .invalidURL("the path has no signature, or nothing behind it")
         }
@@ -190,7 +192,7 @@ extension Substring {
     }
 
     /// The parts between separators, empty ones too.
-    func components(of separator: String) -> [String] {
+    package func components(of separator: String) -> [String] {
         if separator.utf8.count == 1, let character = separator.first {
             return split(separator: character, omittingEmptySubsequences: false).map(String.init)
         }

@@ -41,7 +41,8 @@ public struct WildcardPattern: Hashable, Sendable {
 /// Writes the beginning of source URLs anew.
 public struct URLReplacement: Hashable, Sendable {
     public var pattern: WildcardPattern
-    /// `${1}` or `$1` is what the first star stands for.
+    /// `${1}` or `$1` is what the first star stands for, `$0` all that the pattern matches; `$$` is a dollar sign. A name is as long as
+    /// it can be, as in Go: `$1x` is nothing, `${1}x` is something.
     public var replacement: String
 
     public init(pattern: WildcardPattern, replacement: String) {
@@ -51,11 +52,33 @@ public struct URLReplacement: Hashable, Sendable {
 
     func applied(to url: String) -> String {
         guard let match = pattern.match(url) else { return url }
-        var head = replacement
-        for (index, text) in match.captures.enumerated() {
-            head = head.replacing("${\(index + 1)}", with: text).replacing("$\(index + 1)", with: text)
+        let bytes = Array(url.utf8)
+        let whole = String(decoding: bytes[..<match.length], as: UTF8.self)
+        return expanded([whole] + match.captures) + String(decoding: bytes[match.length...], as: UTF8.self)
+    }
+
+    private func expanded(_ captures: [String]) -> String {
+        var (result, rest) = ("", replacement[...])
+        while let dollar = rest.firstIndex(of: "$") {
+            result += rest[..<dollar]
+            rest = rest[rest.index(after: dollar)...]
+            if rest.first == "$" {
+                result += "$"
+                rest = rest.dropFirst()
+                continue
+            }
+            let isBraced = rest.first == "{"
+            let name = (isBraced ? rest.dropFirst() : rest).prefix {
+                $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_")
+            }
+            guard !name.isEmpty, !isBraced || rest[name.endIndex...].first == "}" else {
+                result += "$"
+                continue
+            }
+            rest = rest[name.endIndex...].dropFirst(isBraced ? 1 : 0)
+            if let number = Int(name), captures.indices.contains(number) { result += captures[number] }
         }
-        return head + String(decoding: Array(url.utf8)[match.length...], as: UTF8.self)
+        return result + rest
     }
 }
 

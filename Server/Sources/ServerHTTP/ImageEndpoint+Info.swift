@@ -25,7 +25,7 @@ extension ImageEndpoint {
         _ change: ([UInt8]) -> [UInt8]
     ) async throws(RequestRefusal) -> Answer {
         let source = picture.source
-        guard settings.allows(source: source) else { throw .invalidSource("the source is not allowed") }
+        guard settings.grammar.allows(source: source) else { throw .invalidSource("the source is not allowed") }
         var url = URLGrammar.ParsedURL(source: source)
         url.options.expires = picture.options.expires
         url.cookies = cookies(request, record, source)

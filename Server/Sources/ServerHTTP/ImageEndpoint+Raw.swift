@@ -18,9 +18,10 @@ extension ImageEndpoint {
         let freshness = SourceFreshness(head, now: now(), fallback: settings.sourceTTL)
         var fields: HTTPFields = [.cacheControl: answer.cacheControl(freshness)]
         fields[.named("Link")] = answer.canonicalLink
-        for name in [HTTPField.Name.lastModified, .eTag] { fields[name] = head[name] }
-        let conditions = RequestConditions(fields: request.headerFields)
-        if conditions.isKnown(eTag: head[.eTag], lastModified: head[.lastModified]) {
+        fields[.age] = answer.age(freshness)
+        (fields[.eTag], fields[.lastModified]) = (head[.eTag], freshness.lastModified)
+        let conditions = RequestConditions(fields: request.headerFields, now: now())
+        if conditions.isKnown(eTag: head[.eTag], lastModified: freshness.lastModified) {
             return Answer(status: 304, fields: fields)
         }
         // Of a file, by its name.
@@ -36,7 +37,7 @@ extension ImageEndpoint {
         fields[.contentLength] = "\(length)"
         let part =
             request.method == .get
-            ? conditions.part(of: length, eTag: head[.eTag], lastModified: head[.lastModified]) : .whole
+            ? conditions.part(of: length, eTag: head[.eTag], lastModified: freshness.lastModified) : .whole
         switch part {
         case .whole: return Answer(fields: fields, body: .stream(bytes, length: length))
         case .bytes(let range):

@@ -130,7 +130,11 @@ public struct ImageEndpoint: Sendable {
         }
         let rest =
             path.hasPrefix(settings.grammar.pathPrefix) ? path.dropFirst(settings.grammar.pathPrefix.count) : path
-        if rest == "/health" || settings.healthPath.map({ $0 == rest }) == true { return .text("webimage is running") }
+        if rest == "/health" || settings.healthPath.map({ $0 == rest }) == true {
+            var answer = Answer.text("webimage is running")
+            answer.fields[.cacheControl] = "no-cache"
+            return answer
+        }
         switch rest {
         case "/ready": return readiness
         case "/", "": return settings.isDevelopment ? DevelopmentPage.answer(settings) : .text("webimage-server")
@@ -149,6 +153,9 @@ public struct ImageEndpoint: Sendable {
             var error = error
             if error.status == 429, error.kind == .queue { error.status = settings.overloadStatus }
             record.refusal = error
+            let isConditional =
+                request.headerFields[.ifNoneMatch] != nil || request.headerFields[.ifModifiedSince] != nil
+            if error.fault == .unchanged, isConditional { return Answer(status: 304) }
             return .refusal(error, showsDetail: settings.showsErrors)
         }
     }
@@ -228,7 +235,7 @@ public struct ImageEndpoint: Sendable {
         _ target: String, _ request: HTTPRequest, _ record: RequestRecord
     ) throws(RequestRefusal) -> URLGrammar.ParsedURL {
         var url = try settings.grammar.parse(target: target)
-        guard settings.allows(source: url.source) else {
+        guard settings.grammar.allows(source: url.source) else {
             throw .invalidSource("IMGPROXY_ALLOWED_SOURCES does not list the source")
         }
         for warning in url.options.warnings { logger.debug("\(warning)") }

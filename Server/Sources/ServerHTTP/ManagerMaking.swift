@@ -47,6 +47,7 @@ struct ManagerMaking {
         configuration.isolation = DecoderIsolation(
             settings.isolation, withoutSandbox: settings.decodesWithoutSandbox ? .decodeHere : .refuse)
         configuration.keptHeaders = KeptHeaders(SourceTags.fields)
+        configuration.servesManyUsers = true
         configuration.logger = logger
         configuration.timeout = settings.timeout
         configuration.limits.pixels = Int(settings.limits.sourceResolution * 1_000_000)

@@ -1,5 +1,5 @@
 import HTTPTypes
-import ServerGrammar
+import WebImage
 
 /// What a request says of the version that its client has, and of the part that it wants (RFC 9110, sections 13 and 14).
 struct RequestConditions {
@@ -11,6 +11,8 @@ struct RequestConditions {
     }
 
     let fields: HTTPFields
+    /// Seconds since 1970.
+    let now: Int
 
     /// Whether the client has this version already.
     ///
@@ -19,15 +21,10 @@ struct RequestConditions {
     ///   - lastModified: in the same way.
     func isKnown(eTag: String?, lastModified: String?) -> Bool {
         if let wanted = fields[.ifNoneMatch] {
-            guard let eTag else { return false }
-            return wanted.split(separator: ",").contains { text in
-                var tag = text.drop(while: \.isWhitespace)
-                while tag.last?.isWhitespace == true { tag.removeLast() }
-                return tag == "*" || Self.withoutWeakness(tag) == Self.withoutWeakness(eTag[...])
-            }
+            return eTag.map { HTTPFieldText.ifNoneMatch(wanted, names: $0) } ?? false
         }
-        guard let since = fields[.ifModifiedSince].flatMap({ HTTPDateText.seconds($0) }),
-            let modified = lastModified.flatMap({ HTTPDateText.seconds($0) })
+        guard let since = fields[.ifModifiedSince].flatMap({ HTTPFieldText.date($0, now: now) }),
+            let modified = lastModified.flatMap({ HTTPFieldText.date($0, now: now) })
         else { return false }
         return modified <= since
     }
@@ -58,8 +55,6 @@ struct RequestConditions {
         if wanted.hasSuffix("\"") { return wanted == eTag && !wanted.hasPrefix("W/") }
         return wanted == lastModified
     }
-
-    private static func withoutWeakness(_ tag: Substring) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag }
 
     private static func isDigit(_ character: Character) -> Bool { character.isASCII && character.isNumber }
 }

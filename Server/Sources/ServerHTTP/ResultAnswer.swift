@@ -47,7 +47,8 @@ struct ResultAnswer {
         if settings.isDevelopment || settings.debugHeaders, let cost = found.cost {
             fields[.named("Server-Timing")] = Self.serverTiming(cost)
         }
-        let known = RequestConditions(fields: request)
+        fields[.age] = age(result.freshness)
+        let known = RequestConditions(fields: request, now: now)
         if known.isKnown(eTag: fields[.eTag], lastModified: fields[.lastModified]) {
             fields[.contentType] = nil
             fields[.contentDisposition] = nil
@@ -59,7 +60,7 @@ struct ResultAnswer {
     /// The answer that holds a picture which stands for the one that was asked for.
     func answer(_ fallback: ImageService.Found, insteadOf refusal: RequestRefusal) -> Answer {
         var answer = answer(fallback, [:])
-        (answer.fields[.eTag], answer.fields[.lastModified]) = (nil, nil)
+        (answer.fields[.eTag], answer.fields[.lastModified], answer.fields[.age]) = (nil, nil, nil)
         answer.fields[.cacheControl] = cacheControl(for: settings.fallbackTTL ?? settings.timeToLive)
         answer.fields[.named("Fallback-Image")] = "1"
         answer.status = settings.fallbackStatus == 0 ? refusal.status : settings.fallbackStatus
@@ -97,9 +98,16 @@ struct ResultAnswer {
     func cacheControl(_ origin: SourceFreshness) -> String {
         if settings.passesCacheControl, options.expires == 0 {
             if let own = origin.cacheControl { return own }
-            if let seconds = origin.expiresIn { return "max-age=\(seconds), \(audience)" }
+            // One in the past, or that is no date, says nothing, as in imgproxy.
+            if let expires = origin.expires, expires > now { return "max-age=\(expires - now), \(audience)" }
         }
         return cacheControl(for: settings.timeToLive)
+    }
+
+    /// How old the origin's answer is, where its own lifetime is handed on; nil where it is not.
+    func age(_ origin: SourceFreshness) -> String? {
+        guard settings.passesCacheControl, options.expires == 0, origin.cacheControl != nil else { return nil }
+        return "\(max(now - origin.madeAt, 0))"
     }
 
     /// - Parameter seconds: for how long, where the URL does not expire before.
@@ -117,7 +125,7 @@ struct ResultAnswer {
         guard let own = result.freshness.lastModified, let buster = settings.lastModifiedBuster else {
             return result.freshness.lastModified
         }
-        return HTTPDateText.seconds(own).map { $0 < buster } ?? true ? HTTPDateText.text(buster) : own
+        return HTTPFieldText.date(own, now: now).map { $0 < buster } ?? true ? HTTPDateText.text(buster) : own
     }
 
     private func disposition(_ result: StoredResult) -> String {
@@ -130,6 +138,7 @@ struct ResultAnswer {
         let path = source.prefix { $0 != "?" && $0 != "#" }
         // Behind the scheme, and the host of those that have one.
         let before = LocalFiles.has(source) ? 1 : path.contains("://") ? 2 : 0
+        if path.hasSuffix("/") { return "" }
         return path.split(separator: "/").dropFirst(before).last ?? ""
     }
 

@@ -148,7 +148,8 @@ public struct PictureMaker: Sendable {
         defer { span.end() }
         let bytes = try await encode(plan.withKeptMetadata(image), as: format, plan, priority)
         let encode = (ContinuousClock.now - begin).inSeconds
-        let original = image.info.originalSize ?? image.size
+        // As it is seen.
+        let original = response.header?.displaySize ?? image.size
         let result = StoredResult(
             bytes: bytes, mediaType: format.mediaType, fileExtension: format.fileExtension, storedAt: now(),
             freshness: freshness(head, plan.source), sourceSize: original, resultSize: image.displaySize,

@@ -85,7 +85,7 @@ public struct PicturePlan: Sendable {
             steps.append(
                 .trim(
                     threshold: min(trim.threshold, 255), color: trim.color, equalHorizontally: trim.equalHorizontally,
-                    equalVertically: trim.equalVertically, stillsOnly: true))
+                    equalVertically: trim.equalVertically, asImgproxy: true))
         }
         steps.append(.imgproxy(geometry))
         if options.blur > 0 { steps.append(.blur(sigma: min(options.blur, 1000), cut: 0.2)) }

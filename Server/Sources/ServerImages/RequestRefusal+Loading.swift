@@ -11,10 +11,13 @@ extension RequestRefusal {
         }
         let unreachable = "Source is unreachable"
         switch code {
-        case .addressRefused, .redirectRefused, .requestRefused, .invalidURL: self = .invalidSource(detail)
-        case .dnsFailed, .connectionRefused, .connectTimeout, .tlsFailed, .connectionLost, .tooManyRedirects,
+        case .addressRefused where source.hasPrefix("http"), .redirectRefused: self = .invalidSource(detail)
+        // A kind of source that is not served.
+        case .addressRefused, .requestRefused, .invalidURL, .dnsFailed, .connectionRefused, .connectTimeout, .tlsFailed,
+            .connectionLost,
+            .tooManyRedirects,
             .unsupportedScheme, .protocolError, .authenticationFailed, .fileNotFound, .permissionDenied, .notAFile,
-            .cannotRead:
+            .cannotRead, .notModified:
             self = refusal(404, unreachable, .download)
         case .badStatus:
             let status = error.status ?? Self.deepest(error).status ?? 0
@@ -40,7 +43,8 @@ extension RequestRefusal {
     private static func fault(_ code: WebImageError.Code, status: Int, _ kind: Kind) -> SourceFault? {
         switch code {
         case .fileNotFound, .notAFile: .gone
-        case .permissionDenied: .withheld
+        case .permissionDenied, .addressRefused, .redirectRefused: .withheld
+        case .notModified: .unchanged
         case .badStatus: status >= 500 ? .down : [404, 410].contains(status) ? .gone : .withheld
         case .deadlineExceeded: .late
         case .bodyTooLarge, .decompressionLimit, .badContentType: .unfit
@@ -48,6 +52,13 @@ extension RequestRefusal {
         case .unsupportedFeature, .corruptData, .truncatedData, .badImageData: .broken
         default: kind == .download ? .down : nil
         }
+    }
+
+    /// A source that names nothing that could be asked for.
+    static func unreachable(_ detail: String) -> RequestRefusal {
+        var refusal = RequestRefusal(status: 404, text: "Source is unreachable", kind: .download, detail: detail)
+        refusal.fault = .withheld
+        return refusal
     }
 
     public static func tooMany(_ detail: String, retryAfter: Int = 1) -> RequestRefusal {

@@ -13,10 +13,12 @@ public struct SourceFreshness: Hashable, Sendable {
     public var lastModified: String?
     /// The origin's own `Cache-Control`.
     public var cacheControl: String?
-    /// Seconds that are left of the origin's `Expires`.
-    public var expiresIn: Int?
+    /// When the origin's `Expires` says that it ends; seconds since 1970.
+    public var expires: Int?
+    /// When the origin made its answer, by its `Date` and `Age`; seconds since 1970.
+    public var madeAt: Int
 
-    public init(freshUntil: Int) { self.freshUntil = freshUntil }
+    public init(freshUntil: Int, madeAt: Int = 0) { (self.freshUntil, self.madeAt) = (freshUntil, madeAt) }
 
     /// - Parameters:
     ///   - headers: of the origin's answer.
@@ -24,34 +26,16 @@ public struct SourceFreshness: Hashable, Sendable {
     ///   - fallback: seconds for answers that say nothing of it.
     ///   - guesses: whether what has not changed for long counts as fresh for longer (section 4.2.2).
     public init(_ headers: HTTPFields, now: Int, fallback: Int, guesses: Bool = true) {
-        self.init(freshUntil: now)
+        let said = SharedFreshness(headers, arrivedAt: now)
+        let stated = said.lifetime ?? (guesses ? said.heuristicLifetime : nil) ?? fallback
+        let lifetime = said.mustBeAsked || said.forbidsStoring ? 0 : min(stated, 31_536_000)
+        self.init(freshUntil: now + max(lifetime - said.age, 0), madeAt: now - said.age)
         eTag = headers[.eTag]
-        lastModified = headers[.lastModified]
+        lastModified = headers[.lastModified].flatMap { HTTPFieldText.date($0, now: now) == nil ? nil : $0 }
         cacheControl = headers[.cacheControl]
-        var directives: [String: String] = [:]
-        for part in (cacheControl ?? "").split(separator: ",") {
-            let halves = part.lowercased().filter { !$0.isWhitespace }.split(separator: "=", maxSplits: 1)
-            if let name = halves.first { directives[String(name)] = halves.count > 1 ? String(halves[1]) : "" }
-        }
-        let date = headers[.date].flatMap { HTTPDateText.seconds($0) } ?? now
-        let age = max(headers[.age].flatMap { Int($0) } ?? 0, now - date, 0)
-        mustRevalidate = ["no-cache", "no-store", "must-revalidate", "private"].contains { directives[$0] != nil }
-        forbidsStoring = directives["no-store"] != nil || directives["private"] != nil
-        let expires = headers[.expires].map { HTTPDateText.seconds($0) ?? date }
-        expiresIn = expires.map { max($0 - now, 0) }
-        let lifetime: Int
-        if directives["no-cache"] != nil || forbidsStoring {
-            lifetime = 0
-        } else if let seconds = (directives["s-maxage"] ?? directives["max-age"]).flatMap({ Int($0) }) {
-            lifetime = max(seconds, 0)
-        } else if let expires {
-            lifetime = max(expires - date, 0)
-        } else if guesses, let modified = lastModified.flatMap({ HTTPDateText.seconds($0) }), modified < date {
-            lifetime = min((date - modified) / 10, 86_400)
-        } else {
-            lifetime = fallback
-        }
-        freshUntil = now + max(min(lifetime, 31_536_000) - age, 0)
+        mustRevalidate = said.forbidsStaleness
+        forbidsStoring = said.forbidsStoring
+        expires = said.expires
     }
 
     /// Whether both are the same version of the source. False where nothing tells.

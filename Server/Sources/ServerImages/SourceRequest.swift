@@ -15,7 +15,7 @@ public enum SourceRequest {
     ///   - source: `http`, `https`, and where they are switched on `s3://BUCKET/KEY?VERSION` and `local:///PATH`.
     ///   - cookies: the client's, for the origin of the source.
     ///   - change: sets what the request is for.
-    /// - Throws: 404 for a bucket that is not served.
+    /// - Throws: 404 for a bucket or a folder that is not served.
     public static func make(
         _ source: String, cookies: String? = nil, _ settings: ServerSettings,
         _ change: (inout ImageRequest.Options) -> Void
@@ -26,6 +26,7 @@ public enum SourceRequest {
             throw .invalidSource("the source has segments of dots")
         }
         if LocalFiles.has(source) {
+            guard settings.localRoot != nil else { throw .unreachable("there is no IMGPROXY_LOCAL_FILESYSTEM_ROOT") }
             return ImageRequest(source) {
                 change(&$0)
                 $0.http.addressPolicy = LocalFiles.policy
@@ -93,12 +94,12 @@ public enum SourceRequest {
     private static func object(_ name: Substring, _ settings: ServerSettings) throws(RequestRefusal) -> S3Request {
         let parts = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let bucket = parts.first.map(String.init), parts.count == 2, settings.s3.serves(bucket: bucket) else {
-            throw .invalidSource("the source names no bucket that is served")
+            throw .unreachable("the source names no bucket that is served")
         }
         let halves = parts[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard !halves[0].isEmpty,
             let storage = try? settings.s3.configuration(ServerSettings.S3.Place(bucket: bucket))
-        else { throw .invalidSource("the source names no object") }
+        else { throw .unreachable("the source names no object") }
         let location = S3Location(
             endpoint: storage.endpoint, region: storage.region, bucket: bucket, key: String(halves[0]),
             usesPathStyle: storage.usesPathStyle)

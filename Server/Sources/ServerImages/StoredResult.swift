@@ -56,17 +56,17 @@ public struct StoredResult: Sendable {
 
     // MARK: - On disk
 
-    private static let version = "2"
+    private static let version = "3"
 
     /// All but the bytes, a line each.
     var description: [UInt8] {
         let lines = [
             Self.version, mediaType, fileExtension, eTag, "\(storedAt)", "\(freshness.freshUntil)",
             "\(freshness.mustRevalidate)", freshness.eTag ?? "", freshness.lastModified ?? "",
-            freshness.cacheControl ?? "", freshness.expiresIn.map { "\($0)" } ?? "", "\(sourceSize.width)",
+            freshness.cacheControl ?? "", freshness.expires.map { "\($0)" } ?? "", "\(sourceSize.width)",
             "\(sourceSize.height)", "\(resultSize.width)", "\(resultSize.height)", "\(sourceBytes)", "\(begun)",
             "\(checkedAt)",
-            tags.map { String($0, radix: 16) }.joined(separator: " "),
+            tags.map { String($0, radix: 16) }.joined(separator: " "), "\(freshness.madeAt)",
         ]
         return Array(lines.map { $0.filter { $0 != "\n" } }.joined(separator: "\n").utf8)
     }
@@ -75,16 +75,16 @@ public struct StoredResult: Sendable {
     init?(_ bytes: [UInt8], description: [UInt8]) {
         let lines = String(decoding: description, as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard lines.count == 19, lines[0] == Self.version, let storedAt = Int(lines[4]), let fresh = Int(lines[5]),
+        guard lines.count == 20, lines[0] == Self.version, let storedAt = Int(lines[4]), let fresh = Int(lines[5]),
             let width = Int(lines[11]), let height = Int(lines[12]), let resultWidth = Int(lines[13]),
             let resultHeight = Int(lines[14]), let sourceBytes = Int(lines[15]),
-            let begun = Int(lines[16]), let checkedAt = Int(lines[17])
+            let begun = Int(lines[16]), let checkedAt = Int(lines[17]), let madeAt = Int(lines[19])
         else { return nil }
-        var freshness = SourceFreshness(freshUntil: fresh)
+        var freshness = SourceFreshness(freshUntil: fresh, madeAt: madeAt)
         func filled(_ text: String) -> String? { text.isEmpty ? nil : text }
         freshness.mustRevalidate = lines[6] == "true"
         (freshness.eTag, freshness.lastModified) = (filled(lines[7]), filled(lines[8]))
-        (freshness.cacheControl, freshness.expiresIn) = (filled(lines[9]), Int(lines[10]))
+        (freshness.cacheControl, freshness.expires) = (filled(lines[9]), Int(lines[10]))
         self.bytes = bytes
         (mediaType, fileExtension, eTag, self.storedAt) = (lines[1], lines[2], lines[3], storedAt)
         self.freshness = freshness

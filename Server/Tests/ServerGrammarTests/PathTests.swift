@@ -22,7 +22,8 @@ import WebImage
         ("aHR0cDovL2EuYi9jLnBuZw", "http://a.b/c.png"),
         ("aHR0cDovL2EuYi9jLnBuZw==", "http://a.b/c.png"),
         ("aHR0cDov/L2EuYi9/jLnBuZw.webp", "http://a.b/c.png"),
-        ("w:1//aHR0cDov/L2EuYi9/jLnBuZw", "http://a.b/c.png"),
+        ("w:1//aHR0cDov/L2EuYi9/jLnBuZw", "http://a.b/c.png"), ("/w:1/plain/http://a.b/c.png", "http://a.b/c.png"),
+        ("plain/HTTP://a.b/C.png", "http://a.b/C.png"),
     ]) func sourcesAreRead(path: String, expected: String) throws { #expect(try source(path) == expected) }
 
     @Test(arguments: [
@@ -34,6 +35,15 @@ import WebImage
         let refusal = #expect(throws: RequestRefusal.self) { try source(path) }
         #expect(refusal?.status == 404)
         #expect(refusal?.text == "Invalid URL")
+    }
+
+    @Test(arguments: [
+        ("http://b/${1}-$2", "http://b/x-y/z"), ("$0?", "http://a/x/y?/z"), ("$1x|${1}x", "|xx/z"),
+        ("$$1${3}$", "$1$/z"),
+    ])
+    func replacementsAreThoseOfGo(_ text: String, _ wanted: String) throws {
+        let replacement = URLReplacement(pattern: WildcardPattern("http://a/*/*"), replacement: text)
+        #expect(replacement.applied(to: "http://a/x/y/z") == wanted)
     }
 
     @Test func theExtensionWinsOverTheFormatButNotWithRaw() throws {

@@ -28,6 +28,22 @@ import WebImage
         #expect(throws: SettingsError.self) { try settings(["IMGPROXY_MAX_SRC_RESOLUTION": "0"]) }
     }
 
+    /// Words in any case, blanks around them, and values of blanks alone.
+    @Test func valuesAreReadAsImgproxyReadsThem() throws {
+        let read = try settings([
+            "WEBIMAGE_ALLOW_UNSIGNED": "true", "IMGPROXY_LOG_LEVEL": "WARN", "IMGPROXY_LOG_FORMAT": "JSON",
+            "IMGPROXY_WEBP_PRESET": "PHOTO", "IMGPROXY_FORMAT_QUALITY": " jpg = 70 , png = 90 ", "IMGPROXY_TTL": " ",
+            "IMGPROXY_PRESETS": "a=w:1||b=h:2", "IMGPROXY_PRESETS_SEPARATOR": "||", "IMGPROXY_TIMEOUT": "7",
+            "IMGPROXY_PATH_PREFIX": "imgproxy/?q=v#f", "IMGPROXY_MAX_SRC_RESOLUTION": "1001",
+        ])
+        #expect(read.logLevel == "warn" && read.logFormat == .json && read.output.webpContent == .photo)
+        #expect(
+            read.output.formatQuality[.jpeg] == 70 && read.output.formatQuality[.png] == 90
+                && read.timeToLive == 31_536_000)
+        #expect(read.grammar.presets.keys.sorted() == ["a", "b"] && read.grammar.pathPrefix == "/imgproxy")
+        #expect(read.gracefulTimeout == .seconds(14))
+    }
+
     @Test func aServerForEverybodyNeedsKeys() throws {
         let error = #expect(throws: SettingsError.self) { try settings([:]) }
         #expect(error?.description.contains("IMGPROXY_KEY") == true)

@@ -211,6 +211,61 @@ import WebImageTesting
         #expect(await bounded.picture("w:50/f:webp", "/a.gif").text == "Invalid source image")
     }
 
+    /// How old the origin's answer is goes with its lifetime, so that who keeps ours does not keep it for longer.
+    @Test func theAgeOfTheOriginsAnswerIsHandedOn() async throws {
+        let server = try TestServer(["IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "1"])
+        try server.serve(headers: [("Cache-Control", "max-age=3600"), ("Age", "3000")])
+        #expect(await server.picture("w:10").fields[.age] == "3000")
+        server.advance(6)
+        let later = await server.picture("w:10").fields
+        #expect(later[.age] == "3006" && later[.cacheControl] == "max-age=3600")
+        let plain = try TestServer()
+        try plain.serve(headers: [("Cache-Control", "max-age=3600"), ("Age", "3000")])
+        #expect(await plain.picture("w:10").fields[.age] == nil)
+    }
+
+    /// What is left of an origin's `Expires`; one in the past, or that is no date, says nothing.
+    @Test(arguments: [100, -100, nil]) func whatIsLeftOfExpiresIsHandedOn(_ seconds: Int?) async throws {
+        let server = try TestServer(["IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "1", "IMGPROXY_TTL": "777"])
+        try server.serve(headers: [("Expires", seconds.map { HTTPDateText.text(server.now + $0) } ?? "0")])
+        for waited in [0, 6] {
+            server.advance(waited)
+            let control = try #require(await server.picture("w:10").fields[.cacheControl])
+            let age = try #require(Int(control.dropFirst(8).prefix { $0.isNumber }))
+            // A second may pass while it is made.
+            let wanted = seconds == 100 ? 99 - waited...100 - waited : 777...777
+            #expect(wanted.contains(age) && control.hasSuffix(", public"), "\(control)")
+        }
+    }
+
+    @Test func datesThatAreNoneAreNotHandedOn() async throws {
+        let server = try TestServer(["IMGPROXY_LAST_MODIFIED_BUSTER": "2026-01-31T12:00:00Z"])
+        try server.serve(headers: [("Last-Modified", "not-a-time")])
+        #expect(await server.picture("w:10").fields[.lastModified] == nil)
+        #expect(await server.picture("raw:1").fields[.lastModified] == nil)
+    }
+
+    @Test func theSizeOfTheOriginIsAsItIsSeen() async throws {
+        let server = try TestServer(["IMGPROXY_ENABLE_DEBUG_HEADERS": "1"])
+        let turned = try SamplePicture(
+            "turned", "", width: 100, height: 200, as: .jpeg, orientation: .right,
+            drawing: { size throws(WebImageError) in try SamplePictures.sunset(size) }
+        ).encoded()
+        server.origin.serve("/a.png", OriginResponse(body: turned))
+        let fields = await server.picture("w:50").fields
+        #expect(fields[.named("X-Origin-Width")] == "100" && fields[.named("X-Origin-Height")] == "200")
+    }
+
+    /// All frames of an animation stay whole, as in imgproxy.
+    @Test func anAnimationIsNotTrimmed() async throws {
+        let server = try TestServer()
+        server.origin.serve("/a.gif", OriginResponse(body: SmallGIF.bytes(width: 40, height: 30)))
+        let answer = await server.picture("t:10/f:gif", "/a.gif")
+        #expect(answer.status == 200, "\(answer.text)")
+        let image = try await answer.image()
+        #expect(image.size == PixelSize(width: 40, height: 30) && (image.animation?.frameCount ?? 1) > 1)
+    }
+
     @Test func aURLThatExpiresIsKeptNoLonger() async throws {
         let server = try TestServer(["IMGPROXY_CACHE_CONTROL_PASSTHROUGH": "1"])
         try server.serve(headers: [("Cache-Control", "max-age=86400, public")])

@@ -83,6 +83,33 @@ import WebImageTesting
         #expect(answer.status == 404)
     }
 
+    /// An origin that was not asked whether something has changed, and says that nothing has.
+    @Test func anOriginMayAnswerThatTheClientHasIt() async throws {
+        let server = try TestServer()
+        server.origin.serve("/a.png", .status(304))
+        for options in ["w:10", "raw:1"] {
+            let asked = await server.picture(options, "/a.png", [.ifNoneMatch: "\"x\""])
+            #expect(asked.status == 304 && asked.bytes.isEmpty)
+            let plain = await server.picture(options, "/a.png")
+            #expect(plain.status == 404 && plain.text == "Source is unreachable")
+        }
+    }
+
+    @Test(arguments: [
+        "foo", "/etc/passwd", "s3://b/k", "file:///etc/passwd", "data:image/png,x", "http://",
+        "http://127.0.0.1:99999/",
+        "http://10.0.0.1/x", "local:///a.png",
+    ])
+    func aFallbackStandsForWhatCannotBeASource(_ source: String) async throws {
+        let server = try TestServer(
+            fallback: try TestServer.bytes(PixelSize(width: 40, height: 20), as: .png))
+        let answer = await server.get("/_/w:10/plain/" + PercentEncoding.encode(source))
+        #expect(answer.status == 200 && answer.fields[.named("Fallback-Image")] == "1", "\(answer.text)")
+        let none = await (try TestServer()).get("/_/w:10/plain/" + PercentEncoding.encode(source))
+        let isRefused = source.hasPrefix("http://10")
+        #expect(none.status == 404 && none.text == (isRefused ? "Invalid source URL" : "Source is unreachable"))
+    }
+
     @Test func onlyAllowedSourcesAreServed() async throws {
         let server = try TestServer(["IMGPROXY_ALLOWED_SOURCES": "http://127.0.0.1:*/good/"])
         try server.serve("/good/a.png")

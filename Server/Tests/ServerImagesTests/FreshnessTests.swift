@@ -12,6 +12,13 @@ import WebImage
             ("max-age=60", "20", nil, 40), (nil, nil, "Thu, 01 Jan 1970 00:18:20 GMT", 100), (nil, nil, "0", 0),
             (nil, nil, nil, 300),
             ("private, max-age=60", nil, nil, 0), ("max-age=-5", nil, nil, 0),
+            ("max-age=0, ext=\"a, max-age=3600\"", nil, nil, 0), ("max-age=\"60\"", nil, nil, 60),
+            ("max-age=abc", nil, nil, 0),
+            ("max-age=0, s-maxage=abc", nil, nil, 0), ("max-age=0, max-age=60", nil, nil, 0),
+            ("MAX-AGE = 60", nil, nil, 0),
+            ("max-age=99999999999999999999", "400", nil, 31_536_000 - 400), ("max-age=60", "70, 0", nil, 0),
+            ("max-age=60", "99999999999999999999", nil, 0), (nil, nil, "Thursday, 01-Jan-70 00:18:20 GMT", 100),
+            (nil, nil, "Thu Jan  1 00:18:20 1970", 100),
         ] as [(String?, String?, String?, Int)])
     func lifetimesAreThoseOfTheHeaders(control: String?, age: String?, expires: String?, lifetime: Int) {
         var fields: HTTPFields = [:]
@@ -21,6 +28,21 @@ import WebImage
         #expect(SourceFreshness(fields, now: 1000, fallback: 300).freshUntil == 1000 + lifetime)
     }
 
+    /// What a cache of many users' may not serve stale, or not keep at all.
+    @Test(
+        arguments: [
+            ("max-age=9", nil, false, false), ("max-age=9, proxy-revalidate", nil, true, false),
+            ("s-maxage=9", nil, true, false), ("max-age=9, must-revalidate", nil, true, false),
+            ("max-age=9, private", nil, true, true), ("max-age=9, private=\"set-cookie\"", nil, false, false),
+            ("max-age=9", "Accept, *", true, true), ("max-age=9, no-store=\"x\"", nil, true, true),
+        ] as [(String, String?, Bool, Bool)])
+    func whatForbidsIsHeard(control: String, vary: String?, forbidsStaleness: Bool, forbidsStoring: Bool) {
+        var fields: HTTPFields = [.cacheControl: control]
+        fields[.vary] = vary
+        let freshness = SourceFreshness(fields, now: 1000, fallback: 300)
+        #expect(freshness.mustRevalidate == forbidsStaleness && freshness.forbidsStoring == forbidsStoring)
+    }
+
     @Test func versionsAreToldApart() {
         func freshness(_ tag: String?, _ modified: String?) -> SourceFreshness {
             var fields: HTTPFields = [:]
@@ -28,14 +50,16 @@ import WebImage
             fields[.lastModified] = modified
             return SourceFreshness(fields, now: 0, fallback: 0)
         }
-        #expect(freshness("\"a\"", nil).isSameVersion(as: freshness("\"a\"", "x")))
-        #expect(!freshness("\"a\"", "x").isSameVersion(as: freshness("\"b\"", "x")))
-        #expect(freshness(nil, "x").isSameVersion(as: freshness(nil, "x")))
+        let date = HTTPDateText.text(784_111_777)
+        #expect(freshness("\"a\"", nil).isSameVersion(as: freshness("\"a\"", date)))
+        #expect(!freshness("\"a\"", date).isSameVersion(as: freshness("\"b\"", date)))
+        #expect(freshness(nil, date).isSameVersion(as: freshness(nil, date)))
+        #expect(freshness(nil, "yesterday").lastModified == nil)
         #expect(!freshness(nil, nil).isSameVersion(as: freshness(nil, nil)))
     }
 
     @Test(arguments: [0, 784_111_777, 951_782_400, 1_709_164_800, 4_102_444_799]) func datesComeBack(seconds: Int) {
-        #expect(HTTPDateText.seconds(HTTPDateText.text(seconds)) == seconds)
+        #expect(HTTPFieldText.date(HTTPDateText.text(seconds), now: seconds) == seconds)
     }
 
     @Test func datesAreWrittenAsHTTPHasThem() {
@@ -45,7 +69,7 @@ import WebImage
 
     @Test func aResultComesBackFromItsDescription() throws {
         var freshness = SourceFreshness(freshUntil: 99)
-        (freshness.eTag, freshness.cacheControl, freshness.expiresIn) = ("\"x\"", "max-age=3", 7)
+        (freshness.eTag, freshness.cacheControl, freshness.expires) = ("\"x\"", "max-age=3", 7)
         let size = PixelSize(width: 3, height: 4)
         let result = StoredResult(
             bytes: [1, 2], mediaType: "image/png", fileExtension: "png", storedAt: 5, freshness: freshness,

@@ -43,9 +43,10 @@ extension HTTPCacheRules {
     /// With the digest that stands in cache keys, too.
     static let standard = HTTPCacheRules(digest: { String(KeyDigest.hex($0).prefix(32)) })
 
-    static func standard(keeping fields: KeptHeaders) -> HTTPCacheRules {
+    static func standard(keeping fields: KeptHeaders, isShared: Bool) -> HTTPCacheRules {
         var rules = standard
         rules.keptHeaders = fields
+        rules.isShared = isShared
         return rules
     }
 }

@@ -22,7 +22,7 @@ final class Loader: Sendable {
         decoding = parts.decoding
         observer = parts.observer
         origin = OriginAccess(
-            parts.downloader, parts.failedURLs, .standard(keeping: parts.keptHeaders), clock: parts.decoding.clock)
+            parts.downloader, parts.failedURLs, parts.rules, clock: parts.decoding.clock)
         door = RequestDoor(
             parts.downloader, defaults: parts.defaults,
             interceptors: InterceptorChain(

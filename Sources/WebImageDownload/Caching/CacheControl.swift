@@ -15,6 +15,8 @@ package struct CacheControl: Hashable, Sendable {
     package private(set) var noStore = false
     package private(set) var noCache = Reach.nothing
     package private(set) var mustRevalidate = false
+    /// The same for shared caches alone.
+    package private(set) var proxyRevalidate = false
     package private(set) var mustUnderstand = false
     package private(set) var isPublic = false
     package private(set) var isPrivate = false
@@ -73,6 +75,7 @@ package struct CacheControl: Hashable, Sendable {
         // What forbids is believed however it is written, what allows only as it should be.
         case "no-store": noStore = true
         case "must-revalidate": mustRevalidate = true
+        case "proxy-revalidate": proxyRevalidate = true
         case "only-if-cached": onlyIfCached = true
         case "no-cache": noCache = noCache.joined(with: Self.reach(argument))
         case "private": isPrivate = isPrivate || Self.reach(argument) == .everything
@@ -85,7 +88,7 @@ package struct CacheControl: Hashable, Sendable {
         case "max-stale": maxStale = maxStale ?? (argument.isNone ? .max : Self.seconds(argument) ?? 0)
         case "stale-while-revalidate": staleWhileRevalidate = staleWhileRevalidate ?? Self.seconds(argument) ?? 0
         case "stale-if-error": staleIfError = staleIfError ?? Self.seconds(argument) ?? 0
-        default: break  // proxy-revalidate and no-transform are for proxies.
+        default: break  // no-transform is for proxies.
         }
     }
 

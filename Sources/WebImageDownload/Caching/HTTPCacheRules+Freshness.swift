@@ -32,9 +32,14 @@ extension HTTPCacheRules {
         return max(apparent, corrected).adding(residence(of: stored, now: now))
     }
 
-    /// Section 4.2.1, for a private cache, in seconds.
+    /// Section 4.2.1, in seconds.
     func lifetime(of stored: StoredResponse) -> Int64 {
-        stored.control.maxAge ?? expiry(of: stored) ?? heuristicLifetime(of: stored)
+        statedLifetime(of: stored) ?? heuristicLifetime(of: stored)
+    }
+
+    /// The same where the origin says it; nil: it says nothing.
+    func statedLifetime(of stored: StoredResponse) -> Int64? {
+        (isShared ? stored.control.sharedMaxAge : nil) ?? stored.control.maxAge ?? expiry(of: stored)
     }
 
     /// From `Expires`; one that is no date is in the past (section 5.3).
@@ -44,7 +49,7 @@ extension HTTPCacheRules {
         return max(0, moment.seconds.subtracting(stored.date))
     }
 
-    private func heuristicLifetime(of stored: StoredResponse) -> Int64 {
+    func heuristicLifetime(of stored: StoredResponse) -> Int64 {
         guard Self.understood.contains(stored.status) || stored.control.isPublic, let changed = stored.lastModified
         else { return 0 }
         let unchanged = min(max(0, stored.date.subtracting(changed.seconds)), DeltaSeconds.most)
@@ -71,7 +76,7 @@ extension HTTPCacheRules {
     /// Whether the entry may stand in for an origin that fails (RFC 5861 section 4).
     func mayStandIn(_ stored: StoredResponse, for request: CacheRequest, now: Int64) -> Bool {
         let control = stored.control
-        guard !control.mustRevalidate, !mustBeAsked(stored), !mustFollowAgain(stored, now: now),
+        guard !forbidsStaleness(control), !mustBeAsked(stored), !mustFollowAgain(stored, now: now),
             request.control.noCache == .nothing
         else { return false }
         let grace = max(control.staleIfError ?? 0, request.control.staleIfError ?? 0, staleIfError)

@@ -1,8 +1,8 @@
 import HTTPTypes
 import WebImageCore
 
-/// What may be stored, what may be served, and what must be asked: RFC 9111 for a cache of one user's, RFC 5861 and
-/// RFC 8246. Values in, decisions out: it reads no clock and no cache.
+/// What may be stored, what may be served, and what must be asked: RFC 9111 for a cache of one user's or of many's, RFC 5861
+/// and RFC 8246. Values in, decisions out: it reads no clock and no cache.
 ///
 /// Three things bind in every mode: an answer with `no-store` is not kept, an answer that `Vary` ties to another
 /// request is not served, and an answer that was given to somebody is served to nobody else, unless it is `public`. Who
@@ -16,6 +16,8 @@ package struct HTTPCacheRules: Sendable {
     /// For how many seconds an entry that is not fresh any more may stand in for an origin that does not answer, where
     /// neither request nor answer says so. Default 0.
     package var staleIfError: Int64 = 0
+    /// Whether the cache serves many users: nothing that is `private` is kept, and what is said to shared caches counts.
+    package var isShared = false
     /// Stands for what may be a secret (who asks, and the values of fields that `Vary` names) where it is stored.
     package var digest: @Sendable (String) -> String
 
@@ -70,7 +72,7 @@ package struct HTTPCacheRules: Sendable {
             mustBeAsked(stored) || mustFollowAgain(stored, now: now) || wishes.noCache != .nothing || isTooOld
         if !mustAsk, remaining > 0, remaining >= wishes.minFresh ?? 0 { return .serve(stored) }
         let staleness = Int64(0).subtracting(remaining)
-        let mayBeStale = !mustAsk && !stored.control.mustRevalidate && wishes.minFresh == nil
+        let mayBeStale = !mustAsk && !forbidsStaleness(stored.control) && wishes.minFresh == nil
         if mayBeStale, let most = wishes.maxStale, staleness <= most { return .serve(stored) }
         if wishes.onlyIfCached { return .fail(Self.miss) }
         if mayBeStale, wishes.maxAge == nil, staleness < stored.control.staleWhileRevalidate ?? 0 {
@@ -100,9 +102,15 @@ package struct HTTPCacheRules: Sendable {
 
 extension HTTPCacheRules {
     /// `no-store`, unless the origin only means it for those who do not understand the status (RFC 9111 section
-    /// 5.2.2.3).
+    /// 5.2.2.3); and in a shared cache what is private.
     func forbidsStoring(_ control: CacheControl, status: Int) -> Bool {
-        control.noStore && !(control.mustUnderstand && Self.understood.contains(status))
+        if isShared, control.isPrivate { return true }
+        return control.noStore && !(control.mustUnderstand && Self.understood.contains(status))
+    }
+
+    /// Whether an answer may never be served once it is stale (sections 5.2.2.2, 5.2.2.8 and 5.2.2.10).
+    func forbidsStaleness(_ control: CacheControl) -> Bool {
+        control.mustRevalidate || isShared && (control.proxyRevalidate || control.sharedMaxAge != nil)
     }
 
     /// The statuses that may be stored although the origin says nothing of it (RFC 9110 section 15.1), without 206,

@@ -25,7 +25,7 @@ public struct ImageTransform: ImageTransformer, Hashable, CustomStringConvertibl
 
     /// Whether it may keep a part of a picture that the pixels decide.
     package var mayCutByPixels: Bool {
-        (operation as? Trim)?.stillsOnly == false || (operation as? any GeometryOperation)?.needsPixels == true
+        (operation as? Trim)?.asImgproxy == false || (operation as? any GeometryOperation)?.needsPixels == true
     }
 
     public static func == (one: Self, other: Self) -> Bool { one.key == other.key }

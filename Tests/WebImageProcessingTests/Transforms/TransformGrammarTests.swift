@@ -22,7 +22,7 @@ import WebImageTesting
         "", "resize:320x200", "resize:320x", "resize:x200:cover:upscale", "resize:320x200:cover:at=top-left",
         "resize:9x9:fill:filter=box", "crop:32x20+1+2", "crop:32.5x20-1.5+2", "crop:32x20", "crop:32x20:at=smart",
         "crop:square", "crop:circle:at=0.25,0.75", "flip:x", "flip:xy", "turn:90", "turn:270", "rotate:12.5",
-        "rotate:-30:keep:color=#ff000080", "trim:10", "trim:3.5:color=#ffffff:equal-x:equal-y:stills", "pad:10",
+        "rotate:-30:keep:color=#ff000080", "trim:10", "trim:3.5:color=#ffffff:equal-x:equal-y:imgproxy", "pad:10",
         "pad:1,2,3,4:color=#000000", "extend:400x300:at=bottom", "extend:400x:color=#123456", "background:#ff8800",
         "round:24", "round:1,2,3,4", "round:max", "round:9.5:border=2:color=#ff0000", "blur:8", "blur:0.5:cut=0.2",
         "sharpen:1", "sharpen:2:amount=0.5:threshold=0.1", "sharpen-lightness:2", "pixelate:12", "tint:#ff0000",

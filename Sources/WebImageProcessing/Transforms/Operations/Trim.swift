@@ -11,40 +11,41 @@ extension ImageTransformer where Self == ImageTransform {
     ///   - color: of the margins. Default nil: that of the pixel at the top left.
     ///   - equalHorizontally: whether left and right lose the same, which is the lesser of both. Default false.
     ///   - equalVertically: whether top and bottom do. Default false.
-    ///   - stillsOnly: whether animations stay as they are, as imgproxy leaves them. Default false.
+    ///   - asImgproxy: whether it is done as by imgproxy: animations stay as they are, and what is said of the top left pixel and of
+    ///     sides means the picture as it is stored, before it is turned upright. Only as the first step. Default false.
     public static func trim(
         threshold: Double = 10, color: RGBColor? = nil, equalHorizontally: Bool = false, equalVertically: Bool = false,
-        stillsOnly: Bool = false
+        asImgproxy: Bool = false
     ) -> ImageTransform {
         ImageTransform(
             Trim(
                 threshold: threshold, color: color, equalX: equalHorizontally, equalY: equalVertically,
-                stillsOnly: stillsOnly))
+                asImgproxy: asImgproxy))
     }
 }
 
 struct Trim: WrittenOperation {
     static let name = "trim"
-    static let usage = "trim[:THRESHOLD][:color=#rrggbb][:equal-x][:equal-y][:stills]"
+    static let usage = "trim[:THRESHOLD][:color=#rrggbb][:equal-x][:equal-y][:imgproxy]"
 
     let threshold: Double
     let color: RGBColor?
     let equalX: Bool
     let equalY: Bool
-    let stillsOnly: Bool
+    let asImgproxy: Bool
 
-    init(threshold: Double, color: RGBColor?, equalX: Bool, equalY: Bool, stillsOnly: Bool) {
+    init(threshold: Double, color: RGBColor?, equalX: Bool, equalY: Bool, asImgproxy: Bool) {
         self.threshold = threshold
         self.color = color
         self.equalX = equalX
         self.equalY = equalY
-        self.stillsOnly = stillsOnly
+        self.asImgproxy = asImgproxy
     }
 
     init(_ arguments: inout TransformArguments) throws(TransformSyntaxError) {
         equalX = arguments.flag("equal-x")
         equalY = arguments.flag("equal-y")
-        stillsOnly = arguments.flag("stills")
+        asImgproxy = arguments.flag("imgproxy")
         threshold = try arguments.nextIfAny()?.number(in: 0...255, "a trim's threshold") ?? 10
         guard let wanted = arguments.named("color") else {
             color = nil
@@ -58,7 +59,7 @@ struct Trim: WrittenOperation {
     var text: String {
         var text = TransformText(Self.name).add(threshold)
         if let color { text = text.add("color=" + RGBAColor(color).description) }
-        return text.add("equal-x", if: equalX).add("equal-y", if: equalY).add("stills", if: stillsOnly).text
+        return text.add("equal-x", if: equalX).add("equal-y", if: equalY).add("imgproxy", if: asImgproxy).text
     }
 
     func compile(
@@ -72,12 +73,17 @@ struct Trim: WrittenOperation {
 struct TrimWork: CuttingOperation {
     let trim: Trim
 
-    var isForStillsOnly: Bool { trim.stillsOnly }
+    var isForStillsOnly: Bool { trim.asImgproxy }
 
     func part(of image: Image) throws(WebImageError) -> CutPart {
-        guard let box = try MarginFinder(image, trim).box else { return CutPart(x: 0, y: 0, size: image.size) }
-        let (left, right) = Self.evened(box.x, image.size.width - box.x - box.size.width, trim.equalX)
-        let (top, bottom) = Self.evened(box.y, image.size.height - box.y - box.size.height, trim.equalY)
+        let orientation = trim.asImgproxy ? image.info.header?.orientation ?? .up : .up
+        guard let box = try MarginFinder(image, trim, orientation).box else {
+            return CutPart(x: 0, y: 0, size: image.size)
+        }
+        var (equalX, equalY) = (trim.equalX, trim.equalY)
+        if orientation.swapsSides { swap(&equalX, &equalY) }
+        let (left, right) = Self.evened(box.x, image.size.width - box.x - box.size.width, equalX)
+        let (top, bottom) = Self.evened(box.y, image.size.height - box.y - box.size.height, equalY)
         let size = PixelSize(width: image.size.width - left - right, height: image.size.height - top - bottom)
         return CutPart(x: left, y: top, size: size)
     }
@@ -99,17 +105,20 @@ private struct MarginFinder {
     /// Three rows that are looked at, over magenta, each with a pixel more at both ends.
     private var rows: [[UInt8]]
 
-    init(_ image: Image, _ trim: Trim) throws(WebImageError) {
+    /// - Parameter orientation: how the picture was stored, whose top left pixel is that of the margins.
+    init(_ image: Image, _ trim: Trim, _ orientation: Orientation) throws(WebImageError) {
         self.image = image
         width = image.size.width
         threshold = Int32(trim.threshold.rounded(.down))
         rows = Array(repeating: [UInt8](repeating: 0, count: (width + 2) * 4), count: 3)
         var background: [UInt8] = []
-        let first = Self.flat(image, row: 0)
         if let color = trim.color {
             background = [color.red, color.green, color.blue, 255]
         } else {
-            background = Array(first[4..<7]) + [255]
+            let (isRight, isLow) = orientation.placeOfFirstPixel
+            let row = Self.flat(image, row: isLow ? image.size.height - 1 : 0)
+            let pixel = isRight ? width * 4 : 4
+            background = Array(row[pixel..<pixel + 3]) + [255]
         }
         self.background = background
         find()
@@ -157,5 +166,17 @@ private struct MarginFinder {
             }
         }
         return bytes
+    }
+}
+
+extension Orientation {
+    /// At which corner of the picture as it is shown the first stored pixel is.
+    fileprivate var placeOfFirstPixel: (isRight: Bool, isLow: Bool) {
+        switch self {
+        case .up, .leftMirrored: (false, false)
+        case .upMirrored, .right: (true, false)
+        case .down, .rightMirrored: (true, true)
+        case .downMirrored, .left: (false, true)
+        }
     }
 }
