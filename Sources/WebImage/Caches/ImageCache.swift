@@ -78,6 +78,8 @@ public final class ImageCache: ImageCaching {
     let reads: CacheReads?
     /// Gives memory back when it is short; nil for a manager's, which has its own, and where none is wanted.
     private let pressure: MemoryPressureWatcher?
+    /// What the pictures in memory are judged by, whichever manager loaded them.
+    let answers = AnswerBook()
     /// Guards what is stored and removed against each other; nothing waits under it.
     let pending = Guarded(PendingStores())
 

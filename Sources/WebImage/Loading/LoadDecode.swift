@@ -150,7 +150,7 @@ final class LoadDelivery: PictureDelivery {
 
     private func response(_ picture: DecodedPicture, _ order: PixelJob) -> ImageResponse {
         let request = order.request
-        let record = plan?.storing.map { AnswerRecord($0) } ?? bytes.record
+        let record = plan?.storing.map { loader.record(of: $0, job.key) } ?? bytes.record
         let image = record.map { picture.image.with(origin: $0) } ?? picture.image
         if picture.partialError == nil, mayStore { loader.keep(image, request, record, of: job) }
         if original != nil, request.isPlain { plain.withLock { $0 = (image, request) } }

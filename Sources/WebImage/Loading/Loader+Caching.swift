@@ -70,8 +70,20 @@ extension Loader {
         return job.key.policy != .cacheOnly
     }
 
-    /// Takes the original out of every tier, in the background.
+    /// What pictures in memory are to know of an answer that has just come. Where the origin was asked whatever there was, it takes
+    /// the place of all that memory has.
+    func record(of stored: StoredResponse, _ key: BytesKey) -> AnswerRecord {
+        let asksAnyway: Bool =
+            switch key.policy.mode {
+            case .revalidate, .refresh, .reload, .reloadFromOrigin: true
+            case .cacheFirst, .cacheOnly, .httpRules, .noStore: false
+            }
+        return answers.record(of: key.originalKey, stored, replaces: asksAnyway)
+    }
+
+    /// Takes the original out of every tier, in the background, and pictures of it are no longer served from memory.
     func forget(_ key: BytesKey) {
+        answers.outdate(key.originalKey)
         inTiers(of: key, as: originals.announce()) { tier, then in tier.remove(key.originalKey, then) }
     }
 
@@ -90,6 +102,7 @@ extension Loader {
             }
             inTiers(of: key, as: announced) { tier, then in tier.renew(key.originalKey, change, then) }
         } else if plan.removesStored {
+            answers.outdate(key.originalKey)
             inTiers(of: key, as: announced) { tier, then in tier.remove(key.originalKey, then) }
         } else {
             announced.withdraw()

@@ -36,22 +36,26 @@ extension Loader {
 
     /// A request that takes other answers than most, or for whom nothing but what is sent says who asks, looks for itself.
     private func isGood(_ image: Image, for request: ImageRequest) -> Bool {
-        request.isUsual && image.storage.isJudged(under: origin.settings.number)
+        request.isUsual && image.storage.isJudged(under: judgement(origin.settings.number))
             || isFor(request, image, by: origin.downloader.snapshot)
     }
+
+    /// What pictures were judged by, as a number: another one when settings have changed or pictures become outdated.
+    private func judgement(_ settings: Int) -> Int { settings &+ answers.outdatings }
 
     /// Whether a picture is what the request brings now: who asks and what `Vary` names may have changed with the
     /// downloader's configuration, the jar's cookies or what a modifier sets.
     func isFor(_ request: ImageRequest, _ image: Image, by settings: ConfigurationSnapshot) -> Bool {
         // One that no answer brought was put there by hand.
         if image.storage.origin == nil { return request.takesUsualAnswers }
-        guard let record = image.storage.origin as? AnswerRecord,
+        let judgement = judgement(settings.number)
+        guard let record = image.storage.origin as? AnswerRecord, !record.isOutdated,
             let download = try? door.enterAtOnce(request, by: settings).download.get()
         else { return false }
         let (asked, response) = (settings.cacheRequest(for: download), record.response)
         guard origin.rules.isFor(asked, response), settings.accepts(response, for: download) else { return false }
         if request.isUsual, asked.isSteady || origin.rules.isForAll(response) {
-            image.storage.judge(under: settings.number)
+            image.storage.judge(under: judgement)
         }
         return true
     }
@@ -72,7 +76,7 @@ extension Loader {
         guard memory.contains(request.variantKey),
             let key = try? BytesKey(door.enterAtOnce(request, by: settings), by: settings),
             let image = memory.image(for: request.variantKey), let record = image.storage.origin as? AnswerRecord,
-            case .serve = origin.decision(key, record.response)
+            !record.isOutdated, case .serve = origin.decision(key, record.response)
         else { return nil }
         return image
     }
@@ -106,8 +110,9 @@ extension Loader {
         let memory = caches.memory(request.options.caching)
         guard request.asksMemory, memory.contains(request.variantKey), let image = memory.image(for: request.variantKey)
         else { return nil }
-        guard let body else { return image }
         let record = image.storage.origin as? AnswerRecord
+        if record?.isOutdated == true { return nil }
+        guard let body else { return image }
         return record?.response.hasSameBody(as: body) == true ? image : nil
     }
 

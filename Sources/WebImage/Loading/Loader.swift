@@ -12,12 +12,15 @@ final class Loader: Sendable {
     let door: RequestDoor
     let decoding: DecodeService
     let originals: OriginalStore
+    /// What pictures in memory are judged by.
+    let answers: AnswerBook
     let observer: LoadObserver
     let table = Guarded(LoadTable())
     /// Whether somebody may wait until little runs; set under the table's lock.
     private let isAwaited = Atomic(false)
 
     init(_ parts: LoaderParts) {
+        answers = parts.cache.answers
         caches = LoadCaches(parts.cache, foreign: parts.foreign, parts.decoding, parts.observer)
         decoding = parts.decoding
         observer = parts.observer
