@@ -1,4 +1,4 @@
-import WebImageCore
+package import WebImageCore
 import WebImageSystem
 
 #if canImport(Glibc)
@@ -9,21 +9,40 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// A folder of plain files that goes with the value.
+/// A folder that goes with the value.
 package final class ScratchFolder: Sendable {
     package let path: String
 
-    package init() throws {
-        path = "/tmp/webimage-download-\(UInt64.random(in: 0...UInt64.max))"
-        try PosixFileSystem().makeDirectory(path)
+    package init() throws { path = try Self.make() }
+
+    deinit { Self.remove(path) }
+
+    /// Where the folders of this process are. It goes with the process, and with it what threads wrote into a folder behind the end
+    /// of its test.
+    private static let parent: String? = {
+        var template = Array("/tmp/webimage-tests-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { return nil }
+        atexit { ScratchFolder.parent.map { ScratchFolder.remove($0) } }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }()
+
+    /// Makes an empty folder of its own for a test, for nobody else.
+    package static func make() throws(WebImageError) -> String {
+        guard let parent else { throw WebImageError(.cannotWrite, "no temporary folder", location: "/tmp") }
+        let path = "\(parent)/\(UInt32.random(in: .min ... .max))"
+        guard mkdir(path, 0o700) == 0 else {
+            throw WebImageError(.cannotWrite, "no temporary folder: error \(errno)", location: path)
+        }
+        return path
     }
 
-    deinit {
+    /// Removes a folder and all that is in it. Links are not followed.
+    package static func remove(_ path: String) {
         let files = PosixFileSystem()
+        chmod(path, 0o700)
         for name in (try? files.names(in: path)) ?? [] {
-            try? files.remove("\(path)/\(name)")
-            // A program that ran here may have left an empty folder.
-            try? files.removeDirectory("\(path)/\(name)")
+            let inner = "\(path)/\(name)"
+            if (try? files.remove(inner)) == nil { remove(inner) }
         }
         try? files.removeDirectory(path)
     }

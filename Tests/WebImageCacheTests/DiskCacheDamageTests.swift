@@ -123,7 +123,7 @@ struct DiskCacheDamageTests {
 
     @Test func aWipedDirectoryIsMadeAgain() throws {
         let (bench, _, _) = try makeBench()
-        Scratch.wipe(bench.directory)
+        ScratchFolder.remove(bench.directory)
         #expect(try bench.cache.read(key) == nil)
         #expect(try bench.cache.store(key, body, metadata(1)))
         #expect(try bench.cache.read(key)?.body == body)
@@ -134,7 +134,7 @@ struct DiskCacheDamageTests {
         let (bench, _, _) = try makeBench()
         let writer = try bench.cache.makeWriter(for: key)
         try writer.append([1])
-        Scratch.wipe(bench.directory)
+        ScratchFolder.remove(bench.directory)
         let error = #expect(throws: WebImageError.self) { try writer.commit(metadata(1)) }
         #expect(error?.code == .cacheIO)
         #expect(try bench.cache.store(key, body, metadata(1)))

@@ -37,14 +37,10 @@ final class Scratch: Sendable {
     let path: String
 
     init() throws {
-        var template = Array("/tmp/webimage-cache-XXXXXX".utf8CString)
-        let made = template.withUnsafeMutableBufferPointer { buffer in
-            buffer.baseAddress.flatMap { mkdtemp($0) }.map { String(cString: $0) }
-        }
-        path = try #require(made)
+        path = try ScratchFolder.make()
     }
 
-    deinit { Self.wipe(path) }
+    deinit { ScratchFolder.remove(path) }
 
     /// Writes a text file, with the directories that it lies in.
     func put(_ file: String, _ text: String) throws {
@@ -54,17 +50,6 @@ final class Scratch: Sendable {
             try PosixFileSystem().makeDirectory(directory)
         }
         try writeFile(path + "/" + file, Array(text.utf8))
-    }
-
-    /// Removes a directory and all in it.
-    static func wipe(_ path: String) {
-        let files = PosixFileSystem()
-        chmod(path, 0o700)
-        for name in (try? files.names(in: path)) ?? [] {
-            let inner = path + "/" + name
-            if (try? files.remove(inner)) == nil { wipe(inner) }
-        }
-        try? files.removeDirectory(path)
     }
 }
 

@@ -18,13 +18,11 @@ final class CommandBench: Sendable {
     private let waiting = ThreadPool(name: "command", width: 1)
 
     init() throws {
-        var template = Array("/tmp/webimage-command-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw WebImageError(.cannotWrite, "no temporary folder") }
-        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        folder = try ScratchFolder.make()
         origin = try OriginServer()
     }
 
-    deinit { Self.remove(folder) }
+    deinit { ScratchFolder.remove(folder) }
 
     /// The path of a name in the folder.
     func path(_ name: String) -> String { "\(folder)/\(name)" }
@@ -138,14 +136,5 @@ extension CommandBench {
     /// The names in a folder, in order, without the hidden ones.
     func names(in name: String = "") -> [String] {
         ((try? PosixFileSystem().names(in: path(name))) ?? []).filter { !$0.hasPrefix(".") }.sorted()
-    }
-
-    private static func remove(_ path: String) {
-        let files = PosixFileSystem()
-        for name in (try? files.names(in: path)) ?? [] {
-            let child = "\(path)/\(name)"
-            if (try? files.status(at: child))?.isDirectory ?? false { remove(child) } else { try? files.remove(child) }
-        }
-        try? files.removeDirectory(path)
     }
 }

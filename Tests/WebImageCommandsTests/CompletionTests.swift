@@ -40,7 +40,7 @@ struct CompletionTests {
             (["fetch", "-o", "sa"], ["sample.png"]), (["fetch", "--input-list", "sa"], ["sample.png"]),
             (["fetch", "--policy", "no"], ["no-store"]), (["convert", "--fit", "co"], ["contain", "cover"]),
             (["fetch", "--priority", ""], ["high", "low", "normal"]), (["convert", "--chroma", "42"], ["420", "422"]),
-            (["convert", "--orientation", ""], ["apply", "keep"]), (["fetch", "--format", "jp"], ["jpeg"]),
+            (["convert", "--orientation", ""], ["apply", "ignore", "keep"]), (["fetch", "--format", "jp"], ["jpeg"]),
             (["cache", "stats", "--cache-dir", "fo"], ["folder"]), (["show", "--protocol", "k"], ["kitty"]),
         ])
     func bashOffersFilesAndValues(words: [String], offered: [String]) async throws {

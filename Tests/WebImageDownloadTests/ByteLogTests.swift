@@ -25,12 +25,13 @@ extension ByteLog.End {
     }
 }
 
-@Suite struct ByteLogTests {
-    private let executor = HeldExecutor()
-    private let files = FaultyFileSystem()
-    private let budget = TransferMemoryBudget(limit: 64 << 20)
+/// Logs on files that fail when a test wants it, and whose work a test does.
+struct ByteLogBench {
+    let executor = HeldExecutor()
+    let files = FaultyFileSystem()
+    let budget = TransferMemoryBudget(limit: 64 << 20)
 
-    private func log(memory: Int = 4 << 20, emergency: Int = 16 << 20, budget: TransferMemoryBudget? = nil) -> ByteLog {
+    func log(memory: Int = 4 << 20, emergency: Int = 16 << 20, budget: TransferMemoryBudget? = nil) -> ByteLog {
         var settings = ByteLog.Settings()
         settings.memoryLimit = memory
         settings.emergencyLimit = emergency
@@ -38,11 +39,11 @@ extension ByteLog.End {
         return ByteLog(settings: settings, budget: budget ?? self.budget, files: files, executor: executor)
     }
 
-    private func append(_ bytes: [UInt8], to log: ByteLog) -> ByteLog.AppendResult {
+    func append(_ bytes: [UInt8], to log: ByteLog) -> ByteLog.AppendResult {
         bytes.withUnsafeBytes { log.append($0) }
     }
 
-    private func everything(in log: ByteLog, from start: Int = 0) -> ([UInt8], String) {
+    func everything(in log: ByteLog, from start: Int = 0) -> ([UInt8], String) {
         var bytes: [UInt8] = []
         while true {
             switch log.read(at: start + bytes.count) {
@@ -54,45 +55,49 @@ extension ByteLog.End {
             }
         }
     }
+}
+
+@Suite struct ByteLogTests {
+    private let bench = ByteLogBench()
 
     @Test func aLateReaderGetsTheSameBytes() {
         let body = pattern(300_000)
-        let log = log()
-        #expect(everything(in: log) == ([], "wait"))
+        let log = bench.log()
+        #expect(bench.everything(in: log) == ([], "wait"))
         for start in stride(from: 0, to: body.count, by: 7001) {
-            _ = append(Array(body[start..<min(start + 7001, body.count)]), to: log)
+            _ = bench.append(Array(body[start..<min(start + 7001, body.count)]), to: log)
             log.publish()
         }
-        #expect(everything(in: log) == (body, "wait"))
+        #expect(bench.everything(in: log) == (body, "wait"))
         log.finish(.complete)
-        #expect(everything(in: log) == (body, "complete"))
-        #expect(everything(in: log, from: 299_999) == ([body[299_999]], "complete"))
-        #expect(everything(in: log, from: 300_000) == ([], "complete"))
-        #expect(everything(in: log, from: .max / 2) == ([], "complete"))
+        #expect(bench.everything(in: log) == (body, "complete"))
+        #expect(bench.everything(in: log, from: 299_999) == ([body[299_999]], "complete"))
+        #expect(bench.everything(in: log, from: 300_000) == ([], "complete"))
+        #expect(bench.everything(in: log, from: .max / 2) == ([], "complete"))
     }
 
     @Test func nothingIsSeenBeforeItIsPublished() {
-        let log = log()
-        _ = append([1, 2, 3], to: log)
+        let log = bench.log()
+        _ = bench.append([1, 2, 3], to: log)
         #expect(log.receivedCount == 0)
-        #expect(everything(in: log) == ([], "wait"))
+        #expect(bench.everything(in: log) == ([], "wait"))
         log.publish()
-        #expect(everything(in: log) == ([1, 2, 3], "wait"))
+        #expect(bench.everything(in: log) == ([1, 2, 3], "wait"))
     }
 
     @Test func aSmallBodyOfKnownLengthLiesInOnePieceOfThatSize() throws {
-        let log = log()
+        let log = bench.log()
         log.setHead(ResponseHead(status: 200), expectedLength: 10_000)
         let body = pattern(10_000)
-        _ = append(Array(body[..<4000]), to: log)
+        _ = bench.append(Array(body[..<4000]), to: log)
         log.publish()
-        _ = append(Array(body[4000...]), to: log)
+        _ = bench.append(Array(body[4000...]), to: log)
         log.finish(.complete)
         let whole = try log.contiguous()
         #expect(whole.range == 0..<10_000 && whole.array == body)
         guard case .chunk(let chunk) = log.read(at: 0) else { return #expect(Bool(false), "no chunk") }
         #expect(chunk.withUnsafeBytes { $0.baseAddress } == whole.withUnsafeBytes { $0.baseAddress })
-        #expect(budget.used == 10_000)
+        #expect(bench.budget.used == 10_000)
         #expect(log.head?.status == 200 && log.expectedLength == 10_000)
     }
 
@@ -119,7 +124,7 @@ extension ByteLog.End {
         var random = SeededGenerator(seed: UInt64(seed))
         let body = pattern(600_000, seed: UInt64(seed))
         let budget = TransferMemoryBudget(limit: seed % 3 == 0 ? 300_000 : 64 << 20)
-        var log: ByteLog? = log(memory: [0, 100_000, 400_000][seed % 3], budget: budget)
+        var log: ByteLog? = bench.log(memory: [0, 100_000, 400_000][seed % 3], budget: budget)
         var cursors = [Int](repeating: 0, count: 4)
         var written = 0
         while let open = log, written < body.count || cursors.contains(where: { $0 < body.count }) {
@@ -127,16 +132,16 @@ extension ByteLog.End {
             case 0, 1:
                 guard written < body.count else { continue }
                 let end = min(written + Int.random(in: 1...90_000, using: &random), body.count)
-                if case .pause = append(Array(body[written..<end]), to: open) {
+                if case .pause = bench.append(Array(body[written..<end]), to: open) {
                     // The writer stands still until the files have caught up.
                     #expect(budget.isOver)
-                    executor.runAll()
+                    bench.executor.runAll()
                     #expect(budget.isOver == false)
                 }
                 written = end
                 if Bool.random(using: &random) { open.publish() }
                 if written == body.count { open.finish(.complete) }
-            case 2: executor.runAll()
+            case 2: bench.executor.runAll()
             default:
                 let reader = Int.random(in: 0..<cursors.count, using: &random)
                 let from =
@@ -152,20 +157,20 @@ extension ByteLog.End {
             }
         }
         #expect(try log?.collect() == body)
-        executor.runAll()
+        bench.executor.runAll()
         log = nil
         #expect(budget.used == 0)
     }
 
     @Test func piecesThatLieApartAreReadTogether() {
         let body = pattern(600_000)
-        let log = log(memory: 200_000)
+        let log = bench.log(memory: 200_000)
         for start in stride(from: 0, to: body.count, by: 50_000) {
-            _ = append(Array(body[start..<start + 50_000]), to: log)
+            _ = bench.append(Array(body[start..<start + 50_000]), to: log)
             log.publish()
         }
         for isWritten in [false, true] {
-            if isWritten { executor.runAll() }
+            if isWritten { bench.executor.runAll() }
             for (start, wanted) in [(0, 150_000), (10, 599_990), (190_000, 100_000), (590_000, 50_000), (0, 1)] {
                 guard case .chunk(let chunk) = log.read(at: start, together: wanted) else {
                     Issue.record("there is nothing at \(start)")
@@ -178,28 +183,28 @@ extension ByteLog.End {
     }
 
     @Test func whatIsWrittenToTheFileTakesNoMemory() {
-        let log = log(memory: 128 << 10)
-        _ = append(pattern(1 << 20), to: log)
+        let log = bench.log(memory: 128 << 10)
+        _ = bench.append(pattern(1 << 20), to: log)
         log.finish(.complete)
-        #expect(budget.used >= 1 << 20)
-        executor.runAll()
-        #expect(budget.used <= 192 << 10)
-        #expect(files.count(of: .openTemporary) == 1)
-        #expect(everything(in: log) == (pattern(1 << 20), "complete"))
+        #expect(bench.budget.used >= 1 << 20)
+        bench.executor.runAll()
+        #expect(bench.budget.used <= 192 << 10)
+        #expect(bench.files.count(of: .openTemporary) == 1)
+        #expect(bench.everything(in: log) == (pattern(1 << 20), "complete"))
     }
 
     @Test func aWaiterIsCalledOnceWhenItsByteIsThere() {
-        let log = log()
+        let log = bench.log()
         let calls = Counter()
         log.whenReadable(after: 5) { calls.increment() }
-        _ = append([1, 2, 3, 4, 5], to: log)
+        _ = bench.append([1, 2, 3, 4, 5], to: log)
         log.publish()
         #expect(calls.value == 0)
-        _ = append([6], to: log)
+        _ = bench.append([6], to: log)
         #expect(calls.value == 0)
         log.publish()
         #expect(calls.value == 1)
-        _ = append([7], to: log)
+        _ = bench.append([7], to: log)
         log.finish(.complete)
         #expect(calls.value == 1)
         log.whenReadable(after: 100) { calls.increment() }
@@ -207,7 +212,7 @@ extension ByteLog.End {
     }
 
     @Test func headAndEndCanBeWaitedFor() {
-        let log = log()
+        let log = bench.log()
         let heads = Counter()
         let ends = Counter()
         log.whenHead { heads.increment() }
@@ -223,7 +228,7 @@ extension ByteLog.End {
 
     /// The waiter reads and waits again from inside the call, which a lock held meanwhile would not survive.
     @Test func aWaiterMayUseTheLogThatCallsIt() {
-        let log = log()
+        let log = bench.log()
         let seen = Guarded<[Int]>([])
         @Sendable func follow() {
             let count = log.receivedCount
@@ -232,7 +237,7 @@ extension ByteLog.End {
         }
         follow()
         for _ in 0..<3 {
-            _ = append([0], to: log)
+            _ = bench.append([0], to: log)
             log.publish()
         }
         log.finish(.complete)
@@ -242,132 +247,35 @@ extension ByteLog.End {
     @Test func anAbortKeepsWhatWasPublishedAndDropsTheRest() {
         let budget = TransferMemoryBudget(limit: 1 << 20)
         do {
-            let log = log(budget: budget)
-            _ = append([1, 2], to: log)
+            let log = bench.log(budget: budget)
+            _ = bench.append([1, 2], to: log)
             log.publish()
-            _ = append([3], to: log)
+            _ = bench.append([3], to: log)
             log.abort(WebImageError(.idleTimeout, "too late"))
-            _ = append(pattern(200_000), to: log)
+            _ = bench.append(pattern(200_000), to: log)
             log.publish()
             log.finish(.complete)
-            #expect(everything(in: log) == ([1, 2], "idleTimeout"))
+            #expect(bench.everything(in: log) == ([1, 2], "idleTimeout"))
         }
         #expect(budget.used == 0)
     }
 
     @Test func goodBytesComeBeforeTheFailure() {
-        let log = log()
-        _ = append([9, 8], to: log)
+        let log = bench.log()
+        _ = bench.append([9, 8], to: log)
         log.finish(.failed(WebImageError(.truncatedBody, "cut")))
-        #expect(everything(in: log) == ([9, 8], "truncatedBody"))
-    }
-
-    // MARK: A disk that fails
-
-    @Test(arguments: [
-        (FaultyFileSystem.Call.openTemporary, 13, "cacheIO"), (.write, 28, "noSpace"), (.write, 5, "cacheIO"),
-    ])
-    func whenTheDiskFailsMemoryHoldsOnToItsBound(_ call: FaultyFileSystem.Call, _ number: Int32, _ code: String) {
-        files.failAll(call, with: .error(number))
-        let log = log(memory: 64 << 10, emergency: 256 << 10)
-        let body = pattern(1 << 20)
-        var written = 0
-        var results: Set<String> = []
-        var last = "proceed"
-        while last == "proceed", written < body.count {
-            last = append(Array(body[written..<written + (32 << 10)]), to: log).name
-            written += 32 << 10
-            log.publish()
-            executor.runAll()
-            results.insert(last)
-        }
-        #expect(results == ["proceed", code])
-        #expect(written > 256 << 10 && written < 512 << 10)
-        #expect(everything(in: log).0 == Array(body[..<written]))
-        // Held against its own bound, no longer against everyone's.
-        #expect(budget.used <= 192 << 10)
-    }
-
-    @Test func aFileThatCannotBeReadIsATypedFailure() {
-        let log = log(memory: 0)
-        _ = append(pattern(100_000), to: log)
-        log.finish(.complete)
-        executor.runAll()
-        files.failAll(.read, with: .error(5))
-        #expect(everything(in: log) == ([], "cacheIO"))
-        #expect(throws: WebImageError.self) { try log.collect() }
-        files.heal()
-        #expect(everything(in: log) == (pattern(100_000), "complete"))
-    }
-
-    /// Bytes that are charged before the writer knows that the file has failed are charged no more then.
-    @Test func noWriterWaitsForAFileThatHasFailed() {
-        let budget = TransferMemoryBudget(limit: 256 << 10)
-        files.failAll(.openTemporary, with: .error(13))
-        let log = log(budget: budget)
-        for _ in 0..<64 {
-            let flow = append(pattern(32 << 10), to: log).name
-            executor.runAll()
-            #expect(flow != "pause" || budget.used <= 256 << 10)
-        }
-        log.finish(.complete)
-        #expect(everything(in: log).0.count == 64 * 32 << 10 && budget.used <= 256 << 10)
-    }
-
-    @Test func aFailingDiskReleasesAWriterThatWaitsForIt() {
-        let budget = TransferMemoryBudget(limit: 256 << 10)
-        let log = log(memory: 0, budget: budget)
-        files.failAll(.write, with: .error(28))
-        var flow = "proceed"
-        while flow == "proceed" { flow = append(pattern(32 << 10), to: log).name }
-        #expect(flow == "pause")
-        let released = Counter()
-        budget.whenBelow { released.increment() }
-        #expect(released.value == 0)
-        executor.runAll()
-        #expect(released.value == 1)
-    }
-
-    // MARK: The budget
-
-    @Test func overTheBudgetALogWritesItsFileBeforeItsOwnLimit() {
-        let budget = TransferMemoryBudget(limit: 400 << 10)
-        let first = log(budget: budget)
-        let second = log(budget: budget)
-        _ = append(pattern(300 << 10), to: first)
-        first.publish()
-        #expect(append(pattern(200 << 10), to: second).name == "pause")
-        #expect(executor.waitingCount > 0)
-        executor.runAll()
-        #expect(budget.isOver == false)
-        #expect(append(pattern(10), to: second).name == "proceed")
-        second.finish(.complete)
-        #expect(everything(in: second).0.count == (200 << 10) + 10)
-    }
-
-    @Test func logsThatKeepWhatTheyHaveNeverStopTheOthersForGood() {
-        let budget = TransferMemoryBudget(limit: 1 << 20)
-        var logs: [ByteLog] = []
-        for _ in 0..<200 {
-            let log = log(budget: budget)
-            if case .pause = append(pattern(50_000), to: log) { executor.runAll() }
-            #expect(budget.isOver == false)
-            log.finish(.complete)
-            logs.append(log)
-        }
-        executor.runAll()
-        #expect(logs.allSatisfy { everything(in: $0) == (pattern(50_000), "complete") })
+        #expect(bench.everything(in: log) == ([9, 8], "truncatedBody"))
     }
 
     @Test func allBytesWaitsAndReadsTheFileToo() async throws {
         let pool = ThreadPool(name: "test", width: 2)
         var settings = ByteLog.Settings()
         settings.memoryLimit = 100_000
-        let log = ByteLog(settings: settings, budget: budget, files: PosixFileSystem(), executor: pool)
+        let log = ByteLog(settings: settings, budget: bench.budget, files: PosixFileSystem(), executor: pool)
         let body = pattern(3 << 20)
         async let whole = log.allBytes()
         for start in stride(from: 0, to: body.count, by: 65536) {
-            _ = append(Array(body[start..<start + 65536]), to: log)
+            _ = bench.append(Array(body[start..<start + 65536]), to: log)
             log.publish()
         }
         log.finish(.complete)
@@ -375,7 +283,7 @@ extension ByteLog.End {
     }
 
     @Test func aFailedLogThrowsItsErrorForAllBytes() async {
-        let log = log()
+        let log = bench.log()
         log.finish(.failed(WebImageError(.dnsFailed, "no such host")))
         let error = await #expect(throws: WebImageError.self) { try await log.allBytes() }
         #expect(error?.code == .dnsFailed)
@@ -386,7 +294,7 @@ extension ByteLog.End {
         let pool = ThreadPool(name: "test", width: 3)
         var settings = ByteLog.Settings()
         settings.memoryLimit = 200_000
-        let log = ByteLog(settings: settings, budget: budget, files: PosixFileSystem(), executor: pool)
+        let log = ByteLog(settings: settings, budget: bench.budget, files: PosixFileSystem(), executor: pool)
         let body = pattern(2 << 20)
         let sums = await withTaskGroup(of: Int.self) { group in
             for _ in 0..<6 {

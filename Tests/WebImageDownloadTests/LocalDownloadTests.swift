@@ -21,8 +21,7 @@ import WebImageTesting
 
     init() throws {
         rig = try Rig(.with { $0.bodyLimit = .kibibytes(1024) })
-        directory = "\(defaultTemporaryDirectory())/webimage-test-\(UInt64.random(in: 0 ... .max))"
-        try PosixFileSystem().makeDirectory(directory)
+        directory = try ScratchFolder.make()
     }
 
     private func write(_ bytes: [UInt8], to name: String) throws -> String {

@@ -1,10 +1,11 @@
 import Testing
+import WebImageTesting
 import WebImage
 import WebImageCore
 
 @Suite struct ScaledResourcesTests {
     private static func folder(_ names: [String]) throws -> String {
-        let folder = try FileTree.makeTemporaryFolder()
+        let folder = try ScratchFolder.make()
         for name in names { try FileTree.write([1], to: "\(folder)/\(name)") }
         return folder
     }
@@ -18,7 +19,7 @@ import WebImageCore
     ])
     func theNearestScaleIsFoundLargerOnesFirst(_ there: [String], _ found: [String]) throws {
         let folder = try Self.folder(there)
-        defer { FileTree.remove(folder) }
+        defer { ScratchFolder.remove(folder) }
         let resources = ScaledResources(path: folder)
         for name in ["a.png", "a"] {
             #expect((1...3).map { resources.file(named: name, scale: $0) } == found.map { "\(folder)/\($0)" })
@@ -30,7 +31,7 @@ import WebImageCore
 
     @Test func aNameWithoutAnExtensionMayBeOfAnyFormat() throws {
         let folder = try Self.folder(["b@2x.webp", "c.d.gif"])
-        defer { FileTree.remove(folder) }
+        defer { ScratchFolder.remove(folder) }
         let resources = ScaledResources(path: folder)
         let found = try #require(resources.file(named: "b"))
         #expect(found.hasSuffix("/b@2x.webp") && ScaleSuffix.scale(ofKey: found) == 2)
@@ -40,13 +41,13 @@ import WebImageCore
     @Test(arguments: ["", "/etc/passwd", "../x.png", "a/../../x.png", "a//b.png", "./a.png", ".png", "a/", ".."])
     func namesThatLeadOutOfTheFolderAreNotFound(_ name: String) throws {
         let folder = try Self.folder(["a.png", "x.png"])
-        defer { FileTree.remove(folder) }
+        defer { ScratchFolder.remove(folder) }
         #expect(ScaledResources(path: "\(folder)").file(named: name) == nil)
     }
 
     @Test func whatIsFoundLoads() async throws {
-        let folder = try FileTree.makeTemporaryFolder()
-        defer { FileTree.remove(folder) }
+        let folder = try ScratchFolder.make()
+        defer { ScratchFolder.remove(folder) }
         let drawn = try Image(size: PixelSize(width: 6, height: 4), alpha: .opaque) {
             $0.initializeMemory(as: UInt8.self, repeating: 200)
         }

@@ -72,12 +72,4 @@ enum Fixture {
 }
 
 /// A folder of its own for one test, gone with it.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() throws {
-        path = try FileTree.makeTemporaryFolder()
-    }
-
-    deinit { FileTree.remove(path) }
-}
+typealias TemporaryFolder = ScratchFolder

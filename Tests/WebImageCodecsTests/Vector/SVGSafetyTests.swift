@@ -198,22 +198,15 @@
     /// A folder with files that must not be read.
     private final class ForbiddenFiles {
         let path: String
-        private var names: [String] = []
 
         init() throws {
-            var template = Array("/tmp/webimage-svg-XXXXXX".utf8CString)
-            try #require(mkdtemp(&template) != nil)
-            path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+            path = try ScratchFolder.make()
         }
 
-        deinit {
-            for name in names { unlink("\(path)/\(name)") }
-            rmdir(path)
-        }
+        deinit { ScratchFolder.remove(path) }
 
         func write(_ bytes: [UInt8], _ name: String) throws {
             let file = try #require(fopen("\(path)/\(name)", "wb"))
-            names.append(name)
             fwrite(bytes, 1, bytes.count, file)
             fclose(file)
         }

@@ -1,0 +1,110 @@
+import Synchronization
+import Testing
+import WebImageCore
+import WebImageSystem
+import WebImageTesting
+
+@testable import WebImageDownload
+
+/// Bodies that are longer than the memory for them: the file that they are written to, a disk that fails, and the memory that all
+/// bodies share.
+@Suite struct ByteLogSpillTests {
+    private let bench = ByteLogBench()
+
+    // MARK: A disk that fails
+
+    @Test(arguments: [
+        (FaultyFileSystem.Call.openTemporary, 13, "cacheIO"), (.write, 28, "noSpace"), (.write, 5, "cacheIO"),
+    ])
+    func whenTheDiskFailsMemoryHoldsOnToItsBound(_ call: FaultyFileSystem.Call, _ number: Int32, _ code: String) {
+        bench.files.failAll(call, with: .error(number))
+        let log = bench.log(memory: 64 << 10, emergency: 256 << 10)
+        let body = pattern(1 << 20)
+        var written = 0
+        var results: Set<String> = []
+        var last = "proceed"
+        while last == "proceed", written < body.count {
+            last = bench.append(Array(body[written..<written + (32 << 10)]), to: log).name
+            written += 32 << 10
+            log.publish()
+            bench.executor.runAll()
+            results.insert(last)
+        }
+        #expect(results == ["proceed", code])
+        #expect(written > 256 << 10 && written < 512 << 10)
+        #expect(bench.everything(in: log).0 == Array(body[..<written]))
+        // Held against its own bound, no longer against everyone's.
+        #expect(bench.budget.used <= 192 << 10)
+    }
+
+    @Test func aFileThatCannotBeReadIsATypedFailure() {
+        let log = bench.log(memory: 0)
+        _ = bench.append(pattern(100_000), to: log)
+        log.finish(.complete)
+        bench.executor.runAll()
+        bench.files.failAll(.read, with: .error(5))
+        #expect(bench.everything(in: log) == ([], "cacheIO"))
+        #expect(throws: WebImageError.self) { try log.collect() }
+        bench.files.heal()
+        #expect(bench.everything(in: log) == (pattern(100_000), "complete"))
+    }
+
+    /// Bytes that are charged before the writer knows that the file has failed are charged no more then.
+    @Test func noWriterWaitsForAFileThatHasFailed() {
+        let budget = TransferMemoryBudget(limit: 256 << 10)
+        bench.files.failAll(.openTemporary, with: .error(13))
+        let log = bench.log(budget: budget)
+        for _ in 0..<64 {
+            let flow = bench.append(pattern(32 << 10), to: log).name
+            bench.executor.runAll()
+            #expect(flow != "pause" || budget.used <= 256 << 10)
+        }
+        log.finish(.complete)
+        #expect(bench.everything(in: log).0.count == 64 * 32 << 10 && budget.used <= 256 << 10)
+    }
+
+    @Test func aFailingDiskReleasesAWriterThatWaitsForIt() {
+        let budget = TransferMemoryBudget(limit: 256 << 10)
+        let log = bench.log(memory: 0, budget: budget)
+        bench.files.failAll(.write, with: .error(28))
+        var flow = "proceed"
+        while flow == "proceed" { flow = bench.append(pattern(32 << 10), to: log).name }
+        #expect(flow == "pause")
+        let released = Counter()
+        budget.whenBelow { released.increment() }
+        #expect(released.value == 0)
+        bench.executor.runAll()
+        #expect(released.value == 1)
+    }
+
+    // MARK: The budget
+
+    @Test func overTheBudgetALogWritesItsFileBeforeItsOwnLimit() {
+        let budget = TransferMemoryBudget(limit: 400 << 10)
+        let first = bench.log(budget: budget)
+        let second = bench.log(budget: budget)
+        _ = bench.append(pattern(300 << 10), to: first)
+        first.publish()
+        #expect(bench.append(pattern(200 << 10), to: second).name == "pause")
+        #expect(bench.executor.waitingCount > 0)
+        bench.executor.runAll()
+        #expect(budget.isOver == false)
+        #expect(bench.append(pattern(10), to: second).name == "proceed")
+        second.finish(.complete)
+        #expect(bench.everything(in: second).0.count == (200 << 10) + 10)
+    }
+
+    @Test func logsThatKeepWhatTheyHaveNeverStopTheOthersForGood() {
+        let budget = TransferMemoryBudget(limit: 1 << 20)
+        var logs: [ByteLog] = []
+        for _ in 0..<200 {
+            let log = bench.log(budget: budget)
+            if case .pause = bench.append(pattern(50_000), to: log) { bench.executor.runAll() }
+            #expect(budget.isOver == false)
+            log.finish(.complete)
+            logs.append(log)
+        }
+        bench.executor.runAll()
+        #expect(logs.allSatisfy { bench.everything(in: $0) == (pattern(50_000), "complete") })
+    }
+}
