@@ -8,6 +8,8 @@ private struct PicturesInAServer {
     func makeManager(cacheDirectory: String) -> ImageManager {
         var configuration = ImageManager.Configuration()
         configuration.disk = DiskCacheConfiguration(directory: cacheDirectory)
+        // What is kept is for all users: HTTP's rules for shared caches hold (`private`, `s-maxage`).
+        configuration.servesManyUsers = true
         // Requests come from strangers: no address of this network, no file.
         configuration.addressPolicy = .publicOnly
         // A caller waits for ten seconds at most, whatever the origin does.

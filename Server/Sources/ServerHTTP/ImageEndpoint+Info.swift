@@ -26,6 +26,7 @@ extension ImageEndpoint {
     ) async throws(RequestRefusal) -> Answer {
         let source = picture.source
         guard settings.grammar.allows(source: source) else { throw .invalidSource("the source is not allowed") }
+        try SourceRequest.check(source, settings)
         var url = URLGrammar.ParsedURL(source: source)
         url.options.expires = picture.options.expires
         url.cookies = cookies(request, record, source)

@@ -185,16 +185,17 @@ public struct ImageEndpoint: Sendable {
         let choice = service.maker.choice(url.options, AcceptedFormats(accept: request.headerFields[.accept]))
         let key = service.key(url, choice)
         let found: ImageService.Found
-        if let hit = service.cached(key, source: url.source) {
-            found = hit
-        } else {
-            do throws(RequestRefusal) {
+        do throws(RequestRefusal) {
+            try SourceRequest.check(url.source, settings)
+            if let hit = service.cached(key, source: url.source) {
+                found = hit
+            } else {
                 found = try await service.find(url, choice, client: record.client?.key)
-            } catch {
-                guard let answer = await fallback(for: error, url, choice) else { throw error }
-                record.refusal = error
-                return answer
             }
+        } catch {
+            guard let answer = await fallback(for: error, url, choice) else { throw error }
+            record.refusal = error
+            return answer
         }
         let host = SourceHost.name(of: url.source)
         record.take(found, host)
@@ -242,12 +243,13 @@ public struct ImageEndpoint: Sendable {
         url.cookies = cookies(request, record, url.source)
         guard settings.clientHints else { return url }
         let fields = request.headerFields
-        let dpr = (fields[.clientHintDPR] ?? fields[.dpr]).flatMap { Double($0) }.flatMap {
-            $0 > 0 && $0 <= 8 ? max($0, 0.0001) : nil
-        }
+        // Of a hint that says nothing the older form counts.
+        let dpr = [fields[.clientHintDPR], fields[.dpr]].lazy.compactMap { $0.flatMap { Double($0) } }
+            .first { $0 > 0 && $0 <= 8 }.map { max($0, 0.0001) }
         if let dpr, !url.options.saysDPR { url.options.geometry.dpr = dpr }
-        let width = (fields[.clientHintWidth] ?? fields[.width]).flatMap { Int($0) }
-        if let width, width > 0, width <= 1 << 20, !url.options.saysWidth {
+        let width = [fields[.clientHintWidth], fields[.width]].lazy.compactMap { $0.flatMap { Int($0) } }
+            .first { $0 > 0 && $0 <= 1 << 20 }
+        if let width, !url.options.saysWidth {
             let wanted = (Double(width) / (dpr ?? 1)).rounded()
             if wanted <= 0x1p20 { url.options.geometry.width = Int(wanted) }
         }

@@ -20,13 +20,13 @@ public enum SourceRequest {
         _ source: String, cookies: String? = nil, _ settings: ServerSettings,
         _ change: (inout ImageRequest.Options) -> Void
     ) throws(RequestRefusal) -> ImageRequest {
+        try check(source, settings)
         // Whether a source is allowed, and in which bucket it is, is told by its text, and a path that climbs leads elsewhere.
         let isTold = !settings.grammar.allowedSources.isEmpty || source.hasPrefix(s3Scheme)
         if isTold, LocalFiles.has(source) || source.hasPrefix(s3Scheme), climbs(source) {
             throw .invalidSource("the source has segments of dots")
         }
         if LocalFiles.has(source) {
-            guard settings.localRoot != nil else { throw .unreachable("there is no IMGPROXY_LOCAL_FILESYSTEM_ROOT") }
             return ImageRequest(source) {
                 change(&$0)
                 $0.http.addressPolicy = LocalFiles.policy
@@ -55,6 +55,19 @@ public enum SourceRequest {
             // In place of the server's own, which holds redirects of strangers against the sources that are allowed.
             $0.http.requestModifier =
                 credentials.map { signing(request, $0, now) } ?? .changing(name: "s3 unsigned") { _ in }
+        }
+    }
+
+    /// Looks whether sources of that kind are served at all: also where the result is there already.
+    ///
+    /// - Throws: 404 for a bucket or a folder that is not served.
+    public static func check(_ source: String, _ settings: ServerSettings) throws(RequestRefusal) {
+        if LocalFiles.has(source) {
+            guard settings.localRoot != nil else { throw .unreachable("there is no IMGPROXY_LOCAL_FILESYSTEM_ROOT") }
+        } else if source.hasPrefix(s3Scheme) {
+            guard settings.s3.serves(bucket: String(source.dropFirst(s3Scheme.count).prefix { $0 != "/" })) else {
+                throw .unreachable("the source names no bucket that is served")
+            }
         }
     }
 
@@ -93,8 +106,8 @@ public enum SourceRequest {
 
     private static func object(_ name: Substring, _ settings: ServerSettings) throws(RequestRefusal) -> S3Request {
         let parts = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let bucket = parts.first.map(String.init), parts.count == 2, settings.s3.serves(bucket: bucket) else {
-            throw .unreachable("the source names no bucket that is served")
+        guard let bucket = parts.first.map(String.init), parts.count == 2 else {
+            throw .unreachable("the source names no object")
         }
         let halves = parts[1].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         guard !halves[0].isEmpty,

@@ -27,7 +27,7 @@ import WebImageTesting
         ("w:32", 32, 24), ("rs:force:10:20", 10, 20), ("w:32/pd:3", 38, 30), ("w:16/rot:90", 16, 21),
         ("w:32/h:32/ex:1", 32, 32), ("c:20:10", 20, 10), ("w:16/dpr:2", 32, 24), ("s:128:128", 64, 48),
         ("s:128:128:1", 128, 96), ("w:32/bl:2/sh:1/pix:4", 32, 24), ("c:20:20:sm", 20, 20), ("t:10/w:32", 32, 24),
-        ("w:30/ar:0", 30, 23),
+        ("w:30/ar:0", 30, 23), ("mh:10/rs:fill-down:666:1", 64, 48),
     ]) func sizesAreThoseOfTheOptions(options: String, width: Int, height: Int) async throws {
         let server = try TestServer()
         try server.serve()
@@ -306,6 +306,12 @@ import WebImageTesting
         #expect(hinted.fields[.vary] == "Sec-CH-DPR, DPR, Sec-CH-Width, Width")
         let said = await server.picture("w:40/dpr:1/f:png", "/a.png", [.width: "100", .dpr: "2"])
         #expect(try await said.image().size.width == 40)
+        let older = await server.picture(
+            "f:png", "/a.png",
+            [
+                .init("Sec-CH-DPR")!: "abc", .dpr: "2", .init("Sec-CH-Width")!: "0", .width: "100",
+            ])
+        #expect(try await older.image().size.width == 100)
         for dpr in ["1e-300", "0.0000001", "nan", "inf", "-1", "9"] {
             let odd = await server.picture("f:png", "/a.png", [.width: "1000000", .dpr: dpr])
             #expect(odd.status == 200, "\(dpr)")

@@ -283,7 +283,8 @@ private struct ImgproxyLayout {
         pixels > most ? (most / pixels).squareRoot() : 1
     }
 
+    /// 0 where it is less than half a pixel: nothing is cut off then.
     private static func share(_ side: Int, _ part: Int, _ whole: Int) -> Int {
-        max(ImgproxyGeometry.round(Double(side) * (Double(part) / Double(whole))), 1)
+        ImgproxyGeometry.round(Double(side) * (Double(part) / Double(whole)))
     }
 }
