@@ -121,10 +121,11 @@ extension WebTransfer {
 
     private func draft() -> (RedirectChain, OutgoingRequest) {
         let (chain, partial, retries) = state.withLock { state in
-            (state.machine.chain, state.machine.partial, state.machine.retries)
+            let partial = state.machine.partial
+            return (state.machine.chain, partial.kept > 0 ? partial : nil, state.machine.retries)
         }
         var fields = plan.fields(for: chain)
-        if partial.kept > 0 {
+        if let partial {
             // An entry that the caller has was found to be outdated.
             (fields[.ifNoneMatch], fields[.ifModifiedSince]) = (nil, nil)
             // A part that the caller asked for is asked for again as it was.
