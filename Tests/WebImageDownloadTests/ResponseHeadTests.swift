@@ -7,7 +7,7 @@ import WebImageTesting
 @Suite struct ResponseHeadTests {
     private let lines =
         "HTTP/1.1 200 Fine: really\r\nContent-Type: image/png \r\nVARY:Accept\r\nvary: \tCookie\r\n: none\r\nno colon\r\n"
-        + "X-Empty:\r\nContent-Length: 12\r\n\r\n"
+        + "X-Empty:\r\nContent-Length: 12\r\nCache-Control \t: no-store\r\n\r\n"
 
     private var head: ResponseHead {
         ResponseHead(status: 200, lines: Array(lines.utf8), version: .http11, remoteAddress: nil)
@@ -16,14 +16,14 @@ import WebImageTesting
     @Test func fieldsAreFoundWhateverTheirCase() {
         #expect(head[.contentType] == "image/png")
         #expect(head[.vary] == "Accept, Cookie")
-        #expect(head[.contentLength] == "12")
+        #expect(head[.contentLength] == "12" && head[.cacheControl] == "no-store")
         #expect(head[HTTPField.Name("X-Empty")!] == "")  // a literal that is a name
         #expect(head[.location] == nil)
     }
 
     @Test func allFieldsComeInOrder() {
         let names = head.headers.map(\.name.canonicalName)
-        #expect(names == ["content-type", "vary", "vary", "x-empty", "content-length"])
+        #expect(names == ["content-type", "vary", "vary", "x-empty", "content-length", "cache-control"])
         #expect(head.headers[.vary] == "Accept, Cookie")
     }
 

@@ -85,19 +85,23 @@ private enum HeadLines {
     static func forEach(in lines: [UInt8], _ body: (_ name: Bytes, _ value: Bytes) -> Void) {
         forEachLine(in: lines) { line in
             // The status line of HTTP holds a colon only in a reason phrase, after a space; field names have none.
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > 0, !line[..<colon].contains(32) else {
-                return
-            }
-            body(Bytes(rebasing: line[..<colon]), trimmed(line[(colon + 1)...]))
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+            // Blanks before the colon are wrong, and what is meant is plain.
+            var end = colon
+            while end > 0, isBlank(line[end - 1]) { end -= 1 }
+            guard end > 0, !line[..<end].contains(32) else { return }
+            body(Bytes(rebasing: line[..<end]), trimmed(line[(colon + 1)...]))
         }
     }
 
     /// Calls `body` with the value of each field of that name, which is in lower case.
     static func forEach(in lines: [UInt8], named wanted: Bytes, _ body: (_ value: Bytes) -> Void) {
         forEachLine(in: lines) { line in
-            guard line.count > wanted.count, line[wanted.count] == UInt8(ascii: ":") else { return }
+            var colon = wanted.count
+            while colon < line.count, isBlank(line[colon]) { colon += 1 }
+            guard colon < line.count, line[colon] == UInt8(ascii: ":") else { return }
             for place in 0..<wanted.count where lowercased(line[place]) != wanted[place] { return }
-            body(trimmed(line[(wanted.count + 1)...]))
+            body(trimmed(line[(colon + 1)...]))
         }
     }
 
