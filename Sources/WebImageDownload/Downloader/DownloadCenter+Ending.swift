@@ -1,0 +1,62 @@
+import Synchronization
+import WebImageCore
+import WebImageSystem
+
+/// The end of transfers: all at once, or those that nobody needs when the downloader ends.
+extension DownloadCenter {
+    func cancelAll() { failAll(.cancelled) }
+
+    /// Takes nothing new, ends what is not marked, and waits until the rest has ended or the time is up.
+    func drain(within limit: Duration) async {
+        endUnmarked()
+        let answer = CancellableAnswer<Void>()
+        let isEmpty = state.withLock { state in
+            state.isShutDown = true
+            if !state.entries.isEmpty { state.drains.append(answer) }
+            return state.entries.isEmpty
+        }
+        if !isEmpty, limit > .zero {
+            let alarm = clock.schedule(at: clock.now + limit) { answer.give(.success(())) }
+            // A cancelled task does not wait.
+            _ = try? await answer.value()
+            alarm.cancel()
+        }
+        shutDown()
+    }
+
+    /// Takes nothing but what is marked from now on, and ends all else.
+    func endUnmarked() {
+        let unmarked = state.withLock { state -> [any Transfer] in
+            state.isEnding = true
+            let unmarked = state.entries.values.filter { !$0.finishesWhenDrained }.map(\.transfer)
+            // Else the end of one would start another that is about to end.
+            for transfer in unmarked { state.queue.removeWaiting(transfer.id) }
+            return unmarked
+        }
+        for transfer in unmarked { transfer.fail(Self.shutDownError) }
+    }
+
+    /// One of a transfer's callers wants it finished.
+    func mark(_ entry: TransferEntry) { state.withLock { _ in entry.finishesWhenDrained = true } }
+
+    func shutDown() {
+        state.withLock { $0.isShutDown = true }
+        failAll(Self.shutDownError)
+        timer.cancel()
+        events.close()
+        if ownsTransport { surroundings.transport.shutDown() }
+    }
+
+    private func failAll(_ error: WebImageError) {
+        let transfers = state.withLock { state in
+            for entry in state.table.values { entry.isInTable = false }
+            state.table = [:]
+            // Else the end of one would start another.
+            state.queue.removeAllWaiting()
+            return state.entries.values.map(\.transfer)
+        }
+        for transfer in transfers { transfer.fail(error) }
+    }
+
+    static let shutDownError = WebImageError(.shutDown, "the downloader was shut down")
+}
