@@ -33,6 +33,8 @@ final class AnswerBook: Sendable {
     /// The record for pictures of an answer: that of others of the same body, where there are some.
     ///
     /// - Parameters:
+    ///   - key: of the original.
+    ///   - response: what the origin said, now or when it was stored.
     ///   - replaces: whether the answer takes the place of what memory has, unless that is surely of the same body.
     func record(of key: CacheKey, _ response: StoredResponse, replaces: Bool = false) -> AnswerRecord {
         let (record, outdated) = state.withLock { state -> (AnswerRecord, AnswerRecord?) in

@@ -104,7 +104,8 @@ public struct RequestModifier: Sendable {
     }
 }
 
-/// Changes or refuses answers before anything is made of them. Not asked about redirects.
+/// Changes or refuses answers before anything is made of them. Not asked about redirects. The 206 that brings the rest of a body
+/// which broke off can be changed in its fields, since they are kept with the picture; it is not refused, and stays a 206.
 public struct ResponseModifier: Sendable {
     /// Stands for the modifier: two of one name are taken to do the same.
     public var name: String
