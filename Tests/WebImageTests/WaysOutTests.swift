@@ -92,6 +92,14 @@ import WebImageTesting
         #expect(try await ledger.finished().get().image.size.width == 40)
     }
 
+    /// Where nothing came, there is no decode that could have taken too long: the caller is told what went wrong.
+    @Test func whatFailsWithoutAByteFailsForItsOwnReason() async throws {
+        let bench = TestBench(clock: HastyClock())
+        bench.transport.answer(url, .failure(WebImageError(.connectionRefused, "nobody is there")))
+        let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: ImageRequest(url)) }
+        #expect(error?.code == .connectionRefused)
+    }
+
     /// After one second, after two, after four, at most thirty; and no longer than the request says.
     @Test(arguments: [
         (60_000, [1_000, 2_000, 4_000, 8_000, 16_000, 29_000]),
@@ -138,4 +146,20 @@ import WebImageTesting
         let error = await #expect(throws: WebImageError.self) { try await bench.manager.image(for: request) }
         #expect(error?.code == .badStatus && bench.transport.hits(other) == 1)
     }
+}
+
+/// A clock by which a minute passes between two looks, as on a machine that has stopped for a while. Nothing comes due.
+private final class HastyClock: LoadClock {
+    private let looks = Guarded(0)
+
+    var now: Duration {
+        let looks = looks.withLock { looks in
+            looks += 1
+            return looks
+        }
+        return .seconds(60 * looks)
+    }
+    var wallTime: Int64 { ManualClock.start }
+
+    func schedule(at time: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction { ScheduledAction {} }
 }

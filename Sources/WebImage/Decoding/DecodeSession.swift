@@ -315,14 +315,18 @@ extension DecodeSession {
     /// - Returns: false when the log has to be read once more from its start.
     private func finish(_ end: ByteLog.End) throws -> Bool {
         // A transfer that ends because nobody waits any more is not worth a picture.
-        try checkpoint()
-        if case .failed(let error) = end, client.standsIn(for: error, { takeOrders() }) {
-            pace.meter.end(at: service.clock.now)
-            letGo()
-            return true
+        if isAbandoned { throw WebImageError.cancelled }
+        if case .failed(let error) = end {
+            if client.standsIn(for: error, { takeOrders() }) {
+                pace.meter.end(at: service.clock.now)
+                letGo()
+                return true
+            }
+            // Nothing came: that is what failed, however long this thread had to wait for its turn.
+            if work.decoder == nil, hold.turn != .needed, reading.prefix.isEmpty { throw error }
         }
+        try checkpoint()
         if work.decoder == nil, hold.turn != .needed {
-            if case .failed(let error) = end, reading.prefix.isEmpty { throw error }
             if try openDecoder(isLast: true) { try pushPrefix() }
         }
         if hold.turn == .needed { return waitForTurn() }
