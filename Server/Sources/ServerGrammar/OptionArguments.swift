@@ -25,6 +25,11 @@ struct OptionArguments {
         return value
     }
 
+    /// A number where 0 stands for none; what is less stands for it, too.
+    func wholeOrNone(_ argument: Substring) throws(RequestRefusal) -> Int {
+        max(0, try whole(argument, from: -1 << 40))
+    }
+
     func number(_ argument: Substring, in range: ClosedRange<Double> = 0...1e12) throws(RequestRefusal) -> Double {
         guard argument.utf8.count <= 64, let value = Double(argument), value.isFinite, range.contains(value) else {
             throw fails(argument)

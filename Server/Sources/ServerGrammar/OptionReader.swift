@@ -5,6 +5,8 @@ struct OptionReader {
     private(set) var options = ProcessingOptions()
     /// The presets that are being read, the one within the other.
     private var openPresets: [String] = []
+    /// What an empty `trim` switched off. A later one goes on with its equal sides, as imgproxy does.
+    private var trimSwitchedOff: ProcessingOptions.Trim?
     private let grammar: URLGrammar
 
     init(_ grammar: URLGrammar) { self.grammar = grammar }
@@ -171,17 +173,15 @@ struct OptionReader {
 
     private mutating func readTrim(_ arguments: OptionArguments) throws(RequestRefusal) {
         try arguments.check(atMost: 4)
-        guard let threshold = arguments.filled(0) else {
-            options.trim = nil
-            return
-        }
-        var trim = options.trim ?? ProcessingOptions.Trim(threshold: 0)
-        trim.threshold = try arguments.number(threshold, in: 0...1e9)
+        var trim = options.trim ?? trimSwitchedOff ?? ProcessingOptions.Trim(threshold: 0)
+        let threshold = arguments.filled(0)
+        if let threshold { trim.threshold = try arguments.number(threshold, in: 0...1e9) }
         trim.color = nil
         if let color = arguments.filled(1) { trim.color = try arguments.color(color) }
         if let equal = arguments.filled(2) { trim.equalHorizontally = arguments.flag(equal, &options.warnings) }
         if let equal = arguments.filled(3) { trim.equalVertically = arguments.flag(equal, &options.warnings) }
-        options.trim = trim
+        options.trim = threshold == nil ? nil : trim
+        trimSwitchedOff = threshold == nil ? trim : nil
     }
 
     private mutating func readWatermark(_ arguments: OptionArguments) throws(RequestRefusal) {
@@ -232,7 +232,7 @@ struct OptionReader {
         case .filename: try readFilename(arguments)
         case .returnAttachment: options.returnAttachment = try flag(arguments)
         case .expires:
-            let seconds = try arguments.whole(try arguments.only())
+            let seconds = try arguments.wholeOrNone(try arguments.only())
             guard seconds == 0 || seconds >= grammar.now() else { throw .invalidURL("the URL has expired") }
             options.expires = seconds
         default: return false
@@ -264,11 +264,11 @@ struct OptionReader {
         let argument = try arguments.only()
         switch name {
         case .maxSourceResolution: options.security.sourceResolution = try arguments.number(argument, in: 1e-6...1e6)
-        case .maxSourceFileSize: options.security.sourceFileSize = try arguments.whole(argument)
+        case .maxSourceFileSize: options.security.sourceFileSize = try arguments.wholeOrNone(argument)
         case .maxAnimationFrames: options.security.animationFrames = try arguments.whole(argument, from: 1)
         case .maxAnimationFrameResolution:
             options.security.animationFrameResolution = try arguments.number(argument, in: 0...1e6)
-        default: options.security.resultDimension = try arguments.whole(argument)
+        default: options.security.resultDimension = try arguments.wholeOrNone(argument)
         }
     }
 }

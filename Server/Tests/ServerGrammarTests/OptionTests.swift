@@ -74,6 +74,13 @@ import WebImage
         #expect(trim?.threshold == 5 && trim?.color == nil && trim?.equalHorizontally == true)
     }
 
+    @Test func anEmptyTrimSwitchesItOffAndForgetsNoEqualSides() throws {
+        #expect(try options("t:10:ff0000:1/t:").trim == nil)
+        let again = try options("t:10:ff0000:1/t:/t:5").trim
+        #expect(again == .init(threshold: 5, equalHorizontally: true))
+        #expect(try options("t:10/t:::0:1/t:5").trim == .init(threshold: 5, equalVertically: true))
+    }
+
     @Test func aPresetMayBeUsedAgainButNotByItself() throws {
         func size(_ path: String) throws -> [Int] {
             let geometry = try options(path) {
@@ -147,7 +154,7 @@ import WebImage
 
     @Test func whatHasNotExpiredIsTaken() throws {
         #expect(try options("exp:1000001").expires == 1_000_001)
-        #expect(try options("exp:0").expires == 0)
+        for path in ["exp:0", "exp:-1"] { #expect(try options(path).expires == 0) }
     }
 
     @Test func securityOptionsNeedLeave() throws {
@@ -158,6 +165,8 @@ import WebImage
         }
         let read = try options("mrd:5/msr:1.5") { $0.allowsSecurityOptions = true }
         #expect(read.security.resultDimension == 5)
+        let none = try options("mrd:-1/msfs:-1") { $0.allowsSecurityOptions = true }
+        #expect([none.security.resultDimension, none.security.sourceFileSize] == [0, 0])
         #expect(read.security.sourceResolution == 1.5)
     }
 
