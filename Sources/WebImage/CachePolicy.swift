@@ -13,7 +13,7 @@ public enum CachePolicy: String, Hashable, Sendable, Codable, CaseIterable {
     /// An entry with `stale-while-revalidate` is served at once and renewed in the background (RFC 5861); see
     /// ``ImageEvent/cached(_:)``.
     case `protocol`
-    /// Serves an entry only after the origin has said that it is still good.
+    /// Serves an entry only after the origin has said that it is still good; with `stale-if-error` also where the origin fails.
     case revalidate
     /// Shows any entry at once, as ``ImageEvent/cached(_:)``, and then asks the origin whether there is something
     /// newer, which ends the events. ``ImageManager/image(for:)`` returns the entry, and the origin is asked in the
