@@ -70,8 +70,14 @@ void wi_tiff_expand(const wi_tiff_reader *reader, uint8_t *output, const uint8_t
     if (colors == 4) {
         for (size_t pixel = 0; pixel < count; pixel++, input += step * sample_size) {
             uint8_t inks[4];
-            for (size_t ink = 0; ink < 4; ink++) inks[ink] = byte(sample(bits, input + ink * sample_size));
+            uint32_t alpha = reader->alpha != 0 ? sample(bits, input + 4 * sample_size) : 0xFFFF;
+            for (size_t ink = 0; ink < 4; ink++) {
+                uint32_t value = sample(bits, input + ink * sample_size);
+                if (reader->alpha == WI_TIFF_ALPHA_ASSOCIATED) value = wi_straight_sample(value, alpha, 0xFFFF);
+                inks[ink] = byte(value);
+            }
             expand_inks(reader, output + pixel * 4, inks);
+            if (reader->alpha != 0) output[pixel * 4 + 3] = byte(alpha);
         }
         return;
     }

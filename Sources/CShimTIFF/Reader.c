@@ -88,7 +88,7 @@ static uint16_t color_count(const wi_tiff_reader *reader) {
         if (reader->sample_format != SAMPLEFORMAT_UINT) return 0;
         return (reader->bits == 8 || reader->bits == 16) && reader->alpha != EXTRASAMPLE_ASSOCALPHA ? 3 : 0;
     case PHOTOMETRIC_SEPARATED:
-        return tag(reader->tiff, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK && reader->alpha == 0 ? 4 : 0;
+        return tag(reader->tiff, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK ? 4 : 0;
     default: return 0;
     }
 }
@@ -97,8 +97,9 @@ static int is_plain(wi_tiff_reader *reader) {
     reader->colors = color_count(reader);
     reader->used = (uint16_t)(reader->colors + (reader->alpha != 0));
     if (reader->colors == 0 || reader->samples < reader->used || !wi_tiff_can_widen(reader)) return 0;
-    // Scans; libtiff expands them by tables.
-    if (reader->bits < 8 && reader->samples == 1) return 0;
+    // Scans; libtiff expands them by tables, which it has for these depths.
+    int has_table = reader->bits == 1 || reader->bits == 2 || reader->bits == 4;
+    if (has_table && reader->samples == 1) return 0;
     reader->is_planar = reader->samples > 1 &&
         tag(reader->tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) == PLANARCONFIG_SEPARATE;
     reader->planes = reader->is_planar ? reader->used : 1;

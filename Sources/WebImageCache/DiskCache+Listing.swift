@@ -3,15 +3,23 @@ import WebImageSystem
 
 extension DiskCache {
     /// Every entry whose trailer can be read, in no order. Blocks; reads the end of every file.
+    ///
+    /// - Throws: where it cannot be known which entries there are.
     package func entries() throws(WebImageError) -> [DiskEntryInfo] {
         index.finishScan()
         try writeAllStaged()
         var found: [DiskEntryInfo] = []
-        folder.forEachEntryFile { id, path in
-            guard let file = try? EntryFile.open(path, folder.files) else { return }
-            defer { file.close() }
-            guard let status = try? file.status(), case .passed(let tail)? = try? file.readTail(status) else { return }
-            found.append(info(id, path, status, tail))
+        do throws(FileFault) {
+            try folder.forEachEntryFile { id, path in
+                guard let file = try? EntryFile.open(path, folder.files) else { return }
+                defer { file.close() }
+                guard let status = try? file.status(), case .passed(let tail)? = try? file.readTail(status) else {
+                    return
+                }
+                found.append(info(id, path, status, tail))
+            }
+        } catch {
+            throw reading(error, folder.layout.versionDirectory)
         }
         return found
     }

@@ -40,10 +40,14 @@ extension DiskCache {
         index.finishScan()
         unwritten.cancelAll()
         var failure: FileFault?
-        folder.forEachEntryFile { id, path in
-            folder.withTurn(of: id) {
-                do throws(FileFault) { _ = try remove(id) } catch { failure = error }
+        do throws(FileFault) {
+            try folder.forEachEntryFile { id, path in
+                folder.withTurn(of: id) {
+                    do throws(FileFault) { _ = try remove(id) } catch { failure = error }
+                }
             }
+        } catch {
+            failure = failure ?? error
         }
         if let failure { throw writing(failure, folder.layout.versionDirectory) }
         // What the index still has was stored since, or wiped by somebody else.
@@ -71,6 +75,9 @@ extension DiskCache {
 
     /// Lets the least recently used entries go until the cache takes no more than that. Blocks.
     package func trim(to bytes: ByteCount) throws(WebImageError) {
+        do throws(FileFault) { _ = try folder.listShards() } catch {
+            throw writing(error, folder.layout.versionDirectory)
+        }
         guard room.trim(to: Int64(max(bytes.bytes, 0))) else { throw cannotRemove() }
     }
 

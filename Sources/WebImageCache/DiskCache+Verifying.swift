@@ -4,17 +4,23 @@ import WebImageSystem
 
 extension DiskCache {
     /// Reads every entry in full, removes those that fail, and files that are no entries. Blocks, for long.
+    ///
+    /// - Throws: where it cannot be known which entries there are, once all others were read.
     package func verify() throws(WebImageError) -> DiskVerification {
         index.finishScan()
         try writeAllStaged()
         var report = DiskVerification()
-        folder.forEachEntryFile { id, path in
-            do throws(FileFault) {
-                try verify(id, path, &report)
-            } catch {
-                folder.logger.warning("a cache entry cannot be read: \(error)", metadata: ["path": "\(path)"])
-                report.unreadable += 1
+        do throws(FileFault) {
+            try folder.forEachEntryFile { id, path in
+                do throws(FileFault) {
+                    try verify(id, path, &report)
+                } catch {
+                    folder.logger.warning("a cache entry cannot be read: \(error)", metadata: ["path": "\(path)"])
+                    report.unreadable += 1
+                }
             }
+        } catch {
+            throw reading(error, folder.layout.versionDirectory)
         }
         removeOrphans(&report)
         return report

@@ -8,6 +8,8 @@ struct EmbeddedMetadata {
         let rawValue: Int
         static let orientation = Places(rawValue: 1)
         static let density = Places(rawValue: 2)
+        /// The orientation stands in the very tag that XMP repeats: both are to say the same.
+        static let orientationTag = Places(rawValue: 4)
     }
 
     /// Whether one channel is written for red, green and blue.
@@ -43,7 +45,8 @@ struct EmbeddedMetadata {
         }
         let metadata = image.info.metadata
         density = metadata.density
-        xmp = metadata.xmp.map { XMPPacket.setting(orientation, in: $0) } ?? []
+        let repeated = places.contains(.orientationTag) ? image.info.orientation : orientation
+        xmp = metadata.xmp.map { XMPPacket.setting(repeated, in: $0) } ?? []
         iptc = metadata.iptc ?? []
         exif = EXIFBlock.bytes(
             metadata.exif,

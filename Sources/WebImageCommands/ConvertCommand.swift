@@ -14,8 +14,19 @@ struct ConvertCommand: AsyncParsableCommand {
 
             Steps of --transform:
 
-            \(ImageTransform.usages.map { "  " + $0 }.joined(separator: "\n"))
+            \(ImageTransform.usages.map(shown).joined(separator: "\n"))
             """)
+
+    /// How a step is written, in lines that a terminal of 80 columns has room for.
+    private static func shown(_ usage: String) -> String {
+        var lines = ["  "]
+        for (index, part) in usage.split(separator: "[:").enumerated() {
+            let text = index == 0 ? String(part) : "[:" + part
+            if lines[lines.count - 1].count + text.count > 78 { lines.append("      ") }
+            lines[lines.count - 1] += text
+        }
+        return lines.joined(separator: "\n")
+    }
 
     @Argument(help: "The input: a file, a URL or -.", completion: .file())
     var input: String
@@ -99,6 +110,7 @@ struct ConvertCommand: AsyncParsableCommand {
         guard Self.color(background) != nil else {
             throw ValidationError("--background takes RRGGBB, white or black, not '\(background)'")
         }
+        if OutputFiles.isStandardOutput(output) { output = "-" }
         if output == "-", picture.json { throw ValidationError("output - and --json both want standard output") }
     }
 
@@ -122,7 +134,7 @@ struct ConvertCommand: AsyncParsableCommand {
                 _ = try manager.coders.encoder(for: known, EncodeOptions(isLossless: lossless))
             } catch { throw error.at(output) }
         }
-        var request = try request(try await picture.transforms.load())
+        var request = try await request(try await picture.transforms.load())
         // Of a TIFF's pages all but the first are read once it is known that there are some.
         request.includesData = known.map { manager.coders.writesPages($0) } ?? true
         let response = try await manager.image(for: request)
@@ -146,8 +158,8 @@ struct ConvertCommand: AsyncParsableCommand {
         report.output = .init(path: output, format: format, size: response.image.size, byteCount: bytes.count)
     }
 
-    private func request(_ transforms: [ImageTransform]) throws(WebImageError) -> ImageRequest {
-        var request = try InputBytes.request(for: input, inputs)
+    private func request(_ transforms: [ImageTransform]) async throws(WebImageError) -> ImageRequest {
+        var request = try await InputBytes.request(for: input, inputs)
         request.caching.policy = .noStore
         request.size = try? picture.targetSize
         request.transformers = transforms
@@ -165,7 +177,9 @@ struct ConvertCommand: AsyncParsableCommand {
     /// What was asked for or the output's name says; nil: as the input.
     private func outputFormat(_ manager: ImageManager) throws(WebImageError) -> ImageFormat? {
         if let asked = picture.outputFormat { return asked }
-        return output == "-" ? nil : try PictureEncoding.named(by: output, manager.coders)
+        if output == "-" { return nil }
+        try OutputFiles.checkIsNoFolder(output)
+        return try PictureEncoding.named(by: output, manager.coders)
     }
 
     private static func color(_ text: String) -> RGBColor? {

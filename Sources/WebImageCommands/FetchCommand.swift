@@ -59,6 +59,8 @@ struct FetchCommand: AsyncParsableCommand {
         }
         if traceFile == "-" { throw ValidationError("--trace-file takes a file; --trace draws on standard error") }
         if output?.isEmpty ?? false { throw ValidationError("-o takes a file or a folder, not an empty name") }
+        if let named = output, OutputFiles.isStandardOutput(named) { output = "-" }
+        try InputBytes.checkReadsOnce(urls)
         if inputList == "-", urls.contains("-") {
             throw ValidationError("--input-list - and the input - both want standard input")
         }
@@ -141,7 +143,8 @@ struct OutputDestinations {
         var names = OutputNames()
         let folder = output.hasSuffix("/") ? output : output + "/"
         places = inputs.map { input in
-            let name = names.next(for: input, fileExtension: options.outputFormat?.fileExtension)
+            let name = names.next(
+                for: input, fileExtension: options.outputFormat?.fileExtension, drawsVectors: options.changesPicture)
             return Place(path: folder + name, isNamed: false)
         }
     }

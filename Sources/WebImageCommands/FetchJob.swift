@@ -59,7 +59,7 @@ struct FetchJob: Sendable {
         var trace: String?
         display.begin(index, name: report.shownInput)
         do throws(WebImageError) {
-            let request = try makeRequest()
+            let request = try await makeRequest()
             if let check {
                 try await keep(request, check, &report)
             } else {
@@ -103,14 +103,14 @@ struct FetchJob: Sendable {
         report.output = .init(path: output, format: response.header.format, size: size, byteCount: data.count)
     }
 
-    private func makeRequest() throws(WebImageError) -> ImageRequest {
+    private func makeRequest() async throws(WebImageError) -> ImageRequest {
         // Asked before anything is loaded.
         if let output, output.isNamed, options.changesPicture, options.format == nil,
             !OutputFiles.isStream(output.path)
         {
             _ = try PictureEncoding.named(by: output.path, manager.coders)
         }
-        var request = try loading.makeRequest(input)
+        var request = try await loading.makeRequest(input)
         request.size = try? options.targetSize
         request.transformers = transforms
         request.decoding.allowsPartial = check == nil

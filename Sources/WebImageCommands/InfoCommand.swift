@@ -24,6 +24,8 @@ struct InfoCommand: AsyncParsableCommand {
     @Flag(help: "One JSON object a line, and nothing else.")
     var json = false
 
+    mutating func validate() throws { try InputBytes.checkReadsOnce(inputs) }
+
     func run() async throws {
         let manager = ImageManager(configuration: .withoutCaches(decoders))
         var allWell = true
@@ -39,7 +41,7 @@ struct InfoCommand: AsyncParsableCommand {
         var report = PictureReport(input: input)
         let begin = ContinuousClock.now
         do throws(WebImageError) {
-            var request = try InputBytes.request(for: input, limits)
+            var request = try await InputBytes.request(for: input, limits)
             // Nothing is decoded: any size can be told.
             (request.decoding.limits.pixels, request.decoding.limits.animationPixels) = (.max, .max)
             if placeholder {

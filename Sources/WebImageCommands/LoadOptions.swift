@@ -139,8 +139,19 @@ struct LoadOptions: ParsableArguments {
 
     func makeRequest(
         _ input: String, priority defaultPriority: LoadPriority = .normal
-    ) throws(WebImageError) -> ImageRequest {
-        var request = try InputBytes.request(for: input, inputs)
+    ) async throws(WebImageError) -> ImageRequest {
+        configured(try await InputBytes.request(for: input, inputs), of: input, priority: defaultPriority)
+    }
+
+    /// The request for an input that is no pipe.
+    func makeRequest(unread input: String, priority defaultPriority: LoadPriority) -> ImageRequest {
+        configured(InputBytes.request(unread: input, inputs), of: input, priority: defaultPriority)
+    }
+
+    private func configured(
+        _ request: ImageRequest, of input: String, priority defaultPriority: LoadPriority
+    ) -> ImageRequest {
+        var request = request
         // No cache has what comes on standard input.
         if input != "-" { request.caching.policy = CachePolicy(rawValue: policy) ?? .cacheFirst }
         request.priority = self.priority(orElse: defaultPriority)

@@ -5,9 +5,12 @@ import WebImage
 struct OutputNames {
     private var used: Set<String> = []
 
-    /// - Parameter fileExtension: replaces the input's; nil keeps it.
-    mutating func next(for input: String, fileExtension: String?) -> String {
+    /// - Parameters:
+    ///   - fileExtension: replaces the input's; nil keeps it.
+    ///   - drawsVectors: whether vector pictures, which are not written, become PNGs.
+    mutating func next(for input: String, fileExtension: String?, drawsVectors: Bool = false) -> String {
         var (stem, suffix) = Self.parts(of: input)
+        if drawsVectors, ImageFormat(name: suffix.lowercased())?.isVector ?? false { suffix = "png" }
         if let fileExtension { suffix = fileExtension }
         let dotted = suffix.isEmpty ? "" : ".\(suffix)"
         var name = stem + dotted

@@ -32,7 +32,8 @@ struct PrefetchCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The most bytes a second to load, on average, with or without a unit: 500k, 2M.", valueName: "SIZE"))
+            "The most bytes a second to load, on average, with or without a unit: 500k, 2M. What has begun is not slowed.",
+            valueName: "SIZE"))
     var rate: ByteCount?
 
     @Option(
@@ -48,6 +49,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         if loading.policy == CachePolicy.noStore.rawValue {
             throw ValidationError("--policy no-store keeps nothing: there is nothing to prefetch into")
         }
+        if urls.contains("-") { throw ValidationError("what comes on standard input is not kept; give URLs") }
         if let rate, rate.bytes < 1 { throw ValidationError("--rate takes 1 or more") }
         if let budget, budget.bytes < 1 { throw ValidationError("--budget takes 1 or more") }
     }
@@ -67,7 +69,8 @@ struct PrefetchCommand: AsyncParsableCommand {
             isQuiet: quiet)
         let token = ImagePrefetcher(manager: manager, options: options).prefetch(
             count: inputs.count,
-            request: { [loading] index throws(WebImageError) in try loading.makeRequest(inputs[index], priority: .low)
+            request: { [loading] index throws(WebImageError) in
+                loading.makeRequest(unread: inputs[index], priority: .low)
             },
             onEvent: list.take)
         // Whoever has read enough has closed the pipe.
@@ -80,8 +83,8 @@ struct PrefetchCommand: AsyncParsableCommand {
     private var options: PrefetchOptions {
         var options = PrefetchOptions()
         options.destination = .disk(check: check == .full ? .full : .header)
-        // With a budget no more is begun than could pass it by a little.
-        options.width = loading.exactConcurrency ?? (budget == nil ? loading.concurrency : 4)
+        // With a budget or a rate no more is begun than could pass it by a little.
+        options.width = loading.exactConcurrency ?? (budget == nil && rate == nil ? loading.concurrency : 4)
         options.priority = loading.priority(orElse: .low)
         (options.bytesPerSecond, options.byteBudget) = (rate, budget)
         return options

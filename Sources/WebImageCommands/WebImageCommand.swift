@@ -34,6 +34,11 @@ public struct WebImageCommand: AsyncParsableCommand {
     public static func runAndExit() async -> Never {
         Console.prepare()
         ProcessMemory.returnEarly()
+        for place in 1..<max(Int(CommandLine.argc), 1) {
+            guard let text = CommandLine.unsafeArgv[place], String(validatingCString: text) == nil else { continue }
+            Console.err("Error: argument \(place) is not UTF-8; files of such a name cannot be opened")
+            Foundation.exit(2)
+        }
         let code = await run(Array(CommandLine.arguments.dropFirst()))
         if let fault = Console.outputFault {
             Console.err("error: \(fault)")

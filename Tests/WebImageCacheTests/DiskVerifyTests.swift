@@ -28,6 +28,20 @@ struct DiskVerifyTests {
         #expect(bench.cache.usage.count == 3)
     }
 
+    @Test func whereEntriesCannotBeListedNobodyIsToldThatThereAreNone() throws {
+        let bench = try Bench()
+        for name in ["a", "b", "c"] { try bench.cache.store(CacheKey(name), [1], DiskMetadata()) }
+        bench.files.failAll(.names, with: .error(EACCES))
+        #expect(throws: WebImageError.self) { try bench.cache.entries() }
+        #expect(throws: WebImageError.self) { try bench.cache.verify() }
+        #expect(throws: WebImageError.self) { try bench.cache.trim(to: 0) }
+        #expect(throws: WebImageError.self) { try bench.cache.removeAll() }
+        bench.files.heal()
+        #expect(try bench.cache.entries().count == 3)
+        try bench.cache.removeAll()
+        #expect(try bench.cache.entries().isEmpty)
+    }
+
     /// A file that another cache began after the look at the directory was taken for nobody's.
     @Test func whatAnotherCacheHasJustBegunToWriteStays() throws {
         let bench = try Bench()

@@ -30,6 +30,21 @@ struct PNGKind: CustomTestStringConvertible, Sendable {
 }
 
 @Suite struct PNGDecodeTests {
+    /// It says nothing: all rows are there.
+    @Test func theEndMayBeDamaged() {
+        let sound = PNGMaker.random(
+            .rgb, depth: 8, size: (20, 9), isInterlaced: false, isKeyed: false, seed: 4
+        ).file()
+        let whole = decode(sound)
+        #expect(whole.error == nil)
+        for length in [0, 1000] {
+            var bytes = Array(sound.dropLast(12)) + PNGMaker.chunk("IEND", [UInt8](repeating: 1, count: length))
+            bytes[bytes.count - 1] ^= 1
+            let result = decode(bytes)
+            #expect(result.error == nil && result.pixels == whole.pixels)
+        }
+    }
+
     private static let sizes = [(1, 1), (2, 1), (1, 3), (5, 2), (8, 8), (17, 33)]
 
     @Test(arguments: PNGKind.all)

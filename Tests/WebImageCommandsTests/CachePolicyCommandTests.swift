@@ -3,6 +3,14 @@ import WebImage
 import WebImageCore
 import WebImageTesting
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// The disk cache as the command uses it, from one process to the next.
 struct CachePolicyCommandTests {
     private func entries(_ bench: CommandBench) async throws -> Int? {
@@ -72,6 +80,18 @@ struct CachePolicyCommandTests {
             try await bench.run("cache", "stats", "--cache-dir", "mine", "--json").objects.first?.number("entries") == 1
         )
         #expect(try await source(bench, url, "--cache-dir", bench.path("mine")) == "disk")
+    }
+
+    /// Who wants it empty is not to be told that it is.
+    @Test func aCacheThatIsNotTrustedIsNotCalledEmpty() async throws {
+        let bench = try CommandBench()
+        let url = bench.serve("/a.jpg", try Pictures.jpeg())
+        _ = try await bench.run("fetch", url, "--cache-dir", "mine")
+        try #require(chmod(bench.path("mine"), 0o775) == 0)
+        for command in [["stats"], ["list"], ["verify"], ["clear"], ["trim", "--max-bytes", "1"]] {
+            let run = try await bench.run(["cache"] + command + ["--cache-dir", "mine"])
+            #expect(run.code == 1 && run.errors.contains("belongs to somebody else"), "\(command)")
+        }
     }
 
     @Test func anUnusableCacheFolderDoesNotStopALoad() async throws {

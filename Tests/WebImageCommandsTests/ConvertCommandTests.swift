@@ -258,10 +258,23 @@ struct ConvertCommandTests {
         #expect(allowed.code == 1 && bench.read("out.png") != nil)
     }
 
+    /// The shell may have led it into a file that others write to, too.
+    @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+    func standardOutputByItsNameIsWrittenToAsItIs(name: String) async throws {
+        let bench = try CommandBench()
+        let original = try Pictures.png()
+        try bench.write(original, to: "in.png")
+        let expected = try await bench.run("convert", "in.png", "-", "--format", "qoi")
+        let run = try await bench.run("convert", "in.png", name, "--format", "qoi")
+        #expect(run.code == 0 && run.output == expected.output && run.errors == "")
+        let copy = try await bench.run("fetch", "in.png", "-o", name)
+        #expect(copy.code == 0 && copy.output == original)
+    }
+
     @Test(arguments: [
         (["in.jpg", "out.svg"], "formatNotBuilt"), (["in.jpg", "out"], "cannotEncode"),
         (["in.jpg", "out.jpg", "--lossless"], "cannotEncode"), (["gone.jpg", "out.png"], "fileNotFound"),
-        (["in.jpg", "out.webp", "--chroma", "444"], "cannotEncode"), (["in.jpg", "."], "cannotEncode"),
+        (["in.jpg", "out.webp", "--chroma", "444"], "cannotEncode"), (["in.jpg", "."], "cannotWrite"),
         (["in.jpg", "in.jpg/out.png"], "cannotWrite"),
         (["in.jpg", "folder", "--format", "png"], "cannotWrite"),
     ])

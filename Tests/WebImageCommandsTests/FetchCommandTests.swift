@@ -139,6 +139,16 @@ struct FetchCommandTests {
         #expect(bench.names(in: "two") == ["a.png", "b.png"])
     }
 
+    /// They are drawn, and no vectors any more.
+    @Test func drawnVectorPicturesAreNamedForWhatTheyBecome() async throws {
+        let bench = try CommandBench()
+        try bench.write(Array("<svg xmlns='http://www.w3.org/2000/svg' width='20' height='10'/>".utf8), to: "v.svg")
+        #expect(try await bench.run("fetch", "v.svg", "-o", "as-it-is/").code == 0)
+        #expect(bench.names(in: "as-it-is") == ["v.svg"])
+        #expect(try await bench.run("fetch", "v.svg", "-o", "drawn/", "--size", "40x").code == 0)
+        #expect(bench.names(in: "drawn") == ["v.png"])
+    }
+
     @Test func anEmptyListIsNoFailure() async throws {
         let bench = try CommandBench()
         let run = try await bench.run("fetch", "--input-list", "-", "-o", "out", "--json")

@@ -2,6 +2,14 @@ import Testing
 import WebImageCore
 import WebImageTesting
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// `webimage info`.
 struct InfoCommandTests {
     @Test func filesURLsAndStandardInputAreInputs() async throws {
@@ -19,6 +27,20 @@ struct InfoCommandTests {
         #expect(objects[1].number("orientation") == 3 && objects[1].number("bytes") == jpeg.count)
         #expect(objects[2].text("path") == "-" && objects[2].flag("has_alpha") == true)
         #expect(objects.allSatisfy { $0.isNull("output") && $0.text("status") == "ok" })
+    }
+
+    @Test func standardInputIsReadOnce() async throws {
+        let bench = try CommandBench()
+        for command in [["info", "-", "-"], ["fetch", "-", "-"], ["show", "-", "-"], ["prefetch", "-"]] {
+            #expect(try await bench.run(command, input: try Pictures.png()).code == 2, "\(command)")
+        }
+    }
+
+    @Test func aPipeThatNobodyWritesToIsNotWaitedForWithoutEnd() async throws {
+        let bench = try CommandBench()
+        try #require(mkfifo(bench.path("pipe"), 0o600) == 0)
+        let run = try await bench.run("info", "pipe", "--timeout", "0.05", "--json")
+        #expect(run.code == 1 && run.text.contains("deadlineExceeded"))
     }
 
     @Test func anUnknownOrMissingFileDoesNotStopTheOthers() async throws {

@@ -3,13 +3,22 @@ import WebImageCore
 // What there is in the directory, as the file system tells it.
 extension DiskFolder {
     /// Calls `body` with every file that is named like an entry.
-    func forEachEntryFile(_ body: (EntryID, String) -> Void) {
-        for shard in existingShards() {
+    ///
+    /// - Throws: where it cannot be known which there are, once all that can be listed were.
+    func forEachEntryFile(_ body: (EntryID, String) -> Void) throws(FileFault) {
+        var fault: FileFault?
+        for shard in try listShards() {
             let directory = layout.shardDirectory(shard)
-            for name in (try? files.names(in: directory)) ?? [] {
-                if let id = EntryID(name: name), id.shard == shard { body(id, directory + "/" + name) }
+            do throws(FileFault) {
+                for name in try files.names(in: directory) {
+                    if let id = EntryID(name: name), id.shard == shard { body(id, directory + "/" + name) }
+                }
+            } catch {
+                // Somebody may have wiped it meanwhile.
+                if !error.isMissing { fault = error }
             }
         }
+        if let fault { throw fault }
     }
 
     /// Which of the 256 directories there are, in order; none where that cannot be known.

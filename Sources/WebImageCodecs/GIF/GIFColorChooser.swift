@@ -28,24 +28,29 @@ struct GIFColorChooser {
     /// - Parameters:
     ///   - drawn: the pixels of the frame, 0 where the canvas is to show through.
     ///   - shown: what the canvas shows then, 0 where it is transparent.
+    ///   - isCleared: whether its place is cleared afterwards. It has a transparent entry then: where there is none, some readers
+    ///     fill the place with a colour.
     mutating func choose(
-        _ drawn: UnsafeBufferPointer<UInt32>, shown: UnsafeBufferPointer<UInt32>, width: Int
+        _ drawn: UnsafeBufferPointer<UInt32>, shown: UnsafeBufferPointer<UInt32>, isCleared: Bool, width: Int
     ) -> Choice {
-        let choice = exact(drawn, shown) ?? near(drawn, width)
+        let choice = exact(drawn, shown, isCleared) ?? near(drawn, width)
         if first == nil { first = choice.palette }
         last = choice.palette
         return choice
     }
 
-    private func exact(_ drawn: UnsafeBufferPointer<UInt32>, _ shown: UnsafeBufferPointer<UInt32>) -> Choice? {
+    private func exact(
+        _ drawn: UnsafeBufferPointer<UInt32>, _ shown: UnsafeBufferPointer<UInt32>, _ isCleared: Bool
+    ) -> Choice? {
         guard let colors = ColorTable.colors(of: drawn) else { return nil }
         let hasHoles = drawn.contains(0)
         for known in [last, first] {
-            guard let known, !hasHoles || known.transparentIndex != nil,
+            guard let known, !hasHoles && !isCleared || known.transparentIndex != nil,
                 colors.colors.allSatisfy({ known.table.number(of: $0) != nil })
             else { continue }
             return Choice(palette: known, indices: known.exactIndices(of: drawn))
         }
+        if colors.colors.count == ColorTable.most, isCleared { return nil }
         if colors.colors.count == ColorTable.most, hasHoles {
             // No entry is left for what shows through, but it may be drawn again.
             guard !shown.contains(0), let all = ColorTable.colors(of: shown) else { return nil }

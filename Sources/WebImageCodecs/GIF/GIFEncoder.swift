@@ -115,7 +115,9 @@ final class GIFEncoder: AnimationEncoder {
         var chooser = colors ?? GIFColorChooser(dithers: options.dithers, isAnimated: !isStill)
         let (drawn, shown) = (pixels(frame.drawn, in: frame.region), pixels(frame.shown, in: frame.region))
         let choice = drawn.withUnsafeBufferPointer { drawn in
-            shown.withUnsafeBufferPointer { chooser.choose(drawn, shown: $0, width: frame.region.width) }
+            shown.withUnsafeBufferPointer {
+                chooser.choose(drawn, shown: $0, isCleared: frame.isCleared, width: frame.region.width)
+            }
         }
         colors = chooser
         if isFirst { appendHeader(choice.palette) }

@@ -41,6 +41,7 @@ struct PNGChunkReader {
     private var collected = ByteCollector()
     private var hasXMP = false
     private let metadataLimit: Int
+    private static let end: [UInt8] = [0, 0, 0, 0, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82]
     /// What an `iTXt` chunk with XMP begins with (XMP specification part 3, 1.1.5).
     private static let nameOfXMP = Array("XML:com.adobe.xmp".utf8) + [0]
 
@@ -127,6 +128,8 @@ struct PNGChunkReader {
         let chunk = collected.take()
         switch String(decoding: chunk[4..<8], as: UTF8.self) {
         case "IHDR" where chunk.count >= 16: break
+        // Says nothing, whatever is in it and its checksum: the rows are all there, or are missed.
+        case "IEND": return .whole(Self.end)
         case "eXIf":
             if exifChunk == nil, isSound(chunk) { exifChunk = Array(chunk[8..<chunk.count - 4]) }
             return nil

@@ -65,7 +65,10 @@
             guard let sink = try planner(header).sink else { return }
             let rows = RowFormat(
                 size: size, layout: isDeep ? .rgba16 : .rgba8, alpha: header.hasAlpha ? .straight : .opaque)
-            let inks = info.has_inks != 0 ? header.iccProfile.flatMap { InkConverter(iccProfile: $0) } : nil
+            // Inks that are kept leave no room for alpha.
+            let inks =
+                info.has_inks != 0 && !header.hasAlpha
+                ? header.iccProfile.flatMap { InkConverter(iccProfile: $0) } : nil
             if inks != nil { wi_tiff_keep_inks(reader) }
             var lab: LabConverter?
             if info.has_lab != 0 {

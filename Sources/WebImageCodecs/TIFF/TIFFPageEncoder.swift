@@ -16,7 +16,8 @@
         }
 
         func add(_ page: Image) throws(WebImageError) {
-            let metadata = EmbeddedMetadata(page, options, formatTells: [.orientation, .density], writesGray: true)
+            let metadata = EmbeddedMetadata(
+                page, options, formatTells: [.orientation, .orientationTag, .density], writesGray: true)
             if pages == nil {
                 exif = metadata.exif.withUnsafeBytes { EXIFFields($0, limit: $0.count) }
                 // Their values are put in as they are.

@@ -43,7 +43,7 @@ struct ShowCommand: AsyncParsableCommand {
             throw ValidationError("--protocol takes auto, kitty, sixel or blocks")
         }
         _ = try PictureOptions.sides(of: size)
-        if inputs.filter({ $0 == "-" }).count > 1 { throw ValidationError("standard input can be shown once") }
+        try InputBytes.checkReadsOnce(inputs)
     }
 
     func run() async throws {
@@ -128,7 +128,7 @@ struct PictureShow: Sendable {
     }
 
     private func load(_ input: String, _ index: Int) async throws(WebImageError) -> ImageResponse {
-        var request = try loading.makeRequest(input)
+        var request = try await loading.makeRequest(input)
         request.size = size.target
         request.decoding.allowsPartial = true
         for await event in manager.events(for: request) {

@@ -61,14 +61,6 @@ package struct GeometryFold: Sendable, Hashable {
         self.filter = filter
     }
 
-    /// Whether what is from left to right, and from top to bottom, by now goes the other way in the file.
-    var isReversed: (x: Bool, y: Bool) {
-        let turned = orientation.followed(by: turn)
-        let stored = turned.storedSize(of: turn.displaySize(of: source))
-        let corner = turned.displayRect(of: PixelRect(x: 0, y: 0, width: 1, height: 1), stored: stored)
-        return (corner.x > 0, corner.y > 0)
-    }
-
     mutating func turn(by orientation: Orientation) {
         let before = turn.displaySize(of: source)
         view = orientation.displayRect(of: view, stored: before)
@@ -86,6 +78,12 @@ extension Orientation {
         case .left: .right
         default: self
         }
+    }
+
+    /// Whether what is from left to right, and from top to bottom, in a picture of that size goes the other way as it is stored.
+    func reverses(_ shown: PixelSize) -> (x: Bool, y: Bool) {
+        let corner = displayRect(of: PixelRect(x: 0, y: 0, width: 1, height: 1), stored: storedSize(of: shown))
+        return (corner.x > 0, corner.y > 0)
     }
 
     /// Both turns, this one first.

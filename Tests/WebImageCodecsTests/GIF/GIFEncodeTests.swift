@@ -54,6 +54,23 @@ import WebImageTesting
         for (index, frame) in frames.enumerated() { #expect(try decoder.pixels(at: index) == frame.bytes) }
     }
 
+    /// Readers that clear a place to the background's colour where a frame has no transparent one show it there.
+    @Test func aFrameThatIsClearedHasATransparentColour() throws {
+        let colors = Array(randomColors(257, seed: 3).dropFirst())
+        let frames = try (0..<2).map { turn in
+            try Image(size: PixelSize(width: 16, height: 16)) { bytes in
+                for index in 0..<256 where turn == 0 || index >= 128 {
+                    bytes.storeBytes(of: colors[index].littleEndian, toByteOffset: index * 4, as: UInt32.self)
+                }
+            }
+        }
+        let bytes = try encodeAnimation(frames, as: .gif)
+        let control = try #require(bytes.indices.first { bytes[$0...].starts(with: [0x21, 0xF9, 4]) })
+        #expect(bytes[control + 3] == 2 << 2 | 1)
+        let second = try animationDecoder(bytes).pixels(at: 1).bytes
+        #expect((0..<256).allSatisfy { second[$0 * 4 + 3] == ($0 < 128 ? 0 : 255) })
+    }
+
     @Test(arguments: [false, true])
     func aPhotographComesClose(dithers: Bool) throws {
         let pictures = [try SamplePictures.sunset(size), try SamplePictures.dawn(size)]

@@ -121,6 +121,33 @@
             }
         }
 
+        @Test(arguments: [1, 2]) func inksMayHaveAlpha(kind: Int) {
+            // All of the second ink, half of it there.
+            let ink = kind == 1 ? 128 : 255
+            for depth in [8, 16] {
+                let scale = depth == 8 ? 1 : 257
+                let maker = TIFFMaker(
+                    width: 2, height: 1, depth: depth, photometric: 5, samples: 5, extraSample: kind,
+                    values: [0, ink, 0, 0, 128, 0, 0, 0, 0, 0].map { $0 * scale })
+                let result = decode(maker.file())
+                #expect(result.header?.hasAlpha == true && result.format?.alpha == .straight)
+                #expect(result.pixels == Pixels([255, 0, 255, 128, 255, 255, 255, 0]))
+            }
+        }
+
+        @Test(arguments: [3, 5, 6, 7]) func graysOfOddDepthsAreSpreadOut(depth: Int) {
+            let most = 1 << depth - 1
+            let values = Array(0...most)
+            let maker = TIFFMaker(
+                width: values.count, height: 1, depth: depth, photometric: 1, samples: 1, values: values)
+            let result = decode(maker.file())
+            #expect(result.error == nil)
+            for value in values {
+                let shown = (Double(value) / Double(most) * 255).rounded()
+                #expect(abs(Double(result.pixels.bytes[value * 4]) - shown) <= 1)
+            }
+        }
+
         @Test func samplesOfOtherPhotometryAndKindAreRefused() {
             var maker = TIFFMaker.random(4, 3, photometric: 8)
             maker.sampleFormat = 3

@@ -48,6 +48,30 @@ import WebImageTesting
         }
     }
 
+    /// imgproxy rounds places as they lie in the file; a turn of the chain's own is no turn of the file.
+    @Test(arguments: ["turn:90", "turn:180", "flip:xy", "crop:90x50+3+2|turn:270"], ["ce", "ce,-5,.1", "fp,.3,.6"])
+    func aCropOfImgproxysBehindATurnIsAsAlone(turns: String, place: String) throws {
+        let image = Image(
+            pixels: try PixelBuffer.random(PixelSize(99, 60), .rgba8, alpha: .opaque, seed: 3),
+            info: .init(alpha: .opaque))
+        let crop = try ImageTransform.parse("imgproxy:500x500:c=25,20:cg=\(place)")
+        let turned = try image.transformed(by: try ImageTransform.parse(turns))
+        let single = try turned.transformed(by: crop)
+        let whole = try image.transformed(by: try ImageTransform.parse(turns) + crop)
+        #expect(whole.size == PixelSize(25, 20))
+        #expect(TransformReferenceTests.share(of: whole, beyond: 0, from: Blackboard(single)) == 0)
+    }
+
+    /// No colour is beyond its alpha, which the next step would mix into others.
+    @Test func sharpenedLightnessOfTranslucentPicturesCanBeScaled() throws {
+        let pixels = try PixelBuffer.random(PixelSize(61, 43), .rgba16, alpha: .straight, seed: 8)
+        let image = Image(pixels: pixels, info: .init(alpha: .straight))
+        let chain: [ImageTransform] = [.sharpenLightness(sigma: 1.5), .resize(width: 33, height: 29, fit: .fill)]
+        let single = try image.transformed(by: [chain[0]]).transformed(by: [chain[1]])
+        let whole = try image.transformed(by: chain)
+        #expect(TransformReferenceTests.share(of: whole, beyond: 257, from: Blackboard(single)) == 0)
+    }
+
     /// In 16 bits, so that the roundings between steps that are done one by one do not add up to much. Where colours jump, as
     /// the modes of dodging and burning do, they can: such pixels are few.
     @Test(arguments: 0..<150) func aChainIsItsStepsOneByOne(seed: Int) throws {

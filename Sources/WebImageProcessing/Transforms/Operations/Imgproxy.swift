@@ -32,11 +32,15 @@ struct Imgproxy: WrittenOperation, GeometryOperation {
     var needsPixels: Bool { geometry.gravity.kind == .smart || geometry.cropPlace.kind == .smart }
 
     func fold(into fold: inout GeometryFold) throws(WebImageError) {
+        // Behind another step the picture lies as it is seen, as if that step had been done alone.
+        let (stored, before) = (fold.isIdentity ? fold.orientation : .up, fold.turn)
         for turn in try turns() { turn.fold(into: &fold) }
+        let orientation = stored.followed(by: before.inverse.followed(by: fold.turn))
         let layout = geometry.layout(for: fold.size, isVector: fold.isVector || isOfDrawing)
         // imgproxy crops before it turns: numbers are rounded there.
         let part = ImgproxyGeometry.position(
-            of: layout.crop, in: layout.source, geometry.cropPlace, dpr: 1, isReversed: fold.isReversed)
+            of: layout.crop, in: layout.source, geometry.cropPlace, dpr: 1,
+            isReversed: orientation.reverses(layout.source))
         if layout.source == fold.size {
             fold.crop(x: part.x, y: part.y, to: layout.crop)
             fold.scale(nil, to: layout.scaled, filter: .libvips)

@@ -63,9 +63,10 @@ struct LightnessSharpening: Sendable {
             let changed = SIMD3(
                 cube(response[(light * Self.toXYZ[0]).sum()] + step), cube(middle + step),
                 cube(response[(light * Self.toXYZ[2]).sum()] + step))
-            result[0] = coded[(changed * Self.toRed).sum()]
-            result[1] = coded[(changed * Self.toGreen).sum()]
-            result[2] = coded[(changed * Self.toBlue).sum()]
+            // Colours are premultiplied: there is none beyond alpha.
+            result[0] = min(coded[(changed * Self.toRed).sum()], pixel[3])
+            result[1] = min(coded[(changed * Self.toGreen).sum()], pixel[3])
+            result[2] = min(coded[(changed * Self.toBlue).sum()], pixel[3])
         }
     }
 
