@@ -18,7 +18,7 @@ enum OutputFiles {
             return try check(Console.send(bytes, to: stream), stream == 1 ? "standard output" : path)
         }
         var status = stat()
-        guard stat(path, &status) == 0 else { return try replace(path, with: bytes, mode: nil) }
+        guard stat(path, &status) == 0 else { return try replace(target(of: path), with: bytes, mode: nil) }
         switch status.st_mode & S_IFMT {
         case S_IFDIR: try checkIsNoFolder(path)
         case S_IFREG:
@@ -59,6 +59,18 @@ enum OutputFiles {
         var status = stat()
         if descriptor(path) != nil { return true }
         return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    }
+
+    /// Where symbolic links lead, also to what is not there yet.
+    private static func target(of path: String) -> String {
+        var path = path
+        // As many as Linux follows.
+        for _ in 0..<40 {
+            guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { break }
+            let folder = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+            path = next.hasPrefix("/") ? next : folder + next
+        }
+        return path
     }
 
     /// Where a symbolic link leads: the link stays, and the file behind it is replaced.

@@ -66,7 +66,9 @@ struct PictureOptions: ParsableArguments {
     }
 
     /// Whether anything is asked that the original's bytes cannot answer.
-    var changesPicture: Bool { size != nil || format != nil || !transform.isEmpty }
+    var changesPicture: Bool {
+        size != nil || format != nil || quality != nil || !transform.isEmpty
+    }
 
     var transforms: TransformOption { TransformOption(specs: transform) }
 

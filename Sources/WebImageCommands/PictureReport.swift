@@ -165,7 +165,11 @@ extension PictureReport {
     /// An error for a person. It may quote what a server or a file says, so that it is cleaned like a name.
     static func sentence(_ error: WebImageError) -> String {
         var text = "\(error.code.name): \(error.message)"
-        if let cause = error.cause as? WebImageError, cause.code != error.code { text += " (\(cause.code.name))" }
+        if let cause = error.cause as? WebImageError, cause.code != error.code {
+            // Most errors say in their own words what their cause does.
+            let isSaid = error.message.contains(cause.message)
+            text += isSaid ? " (\(cause.code.name))" : " (\(cause.code.name): \(cause.message))"
+        }
         return Console.shown(text, most: 2000)
     }
 

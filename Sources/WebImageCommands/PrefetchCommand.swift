@@ -11,6 +11,7 @@ struct PrefetchCommand: AsyncParsableCommand {
             What is in the cache already is not loaded again. What comes must be as long as its origin says, and begin as a \
             picture does; --check full decodes each, so that only whole ones are kept.
             A picture that could not be kept, since the disk is full or the origin does not allow it, counts as failed.
+            Files of this machine stay where they are: nothing is copied.
             A run that was broken off goes on where it was when the same command runs again, within a picture too.
             """)
 

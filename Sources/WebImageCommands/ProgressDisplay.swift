@@ -75,9 +75,9 @@ final class ProgressDisplay: Sendable {
             let shown = state.bars.prefix(max(min(12, rows - 4), 1))
             for bar in shown { text += Self.line(bar.name, bar.progress, width: columns) + "\n" }
             let more = state.bars.count - shown.count
-            if more > 0 { text += "… and \(more) more\n" }
+            if more > 0 { text += "… and \(more) more".prefix(max(columns - 1, 1)) + "\n" }
             let count = state.done < total ? Self.count(state.done, of: total, failed: state.failed) : nil
-            if let count { text += count + "\n" }
+            if let count { text += count.prefix(max(columns - 1, 1)) + "\n" }
             state.drawnLines = shown.count + (more > 0 ? 1 : 0) + (count == nil ? 0 : 1)
             Console.write(text, to: .standardError)
         }
@@ -103,8 +103,13 @@ final class ProgressDisplay: Sendable {
         return "…" + short + String(repeating: " ", count: width - used)
     }
 
+    /// One row of a terminal of so many columns: a second one could not be taken back.
     static func line(_ name: String, _ progress: LoadProgress?, width: Int) -> String {
-        let room = max(min(width - 1, 120), 40)
+        let percent = progress?.fraction.map { "\(Int($0 * 100))%" } ?? ""
+        let share = String(repeating: " ", count: max(4 - percent.count, 0)) + percent
+        // No room for a bar.
+        guard width > 42 else { return "\(share) " + fitted(name, max(width - 6, 1)) }
+        let room = min(width - 1, 120)
         let barWidth = max(room / 3, 10)
         let nameWidth = room - barWidth - 20
         let padded = fitted(name, nameWidth)
@@ -113,8 +118,7 @@ final class ProgressDisplay: Sendable {
         let partial = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"][eighths % 8]
         let full = String(repeating: "█", count: eighths / 8) + partial
         let bar = full + String(repeating: "·", count: barWidth - full.count)
-        let percent = progress?.fraction.map { "\(Int($0 * 100))%" } ?? ""
         let bytes = progress.map { $0.received.description } ?? "waiting"
-        return "\(padded) \(bar) \(String(repeating: " ", count: max(4 - percent.count, 0)))\(percent) \(bytes)"
+        return "\(padded) \(bar) \(share) \(bytes)"
     }
 }

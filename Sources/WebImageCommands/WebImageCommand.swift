@@ -68,6 +68,10 @@ public struct WebImageCommand: AsyncParsableCommand {
         } catch let error as WebImageError {
             Console.err("error: \(PictureReport.sentence(error))")
             return someFailed.rawValue
+        } catch let error as ValidationError {
+            // Of what a command has found once it ran: of which, its usage does not tell.
+            Console.err("Error: \(error.message)")
+            return 2
         } catch {
             let isHelp = exitCode(for: error).isSuccess
             let text = fullMessage(for: error)

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import WebImage
 import WebImageCore
@@ -256,6 +257,25 @@ struct ConvertCommandTests {
         #expect(try refused.objects.first?.text("status") == "partial")
         let allowed = try await bench.run("convert", "in.jpg", "out.png", "--allow-partial", "--json")
         #expect(allowed.code == 1 && bench.read("out.png") != nil)
+    }
+
+    @Test func anOutputBehindALinkIsWrittenThereWhetherItIsThereOrNot() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "in.png")
+        let files = FileManager.default
+        try files.createSymbolicLink(atPath: bench.path("link.png"), withDestinationPath: "new.png")
+        for _ in 0..<2 {
+            #expect(try await bench.run("convert", "in.png", "link.png").code == 0)
+            #expect(bench.names() == ["in.png", "link.png", "new.png"])
+            #expect(try files.destinationOfSymbolicLink(atPath: bench.path("link.png")) == "new.png")
+        }
+    }
+
+    @Test func aTransformerThatFailsSaysOfWhat() async throws {
+        let bench = try CommandBench()
+        try bench.write(try Pictures.png(), to: "in.png")
+        let run = try await bench.run("convert", "in.png", "out.png", "--transform", "pad:1048576")
+        #expect(run.code == 1 && run.errors.contains("(limitExceeded: ") && run.errors.contains("pixels"))
     }
 
     /// The shell may have led it into a file that others write to, too.

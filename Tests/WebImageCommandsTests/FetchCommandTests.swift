@@ -139,6 +139,15 @@ struct FetchCommandTests {
         #expect(bench.names(in: "two") == ["a.png", "b.png"])
     }
 
+    @Test func aQualityIsNotIgnoredWhereTheFormatStays() async throws {
+        let bench = try CommandBench()
+        let bytes = try Pictures.jpeg()
+        try bench.write(bytes, to: "a.jpg")
+        #expect(try await bench.run("fetch", "a.jpg", "-o", "b.jpg", "--quality", "5").code == 0)
+        let written = try #require(bench.read("b.jpg"))
+        #expect(written.count < bytes.count && written.starts(with: [0xFF, 0xD8]))
+    }
+
     /// They are drawn, and no vectors any more.
     @Test func drawnVectorPicturesAreNamedForWhatTheyBecome() async throws {
         let bench = try CommandBench()

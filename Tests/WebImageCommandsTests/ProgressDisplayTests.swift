@@ -10,7 +10,7 @@ struct ProgressDisplayTests {
 
     @Test(arguments: ["a.jpg", String(repeating: "long", count: 50), String(repeating: "写真", count: 30), "😀.png", ""])
     func aBarFitsTheTerminal(name: String) {
-        for width in [41, 60, 80, 100, 200] {
+        for width in [12, 30, 41, 42, 43, 60, 80, 100, 200] {
             for received in [0, 1, 500, 999, 1000, 2000] {
                 let progress = LoadProgress(received: ByteCount(received), expected: ByteCount(1000))
                 let line = ProgressDisplay.line(name, progress, width: width)

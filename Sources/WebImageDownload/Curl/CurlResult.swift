@@ -21,6 +21,11 @@ enum CurlResult {
             return .failure(WebImageError(.protocolError, message))
         }
         if !transfer.isConnected, let refusal = tunnelRefusal(handle.easy) { return .failure(refusal) }
+        // Nothing here refuses bytes but by a cancel: it is libcurl that cannot unpack them.
+        if [CURLE_WRITE_ERROR, CURLE_BAD_CONTENT_ENCODING].contains(code) {
+            let message = "the body cannot be unpacked as its Content-Encoding says"
+            return .failure(WebImageError(.protocolError, message))
+        }
         let complaint = String(cString: handle.complaint)
         let meaning = meaning(of: code, complaint: complaint, hasHead: transfer.isHeadDelivered)
         let detail = complaint.isEmpty ? String(cString: curl_easy_strerror(code)) : complaint
