@@ -20,11 +20,11 @@ enum OutputFiles {
         var status = stat()
         guard stat(path, &status) == 0 else { return try replace(target(of: path), with: bytes, mode: nil) }
         switch status.st_mode & S_IFMT {
-        case S_IFDIR: try checkIsNoFolder(path)
+        case S_IFDIR: throw isFolder(path)
         case S_IFREG:
             // Renaming needs no permission for the file that goes, but who made it read-only meant it.
             guard access(path, W_OK) == 0 else { throw error(errno, path) }
-            try replace(resolved(path), with: bytes, mode: status.st_mode & 0o7777)
+            try replace(target(of: path), with: bytes, mode: status.st_mode & 0o7777)
         // A device or a pipe cannot be replaced by a file.
         default: try writeInPlace(bytes, path)
         }
@@ -50,8 +50,11 @@ enum OutputFiles {
     /// - Throws: `cannotWrite` for a folder.
     static func checkIsNoFolder(_ path: String) throws(WebImageError) {
         var status = stat()
-        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return }
-        throw WebImageError(.cannotWrite, "the output '\(Console.shown(path))' is a folder", location: path)
+        if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { throw isFolder(path) }
+    }
+
+    private static func isFolder(_ path: String) -> WebImageError {
+        WebImageError(.cannotWrite, "the output '\(Console.shown(path))' is a folder", location: path)
     }
 
     /// Whether an output is standard output, a device or a pipe, whose name says nothing of what goes there.
@@ -61,7 +64,7 @@ enum OutputFiles {
         return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
     }
 
-    /// Where symbolic links lead, also to what is not there yet.
+    /// Where symbolic links lead, also to what is not there yet: the links stay, and the file behind them is replaced.
     private static func target(of path: String) -> String {
         var path = path
         // As many as Linux follows.
@@ -71,13 +74,6 @@ enum OutputFiles {
             path = next.hasPrefix("/") ? next : folder + next
         }
         return path
-    }
-
-    /// Where a symbolic link leads: the link stays, and the file behind it is replaced.
-    private static func resolved(_ path: String) -> String {
-        guard let real = realpath(path, nil) else { return path }
-        defer { free(real) }
-        return String(cString: real)
     }
 
     private static func writeInPlace(_ bytes: [UInt8], _ path: String) throws(WebImageError) {
