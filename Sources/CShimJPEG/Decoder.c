@@ -33,16 +33,10 @@ static void fail(j_common_ptr c) {
     longjmp(d->failed, 1);
 }
 
-/* Whether data ended before the picture did: with the file, or by an end marker that has a whole row of blocks still to
-   come. A few bad bits shift the end by less. */
-static int is_cut(const wi_jpeg_decoder *d) {
-    return d->made_up_end || (d->c.unread_marker == 0xD9 && d->c.input_iMCU_row + 1 < d->c.total_iMCU_rows);
-}
-
 /* Warnings are not errors: files with a few bad bits show. Only where data ran out is of interest. */
 static void warn(j_common_ptr c, int level) {
     wi_jpeg_decoder *d = c->client_data;
-    if (level >= 0 || c->err->msg_code != JWRN_HIT_MARKER || d->ran_out || !is_cut(d)) return;
+    if (level >= 0 || c->err->msg_code != JWRN_HIT_MARKER || !d->made_up_end || d->ran_out) return;
     d->ran_out = 1;
     d->ran_out_scan = d->c.input_scan_number;
     d->ran_out_row = d->c.input_iMCU_row;

@@ -8,13 +8,11 @@ extension JPEGDecoder {
         guard let format, let sink else { return }
         while row < format.size.height, sink.wantsRows {
             guard try readBand(of: RowBand.rows, format, sink) else { return }
-            if wi_jpeg_ran_out(handle) != 0 { throw truncated(format) }
         }
         stage = .complete
     }
 
-    /// Up to `count` rows into the sink, those that libjpeg makes up where data is missing left out; false when there are not
-    /// enough bytes for all of them.
+    /// Up to `count` rows into the sink; false when there are not enough bytes for all of them.
     private func readBand(
         of count: Int, _ format: RowFormat, _ sink: any RowSink
     ) throws(WebImageError) -> Bool {
@@ -23,10 +21,9 @@ extension JPEGDecoder {
         let band = try sink.band(at: row, count: wanted)
         var done: UInt32 = 0
         let result = read(wanted, format, into: band, &done)
-        let known = wi_jpeg_ran_out(handle) == 0 ? Int(done) : min(Int(done), Int(wi_jpeg_known_rows(handle)) - row)
-        if known > 0 {
-            try sink.commit(at: row, count: known)
-            row += known
+        if done > 0 {
+            try sink.commit(at: row, count: Int(done))
+            row += Int(done)
         }
         return try check(result) != WI_JPEG_NEEDS_BYTES
     }

@@ -20,8 +20,7 @@ extension JPEGDecoder {
             if result == WI_JPEG_NEEDS_BYTES { return false }
             guard result == WI_JPEG_READY else { continue }
             if emits {
-                try emitPicture(rows: Int(wi_jpeg_known_rows(handle)), format, sink)
-                if wi_jpeg_ran_out(handle) != 0 { throw truncated(format) }
+                try emitPicture(rows: format.size.height, format, sink)
                 stage = .complete
             }
             return true
