@@ -65,7 +65,7 @@ struct FetchJob: Sendable {
             } else {
                 let response = try await load(request)
                 report.take(response)
-                trace = traces?.take(response)
+                trace = traces?.take(response.trace)
                 if response.partialError == nil, !options.changesPicture, !options.allowPartial {
                     // Who writes them anew decodes them then.
                     try await response.image.animation?.decodeAll()
@@ -76,6 +76,7 @@ struct FetchJob: Sendable {
             }
         } catch {
             report.fail(error)
+            trace = trace ?? traces?.take(error.trace)
         }
         // With the picture itself on standard output, nothing else may go there; and nobody waits for what was left.
         let isTold =

@@ -18,8 +18,8 @@ final class TraceOutput: Sendable {
     }
 
     /// - Returns: what is to be printed; nil: nothing.
-    func take(_ response: ImageResponse) -> String? {
-        let trace = response.trace
+    func take(_ trace: LoadTrace?) -> String? {
+        guard let trace else { return nil }
         if file != nil {
             let asked = ContinuousClock.now - begin - trace.root.duration
             traces.withLock { $0.append((trace, max(asked, .zero))) }

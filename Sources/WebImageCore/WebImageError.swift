@@ -17,6 +17,8 @@ public struct WebImageError: Error, Sendable {
     public var retryAfter: Duration?
 
     private var boxedCause: (any Error & Sendable)?
+    /// What is known of the load that ended with this error. It is not part of what ``description`` and `Codable` tell.
+    package var record: (any AnyObject & Sendable)?
 
     public init(
         _ code: Code, _ message: String, cause: (any Error & Sendable)? = nil, location: String? = nil,

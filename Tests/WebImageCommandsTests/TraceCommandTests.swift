@@ -19,8 +19,8 @@ struct TraceCommandTests {
         }
         let again = try await bench.run("fetch", url, "--trace")
         #expect(again.errors.contains("the disk cache had it") && !again.errors.contains("download"))
-        // Without a picture there is nothing to draw.
-        #expect(try await !bench.run("fetch", "nowhere.png", "--trace").errors.contains("█"))
+        // Loads that fail are drawn, too.
+        #expect(try await bench.run("fetch", "nowhere.png", "--trace").errors.contains("it failed with fileNotFound"))
     }
 
     @Test func theFileHoldsAllLoads() async throws {

@@ -33,8 +33,8 @@ struct EntryDecode: DecodeClient, PictureOrder, PictureDelivery {
     func tell(_ progress: LoadProgress, to orders: [EntryDecode]?) {}
     func showPreview(_ image: Image, of order: EntryDecode) {}
     func standsIn(for error: WebImageError, _ orders: () -> [EntryDecode]) -> Bool { false }
-    func refuse(_ orders: [EntryDecode], _ error: WebImageError) { fail(orders, error) }
-    func fail(_ orders: [EntryDecode], _ error: WebImageError) { reads.end(read, .failure(error)) }
+    func refuse(_ orders: [EntryDecode], _ error: WebImageError) { reads.end(read, .failure(error)) }
+    func fail(_ orders: [EntryDecode], _ error: WebImageError, _ span: DecodeSpan?) { refuse(orders, error) }
     func deliver(_ log: ByteLog, _ header: ImageHeader?, failure: WebImageError?) -> EntryDecode { self }
 
     func finish(_ order: EntryDecode, _ result: Result<DecodedPicture, WebImageError>) {

@@ -50,7 +50,9 @@ protocol DecodeClient: Sendable {
     /// Ends orders without a picture.
     func refuse(_ orders: [Order], _ error: WebImageError)
     /// Ends the orders of a session whose bytes could not be decoded.
-    func fail(_ orders: [Order], _ error: WebImageError)
+    ///
+    /// - Parameter span: when it was tried; nil: there was nothing to decode.
+    func fail(_ orders: [Order], _ error: WebImageError, _ span: DecodeSpan?)
     /// The bytes are decoded, as far as they came. Pictures are made of them now, and handed to the result.
     ///
     /// - Parameters:

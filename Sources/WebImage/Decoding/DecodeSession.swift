@@ -372,7 +372,8 @@ extension DecodeSession {
 
     /// Ends every picture that this session was to make.
     func fail(_ error: WebImageError) {
-        client.fail(takeOrders(), error.endingALoad(of: client.place))
+        let span = reading.offset > 0 ? pace.meter.span(endedAt: service.clock.now) : nil
+        client.fail(takeOrders(), error.endingALoad(of: client.place), span)
         letGo()
     }
 

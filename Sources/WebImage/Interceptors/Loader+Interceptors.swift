@@ -33,7 +33,7 @@ extension Loader {
                 response.tracing?.asked = token.started
                 answer(token, response, delivery)
             } catch {
-                leave(token, with: error)
+                leave(token, with: error.asked(at: token.started))
             }
         }
         if hasBegun { arm(request, of: token) } else { joinNew(token, request, delivery) }

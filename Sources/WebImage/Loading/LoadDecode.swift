@@ -43,8 +43,9 @@ struct LoadDecode: DecodeClient {
         for order in orders { loader.finish(order, .failure(error)) }
     }
 
-    func fail(_ orders: [PixelJob], _ error: WebImageError) {
+    func fail(_ orders: [PixelJob], _ error: WebImageError, _ span: DecodeSpan?) {
         noteOutcome(error)
+        if let span { job.trace.note(.failedToDecode(span), at: span.ended) }
         if loader.removeDamaged(opened, of: job, for: error) {
             for order in orders { loader.finish(order, goingOnWith: .reload) }
         } else {

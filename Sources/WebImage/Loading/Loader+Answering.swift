@@ -35,7 +35,7 @@ extension Loader {
                 job, keeping: isProvisional ? .watchers : .nobody, stores: result.isSuccess)
             return (ended, staying, job.bytes.opened?.log.latest)
         }
-        tell(ended, result, log: log, job.bytes)
+        tell(ended, result, log: log, of: job.bytes)
         guard isProvisional, let response = try? result.get() else { return }
         if staying.isEmpty, !ended.isEmpty { return askBehind(job.request) }
         var request = job.request
@@ -74,16 +74,17 @@ extension Loader {
     }
 
     func finishAll(of job: BytesJob, _ result: Result<ImageResponse, WebImageError>) {
-        tell(table.withLock { $0.finishAll(of: job) }, result, log: nil)
+        tell(table.withLock { $0.finishAll(of: job) }, result, log: nil, of: job)
     }
 
-    /// - Parameter stored: the job whose original some may wait for.
+    /// - Parameter job: the job of their bytes, whose original some may wait for.
     func tell(
         _ ended: [LoadTable.Ended], _ result: Result<ImageResponse, WebImageError>, log: ByteLog?,
-        _ stored: BytesJob? = nil
+        of job: BytesJob? = nil
     ) {
         guard !ended.isEmpty else { return }
         let now = clock.now
+        let failed = result.isSuccess ? nil : job.map(recordOfFailure)
         var withData: Result<ImageResponse, WebImageError>?
         for end in ended {
             var own = result
@@ -91,13 +92,15 @@ extension Loader {
                 own = withData ?? result.withData(of: log)
                 withData = own
             }
-            own = own.map { $0.seen(by: end.token, now: now, callers: ended.count) }
+            own =
+                own.map { $0.seen(by: end.token, now: now, callers: ended.count) }
+                .mapError { $0.seen(by: end.token, failed, now: now, callers: ended.count) }
             if end.token.waitsForStore, result.isSuccess {
                 originals.whenStored { [own] in
                     guard let end = self.table.withLock({ $0.endStoring(end.token) }) else { return }
                     end.timeout?.cancel()
                     var own = own
-                    if let outcome = stored?.keeper.outcome { own = own.map { $0.stored(outcome) } }
+                    if let outcome = job?.keeper.outcome { own = own.map { $0.stored(outcome) } }
                     end.delivery.post(.finished(own))
                 }
             } else {
@@ -107,6 +110,33 @@ extension Loader {
         }
         observer.finished(result, waiters: ended.count)
         noteIdle()
+    }
+
+    /// What is known of a load that failed.
+    func recordOfFailure(_ job: BytesJob) -> LoadRecord {
+        let (opened, download) = table.withLock { _ in (job.opened, job.download) }
+        return LoadRecord(
+            failed: job, download: opened?.download ?? download, byteCount: opened?.log.latest.receivedCount)
+    }
+}
+
+extension WebImageError {
+    /// The error as one of several callers gets it: with what is known of its load.
+    func seen(by token: LoadToken, _ record: LoadRecord?, now: Duration, callers: Int) -> WebImageError {
+        guard let record else { return self }
+        var error = self
+        error.record = FailureRecord(
+            ResponseRecord(record: record, asked: token.started, began: token.started, ended: now, callers: callers))
+        return error
+    }
+
+    /// The same of a load that interceptors stood before, for one who asked at `time`.
+    func asked(at time: Duration) -> WebImageError {
+        guard var known = (record as? FailureRecord)?.record else { return self }
+        known.asked = time
+        var error = self
+        error.record = FailureRecord(known)
+        return error
     }
 }
 

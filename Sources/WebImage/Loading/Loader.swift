@@ -143,9 +143,10 @@ final class Loader: Sendable {
 
     /// Ends one caller's wait with an error of its own; the load goes on for the others.
     func leave(_ token: LoadToken, with error: WebImageError) {
-        let (left, inner) = table.withLock { table in
+        let (left, inner, job) = table.withLock { table in
             token.leftWith = token.leftWith ?? error
-            return (table.leave(token), token.inner)
+            let job = token.job?.bytes
+            return (table.leave(token), token.inner, job)
         }
         // What an interceptor has called for it goes at once, also when it is only about to begin.
         if let inner { leave(inner, with: error) }
@@ -155,7 +156,12 @@ final class Loader: Sendable {
         if let abandoned = left.abandoned { abandon(abandoned) }
         if left.abandonsPixels { decoding.noteLeft() }
         if let relaxed = left.relaxed { updatePriority(of: relaxed) }
-        left.delivery.post(.finished(.failure(error)))
+        var told = error
+        // Whoever cancels does not ask why it took so long.
+        if error.code != .cancelled, let job {
+            told = error.seen(by: token, recordOfFailure(job), now: clock.now, callers: 1)
+        }
+        left.delivery.post(.finished(.failure(told)))
         noteIdle()
     }
 

@@ -12,8 +12,8 @@ extension ImageResponse {
         }
         let request = known.record.request
         return LoadTrace(
-            root: TraceTree(known).root(source), place: request.redactedURL, originalKey: "\(request.originalKey)",
-            variantKey: "\(request.variantKey)")
+            root: TraceTree(known).root(Self.sentence(source)), place: request.redactedURL,
+            originalKey: "\(request.originalKey)", variantKey: "\(request.variantKey)")
     }
 
     fileprivate static func sentence(_ source: ImageSource) -> String {
@@ -25,6 +25,18 @@ extension ImageResponse {
         case .file: "it was a file, or in the URL itself"
         case .given: "no load brought it"
         }
+    }
+}
+
+extension WebImageError {
+    /// What happened on the way to this error, for one that ended a load. Nil for errors of other origin, for loads that
+    /// were refused before they began, and for a load that its caller cancelled.
+    public var trace: LoadTrace? {
+        guard let known = (record as? FailureRecord)?.record else { return nil }
+        let request = known.record.request
+        return LoadTrace(
+            root: TraceTree(known).root("it failed with \(code): \(message)"), place: request.redactedURL,
+            originalKey: "\(request.originalKey)", variantKey: "\(request.variantKey)")
     }
 }
 
@@ -61,13 +73,14 @@ private struct TraceTree {
             stages: stages)
     }
 
-    func root(_ source: ImageSource) -> LoadTrace.Stage {
+    /// - Parameter outcome: where the picture came from, or what the load failed with.
+    func root(_ outcome: String) -> LoadTrace.Stage {
         var stages: [LoadTrace.Stage] = []
         if known.began > known.asked { stages.append(stage("interceptors", known.asked, known.began)) }
         stages += self.stages(of: record)
         return stage(
             "load", known.asked, known.ended,
-            notes: [ImageResponse.sentence(source)] + sharing + record.notKept.sentences,
+            notes: [outcome] + sharing + record.notKept.sentences,
             stages: stages)
     }
 
@@ -96,7 +109,7 @@ private struct TraceTree {
                     stage("look in memory", record.started, record.started, notes: ["made of a picture in memory"]))
             }
         }
-        if let decode = decode(record) { stages.append(decode) }
+        if let span = record.decode, let decode = decode(span, record.byteCount) { stages.append(decode) }
         for steps in record.steps {
             let names = record.request.options.transformers[steps.steps].map(\.key)
             stages.append(stage("transform", steps.began, steps.ended, notes: [names.joined(separator: " | ")]))
@@ -129,6 +142,8 @@ private struct TraceTree {
                 }
                 stages.append(download(record, asked: time, isConditional, isShared, answer))
             case .answered: break
+            case .failedToDecode(let span):
+                if let decode = decode(span, record.byteCount) { stages.append(decode) }
             }
         }
         return stages
@@ -170,13 +185,13 @@ private struct TraceTree {
         return stage("download", asked, end, bytes: metrics.receivedBytes, notes: notes, stages: stages)
     }
 
-    private func decode(_ record: LoadRecord) -> LoadTrace.Stage? {
-        guard let span = record.decode, let began = span.began else { return nil }
+    private func decode(_ span: DecodeSpan, _ byteCount: Int?) -> LoadTrace.Stage? {
+        guard let began = span.began else { return nil }
         var notes = ["\(milliseconds(span.spent)) of work"]
         if let asked = span.asked, began - asked > .microseconds(50) {
             notes.append("waited \(milliseconds(began - asked)) for a thread")
         }
-        return stage("decode", began, span.ended, bytes: record.byteCount, notes: notes)
+        return stage("decode", began, span.ended, bytes: byteCount, notes: notes)
     }
 
     private func milliseconds(_ duration: Duration) -> String {

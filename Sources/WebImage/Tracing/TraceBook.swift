@@ -13,6 +13,8 @@ final class TraceBook: Sendable {
         case asks(isConditional: Bool, isShared: Bool)
         /// Of what was asked with a condition; nil: the origin could not be asked.
         case answered(Int?)
+        /// The bytes could not be decoded.
+        case failedToDecode(DecodeSpan)
     }
 
     let started: Duration
@@ -100,6 +102,20 @@ final class LoadRecord: Sendable {
         (self.byteCount, self.metrics, self.decode, self.steps) = (byteCount, metrics, decode, steps)
         (self.notKept, self.basis, self.isMadeOfPicture) = (notKept, basis, isMadeOfPicture)
     }
+
+    /// Of a load that failed.
+    init(failed job: BytesJob, download: Download?, byteCount: Int?) {
+        (request, book, started) = (job.request, job.trace, job.started)
+        (self.byteCount, metrics) = (byteCount, download?.metrics)
+        (decode, steps, notKept, basis, isMadeOfPicture) = (nil, [], NotKept(), nil, false)
+    }
+}
+
+/// What one caller's error knows of its way.
+final class FailureRecord: Sendable {
+    let record: ResponseRecord
+
+    init(_ record: ResponseRecord) { self.record = record }
 }
 
 /// What one response knows of its way.

@@ -23,6 +23,17 @@ import WebImageTesting
         }
     }
 
+    private struct Slow: ImageInterceptor {
+        let clock: ManualClock
+
+        func intercept<Answer>(
+            _ request: ImageRequest, _ load: InterceptedLoad<Answer>
+        ) async throws(WebImageError) -> Answer {
+            clock.advance(by: .milliseconds(5))
+            return try await load(request)
+        }
+    }
+
     @Test func aLoadFromTheOriginTellsItsStages() async throws {
         let folder = try TemporaryFolder()
         let bench = TestBench(disk: folder.path)
@@ -122,16 +133,6 @@ import WebImageTesting
     }
 
     @Test func interceptorsAreAStageOfTheirOwn() async throws {
-        struct Slow: ImageInterceptor {
-            let clock: ManualClock
-
-            func intercept<Answer>(
-                _ request: ImageRequest, _ load: InterceptedLoad<Answer>
-            ) async throws(WebImageError) -> Answer {
-                clock.advance(by: .milliseconds(5))
-                return try await load(request)
-            }
-        }
         let clock = ManualClock()
         let bench = TestBench(clock: clock) { $0.interceptors = [Slow(clock: clock)] }
         bench.answer(url, with: try Fixture.jpeg(16, 12))
@@ -141,6 +142,59 @@ import WebImageTesting
         check(trace)
         #expect(trace.root.stages.map(\.name) == ["interceptors", "download", "decode"])
         #expect(trace["interceptors"]?.duration == .milliseconds(5) && trace.root.duration == .milliseconds(5))
+    }
+
+    @Test func aLoadThatFailsTellsItsWay() async throws {
+        let clock = ManualClock()
+        let bench = TestBench(clock: clock)
+        let (missing, text, slow) = ("http://traced.test/missing", "http://traced.test/text", "http://traced.test/slow")
+        bench.transport.answer(missing, .status(404))
+        bench.transport.answer(text, .bytes(Array("this is a text".utf8), contentType: "text/plain"))
+        let gate = Gate()
+        bench.transport.answer(slow, .bytes(try Fixture.jpeg(64, 48)).held(by: gate))
+
+        func failure(_ request: ImageRequest, whileWaiting: () -> Void = {}) async -> WebImageError? {
+            let ledger = Ledger()
+            bench.manager.load(request) { ledger.take($0) }
+            #expect(await bench.transport.waitForHits(request.url))
+            whileWaiting()
+            guard case .failure(let error) = await ledger.finished() else { return nil }
+            return error
+        }
+        let refused = try #require(await failure(ImageRequest(missing))?.trace)
+        check(refused)
+        #expect(refused.place == missing && refused.root.stages.map(\.name) == ["download"])
+        #expect(refused.root.notes.first?.hasPrefix("it failed with badStatus") == true)
+        #expect(refused["download"]?.notes.first?.hasPrefix("status 404") == true)
+
+        let unread = try #require(await failure(ImageRequest(text))?.trace)
+        check(unread)
+        #expect(unread.root.stages.map(\.name) == ["download", "decode"])
+
+        var request = ImageRequest(slow)
+        request.options.timeout = .seconds(3)
+        let late = try #require(await failure(request) { clock.advance(by: .seconds(4)) })
+        #expect(late.code == .deadlineExceeded)
+        let way = try #require(late.trace)
+        check(way)
+        #expect(way["download"]?.duration == .seconds(4) && way.root.duration == .seconds(4))
+        gate.open()
+
+        // What never was a load has no way to tell.
+        #expect(WebImageError.cancelled.trace == nil)
+    }
+
+    @Test func aFailureBehindInterceptorsTellsThem() async throws {
+        let clock = ManualClock()
+        let bench = TestBench(clock: clock) { $0.interceptors = [Slow(clock: clock)] }
+        bench.transport.answer(url, .status(404))
+        let ledger = Ledger()
+        bench.manager.load(ImageRequest(url)) { ledger.take($0) }
+        guard case .failure(let error) = await ledger.finished() else { return #expect(Bool(false)) }
+        let trace = try #require(error.trace)
+        check(trace)
+        #expect(trace.root.stages.map(\.name) == ["interceptors", "download"])
+        #expect(trace.root.duration == .milliseconds(5))
     }
 
     @Test func theEventFileIsJSONWithAStageEach() async throws {
