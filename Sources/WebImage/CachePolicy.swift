@@ -9,19 +9,19 @@ public enum CachePolicy: String, Hashable, Sendable, Codable, CaseIterable {
     /// Serves any entry within the cache's own lifetime. A miss goes to the network, and the answer is stored. The
     /// default.
     case cacheFirst = "default"
-    /// Goes by HTTP's rules (RFC 9111): serves an entry while it is fresh, and asks the origin about one that is not.
-    /// An entry with `stale-while-revalidate` is served at once and renewed in the background (RFC 5861); see
+    /// Follows HTTP's rules (RFC 9111): serves an entry while it is fresh, and asks the origin about a stale one. An
+    /// entry with `stale-while-revalidate` is served at once and renewed in the background (RFC 5861); see
     /// ``ImageEvent/cached(_:)``.
     case `protocol`
-    /// Serves an entry only after the origin has said that it is still good; with `stale-if-error` also where the origin fails.
+    /// Serves an entry only after the origin has confirmed it, or, with `stale-if-error`, when the origin fails.
     case revalidate
-    /// Shows any entry at once, as ``ImageEvent/cached(_:)``, and then asks the origin whether there is something
-    /// newer, which ends the events. ``ImageManager/image(for:)`` returns the entry, and the origin is asked in the
-    /// background.
+    /// Serves any entry at once, as ``ImageEvent/cached(_:)``, and then asks the origin for a newer picture, which ends
+    /// the events. ``ImageManager/image(for:)`` returns the entry, and the origin is asked in the background.
     case refresh
     /// No cache is read; the answer is stored.
     case reload
-    /// As ``reload``, and caches between here and the origin are told not to answer (`Cache-Control: no-cache`).
+    /// Like ``reload``, but also tells caches between the program and the origin not to answer (`Cache-Control:
+    /// no-cache`).
     case reloadFromOrigin = "reload-from-origin"
     /// Asks only the caches. A miss is ``/WebImageCore/WebImageError/Code-swift.struct/cacheMiss``.
     case cacheOnly = "cache-only"

@@ -1,7 +1,7 @@
 // What `print` shows of requests and answers: what they are about, without credentials, and not all that they hold.
 
 extension ImageRequest: CustomStringConvertible {
-    /// `"ImageRequest(https://example.com/a.jpg, 400x300 cover)"`; credentials in the URL do not show.
+    /// `"ImageRequest(https://example.com/a.jpg, 400x300 cover)"`; credentials in the URL are not shown.
     public var description: String {
         let (options, policy) = (options, options.caching.policy)
         var facts = [redactedURL]

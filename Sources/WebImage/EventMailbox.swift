@@ -121,7 +121,8 @@ final class EventCallback: Sendable {
     }
 }
 
-/// The events of one load. Iterating starts it; leaving the loop, dropping the iterator and cancelling the task cancel it.
+/// The events of one load. Iterating starts the load. Leaving the loop, releasing the iterator or cancelling the task
+/// cancels it.
 public struct ImageEvents: AsyncSequence, Sendable {
     public typealias Element = ImageEvent
 

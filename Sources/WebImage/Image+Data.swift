@@ -18,20 +18,21 @@ extension Image {
 }
 
 extension ImageRequest {
-    /// Bytes that are there already, decoded as if they had been loaded; memory and disk cache are not asked.
+    /// A request for bytes in memory, which are decoded as if they had been loaded. Memory and disk cache are not
+    /// asked.
     ///
     /// - Parameters:
     ///   - data: the bytes of a file.
-    ///   - name: stands for the bytes in errors.
+    ///   - name: identifies the bytes in errors.
     public init(data: Data, name: String) { self.init(data: [UInt8](data), name: name) }
 }
 
 extension ImageManager {
-    /// Loads a picture by its URL: `image(for:)` with an ``ImageRequest`` for all that a request can say.
+    /// Loads a picture by its URL. To set further options, call `image(for:)` with an ``ImageRequest``.
     ///
     /// - Parameters:
-    ///   - url: where the picture is.
-    ///   - size: the size to decode to; nil: the size that the picture has.
+    ///   - url: the URL of the picture.
+    ///   - size: the size to decode to; nil: the picture's own size.
     /// - Throws: any code of ``/WebImageCore/WebImageError``.
     public nonisolated(nonsending) func image(
         for url: URL, size: TargetSize? = nil

@@ -9,9 +9,10 @@ import WebImageSystem
 #endif
 
 extension Image {
-    /// Decodes a file, or the picture behind any URL that a manager loads, by a manager of its own without caches.
+    /// Decodes a file, or the picture at any other URL that a manager can load. It uses a manager of its own without
+    /// caches.
     ///
-    /// - Throws: `fileNotFound` and its kin, `badImageData`, and for other URLs what a load throws.
+    /// - Throws: `fileNotFound` and other file errors, `badImageData`, and for other URLs what a load throws.
     public init(contentsOf url: URL, size: TargetSize? = nil) async throws(WebImageError) {
         var request = ImageRequest(url, size: size)
         request.options.caching.policy = .noStore
@@ -27,9 +28,8 @@ extension Image {
         self = try await StandaloneLoads.manager.image(for: request).image
     }
 
-    /// The picture's bytes in a format; all frames of an animation where the format and its coder hold such, else the
-    /// first. Blocks the caller for as long as encoding takes: see ``ImageManager/encode(_:as:_:priority:)`` for one that does
-    /// not.
+    /// Encodes the picture in a format. If the format and its coder support animations, all frames are encoded,
+    /// otherwise the first. Blocks the caller while it encodes; ``ImageManager/encode(_:as:_:priority:)`` does not.
     ///
     /// - Throws: `cannotEncode`.
     public func encoded(

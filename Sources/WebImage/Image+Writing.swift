@@ -8,15 +8,16 @@ public import WebImageCore
 #endif
 
 extension Image {
-    /// Writes the picture into a file, which is there whole or not at all; an older one is replaced. Encodes and writes on
-    /// threads of the library's own.
+    /// Writes the picture to a file. The file is written atomically, and replaces an older one. Encodes and writes on
+    /// the library's own threads.
     ///
     /// - Parameters:
     ///   - file: a `file` URL.
-    ///   - format: nil: what the file's extension says.
-    ///   - options: quality and the like; by default those of ``/WebImageCodecs/EncodeOptions`` (JPEG and WebP 80, AVIF 60, PNG without loss).
-    /// - Throws: `cannotEncode` when neither `format` nor the name tells a format, `formatNotBuilt` when it cannot be written
-    ///   here, `cannotWrite`, `permissionDenied`, `noSpace`.
+    ///   - format: the format; nil: the one that the file's extension names.
+    ///   - options: quality and the like; by default those of ``/WebImageCodecs/EncodeOptions`` (JPEG and WebP 80, AVIF
+    ///     60, PNG lossless).
+    /// - Throws: `cannotEncode` when neither `format` nor the name determines a format, `formatNotBuilt` when this
+    /// build cannot write it, `cannotWrite`, `permissionDenied`, `noSpace`.
     /// - Complexity: memory for the encoded bytes.
     public func write(
         to file: URL, as format: ImageFormat? = nil, _ options: EncodeOptions = EncodeOptions()

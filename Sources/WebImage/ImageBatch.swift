@@ -3,32 +3,33 @@ public import WebImageCore
 import WebImageSystem
 
 extension ImageManager {
-    /// Loads a list of pictures: iterate to have each as it comes, or ``ImageBatch/all()`` for all of them in the list's
-    /// order. A phase of several lists is one `all()` after another.
+    /// Loads a list of pictures. Iterate to get each picture when it has loaded, or call ``ImageBatch/all()`` to get
+    /// all of them in the list's order. To load several lists in turn, call `all()` for one after another.
     public func images(for requests: [ImageRequest]) -> ImageBatch { ImageBatch(manager: self, requests: requests) }
 
     /// The same for URLs.
     ///
     /// - Parameters:
-    ///   - urls: texts of absolute URLs.
-    ///   - size: the size to decode each to; nil: the size that it has.
+    ///   - urls: absolute URLs.
+    ///   - size: the size to decode each picture to; nil: its own size.
     public func images(for urls: [String], size: TargetSize? = nil) -> ImageBatch {
         images(for: urls.map { ImageRequest($0, size: size) })
     }
 }
 
-/// The pictures of a list, as they come. Each request is answered once, with a picture or an error; one that fails does not
-/// end the others. Iterating begins the loads; leaving the loop or cancelling the task ends those that run.
+/// The pictures of a list, in the order in which they finish loading. Each request is answered once, with a picture or
+/// an error; a request that fails does not end the others. Iterating starts the loads. Leaving the loop or cancelling
+/// the task cancels the running ones.
 ///
 /// No more than ``window`` pictures are loaded ahead of the reader, however long the list is.
 public struct ImageBatch: AsyncSequence, Sendable {
     public struct Element: Sendable {
-        /// Where the request stands in the list.
+        /// The index of the request in the list.
         public let index: Int
         public let result: Result<ImageResponse, WebImageError>
     }
 
-    /// How many pictures may be on their way or wait for the reader. Default 64.
+    /// How many pictures may be loading or waiting for the reader. Default 64.
     public var window = 64
     private let manager: ImageManager
     private let requests: [ImageRequest]
@@ -38,7 +39,7 @@ public struct ImageBatch: AsyncSequence, Sendable {
         self.requests = requests
     }
 
-    /// Every answer, in the order of the list. Cancelling the task answers what is not there yet with `cancelled`.
+    /// All answers, in the order of the list. If the task is cancelled, requests without an answer yet get `cancelled`.
     public func all() async -> [Result<ImageResponse, WebImageError>] {
         var results = [Result<ImageResponse, WebImageError>](repeating: .failure(.cancelled), count: requests.count)
         for await element in self { results[element.index] = element.result }

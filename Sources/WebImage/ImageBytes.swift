@@ -2,29 +2,30 @@ public import WebImageCore
 public import WebImageDownload
 import WebImageSystem
 
-/// A picture's bytes as they come: see ``ImageManager/bytes(for:)``.
+/// The bytes of a picture as they arrive: see ``ImageManager/bytes(for:)``.
 ///
 ///     for try await piece in try await manager.bytes(for: request) { try await client.write(piece.bytes) }
 ///
-/// Each iteration begins with the first byte. A reader that is slow holds up nobody: what it has not read yet waits in
-/// memory, and beyond a limit in a temporary file (``/WebImageDownload/DownloadConfiguration``).
+/// Each iteration begins with the first byte. A slow reader does not slow the transfer or other readers: bytes that it
+/// has not read yet wait in memory, and beyond a limit in a temporary file
+/// (``/WebImageDownload/DownloadConfiguration``).
 public struct ImageBytes: AsyncSequence, Sendable {
     public typealias Failure = WebImageError
 
     /// Some of the bytes, in order and without gaps.
     public struct Piece: Hashable, Sendable {
-        /// Where they lie in the whole.
+        /// The position of the bytes in the whole body.
         public let range: Range<Int>
         public let bytes: [UInt8]
     }
 
     private static let longestPiece = 256 << 10
 
-    /// From where they come.
+    /// Where the bytes come from.
     public var source: ImageSource { reading.bytes.source }
-    /// Status and fields of the origin's answer; nil for what came from a file.
+    /// Status and headers of the origin's answer; nil if the bytes came from a file.
     public var head: ResponseHead? { reading.bytes.head }
-    /// How many there will be; nil when the origin does not say.
+    /// The length of the whole body; nil if the origin does not announce it.
     public var length: ByteCount? { reading.bytes.log.progress.expected.map { ByteCount($0) } }
 
     private let reading: BytesReading
@@ -37,8 +38,8 @@ public struct ImageBytes: AsyncSequence, Sendable {
         self.executor = executor
     }
 
-    /// Those bytes alone, each where it lies in the whole. What is beyond the end is not there, and no error. ``length`` stays
-    /// that of the whole.
+    /// The bytes of a range only; the positions of pieces still refer to the whole body. A range beyond the end has
+    /// fewer bytes, which is not an error. ``length`` stays the length of the whole body.
     public subscript(range: Range<Int>) -> ImageBytes {
         var part = self
         part.wanted = range.clamped(to: 0..<Int.max)
@@ -63,8 +64,8 @@ public struct ImageBytes: AsyncSequence, Sendable {
             log = reading.bytes.log.latest
         }
 
-        /// - Throws: what the transfer failed with, also when the origin replaced the body while it was read; `cancelled`,
-        ///   `deadlineExceeded`.
+        /// - Throws: the error of the transfer, also when the origin replaced the body while it was read; `cancelled`,
+        /// `deadlineExceeded`.
         public mutating func next() async throws(WebImageError) -> Piece? {
             while !hasEnded, offset < wanted.upperBound {
                 switch try await step() {

@@ -4,7 +4,8 @@ import WebImageSystem
 
 extension ImageManager {
     /// The original's bytes as the origin sent them, without decoding: from the disk cache or the network, by the
-    /// request's policy. What comes from the network is stored as the policy says if its header is a picture's.
+    /// request's policy. Bytes from the network are stored as the policy says, if they begin with the header of a
+    /// picture.
     ///
     /// - Throws: any code of ``/WebImageCore/WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func data(for request: ImageRequest) async throws(WebImageError) -> [UInt8] {
@@ -46,10 +47,10 @@ extension ImageManager {
         return entry
     }
 
-    /// The original's bytes as they come, without decoding. They are stored as with ``data(for:)``, when they are read to
-    /// their end.
+    /// The original's bytes as they arrive, without decoding. If they are read to the end, they are stored as with
+    /// ``data(for:)``.
     ///
-    /// Returns when the origin has answered. Letting go of the result ends the transfer, unless others want it.
+    /// Returns when the origin has answered. Releasing the result ends the transfer, unless others need it.
     /// - Throws: any code of ``/WebImageCore/WebImageError`` but 30xx; `cancelled` when the task was cancelled.
     public func bytes(for request: ImageRequest) async throws(WebImageError) -> ImageBytes {
         try await loader.intercepted(request) { [self] request throws(WebImageError) in
@@ -71,8 +72,8 @@ extension ImageManager {
         return ImageBytes(reading, executor: loader.ioExecutor)
     }
 
-    /// What a picture's file says of itself, from as few of its first bytes as tell it. Where that is all of them, they are
-    /// stored as with ``data(for:)``.
+    /// Reads a picture's header and metadata from as few of its first bytes as possible. If that needs all bytes, they
+    /// are stored as with ``data(for:)``.
     ///
     /// - Throws: what a load of it would throw.
     public func details(for request: ImageRequest) async throws(WebImageError) -> ImageDetails {
@@ -95,15 +96,16 @@ extension ImageManager {
         return details
     }
 
-    /// Brings an original into the disk cache, for later, without making a picture of it.
+    /// Loads an original into the disk cache for later, without making a picture from it.
     ///
     /// - Parameters:
-    ///   - request: names the original, and says how it is loaded and kept.
-    ///   - check: how much of it is looked at before it is kept. Where a ``CacheSerializer`` decides what is kept, all of it
-    ///     is, since that needs the picture.
-    ///   - onProgress: told how far the transfer is, on threads of the manager. It must not block. No call begins once this has
-    ///     returned.
-    /// - Returns: once all of it is there; with ``ImageRequest/Caching/waitsForStore`` once it is on disk, or was given up.
+    ///   - request: names the original, and how it is loaded and stored.
+    ///   - check: how much of the original is checked before it is stored. If a ``CacheSerializer`` decides what is
+    ///   stored, the whole original is decoded, since the serializer needs the picture.
+    ///   - onProgress: called with the progress of the transfer, on threads of the manager. It must not block. It is
+    ///   not called after this function has returned.
+    /// - Returns: the original, when all of it has arrived; with ``ImageRequest/Caching/waitsForStore`` when it is on
+    /// disk, or storing it has failed.
     /// - Throws: what a load of it would throw.
     public func keepOriginal(
         for request: ImageRequest, check: OriginalCheck = .header,
@@ -214,20 +216,20 @@ extension ImageManager {
     }
 }
 
-/// How much of an original is looked at before it is kept.
+/// How much of an original is checked before it is stored.
 public enum OriginalCheck: Hashable, Sendable {
-    /// That its length is as the origin says, and its header a picture's that can be decoded here.
+    /// Checks that the length is as announced, and that the header is that of a picture that can be decoded.
     case header
-    /// All of it is decoded, every frame of an animation.
+    /// Decodes all of it, every frame of an animation.
     case full
 }
 
-/// What a picture's file says of itself.
+/// The header and metadata of a picture's file.
 public struct ImageDetails: Sendable {
     public var header: ImageHeader
-    /// How long the file is; nil when the origin does not say.
+    /// The length of the file; nil if the origin does not announce it.
     public var byteCount: ByteCount?
     public var source: ImageSource
-    /// Status and fields of the origin's answer; nil for what came from a file.
+    /// Status and headers of the origin's answer; nil if the picture came from a file.
     public var head: ResponseHead?
 }

@@ -3,16 +3,16 @@ public import WebImageCore
 import WebImageSystem
 
 extension ImageManager {
-    /// The bytes of a picture in a format, made on the decode executor: encodes go before decodes that have not begun, so
-    /// that what is loaded leaves again before more is loaded.
+    /// Encodes a picture on the manager's decoding threads. Encodes run before decodes that have not begun, so that
+    /// finished pictures are sent out before more are loaded.
     ///
     /// - Parameters:
-    ///   - image: all frames of an animation where the format has such.
-    ///   - format: of the bytes.
+    ///   - image: the picture; all frames of an animation if the format supports animations.
+    ///   - format: the format of the bytes.
     ///   - options: quality and the like.
-    ///   - priority: among encodes, and against more or less urgent loads. Default normal.
-    /// - Throws: `cannotEncode`; `cancelled` at once when the task is cancelled. An encode that has begun then runs to its
-    ///   end for nothing.
+    ///   - priority: the priority among encodes, and compared with loads. Default normal.
+    /// - Throws: `cannotEncode`; `cancelled` at once when the task is cancelled. An encode that has begun then still
+    ///   runs to its end.
     public func encode(
         _ image: Image, as format: ImageFormat, _ options: EncodeOptions = EncodeOptions(),
         priority: LoadPriority = .normal

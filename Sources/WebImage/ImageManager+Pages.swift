@@ -3,9 +3,9 @@ public import WebImageCore
 import WebImageSystem
 
 extension ImageManager {
-    /// A file of pages: a picture and what requests bring, in their order, each with its own size, depth and orientation.
-    /// Requests that differ in ``ImageRequest/Decoding/page`` alone keep all pages of a TIFF. One after the other is loaded and
-    /// written.
+    /// Encodes a file with several pages: a picture, followed by the pictures of `requests` in their order. Each page
+    /// has its own size, depth and orientation. To copy all pages of a TIFF, use requests that differ in
+    /// ``ImageRequest/Decoding/page`` alone. The pictures are loaded and written one after the other.
     ///
     /// - Throws: `cannotEncode` for a format without pages, what the loads throw, `cancelled` when the task was cancelled.
     /// - Complexity: memory for one page, and for the file.

@@ -7,7 +7,7 @@ public import WebImageCore
 public import WebImageDownload
 import WebImageSystem
 
-/// Loads pictures: from memory, from disk, from the network, each step once, whoever asks.
+/// Loads pictures from memory, from disk and from the network. Callers that ask for the same picture share the work.
 ///
 /// Make one and share it; every method may be called from any thread. Nothing blocks the caller.
 ///
@@ -15,90 +15,97 @@ import WebImageSystem
 ///     let response = try await manager.image(for: ImageRequest("https://example.com/a.jpg"))
 ///     print(response.image.size, response.source)
 public final class ImageManager: Sendable {
-    /// What a manager is made of; what is not given is made with defaults.
+    /// The settings of a manager.
     public struct Configuration: Sendable {
-        /// What the memory cache may hold. Default: 20 % of the container's memory, at most 512 MiB.
+        /// The limits of the memory cache. Default: 20 % of the container's memory, at most 512 MiB.
         public var memoryLimits = MemoryCache.Limits.default
-        /// Which pictures leave memory first. Default ``/WebImageCache/EvictionPolicy/twoQueues``.
+        /// Which pictures are evicted from memory first. Default ``/WebImageCache/EvictionPolicy/twoQueues``.
         public var evictionPolicy = EvictionPolicy.twoQueues
-        /// Whether pictures leave memory when the container or the machine runs short of it (Linux: PSI, cgroups,
-        /// `MemAvailable`). Default true.
+        /// Whether pictures are evicted from memory when the container or the machine runs short of it (Linux: PSI,
+        /// cgroups, `MemAvailable`). Default true.
         public var answersMemoryPressure = true
-        /// Where the disk cache is; nil: there is none. Default: `$XDG_CACHE_HOME/webimage`, namespace `default`. Where
-        /// the environment names no home the default is nil, and the ``logger`` says so at `notice`.
+        /// The disk cache; nil: there is none. Default: in `$XDG_CACHE_HOME/webimage`, namespace `default`. If the
+        /// environment names no home directory, the default is nil, and the ``logger`` says so at `notice`.
         public var disk = DiskCacheConfiguration.defaultDirectory.map({ DiskCacheConfiguration(directory: $0) }) {
             didSet { isDiskChosen = true }
         }
-        /// Takes the place of the manager's own caches. Default nil: memory and disk as the properties here say.
+        /// Replaces the manager's own caches. Default nil: the manager has caches with the settings of this
+        /// configuration.
         ///
-        /// An ``ImageCache`` is used as if it were the manager's own, so that several managers can share one. It brings
-        /// its limits, disk, tiers, encoding and serializer with it: the properties here for these have no effect then.
+        /// An ``ImageCache`` is used as if it were the manager's own, so that several managers can share one. Its own
+        /// limits, disk, tiers, encoding and serializer apply; the properties of this configuration for these then have
+        /// no effect.
         ///
         /// Any other ``ImageCaching``, such as ``ImageCaches``, is asked for the finished picture with the policies
         /// ``CachePolicy/cacheFirst`` and ``CachePolicy/cacheOnly``, and for the original as the first of the
-        /// ``tiers``. Since nothing tells how fresh its originals are, the other policies ask the origin. It is given
-        /// only answers that everybody who makes the same request may have.
+        /// ``tiers``. Since the manager does not know how fresh its originals are, the other policies ask the origin.
+        /// Only answers that may be given to everybody who makes the same request are stored in it.
         public var cache: (any ImageCaching)?
-        /// Further places of encoded originals, asked in this order behind the disk cache: a store that several machines
-        /// share, for one. Default none.
+        /// Further tiers for encoded originals, for example a store that several machines share. They are asked in this
+        /// order, after the disk cache. Default none.
         public var tiers: [any BytesTier] = []
         /// Whether the program has said where the disk cache is, or that it wants none.
         private(set) var isDiskChosen = false
         /// How bytes are downloaded. Default: as ``/WebImageDownload/DownloadConfiguration`` says, with an `Accept`
         /// header that names the formats that the manager's coders decode.
         public var download = DownloadConfiguration()
-        /// What decoding one picture may cost, for requests that do not say it (``ImageRequest/Decoding/limits``). Default
-        /// ``/WebImageCore/DecodeLimits/default``.
+        /// The limits for decoding one picture, for requests that do not set their own
+        /// (``ImageRequest/Decoding/limits``). Default ``/WebImageCore/DecodeLimits/default``.
         public var limits = DecodeLimits.default
-        /// Which decoders run in processes of their own, where a hostile file cannot reach this program. Default
-        /// ``/WebImageCodecs/DecoderIsolation/none``; a server that takes pictures from strangers sets
-        /// ``/WebImageCodecs/DecoderIsolation/all``. Decoders of a request's own (``ImageRequest/Decoding/coder``) and of a
-        /// ``cache`` that was made elsewhere are not concerned.
+        /// Which decoders run in separate processes, from which a hostile file cannot reach this program. Default
+        /// ``/WebImageCodecs/DecoderIsolation/none``; a server that takes pictures from strangers should set
+        /// ``/WebImageCodecs/DecoderIsolation/all``. It does not apply to a request's own coder
+        /// (``ImageRequest/Decoding/coder``) or to the coders of a separate ``cache``.
         public var isolation = DecoderIsolation.none
-        /// How long a whole load may take, for requests that do not say it (``ImageRequest/Options/timeout``). Default nil: no limit,
-        /// but for those of the phases (``/WebImageDownload/DownloadConfiguration/deadlines``).
+        /// How long a whole load may take, for requests without their own ``ImageRequest/Options/timeout``. Default
+        /// nil: only the phases of a transfer have limits (``/WebImageDownload/DownloadConfiguration/deadlines``).
         public var timeout: Duration?
-        /// Which schemes, hosts, ports and resolved addresses may be talked to, for requests that do not say it
-        /// (``/WebImageDownload/DownloadOptions/addressPolicy``); the same as ``download``'s. A program that takes URLs from strangers sets
-        /// ``/WebImageDownload/AddressPolicy/publicOnly``. Default nil: all.
+        /// The schemes, hosts, ports and resolved addresses to which the manager may connect, for requests without
+        /// their own ``/WebImageDownload/DownloadOptions/addressPolicy``. It is the same as that of ``download``. A
+        /// program that takes URLs from strangers should set ``/WebImageDownload/AddressPolicy/publicOnly``. Default
+        /// nil: all.
         public var addressPolicy: AddressPolicy? {
             get { download.addressPolicy }
             set { download.addressPolicy = newValue }
         }
-        /// Stand between callers and loads, in this order. Default none.
+        /// The interceptors between callers and loads, in this order. Default none.
         public var interceptors: [any ImageInterceptor] = []
-        /// For how long URLs that failed are left alone, by what they failed with.
+        /// How long URLs that failed are blocked, depending on the error.
         public var failedURLs = FailedURLPolicy()
-        /// How finished pictures are written to disk where a request wants them there (``ImageRequest/Caching/store``). Default
-        /// ``CacheEncoding/automatic``.
+        /// How finished pictures are encoded for the disk, if a request stores them there
+        /// (``ImageRequest/Caching/store``). Default ``CacheEncoding/automatic``.
         public var cacheEncoding = CacheEncoding.automatic
-        /// Decides which bytes go to disk: of finished pictures, and of originals that are loaded as they are. An original of
-        /// which another size or a transformed picture is made is stored as it came. Default nil: originals as they came,
-        /// finished pictures as ``cacheEncoding`` says.
+        /// Decides which bytes are stored on disk, for finished pictures and for originals that are loaded unchanged.
+        /// An original from which another size or a transformed picture is made is stored as the origin sent it.
+        /// Default nil: originals are stored as the origin sent them, finished pictures as ``cacheEncoding`` encodes
+        /// them.
         public var cacheSerializer: CacheSerializer?
-        /// Which headers of an origin's answer are kept with its picture, for ``ImageResponse/head``. Default
+        /// Which headers of the origin's answer are stored with a picture, for ``ImageResponse/head``. Default
         /// ``/WebImageDownload/KeptHeaders/standard``: the eight that caching needs.
         public var keptHeaders = KeptHeaders.standard
-        /// Whether the caches serve many users, as those of a server do. Answers that are `private` are not kept then, and `s-maxage`
-        /// and `proxy-revalidate` count (RFC 9111). Default false: one user's.
+        /// Whether the caches serve many users, as those of a server do. Answers that are `private` are then not
+        /// stored, and `s-maxage` and `proxy-revalidate` are obeyed (RFC 9111). Default false: the caches belong to one
+        /// user.
         public var servesManyUsers = false
         /// Threads that decode. Default: as many as the machine has cores for this process.
         public var decodeThreads = Processors.count
         /// Threads that read and write files. Default 4.
         public var fileThreads = 4
-        /// Memory that all running decodes may hold together; a larger one waits until it is alone. Default 512 MiB.
+        /// The memory that all running decodes may hold together; a larger decode waits until no other runs. Default
+        /// 512 MiB.
         public var decodeMemory = ByteCount.mebibytes(512)
-        /// Quiet by default: what it says at `warning` needs a person.
+        /// The logger. It is quiet by default: messages at `warning` need somebody's attention.
         public var logger = Logger(label: "webimage")
 
         public init() {}
     }
 
-    /// Empty where ``Configuration/cache`` is no ``ImageCache``.
+    /// The memory cache; empty if ``Configuration/cache`` is not an ``ImageCache``.
     public var memoryCache: MemoryCache { ownCache.memoryCache }
-    /// nil when the manager was configured without one.
+    /// The disk cache; nil if the manager was configured without one.
     public var diskCache: DiskCache? { ownCache.diskCache }
-    /// To store, find and remove pictures by hand: ``memoryCache`` and ``diskCache`` as one, or ``Configuration/cache``.
+    /// Stores, finds and removes pictures directly: ``memoryCache`` and ``diskCache`` in one, or
+    /// ``Configuration/cache``.
     public let cache: any ImageCaching
     /// What the manager knows best: its own, or the ``ImageCache`` that it was given.
     package let ownCache: ImageCache
@@ -106,17 +113,17 @@ public final class ImageManager: Sendable {
     private let sharesCache: Bool
     public let downloader: ImageDownloader
     public let coders: CoderRegistry
-    /// The URLs that failed and are left alone for a while. They are looked at after the caches and before the network.
+    /// The URLs that failed and are blocked for a while. They are consulted after the caches and before the network.
     public let failedURLs: FailedURLs
     let loader: Loader
     private let isolatedDecoders: DecoderPool
 
-    /// How decoders are isolated from this program, as far as is known.
+    /// How decoders are isolated from this program, as far as is known yet.
     public var isolationReport: IsolationReport { isolatedDecoders.report }
 
-    /// Starts a process for decoding unless there is one, so that the first picture of an isolated format need not wait for it
-    /// (some tens of milliseconds), and tells how it is confined. A server does this when it starts. Nothing is started
-    /// without ``Configuration/isolation``.
+    /// Starts a decoding process unless one is running, so that the first picture of an isolated format need not wait
+    /// for it (some tens of milliseconds), and reports how it is confined. A server should call this when it starts.
+    /// Without ``Configuration/isolation`` no process is started.
     @discardableResult
     public nonisolated(nonsending) func prewarmDecoders() async -> IsolationReport {
         let pool = isolatedDecoders
@@ -130,9 +137,9 @@ public final class ImageManager: Sendable {
     }
 
     /// - Parameters:
-    ///   - configuration: what it is made of.
-    ///   - coders: read and write pictures.
-    ///   - transport: the HTTP client; nil makes a libcurl one.
+    ///   - configuration: the manager's settings.
+    ///   - coders: the coders that read and write pictures.
+    ///   - transport: the HTTP client; nil: a new one that uses libcurl.
     public convenience init(
         configuration: Configuration = Configuration(), coders: CoderRegistry = .standard,
         transport: (any HTTPTransport)? = nil
@@ -188,10 +195,10 @@ public final class ImageManager: Sendable {
         }
     }
 
-    /// The picture when memory has it: one lock, one look-up, no allocation.
+    /// Returns the picture if it is in memory: one lock, one look-up, no allocation.
     ///
-    /// With ``CachePolicy/protocol`` only while it is fresh, which takes some microseconds to tell; nil with the policies
-    /// that ask the origin first.
+    /// With ``CachePolicy/protocol`` it is returned only while it is fresh, which takes some microseconds to find out.
+    /// With the policies that ask the origin first, the result is nil.
     /// - Complexity: O(1).
     public func cachedImage(for request: ImageRequest) -> Image? {
         loader.cachedImage(for: loader.door.interceptors.changed(request))
@@ -199,7 +206,7 @@ public final class ImageManager: Sendable {
 
     /// Loads a picture. A picture in memory is returned without any suspension.
     ///
-    /// Cancelling the task cancels the load, unless others wait for the same picture.
+    /// Cancelling the task cancels the load, unless other callers wait for the same picture.
     /// - Throws: any code of ``/WebImageCore/WebImageError``; `cancelled` when the task was cancelled.
     public nonisolated(nonsending) func image(for request: ImageRequest) async throws(WebImageError) -> ImageResponse {
         let request = loader.door.interceptors.changed(request)
@@ -222,7 +229,8 @@ public final class ImageManager: Sendable {
         loader.responseFromMemory(for: loader.door.interceptors.changed(request))
     }
 
-    /// The load as a sequence: progress, previews, the end. It begins when it is iterated.
+    /// Loads a picture and reports progress, previews and the result as an async sequence. The load starts when the
+    /// sequence is iterated.
     public func events(for request: ImageRequest) -> ImageEvents {
         ImageEvents { [loader] mailbox in
             let request = loader.door.interceptors.changed(request)
@@ -235,10 +243,11 @@ public final class ImageManager: Sendable {
     /// Loads a picture for code without async functions.
     ///
     /// - Parameters:
-    ///   - request: what is loaded, and how.
-    ///   - executor: where `onEvent` is called. Default ``CallbackExecutor/direct``: on threads of the manager, and for a
-    ///     picture in memory on the caller's, before this returns.
-    ///   - onEvent: `finished` comes exactly once, last, also after a cancel. It must not block.
+    ///   - request: what to load, and how.
+    ///   - executor: where `onEvent` is called. Default ``CallbackExecutor/direct``: on threads of the manager, and for
+    ///     a picture in memory on the caller's thread, before this returns.
+    ///   - onEvent: called with each event. `finished` comes exactly once, last, also after a cancellation. The closure
+    ///   must not block.
     @discardableResult
     public func load(
         _ request: ImageRequest, on executor: CallbackExecutor = .direct,
@@ -250,25 +259,25 @@ public final class ImageManager: Sendable {
         return token
     }
 
-    /// Ends every load of a picture that runs or waits with `cancelled`. Loads that begin later are not concerned, nor are
-    /// `data(for:)` and its kin, which end with their tasks.
+    /// Ends every running or waiting load of a picture with `cancelled`. It does not affect later loads, nor
+    /// `data(for:)` and the other functions for bytes, which end with their tasks.
     public func cancelAll() { loader.cancelAll() }
 
-    /// How many pictures are being loaded or waited for.
+    /// The number of pictures that are loading or waiting to load.
     public var runningLoads: Int { loader.runningLoads }
 
-    /// Returns when every original that was answered so far is in the disk cache and in the further tiers, or was given up; at once in
-    /// a task that is cancelled.
+    /// Returns when every original that was answered so far is stored in the disk cache and in the further tiers, or
+    /// could not be stored. In a cancelled task it returns at once.
     public func finishStores() async {
         try? await loader.originals.finish()
         await ownCache.finishTiers()
     }
 
-    /// Ends the manager's work in order: takes nothing new (`shutDown`), ends the loads that wait for the network unless
-    /// they are marked ``/WebImageDownload/DownloadOptions/finishesWhenDrained``, lets the rest come to their end for as long as `limit`, writes
-    /// everything to disk, removes what is too old there
-    /// (``/WebImageCache/DiskCacheConfiguration/removesExpiredWhenDrained``), shuts down, and gives free memory back to the
-    /// system. A cancelled task does not wait for loads.
+    /// Shuts the manager down in an orderly way. New loads fail with `shutDown`. Loads that wait for the network end,
+    /// unless they are marked ``/WebImageDownload/DownloadOptions/finishesWhenDrained``; the others may finish within
+    /// `limit`. Then everything is written to disk, expired entries are removed
+    /// (``/WebImageCache/DiskCacheConfiguration/removesExpiredWhenDrained``), the manager shuts down, and free memory
+    /// is returned to the system. A cancelled task does not wait for loads.
     public func drain(within limit: Duration) async {
         let end = loader.clock.now + limit
         loader.takeNothingNew()
@@ -299,7 +308,8 @@ public final class ImageManager: Sendable {
         }
     }
 
-    /// Ends every load with `shutDown`, for good. What was answered is still stored: see ``finishStores()``.
+    /// Ends every load, now and later, with `shutDown`. Pictures that were answered are still stored: see
+    /// ``finishStores()``.
     public func shutDown() {
         if !sharesCache { ownCache.stopWatchingMemory() }
         loader.shutDown()
@@ -338,9 +348,10 @@ extension ImageCache {
 
 extension DrainService {
     /// - Parameters:
-    ///   - manager: what is drained.
-    ///   - drainTime: for how long what runs may come to its end, see ``ImageManager/drain(within:)``. Default 10 s.
-    ///   - untilShutdown: returns when the service shall stop; nil (the default) when its task is cancelled.
+    ///   - manager: the manager to drain.
+    ///   - drainTime: how long running loads may take to finish, see ``ImageManager/drain(within:)``. Default 10 s.
+    ///   - untilShutdown: returns when the service should stop; nil (the default): the service stops when its task is
+    ///   cancelled.
     public init(
         manager: ImageManager, drainTime: Duration = .seconds(10), untilShutdown: (@Sendable () async -> Void)? = nil
     ) {

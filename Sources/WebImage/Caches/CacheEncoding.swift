@@ -1,9 +1,9 @@
 public import WebImageCodecs
 public import WebImageCore
 
-/// The format in which a picture is written to disk that comes without bytes.
+/// Chooses the format for storing a picture without encoded bytes on disk.
 public struct CacheEncoding: Sendable {
-    /// A format and how it is written.
+    /// A format and its encoding options.
     public struct Choice: Hashable, Sendable {
         public var format: ImageFormat
         public var options: EncodeOptions
@@ -16,7 +16,7 @@ public struct CacheEncoding: Sendable {
 
     private let choose: @Sendable (Image, Set<ImageFormat>) -> Choice
 
-    /// - Parameter choose: gets the picture and the formats that can be written. Called on a decode thread.
+    /// - Parameter choose: gets the picture and the formats that this build can write. Called on a decode thread.
     public init(_ choose: @escaping @Sendable (_ image: Image, _ writable: Set<ImageFormat>) -> Choice) {
         self.choose = choose
     }
@@ -26,9 +26,9 @@ public struct CacheEncoding: Sendable {
         CacheEncoding { _, _ in Choice(format, options) }
     }
 
-    /// The format that the picture came in, where it can be written and holds the picture as it is now; else WebP or GIF
-    /// for an animation, PNG for what has alpha or more than 8 bits a channel, JPEG for the rest. Lossy ones with a
-    /// quality of 90, colours and orientation as the picture has them.
+    /// The picture's original format, if it can be written and can hold the picture as it is now. Otherwise WebP or GIF
+    /// for an animation, PNG for a picture with alpha or more than 8 bits a channel, and JPEG for the rest. Lossy
+    /// formats are written with a quality of 90. Colours and orientation are kept.
     public static let automatic = CacheEncoding { image, writable in
         Choice(format(for: image, writable), EncodeOptions(quality: 90))
     }
@@ -56,10 +56,10 @@ public struct CacheEncoding: Sendable {
     }
 }
 
-/// Decides which bytes of a picture go to disk. For `==`, only copies of a serializer are the same.
+/// Decides which bytes of a picture are stored on disk. Two serializers are equal only if one is a copy of the other.
 public struct CacheSerializer: Hashable, Sendable {
-    /// Makes the bytes. Gets the picture, the bytes that came with it if some did, and the request that names it; nil
-    /// keeps it off the disk. Called on a decode thread.
+    /// Makes the bytes from the picture, its encoded bytes if there are any, and the request that names it. If it
+    /// returns nil, the picture is not stored on disk. Called on a decode thread.
     public let bytes:
         @Sendable (_ image: Image, _ data: [UInt8]?, _ request: ImageRequest) throws(WebImageError) -> [UInt8]?
     private let identity = Identity()

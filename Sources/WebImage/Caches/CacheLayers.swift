@@ -1,4 +1,4 @@
-/// The two layers of a cache: where to look, where to store, and where something was found.
+/// The layers of a cache, memory and disk: where to look, where to store, and where a picture was found.
 public struct CacheLayers: OptionSet, Hashable, Sendable, Codable {
     public let rawValue: Int
 

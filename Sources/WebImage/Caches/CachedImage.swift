@@ -1,14 +1,14 @@
 public import WebImageCache
 public import WebImageCore
 
-/// A picture that a cache had.
+/// A picture that was found in a cache.
 public struct CachedImage: Sendable {
     public var image: Image
     /// ``ImageSource/memory`` or ``ImageSource/disk``.
     public var source: ImageSource
     /// The bytes on disk, when ``ImageRequest/Options/includesData`` asked for them and there are some.
     public var data: [UInt8]?
-    /// What is known of the entry on disk; nil when it was not read.
+    /// The metadata of the entry on disk; nil when the entry was not read.
     public var metadata: DiskMetadata?
 
     public init(image: Image, source: ImageSource, data: [UInt8]? = nil, metadata: DiskMetadata? = nil) {

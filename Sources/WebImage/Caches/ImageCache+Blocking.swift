@@ -6,7 +6,8 @@ import WebImageSystem
 // as long as files and codecs take. They are for programs without async code: never call one where a user waits for the
 // thread, on a thread of Swift's pool that others need, or from a transformer, coder or serializer.
 extension ImageCache {
-    /// As ``ImageCaching/image(for:in:promotes:)``. **Blocks** for a file and a decode; shares its work with nobody.
+    /// Like ``ImageCaching/image(for:in:promotes:)``, but **blocks** while it reads a file and decodes it. The work is
+    /// not shared with other callers.
     public func imageBlocking(
         for request: ImageRequest, in layers: CacheLayers = .all, promotes: Bool = true
     ) throws(WebImageError) -> CachedImage? {
@@ -18,12 +19,12 @@ extension ImageCache {
         return try reads.imageBlocking(for: request, promotes: promotes)
     }
 
-    /// As ``ImageCaching/data(for:)``. **Blocks** for a file.
+    /// Like ``ImageCaching/data(for:)``, but **blocks** while it reads a file.
     public func dataBlocking(for request: ImageRequest) throws(WebImageError) -> [UInt8]? {
         try diskCache?.entry(for: request)?.entry.body
     }
 
-    /// As ``ImageCaching/contains(_:in:)``. **Blocks** for a look at a directory.
+    /// Like ``ImageCaching/contains(_:in:)``, but **blocks** while it looks in a directory.
     public func containsBlocking(
         _ request: ImageRequest, in layers: CacheLayers = .all
     ) throws(WebImageError) -> CacheLayers {

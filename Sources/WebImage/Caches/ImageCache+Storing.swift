@@ -4,8 +4,8 @@ public import WebImageCore
 import WebImageSystem
 
 extension ImageCache {
-    /// See ``ImageCaching/store(_:data:for:in:_:)``. Memory has the picture when this first suspends. A picture of which a
-    /// part is missing is not kept.
+    /// See ``ImageCaching/store(_:data:for:in:_:)``. The picture is in memory before this first suspends. A picture
+    /// with missing parts is not stored.
     @discardableResult
     public func store(
         _ image: Image, data: [UInt8]?, for request: ImageRequest, in layers: CacheLayers, _ options: CacheStoreOptions
@@ -43,8 +43,8 @@ extension ImageCache {
         return try await stage(bytes, as: number, request.diskKey, options.metadata.completed(bytes, request))
     }
 
-    /// See ``ImageCaching/storeOriginal(_:for:_:)``. Pictures in memory that were made of an older original stay. Further
-    /// tiers get the original behind the answer.
+    /// See ``ImageCaching/storeOriginal(_:for:_:)``. Pictures in memory that were made from an older original stay. The
+    /// original is stored in the further tiers after this has returned.
     @discardableResult
     public func storeOriginal(
         _ data: [UInt8], for request: ImageRequest, _ options: CacheStoreOptions
@@ -102,10 +102,10 @@ extension ImageCache {
         }
     }
 
-    /// See ``ImageCaching/remove(_:from:)``. Memory loses all sizes of the picture, before this first suspends. The
-    /// disk loses the request's own picture and the original. Further tiers lose the original, where the disk is meant.
-    /// Each place is tried, also when another one fails; then the first failure is thrown, and the picture may come
-    /// back from the place that failed.
+    /// See ``ImageCaching/remove(_:from:)``. All sizes of the picture are removed from memory before this first
+    /// suspends. The request's own picture and the original are removed from disk. If `layers` contains the disk, the
+    /// original is also removed from the further tiers. A failure in one place does not keep the others from being
+    /// tried. The first failure is then thrown, and the picture may come back from the place that failed.
     ///
     /// - Complexity: O(n) in the pictures in memory.
     public func remove(_ request: ImageRequest, from layers: CacheLayers) async throws(WebImageError) {
@@ -142,9 +142,9 @@ extension ImageCache {
         if let failure { throw failure }
     }
 
-    /// Removes an original and all that was made of it from memory and from the disk, and leaves the further tiers alone: for
-    /// what another program has removed from a tier that both use. Of finished pictures on disk
-    /// (``ImageRequest/Caching/store``) only those go that are stored under the key of the original.
+    /// Removes an original and all pictures made from it from memory and disk, but not from the further tiers. Call it
+    /// when another program has removed the original from a tier that both use. Of the finished pictures on disk
+    /// (``ImageRequest/Caching/store``), only those stored under the key of the original are removed.
     ///
     /// - Parameter key: of the original, see ``ImageRequest/originalKey``.
     /// - Complexity: O(n) in the pictures in memory.
@@ -159,7 +159,7 @@ extension ImageCache {
         try await onFileThread(.normal) { () throws(WebImageError) in _ = try disk.remove(key) }
     }
 
-    /// See ``ImageCaching/clear(_:)``. What is in further tiers stays: others may use them, too.
+    /// See ``ImageCaching/clear(_:)``. Further tiers are not cleared, because others may use them, too.
     public func clear(_ layers: CacheLayers) async throws(WebImageError) {
         pending.withLock { pending in
             pending.removals.note(nil, from: layers)

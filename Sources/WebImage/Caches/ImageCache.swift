@@ -5,56 +5,57 @@ public import WebImageCodecs
 public import WebImageCore
 import WebImageSystem
 
-/// Pictures in memory and on disk, as one: memory is asked first, what is found on disk is decoded to the size that is
-/// asked for and is in memory from then on.
+/// A memory cache and a disk cache in one. Memory is asked first. A picture that is found on disk is decoded to the
+/// requested size, and is in memory from then on.
 ///
 ///     let cache = ImageCache(configuration: .init(disk: DiskCacheConfiguration(directory: folder)))
 ///     try await cache.store(avatar, for: "avatar-42")
 ///     let found = try await cache.image(for: "avatar-42")
 ///
-/// A request finds what an ``ImageManager`` stored that uses the same directory, and the other way round. What is stored
-/// is found as soon as its bytes are known, before they are on disk; a remove beats a store that has not ended. Files are
-/// read and pictures decoded on threads of the cache's own, never on Swift's.
+/// Requests find the pictures that an ``ImageManager`` with the same directory has stored, and the other way round. A
+/// stored picture can be found as soon as its bytes are known, before they are on disk. Removing a picture also removes
+/// a store that has not finished. Files are read and pictures decoded on threads of the cache's own, never on Swift's.
 ///
-/// What SDWebImage has as `SDImageCache`.
+/// The equivalent of SDWebImage's `SDImageCache`.
 public final class ImageCache: ImageCaching {
-    /// What a cache is made of.
+    /// The settings of an image cache.
     public struct Configuration: Sendable {
-        /// What may be in memory. Default: 20 % of the container's memory, at most 512 MiB.
+        /// The limits of the memory cache. Default: 20 % of the container's memory, at most 512 MiB.
         public var memoryLimits = MemoryCache.Limits.default
-        /// Which pictures leave memory first. Default ``/WebImageCache/EvictionPolicy/twoQueues``.
+        /// Which pictures are evicted from memory first. Default ``/WebImageCache/EvictionPolicy/twoQueues``.
         public var evictionPolicy = EvictionPolicy.twoQueues
-        /// Where the disk cache is; nil (the default): memory only.
+        /// The disk cache; nil (the default): pictures are kept in memory only.
         public var disk: DiskCacheConfiguration?
-        /// Further places of encoded originals, behind the disk. Loads with this cache look there and store there
-        /// (``ImageRequest/Caching/cache``); its own ``ImageCaching/image(for:in:promotes:)`` and ``ImageCaching/data(for:)`` do not
-        /// look there. Default none.
+        /// Further tiers for encoded originals, behind the disk. Loads that use this cache
+        /// (``ImageRequest/Caching/cache``) look up and store originals in them; the cache's own
+        /// ``ImageCaching/image(for:in:promotes:)`` and ``ImageCaching/data(for:)`` do not. Default none.
         public var tiers: [any BytesTier] = []
-        /// How pictures are written that are stored without bytes. Default ``CacheEncoding/automatic``.
+        /// How pictures without encoded bytes are encoded for the disk. Default ``CacheEncoding/automatic``.
         public var encoding = CacheEncoding.automatic
-        /// Decides which bytes go to disk where a call brings no serializer of its own. Default nil: those that were given,
-        /// else those that ``encoding`` makes.
+        /// Decides which bytes are stored on disk, for calls without a serializer of their own. Default nil: the given
+        /// bytes, otherwise those that ``encoding`` makes.
         public var serializer: CacheSerializer?
         /// Reads and writes pictures. Default ``/WebImageCodecs/CoderRegistry/standard``.
         public var coders = CoderRegistry.standard
-        /// Which decoders run in processes of their own, as ``ImageManager/Configuration/isolation``. Default
+        /// Which decoders run in separate processes, as in ``ImageManager/Configuration/isolation``. Default
         /// ``/WebImageCodecs/DecoderIsolation/none``.
         public var isolation = DecoderIsolation.none
         /// Threads that decode and encode. Default: as many as the machine has cores for this process.
         public var decodeThreads = Processors.count
         /// Threads that read and write files. Default 4.
         public var fileThreads = 4
-        /// Memory that all running decodes may hold together; a larger one waits until it is alone. Default 512 MiB.
+        /// The memory that all running decodes may hold together; a larger decode waits until no other runs. Default
+        /// 512 MiB.
         public var decodeMemory = ByteCount.mebibytes(512)
-        /// Whether it gives memory back when the container or the machine has little left. Default true.
+        /// Whether the cache frees memory when the container or the machine has little left. Default true.
         public var answersMemoryPressure = true
-        /// Quiet by default: what it says at `warning` needs a person.
+        /// The logger. It is quiet by default: messages at `warning` need somebody's attention.
         public var logger = Logger(label: "webimage")
 
         public init(disk: DiskCacheConfiguration? = nil) { self.disk = disk }
     }
 
-    /// What a cache holds.
+    /// How much an image cache holds.
     public struct Usage: Hashable, Sendable {
         /// Pictures in memory, and what they cost.
         public var memoryCount: Int

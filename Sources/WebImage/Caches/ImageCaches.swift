@@ -2,19 +2,19 @@ import Synchronization
 public import WebImageCore
 import WebImageSystem
 
-/// Several caches as one, such as a shared one and one that came with the program. The one that was added last is the
-/// highest: it is asked first.
+/// Joins several caches, such as a shared cache and one with pictures that came with the program. The cache that was
+/// added last is the highest: it is asked first.
 ///
-/// A cache that fails does not hide what another has: its error is thrown only when none of those asked has an answer.
-/// Without caches there is an answer, too: nothing is found, nothing is stored.
+/// When one cache fails, the others are still asked. Its error is thrown only when no other cache has an answer.
+/// Without caches no call fails: nothing is found and nothing is stored.
 ///
-/// What SDWebImage has as `SDImageCachesManager`.
+/// The equivalent of SDWebImage's `SDImageCachesManager`.
 public final class ImageCaches: ImageCaching {
     /// Which caches a call goes to, and in which order.
     public enum Policy: Int, Hashable, Sendable, CaseIterable {
-        /// One cache after the other, from the highest down. A question ends at the first cache that has an answer.
+        /// One cache after the other, from the highest down. A look-up ends at the first cache that has an answer.
         case serial = 0
-        /// All caches at once. The first answer to a question counts, and the others are cancelled.
+        /// All caches at once. The first answer to a look-up is used, and the other look-ups are cancelled.
         case concurrent = 1
         /// Only the one that was added last.
         case highestOnly = 2
@@ -24,12 +24,12 @@ public final class ImageCaches: ImageCaching {
 
     /// A policy for each kind of call, with SDWebImage's defaults.
     public struct Policies: Hashable, Sendable {
-        /// For pictures and bytes. The synchronous look into memory takes `concurrent` for `serial`.
+        /// For pictures and bytes. The synchronous look-up in memory treats `concurrent` as `serial`.
         public var query = Policy.serial
         public var store = Policy.highestOnly
         public var remove = Policy.concurrent
         public var contains = Policy.serial
-        /// Also for what is too old.
+        /// For clearing, and for removing expired entries.
         public var clear = Policy.concurrent
 
         public init() {}
@@ -45,12 +45,12 @@ public final class ImageCaches: ImageCaching {
 
     /// - Parameters:
     ///   - caches: the lowest first.
-    ///   - policies: which of them each kind of call concerns.
+    ///   - policies: which caches each kind of call goes to.
     public init(_ caches: [any ImageCaching] = [], policies: Policies = Policies()) {
         state = Guarded(State(caches: caches, policies: policies))
     }
 
-    /// The caches, the lowest first. A call that has begun goes on with those there were.
+    /// The caches, the lowest first. Changing them does not affect running calls.
     public var caches: [any ImageCaching] {
         get { state.withLock { $0.caches } }
         set { state.withLock { $0.caches = newValue } }
@@ -99,7 +99,7 @@ public final class ImageCaches: ImageCaching {
 
     // MARK: - Changing
 
-    /// - Returns: whether each of the caches that it went to has it.
+    /// - Returns: whether every cache that was asked has stored the picture.
     @discardableResult
     public func store(
         _ image: Image, data: [UInt8]?, for request: ImageRequest, in layers: CacheLayers, _ options: CacheStoreOptions

@@ -1,11 +1,11 @@
 public import WebImageCache
 public import WebImageCore
 
-/// Keeps pictures: ``ImageCache``, several of them as one (``ImageCaches``), or one of your own.
+/// A cache of pictures: ``ImageCache``, several caches joined (``ImageCaches``), or a type of your own.
 ///
-/// A request names a picture by two keys: its original (the URL, or ``ImageRequest/Caching/key``) and what is to be made of
-/// it (size, transformers and all else that changes pixels). How a request is to be loaded, its ``ImageRequest/Caching/policy``
-/// for one, is not looked at here. A text stands for the original of that key.
+/// A request names a picture by two keys: one for its original (the URL, or ``ImageRequest/Caching/key``), and one for
+/// the finished picture (size, transformers and everything else that changes pixels). A cache ignores how a request is
+/// to be loaded, its ``ImageRequest/Caching/policy`` for example. A string stands for the original with that key.
 ///
 /// Every call may come from any thread. A cancelled task gets `cancelled` at once.
 public protocol ImageCaching: AnyObject, Sendable {
@@ -73,12 +73,12 @@ public protocol ImageCaching: AnyObject, Sendable {
     func removeExpired() async throws(WebImageError)
 }
 
-/// How something is stored.
+/// How a picture is stored.
 public struct CacheStoreOptions: Sendable {
-    /// What is kept beside the bytes: extended data, for one. Its `expiresAt` ends the picture's life in memory,
-    /// too. `format` and `url` are filled in where they are nil.
+    /// The metadata that is stored with the bytes, extended data for example. Its `expiresAt` also limits the picture's
+    /// life in memory. If `format` and `url` are nil, they are filled in.
     public var metadata: DiskMetadata
-    /// Decides which bytes go to disk. Default nil: the cache's own decides.
+    /// Decides which bytes are stored on disk. Default nil: the cache's own serializer.
     public var serializer: CacheSerializer?
 
     public init(metadata: DiskMetadata = DiskMetadata(), serializer: CacheSerializer? = nil) {
@@ -88,7 +88,7 @@ public struct CacheStoreOptions: Sendable {
 }
 
 extension ImageCaching {
-    /// As ``image(for:in:promotes:)``; looks everywhere, and promotes.
+    /// Like ``image(for:in:promotes:)``; looks in all layers, and promotes.
     public func image(
         for request: ImageRequest, in layers: CacheLayers = .all
     ) async throws(WebImageError) -> CachedImage? {

@@ -3,9 +3,10 @@ import WebImageCache
 import WebImageCodecs
 
 extension ImageRequest {
-    /// A picture that only caches have, under a text of one's own: it has no URL to be loaded from.
+    /// A picture that exists only in caches, under a key of your own. It cannot be loaded, because it has no URL.
     ///
-    /// Its ``Caching/policy`` is ``CachePolicy/cacheOnly``. A text that is a URL in normal form names that URL's original.
+    /// Its ``Caching/policy`` is ``CachePolicy/cacheOnly``. If the text is a URL in normal form, it names that URL's
+    /// original.
     public init(cacheKey text: String) {
         // RFC 6761, section 6.4: there is no such host.
         self.init("https://no.invalid/") {
