@@ -17,7 +17,7 @@ extension Image {
     ///   - options: quality and the like; by default those of ``/WebImageCodecs/EncodeOptions`` (JPEG and WebP 80, AVIF
     ///     60, PNG lossless).
     /// - Throws: `cannotEncode` when neither `format` nor the name determines a format, `formatNotBuilt` when this
-    /// build cannot write it, `cannotWrite`, `permissionDenied`, `noSpace`.
+    ///   build cannot write it, `cannotWrite`, `permissionDenied`, `noSpace`.
     /// - Complexity: memory for the encoded bytes.
     public func write(
         to file: URL, as format: ImageFormat? = nil, _ options: EncodeOptions = EncodeOptions()

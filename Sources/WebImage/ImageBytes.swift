@@ -65,7 +65,7 @@ public struct ImageBytes: AsyncSequence, Sendable {
         }
 
         /// - Throws: the error of the transfer, also when the origin replaced the body while it was read; `cancelled`,
-        /// `deadlineExceeded`.
+        ///   `deadlineExceeded`.
         public mutating func next() async throws(WebImageError) -> Piece? {
             while !hasEnded, offset < wanted.upperBound {
                 switch try await step() {

@@ -101,11 +101,11 @@ extension ImageManager {
     /// - Parameters:
     ///   - request: names the original, and how it is loaded and stored.
     ///   - check: how much of the original is checked before it is stored. If a ``CacheSerializer`` decides what is
-    ///   stored, the whole original is decoded, since the serializer needs the picture.
+    ///     stored, the whole original is decoded, since the serializer needs the picture.
     ///   - onProgress: called with the progress of the transfer, on threads of the manager. It must not block. It is
-    ///   not called after this function has returned.
+    ///     not called after this function has returned.
     /// - Returns: the original, when all of it has arrived; with ``ImageRequest/Caching/waitsForStore`` when it is on
-    /// disk, or storing it has failed.
+    ///   disk, or storing it has failed.
     /// - Throws: what a load of it would throw.
     public func keepOriginal(
         for request: ImageRequest, check: OriginalCheck = .header,

@@ -247,7 +247,7 @@ public final class ImageManager: Sendable {
     ///   - executor: where `onEvent` is called. Default ``CallbackExecutor/direct``: on threads of the manager, and for
     ///     a picture in memory on the caller's thread, before this returns.
     ///   - onEvent: called with each event. `finished` comes exactly once, last, also after a cancellation. The closure
-    ///   must not block.
+    ///     must not block.
     @discardableResult
     public func load(
         _ request: ImageRequest, on executor: CallbackExecutor = .direct,
@@ -351,7 +351,7 @@ extension DrainService {
     ///   - manager: the manager to drain.
     ///   - drainTime: how long running loads may take to finish, see ``ImageManager/drain(within:)``. Default 10 s.
     ///   - untilShutdown: returns when the service should stop; nil (the default): the service stops when its task is
-    ///   cancelled.
+    ///     cancelled.
     public init(
         manager: ImageManager, drainTime: Duration = .seconds(10), untilShutdown: (@Sendable () async -> Void)? = nil
     ) {

@@ -1,40 +1,42 @@
 import WebImageCore
 
 extension ImageRequest {
-    /// What the caches do for a load: which of them are asked, by which rules, and what they keep.
+    /// How a load uses the caches: which are asked, by which rules, and what they store.
     ///
-    /// There are two things to keep: the *original*, as the origin sent it, on disk; and the *finished picture*, decoded to its
-    /// size and transformed, in memory and, if that is wanted, encoded on disk. ``policy`` says whether a load reads and
-    /// stores at all, and when the origin is asked; the other properties say what, within that.
+    /// The caches hold two things: the *original*, as the origin sent it, on disk; and the *finished picture*, decoded
+    /// to its size and transformed, in memory and on request also encoded on disk. ``policy`` decides whether a load
+    /// reads and writes caches at all, and when the origin is asked. Within that, the other properties choose what is
+    /// read and stored.
     public struct Caching: Hashable, Sendable {
         /// When the origin is asked. Default ``CachePolicy/cacheFirst``.
         public var policy = CachePolicy.cacheFirst
-        /// The name under which the original is cached, in place of the URL. Default nil: the URL.
+        /// The key under which the original is cached, in place of the URL. Default nil: the URL.
         public var key: String?
-        /// Where the finished picture is looked for. Default everywhere; on disk only where ``store`` has the disk, too.
+        /// Where to look for the finished picture. Default: in all layers; on disk only if ``store`` contains the disk,
+        /// too.
         public var query = CacheLayers.all
-        /// Where the finished picture is kept. Default memory. With the disk a picture that differs from its original is
-        /// encoded and written in the background, so that the next process need not make it again: worth it for expensive
-        /// transformers and small copies of large pictures.
+        /// Where to store the finished picture. Default memory. With the disk, a picture that differs from its original
+        /// is encoded and written in the background, so that the next process need not make it again. This is
+        /// worthwhile for expensive transformers and small copies of large pictures.
         public var store = CacheLayers.memory
-        /// Whether the original is looked for on disk. Default true.
+        /// Whether the load looks for the original on disk. Default true.
         public var readsOriginal = true
-        /// Whether the original is kept on disk. Default true.
+        /// Whether the original is stored on disk. Default true.
         public var storesOriginal = true
-        /// Whether the load ends only when what it stores is on disk, or was given up. Default false.
+        /// Whether the load ends only after its pictures are on disk, or storing them has failed. Default false.
         public var waitsForStore = false
-        /// Whether another size of the picture will do that memory has already. Default ``SizePrecision/exact``.
+        /// Whether another size of the picture that is in memory may be used. Default ``SizePrecision/exact``.
         public var sizePrecision = SizePrecision.exact
-        /// Decides which bytes of this picture go to disk, in place of the manager's own
+        /// Decides which bytes of this picture are stored on disk, in place of the manager's own serializer
         /// (``ImageManager/Configuration/cacheSerializer``). Default nil.
         public var serializer: CacheSerializer?
-        /// Takes the place of the manager's caches: the finished picture and the original are looked for and kept there.
-        /// Default nil: the manager's own.
+        /// Replaces the manager's caches for this request: the finished picture and the original are looked up and
+        /// stored in it. Default nil: the manager's own.
         public var cache: ImageCache? {
             get { ownCache?.cache }
             set { ownCache = newValue.map(CacheIdentity.init) }
         }
-        /// Where the original is looked for and kept, on disk, in place of ``cache`` or the manager's. Default nil.
+        /// The cache for the original on disk, in place of ``cache`` or the manager's. Default nil.
         public var originalCache: ImageCache? {
             get { ownOriginals?.cache }
             set { ownOriginals = newValue.map(CacheIdentity.init) }

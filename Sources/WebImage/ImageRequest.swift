@@ -8,7 +8,7 @@ public import WebImageDownload
     public import Foundation
 #endif
 
-/// A URL and what to make of it. A value: make it once, keep it, change copies of it.
+/// A URL and the options for loading it. A request is a value: make it once, keep it, change copies of it.
 ///
 ///     let request = ImageRequest("https://example.com/a.jpg") {
 ///         $0.size = TargetSize(width: 400)
@@ -16,18 +16,19 @@ public import WebImageDownload
 ///         $0.http.headers[.accept] = "image/webp"
 ///     }
 ///
-/// Each of ``Options`` is a property of the request, too: `request.size` is `request.options.size`.
+/// Each property of ``Options`` is also a property of the request: `request.size` is `request.options.size`.
 ///
-/// Cache keys are computed when a request is made or changed, so that loading with a request that is kept costs no hashing;
-/// a copy costs one reference count. To change several options at once, change ``options`` or give them when it is made:
-/// the keys are then computed once.
+/// Cache keys are computed when a request is made or changed, so that loading with a request that was kept costs no
+/// hashing. A copy costs one reference count. To change several options at once, change ``options``, or set them when
+/// the request is made: the keys are then computed once.
 @dynamicMemberLookup
 public struct ImageRequest: Sendable {
     private var storage: ImageRequestStorage
 
     /// - Parameters:
-    ///   - url: text of an absolute URL: `http`, `https`, `file`, `data`, or one that a loader of the manager takes. It is
-    ///     checked when it is loaded; one without a scheme is `invalidURL`, never a path.
+    ///   - url: an absolute URL: `http`, `https`, `file`, `data`, or a URL that one of the manager's loaders accepts.
+    ///     It is checked when it is loaded. A string without a scheme fails with `invalidURL`; it is never taken for a
+    ///     path.
     ///   - size: the size to decode to; nil: the size that the picture has.
     public init(_ url: String, size: TargetSize? = nil) { self.init(.url(url), Options(size: size)) }
 
@@ -36,7 +37,7 @@ public struct ImageRequest: Sendable {
     ///   - size: the size to decode to; nil: the size that the picture has.
     public init(_ url: URL, size: TargetSize? = nil) { self.init(url.absoluteString, size: size) }
 
-    /// The same with more said of it.
+    /// Makes a request with options.
     ///
     /// - Parameters:
     ///   - url: text of an absolute URL.
@@ -47,11 +48,11 @@ public struct ImageRequest: Sendable {
         self.init(.url(url), options)
     }
 
-    /// A file.
+    /// Makes a request for a file.
     ///
     /// - Parameters:
-    ///   - path: one that is not absolute begins at the process's working directory. Any file that the process may read is
-    ///     read: it must not come from strangers.
+    ///   - path: a path; a relative one begins at the process's working directory. The load can read any file that the
+    ///     process may read, so the path must not come from strangers.
     ///   - size: the size to decode to; nil: the size that the picture has.
     public init(path: String, size: TargetSize? = nil) { self.init(.path(path), Options(size: size)) }
 
@@ -60,11 +61,12 @@ public struct ImageRequest: Sendable {
         if DownloadRequest.hasScheme(text) { self.init(text) } else { self.init(path: text) }
     }
 
-    /// Bytes that are there already, decoded as if they had been loaded; memory and disk cache are not asked.
+    /// Makes a request for bytes in memory, which are decoded as if they had been loaded. Memory and disk cache are not
+    /// asked.
     ///
     /// - Parameters:
     ///   - data: the bytes of a file.
-    ///   - name: stands for the bytes in errors.
+    ///   - name: identifies the bytes in errors.
     public init(data: [UInt8], name: String) {
         var options = Options()
         options.caching.policy = .noStore
@@ -75,16 +77,16 @@ public struct ImageRequest: Sendable {
         storage = ImageRequestStorage(place, options)
     }
 
-    /// Where the bytes are: an absolute URL, or the path of ``init(path:size:)``.
+    /// The absolute URL, or the path of ``init(path:size:)``.
     public var url: String { storage.url }
 
-    /// All that the request says besides its URL.
+    /// All options of the request.
     public var options: Options {
         _read { yield storage.options }
         set { storage = storage.with(newValue) }
     }
 
-    /// One of ``Options``.
+    /// A property of ``Options``.
     public subscript<Value>(dynamicMember option: WritableKeyPath<Options, Value>) -> Value {
         get { storage.options[keyPath: option] }
         set { options[keyPath: option] = newValue }
@@ -92,27 +94,30 @@ public struct ImageRequest: Sendable {
 }
 
 extension ImageRequest {
-    /// What a request says besides its URL. Everything has a default.
+    /// The options of a request. Every option has a default.
     public struct Options: Hashable, Sendable {
-        /// The size to decode to, in display orientation. Default nil: the size that the picture has.
+        /// The size to decode to, in display orientation. Default nil: the picture's own size.
         public var size: TargetSize?
         /// Default normal.
         public var priority = LoadPriority.normal
-        /// How long the whole load may take, from asking to answering; after it, `deadlineExceeded`. Default nil: as the
-        /// manager says (``ImageManager/Configuration/timeout``), which is no limit unless it is set there.
+        /// How long the whole load may take, from the call to the answer; then it fails with `deadlineExceeded`.
+        /// Default nil: the manager's ``ImageManager/Configuration/timeout``, which is no limit unless it is set.
         public var timeout: Duration?
-        /// Other URLs of the same picture, which are asked in this order when the one before has failed. What they bring is
-        /// cached under their own names. Those of another origin get neither ``/WebImageDownload/DownloadConfiguration/secretHeaders``
-        /// nor credentials or a client certificate. Default none.
+        /// Other URLs of the same picture. Each is tried, in this order, when the one before has failed. Their answers
+        /// are cached under their own URLs. URLs of another origin are sent neither
+        /// ``/WebImageDownload/DownloadConfiguration/secretHeaders`` nor credentials or a client certificate. Default
+        /// none.
         public var alternatives: [String] = []
-        /// For how long a network that cannot be reached (no name, no connection) is waited for: the load is tried again
-        /// after one second, then after twice as long each time, at most 30 seconds. Default nil: not at all.
+        /// How long the load waits for a network that cannot be reached (no host name, no connection). The load is
+        /// tried again after one second, then after twice as long each time, at most 30 seconds. Default nil: it does
+        /// not wait.
         public var waitsForNetwork: Duration?
-        /// Asks also for a URL that failed and is left alone for now (``ImageManager/failedURLs``); when that goes well, it
-        /// is forgotten that it failed. Default false.
+        /// Whether a URL that failed is requested even while it is blocked (``ImageManager/failedURLs``). If that
+        /// succeeds, the URL is no longer blocked. Default false.
         public var retriesFailed = false
-        /// Whether ``ImageResponse/data`` is wanted. Default false. With true the bytes are looked for even where memory has
-        /// the picture; they are not decoded again when it was made of them.
+        /// Whether the response contains the original's bytes as ``ImageResponse/data``. Default false. If true, the
+        /// bytes are looked up even if the picture is in memory; they are not decoded again if the picture was made
+        /// from them.
         public var includesData = false
         private var making = MostlyDefault<Decoding>()
         private var keeping = MostlyDefault<Caching>()
@@ -121,16 +126,16 @@ extension ImageRequest {
         private var chain = TransformerChain()
         private var stand = FallbackIdentity()
 
-        /// - Parameter size: the size to decode to; nil: the size that the picture has.
+        /// - Parameter size: the size to decode to; nil: the picture's own size.
         public init(size: TargetSize? = nil) { self.size = size }
 
-        /// What the bytes are made into, beside size and transformers.
+        /// How the bytes are decoded, apart from size and transformers.
         public var decoding: Decoding {
             _read { yield making.value }
             _modify { yield &making.value }
         }
 
-        /// What the caches do for the load.
+        /// How the load uses the caches.
         public var caching: Caching {
             _read { yield keeping.value }
             _modify { yield &keeping.value }
@@ -159,14 +164,15 @@ extension ImageRequest {
         /// Whether ``caching`` is as it is by default; false says nothing.
         var cachesAsUsual: Bool { keeping.isUntouched }
 
-        /// Applied in order after decoding, to each frame of an animation too. Default none.
+        /// The transformers, which are applied in order after decoding, also to each frame of an animation. Default
+        /// none.
         public var transformers: [any ImageTransformer] {
             get { chain.all }
             set { chain.all = newValue }
         }
 
-        /// The picture that a load ends with which failed, in all other ways of the request's, too
-        /// (``ImageResponse/failure`` then says with what). It is not cached, nor changed. Default nil: the load fails.
+        /// The picture that is returned when the load has failed, including its alternatives. ``ImageResponse/failure``
+        /// then has the error. The fallback is neither cached nor changed. Default nil: the load fails.
         public var fallback: Image? {
             get { stand.image }
             set { stand.image = newValue }
@@ -216,12 +222,12 @@ extension ImageRequest: ExpressibleByStringLiteral {
 // MARK: - What caches go by
 
 extension ImageRequest {
-    /// Names the original: the URL, or ``Caching/key``, and who asks where the answer depends on it. All requests that can be
-    /// answered with the same bytes have the same.
+    /// The cache key of the original: the URL, or ``Caching/key``, and who asks if the answer depends on it. All
+    /// requests that can be answered with the same bytes have the same key.
     public var originalKey: CacheKey { storage.originalKey }
 
-    /// Names the picture that is made of the original: ``originalKey``, and all that changes pixels, such as size and
-    /// transformers.
+    /// The cache key of the picture that is made from the original: ``originalKey``, and everything that changes
+    /// pixels, such as size and transformers.
     public var variantKey: CacheKey { storage.variantKey }
 }
 
@@ -277,8 +283,8 @@ extension ImageRequest {
         if case .bytes(let bytes, _, _) = storage.place { bytes } else { nil }
     }
 
-    /// What errors and logs call the thing that is loaded: the URL without user, password and fragment, and with nothing in its query
-    /// that grants access; of bytes their name.
+    /// The name of the request in errors and logs: the URL without user, password, fragment, and query values that
+    /// grant access; for bytes their name.
     public var redactedURL: String {
         if case .bytes(_, let name, _) = storage.place { name } else { WebImageDownload.redactedURL(url) }
     }

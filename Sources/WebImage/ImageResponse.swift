@@ -10,7 +10,7 @@ public enum ImageSource: String, Hashable, Sendable {
     case network
     /// A `file:` or `data:` URL, or a path.
     case file
-    /// No load: an interceptor's picture, or the one that the request gives for a load that fails.
+    /// Nothing was loaded: an interceptor gave the picture, or it is the request's fallback.
     case given
 }
 
@@ -18,21 +18,21 @@ public enum ImageSource: String, Hashable, Sendable {
 public struct ImageResponse: Sendable {
     public var image: Image
     public var source: ImageSource
-    /// What the picture's file says of itself; nil when it came from memory without it.
+    /// The header of the picture's file; nil if the picture came from memory without it.
     public var header: ImageHeader? { image.info.header }
     /// The original's bytes, when ``ImageRequest/Options/includesData`` asked for them.
     public var data: [UInt8]?
-    /// How long the original is; nil when it came from memory.
+    /// The length of the original; nil if the picture came from memory.
     public var byteCount: ByteCount?
     /// Status and headers of the origin's answer. A picture from the disk cache has the headers that HTTP caching
     /// keeps. Nil for a picture from memory, and for a file.
     public var head: ResponseHead?
-    /// What was wrong with a picture that came only in part (``ImageRequest/Decoding/allowsPartial``).
+    /// The error of a picture that is incomplete (``ImageRequest/Decoding/allowsPartial``).
     public var partialError: WebImageError?
-    /// Why the original could not be kept on disk; the picture is as good without. Known only to a load that waits for it
-    /// (``ImageRequest/Caching/waitsForStore``).
+    /// Why the original could not be stored on disk; the picture itself is not affected. It is set only for a load that
+    /// waits for the store (``ImageRequest/Caching/waitsForStore``).
     public var storeError: WebImageError?
-    /// Why the load failed for which ``ImageRequest/Options/fallback`` stands.
+    /// Why the load failed, if the picture is ``ImageRequest/Options/fallback``.
     public var failure: WebImageError?
     public var timings: LoadTimings
     /// What the trace is made of; nil where little is known.
@@ -52,32 +52,32 @@ public struct ImageResponse: Sendable {
     }
 }
 
-/// How long each stage of a load took; nil for a stage that it did not have.
+/// How long each stage of a load took; nil for a stage that did not happen.
 public struct LoadTimings: Hashable, Sendable {
-    /// Waiting for a download slot and for the disk look-up before it.
+    /// The wait for a download slot, and for the disk look-up before it.
     public var queue: Duration?
-    /// Name look-up, TCP and TLS; nil on a connection that was re-used.
+    /// Name look-up, TCP and TLS; nil if a connection was reused.
     public var connect: Duration?
-    /// From the request's being sent to the response's first byte.
+    /// From sending the request to the first byte of the response.
     public var firstByte: Duration?
     /// From the first byte to the last.
     public var transfer: Duration?
-    /// Work of the decoder, scaling and turning included; it overlaps the transfer.
+    /// The time of the decoder, including scaling and turning; it overlaps the transfer.
     public var decode: Duration?
     public var transform: Duration?
-    /// Writing the original into the disk cache. Known only to a load that waits for it
-    /// (``ImageRequest/Caching/waitsForStore``): it is written after the others are answered.
+    /// Writing the original to the disk cache. It is set only for a load that waits for the store
+    /// (``ImageRequest/Caching/waitsForStore``); for other loads the original is written after the answer.
     public var store: Duration?
-    /// From asking to answering.
+    /// From the call to the answer.
     public var total: Duration?
 
     public init() {}
 }
 
-/// How far a load is.
+/// The progress of a transfer.
 public struct LoadProgress: Hashable, Sendable {
     public var received: ByteCount
-    /// nil when the origin does not say.
+    /// The announced length; nil if the origin does not announce it.
     public var expected: ByteCount?
 
     public init(received: ByteCount, expected: ByteCount?) {
@@ -85,21 +85,21 @@ public struct LoadProgress: Hashable, Sendable {
         self.expected = expected
     }
 
-    /// 0 to 1, nil when the length is not known.
+    /// The progress from 0 to 1; nil if the length is not known.
     public var fraction: Double? {
         guard let expected, expected.bytes > 0 else { return nil }
         return min(Double(received.bytes) / Double(expected.bytes), 1)
     }
 }
 
-/// What happens on the way of a load. `finished` comes exactly once, last.
+/// An event of a load. `finished` comes exactly once, last.
 public enum ImageEvent: Sendable {
-    /// What the caches have, while the origin is still asked whether there is something newer (``CachePolicy/refresh``,
-    /// and ``CachePolicy/protocol`` with `stale-while-revalidate`). `finished` then has what is newer, or the same picture
-    /// when nothing is, or what went wrong on the way. Not told any more once there is a newer picture.
+    /// The cached picture, while the origin is asked for a newer one (``CachePolicy/refresh``, and
+    /// ``CachePolicy/protocol`` with `stale-while-revalidate`). `finished` then has the newer picture, or the same one
+    /// if there is none newer, or the error. This event does not come after a newer picture.
     case cached(ImageResponse)
     case progress(LoadProgress)
-    /// A part of the picture, or all of it less fine; `image.info.isPartial` is true.
+    /// A part of the picture, or all of it with less detail; `image.info.isPartial` is true.
     case preview(Image)
     case finished(Result<ImageResponse, WebImageError>)
 }

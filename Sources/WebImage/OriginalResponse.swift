@@ -1,20 +1,21 @@
 public import WebImageCore
 public import WebImageDownload
 
-/// An original that is there, undecoded: see ``ImageManager/keepOriginal(for:check:onProgress:)``.
+/// An original that was loaded without decoding it: see ``ImageManager/keepOriginal(for:check:onProgress:)``.
 public struct OriginalResponse: Sendable {
-    /// What the file says of itself.
+    /// The header of the file.
     public var header: ImageHeader
     public var source: ImageSource
-    /// How long it is; nil when it was not looked at.
+    /// The length of the original; nil if it was not read.
     public var byteCount: ByteCount?
     /// The bytes, when ``ImageRequest/Options/includesData`` asked for them.
     public var data: [UInt8]?
-    /// Status and fields of the origin's answer; nil for what came from a file.
+    /// Status and headers of the origin's answer; nil if the original came from a file.
     public var head: ResponseHead?
-    /// Why it could not be kept on disk. Known only with ``ImageRequest/Caching/waitsForStore``.
+    /// Why the original could not be stored on disk. It is set only with ``ImageRequest/Caching/waitsForStore``.
     public var storeError: WebImageError?
-    /// `store` is known only with ``ImageRequest/Caching/waitsForStore``, and nil where the origin does not allow it to be kept.
+    /// The timings of the load. `store` is set only with ``ImageRequest/Caching/waitsForStore``, and is nil if the
+    /// origin does not allow storing.
     public var timings = LoadTimings()
 
     init(header: ImageHeader, source: ImageSource, byteCount: ByteCount?) {

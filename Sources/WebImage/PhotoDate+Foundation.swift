@@ -7,10 +7,11 @@ public import WebImageCodecs
 #endif
 
 extension PhotoDate {
-    /// The moment, for a camera whose zone is known.
+    /// Returns the date as a moment in time, if the camera's time zone is known.
     ///
-    /// - Parameter zone: where the camera was, in case it did not say it (``/WebImageCodecs/PhotoDate/minutesFromUTC``), as most do not. Default nil.
-    /// - Returns: nil when neither says it, or there is no such day.
+    /// - Parameter zone: the time zone of the camera, used if the photo does not contain it
+    ///   (``/WebImageCodecs/PhotoDate/minutesFromUTC``), as most do not. Default nil.
+    /// - Returns: the moment; nil if the time zone is not known, or if there is no such day.
     public func date(in zone: TimeZone? = nil) -> Date? {
         guard let zone = minutesFromUTC.flatMap({ TimeZone(secondsFromGMT: $0 * 60) }) ?? zone else { return nil }
         var calendar = Calendar(identifier: .gregorian)

@@ -4,8 +4,8 @@ import WebImageSystem
 /// Pictures in a folder that are drawn for screens of several scales: `icon.png`, `icon@2x.png`, `icon@3x.png`
 /// (SDWebImage's `SDImageAssetManager`). A value; any thread may use it.
 ///
-/// It finds files and keeps nothing: give what it finds to ``ImageRequest/init(path:size:)``, and the manager's memory cache keeps the
-/// picture. ``/WebImageCore/ScaleSuffix`` tells which scale was found.
+/// It finds files and caches nothing: pass the path to ``ImageRequest/init(path:size:)``, and the manager's memory
+/// cache keeps the picture. ``/WebImageCore/ScaleSuffix`` gives the scale of the found file.
 public struct ScaledResources: Sendable {
     /// For names without an extension, in the order in which they are tried.
     private static let endings = ["png", "jpg", "jpeg", "gif", "webp", "apng", "avif", "heic", "jxl", "svg"]
@@ -21,15 +21,15 @@ public struct ScaledResources: Sendable {
         self.files = files
     }
 
-    /// The path of the file that suits a screen of `scale` pixels a point best: drawn for that scale, else for the next
-    /// larger one, else for the next smaller one.
+    /// Finds the file that fits a screen of `scale` pixels a point best: one for that scale, otherwise for the next
+    /// larger one, otherwise for the next smaller one.
     ///
-    /// Looks into the file system, a few times for each extension that is tried, and blocks for that long.
+    /// Blocks while it accesses the file system, a few times for each extension that it tries.
     ///
     /// - Parameters:
-    ///   - name: as in `icon.png`, or without an extension; may name folders within the folder.
+    ///   - name: a name such as `icon.png`, or one without an extension. It may contain subfolders.
     ///   - scale: 1, 2 or 3; others count as the nearest.
-    /// - Returns: nil when there is none, and for names that lead out of the folder.
+    /// - Returns: the path; nil if there is no such file, and for names that lead out of the folder.
     public func file(named name: String, scale: Int = 1) -> String? {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         guard let last = parts.last, !parts.contains(where: { ["", ".", ".."].contains($0) }) else { return nil }

@@ -2,13 +2,14 @@ import WebImageCache
 import WebImageCore
 import WebImageProcessing
 
-/// How closely the size of a picture must be the one that is asked for.
+/// How closely the size of a picture must match the requested size.
 public enum SizePrecision: String, Hashable, Sendable, Codable {
-    /// The picture is made to the size.
+    /// The picture is made in the requested size.
     case exact
-    /// A picture that memory has of the same original, made in the same way and of the same part, will do when it covers the
-    /// size within a pixel and is at most twice as large on each side (Coil's rule): for views that scale what they show.
-    /// What is not in memory is made to the size. Requests with transformers or a ``ImageRequest/Decoding/bitmapLimit`` are exact.
+    /// For views that scale their pictures: a picture in memory is used if it was made from the same part of the same
+    /// original in the same way, covers the size within a pixel, and is at most twice as large on each side (Coil's
+    /// rule). If there is none in memory, the picture is made in the requested size. Requests with transformers or a
+    /// ``ImageRequest/Decoding/bitmapLimit`` are exact.
     case inexact
 }
 

@@ -7,7 +7,7 @@ public import WebImageCore
 #endif
 
 extension WebImageError: LocalizedError {
-    /// What `description` says, so that a program that knows an `any Error` only shows it as well.
+    /// The same as `description`, so that a program that only has an `any Error` can show it.
     public var errorDescription: String? { description }
 
     /// The same as `description`, also where Foundation is not imported.

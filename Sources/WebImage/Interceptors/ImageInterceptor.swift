@@ -1,7 +1,7 @@
 public import WebImageCore
 
-/// Stands between the callers of a manager and its loads: it may change what is asked for, answer in the load's place, let it
-/// wait, try something else when it fails, or refuse it.
+/// Code between the callers of a manager and its loads. An interceptor can change a request, answer it itself, delay
+/// it, try something else when it fails, or refuse it.
 ///
 ///     struct OnlyOurs: ImageInterceptor {
 ///         func intercept<Answer>(
@@ -14,9 +14,9 @@ public import WebImageCore
 ///         }
 ///     }
 ///
-/// A manager's interceptors (``ImageManager/Configuration/interceptors``) are asked in their order, the first one outermost, for
-/// every kind of call. Each caller has a pass of its own: one that waits makes no other caller wait. What several callers
-/// want is shared behind the interceptors.
+/// A manager's interceptors (``ImageManager/Configuration/interceptors``) are called in order, the first one outermost,
+/// for every kind of call. They are called for each caller separately: a caller that waits does not make others wait.
+/// Loads are shared behind the interceptors.
 public protocol ImageInterceptor: Sendable {
     /// Changes a request before anything is looked up, also in memory (``ImageManager/cachedImage(for:)``). Called for each call,
     /// on the caller's thread: it must be quick, and give the same for the same request. Default: changes nothing.
@@ -41,32 +41,32 @@ extension ImageInterceptor {
     ) async throws(WebImageError) -> Answer { try await load(request) }
 }
 
-/// The load behind an interceptor: a picture, its bytes, or what its file says of itself, whichever the caller wants.
+/// The load behind an interceptor. Its answer is a picture, its bytes, or its header, depending on the caller.
 public struct InterceptedLoad<Answer: Sendable>: Sendable {
     let proceed: @Sendable (ImageRequest) async throws(WebImageError) -> Answer
     /// Makes the answer of a picture that no load brings.
     let make: @Sendable (Image, WebImageError?) throws(WebImageError) -> Answer
 
-    /// Goes on: to the next interceptor, and at last to the load.
+    /// Continues with the next interceptor, and finally with the load.
     ///
-    /// - Throws: what it ends in; `cancelled` when the caller has left.
+    /// - Throws: the error of the load; `cancelled` when the caller has cancelled.
     public func callAsFunction(_ request: ImageRequest) async throws(WebImageError) -> Answer {
         try await proceed(request)
     }
 
-    /// The answer that this picture makes (``ImageSource/given``). It is not cached.
+    /// Makes an answer of a picture (``ImageSource/given``). It is not cached.
     ///
     /// - Parameters:
-    ///   - image: what the caller gets.
-    ///   - failure: why it stands for another one (``ImageResponse/failure``).
-    /// - Throws: `unsupportedFeature` where the caller wants bytes, not a picture.
+    ///   - image: the picture that the caller gets.
+    ///   - failure: the error because of which the picture replaces another one (``ImageResponse/failure``).
+    /// - Throws: `unsupportedFeature` if the caller wants bytes, not a picture.
     public func answer(with image: Image, inPlaceOf failure: WebImageError? = nil) throws(WebImageError) -> Answer {
         try make(image, failure)
     }
 }
 
-/// Changes each request of a manager by a closure: a size that no request may go beyond, names under which originals are cached,
-/// transformers for requests that have none.
+/// Changes each request of a manager with a closure: for example to limit sizes, to set the keys under which originals
+/// are cached, or to add transformers to requests that have none.
 ///
 ///     configuration.interceptors = [
 ///         RequestRule { request in
@@ -76,7 +76,7 @@ public struct InterceptedLoad<Answer: Sendable>: Sendable {
 public struct RequestRule: ImageInterceptor {
     private let rule: @Sendable (inout ImageRequest) -> Void
 
-    /// - Parameter rule: as ``ImageInterceptor/change(_:)``.
+    /// - Parameter rule: changes a request, like ``ImageInterceptor/change(_:)``.
     public init(_ rule: @escaping @Sendable (inout ImageRequest) -> Void) { self.rule = rule }
 
     public func change(_ request: inout ImageRequest) { rule(&request) }

@@ -1,4 +1,4 @@
-/// Options that belong together, under a name of the program's.
+/// A set of options that a program gives a name.
 ///
 ///     extension RequestPreset {
 ///         static let avatar = RequestPreset {
@@ -11,21 +11,21 @@
 public struct RequestPreset: Sendable {
     let change: @Sendable (inout ImageRequest.Options) -> Void
 
-    /// - Parameter change: sets what the preset is about. Called once for each request.
+    /// - Parameter change: sets the options of the preset. Called once for each request.
     public init(_ change: @escaping @Sendable (inout ImageRequest.Options) -> Void) { self.change = change }
 }
 
 extension ImageRequest {
     /// - Parameters:
-    ///   - url: text of an absolute URL.
-    ///   - presets: in this order; what a later one says counts.
+    ///   - url: an absolute URL.
+    ///   - presets: the presets, applied in this order; later ones override earlier ones.
     public init(_ url: String, _ presets: RequestPreset...) {
         self.init(url) { options in
             for preset in presets { preset.change(&options) }
         }
     }
 
-    /// The same request with what the preset says.
+    /// Returns a copy of the request with the options of the preset.
     public func applying(_ preset: RequestPreset) -> ImageRequest {
         var options = options
         preset.change(&options)

@@ -1,7 +1,8 @@
 public import WebImageCore
 import WebImageDownload
 
-/// One caller's part in a load. Dropping it changes nothing: the load goes on until it ends or is cancelled.
+/// Represents one caller of a load. Releasing the token changes nothing: the load goes on until it ends or is
+/// cancelled.
 public final class LoadToken: @unchecked Sendable {
     // Sendable: what changes is guarded by the loader's lock; the rest is constant.
 
@@ -55,10 +56,11 @@ public final class LoadToken: @unchecked Sendable {
         settings = loader.origin.downloader.snapshot
     }
 
-    /// Leaves the load: this caller's last event is `cancelled`, at once. The last one to leave ends the transfer.
+    /// Cancels the load for this caller, whose last event is `cancelled`, at once. When all callers have cancelled, the
+    /// transfer ends.
     public func cancel() { loader.leave(self, with: .cancelled) }
 
-    /// How urgent this caller is; a load is as urgent as the most urgent of its callers.
+    /// Sets the priority of this caller; a load has the highest priority among its callers.
     public func setPriority(_ priority: LoadPriority) { loader.setPriority(priority, of: self) }
 }
 

@@ -13,26 +13,27 @@ import WebImageSystem
 /// an animation keeps its time. A frame that is not decoded in time is waited for; what happens then says
 /// ``dropsLateFrames``. On the main actor; the player must be kept for as long as it is to play.
 @MainActor public final class AnimatedImagePlayer {
-    /// The frame to be seen now.
+    /// The current frame.
     public private(set) var currentFrame: Image
     public var currentIndex: Int { playback.index }
-    /// How many rounds were completed.
+    /// The number of completed rounds.
     public var currentLoop: Int { playback.round }
     public private(set) var animation: ImageAnimation
-    /// Whether it plays, or would if it could be seen.
+    /// Whether the player plays, or would if it were visible.
     public private(set) var isPlaying = false
-    /// What a frame could not be decoded for; it has then stopped at the frame before.
+    /// Why a frame could not be decoded. The player has then stopped at the frame before.
     public private(set) var error: WebImageError?
 
-    /// Called with each frame that is to be seen next. The one at which playing begins is ``currentFrame`` already: draw that first.
+    /// Called with each next frame when it is due. It is not called for the frame at which playing begins: draw
+    /// ``currentFrame`` first.
     public var onFrame: (@MainActor (_ image: Image, _ index: Int) -> Void)?
-    /// Called with the number of completed rounds after each.
+    /// Called after each round with the number of completed rounds.
     public var onLoop: (@MainActor (_ loop: Int) -> Void)?
     /// Called when the last frame of the last round was reached, or a frame was damaged.
     public var onEnd: (@MainActor () -> Void)?
 
-    /// In which order frames are shown. Default ``PlaybackMode/forward``. A player that has not begun goes to where the new
-    /// mode begins.
+    /// The order in which frames are shown. Default ``PlaybackMode/forward``. A player that has not begun moves to the
+    /// first frame of the new mode.
     public var mode: PlaybackMode {
         get { playback.mode }
         set {
@@ -41,9 +42,9 @@ import WebImageSystem
             if isRunning, awaited == nil { schedule() }
         }
     }
-    /// How often all frames are shown; 0: without end. Default nil: as often as the file says.
+    /// How often all frames are shown; 0: without end. Default nil: the number in the file.
     public var loopLimit: Int? { didSet { playback.roundLimit = Self.limit(loopLimit, animation) } }
-    /// How fast: 2 shows each frame for half of its time. Default 1; 0 and less stand still.
+    /// The speed: 2 shows each frame for half of its time. Default 1. At 0 and less the animation stands still.
     public var rate: Double = 1 {
         didSet {
             guard rate != oldValue else { return }
@@ -51,16 +52,17 @@ import WebImageSystem
             runOrRest()
         }
     }
-    /// Whether frames are left out that would come too late, so that the animation keeps its time. With false (the default) it
-    /// gets slower, and every frame is seen.
+    /// Whether frames that would be late are skipped, so that the animation keeps its pace. If false (the default), the
+    /// animation becomes slower, and every frame is shown.
     public var dropsLateFrames = false
     /// Whether ``stop()`` goes back to the first frame. Default false.
     public var resetsWhenStopped = false
-    /// Whether decoded frames are given up when it is stopped, unless another player shows them. Default false.
+    /// Whether decoded frames are released when the player is stopped, unless another player shows them. Default false.
     public var freesWhenStopped = false
-    /// Whether decoded frames are given up while it cannot be seen, unless another player shows them. Default true.
+    /// Whether decoded frames are released while the player is not visible, unless another player shows them. Default
+    /// true.
     public var freesWhenHidden = true
-    /// Whether it can be seen. While it cannot, its time stands still. Default true.
+    /// Whether the animation is visible. While it is not, its time stands still. Default true.
     public var isVisible = true { didSet { if isVisible != oldValue { visibilityChanged() } } }
 
     private let clock: any FrameClock
@@ -80,11 +82,11 @@ import WebImageSystem
     /// Whether the frame that is due is the one that is seen; false while it is waited for. For tests.
     var isSettled: Bool { awaited == nil }
 
-    /// Nil for a picture that is no animation. It does not play before ``play()``.
+    /// Makes a player; the result is nil if the picture is not an animation. It does not play before ``play()``.
     ///
     /// - Parameters:
-    ///   - image: its first frame is shown already.
-    ///   - clock: what it goes by. Default nil: a ``SystemFrameClock``.
+    ///   - image: the animation, whose first frame is already shown.
+    ///   - clock: the clock that drives the player. Default nil: a ``SystemFrameClock``.
     public init?(_ image: Image, clock: (any FrameClock)? = nil) {
         guard let animation = image.animation, animation.frameCount > 1 || !animation.isComplete else { return nil }
         self.animation = animation
@@ -103,7 +105,7 @@ import WebImageSystem
 
     // MARK: - Playing
 
-    /// Plays from the present frame on. After the end it begins anew.
+    /// Plays from the current frame on. After the end it starts from the beginning.
     public func play() {
         guard !isPlaying else { return }
         if hasEnded { restart() }
@@ -114,13 +116,13 @@ import WebImageSystem
         runOrRest()
     }
 
-    /// Stands still at the present frame.
+    /// Pauses at the current frame.
     public func pause() {
         isPlaying = false
         runOrRest()
     }
 
-    /// Stands still, and does what ``resetsWhenStopped`` and ``freesWhenStopped`` say.
+    /// Stops playing, and resets or releases frames as ``resetsWhenStopped`` and ``freesWhenStopped`` say.
     public func stop() {
         pause()
         if resetsWhenStopped {
@@ -133,11 +135,11 @@ import WebImageSystem
         }
     }
 
-    /// Goes to a frame, and shows it as soon as it is decoded, also while it does not play.
+    /// Goes to a frame, and shows it as soon as it is decoded, also while the player does not play.
     ///
     /// - Parameters:
-    ///   - index: a frame; one that there is not counts as the nearest.
-    ///   - loop: how many rounds count as completed; nil: as many as now.
+    ///   - index: the frame; an index out of range counts as the nearest one.
+    ///   - loop: the number of rounds that count as completed; nil: no change.
     public func seek(to index: Int, loop: Int? = nil) {
         hasBegun = true
         playback.seek(to: index, round: loop)
@@ -145,8 +147,8 @@ import WebImageSystem
         showPresent()
     }
 
-    /// Takes a newer state of the picture: more of its frames, or all of them once the file has arrived. The frame that is
-    /// shown stays, and playing goes on from there.
+    /// Takes over a newer state of the picture, with more frames, or with all of them when the file has arrived. The
+    /// current frame stays, and playing continues from there.
     public func update(_ image: Image) {
         guard let newer = image.animation, newer.frameCount >= playback.count else { return }
         animation = newer

@@ -21,7 +21,8 @@ import WebImageSystem
     public func cancel() { onCancel() }
 }
 
-/// The machine's clock; wakes come within a millisecond of their time, unless the main actor is busy.
+/// Makes a clock that uses the system's time. It wakes the player within a millisecond of the requested time, unless
+/// the main actor is busy.
 @MainActor public final class SystemFrameClock: FrameClock {
     public nonisolated init() {}
 

@@ -1,4 +1,4 @@
-/// In which order the frames of an animation are shown.
+/// The order in which the frames of an animation are shown.
 public enum PlaybackMode: String, Hashable, Sendable, CaseIterable {
     /// From the first frame to the last, and again.
     case forward

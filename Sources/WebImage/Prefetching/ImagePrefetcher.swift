@@ -1,24 +1,24 @@
 public import WebImageCore
 
-/// Brings pictures into the caches before somebody looks at them, and never gets in the way of what somebody looks at.
+/// Loads pictures into the caches before they are needed, without slowing down loads that somebody waits for.
 ///
 ///     let prefetcher = ImagePrefetcher(manager: manager)
 ///     let token = prefetcher.prefetch(urls)
 ///     let progress = await token.finished()
 ///     print(progress.loaded, progress.skipped, progress.failed)
 ///
-/// Lists are worked through in the order in which they came, ``PrefetchOptions/width`` pictures at a time. What a visible load
-/// wants at the same time is shared with it, and then goes as fast as the visible load. A picture that cannot be kept in the
-/// cache counts as failed.
+/// Lists are worked through in the order in which they were added, ``PrefetchOptions/width`` pictures at a time. If a
+/// visible load needs a picture at the same time, they share one load, which gets the priority of the visible load. A
+/// picture that cannot be stored in the cache counts as failed.
 ///
-/// Thread-safe. Letting go of the prefetcher and of all its tokens cancels what it does.
+/// Thread-safe. Releasing the prefetcher and all its tokens cancels its work.
 public final class ImagePrefetcher: Sendable {
     public let options: PrefetchOptions
     fileprivate let work: PrefetchWork
 
     /// - Parameters:
-    ///   - manager: into whose caches the pictures are brought.
-    ///   - options: where to, and what that may take.
+    ///   - manager: the manager that loads the pictures into its caches.
+    ///   - options: the destination and the limits.
     public init(manager: ImageManager, options: PrefetchOptions = PrefetchOptions()) {
         self.options = options
         work = PrefetchWork(manager, options)
@@ -28,15 +28,15 @@ public final class ImagePrefetcher: Sendable {
 
     func cancel(_ tokens: [PrefetchToken]) { work.cancel(tokens) }
 
-    /// Begins with a list, behind those that were given before.
+    /// Adds a list, which is worked through after the lists that were added before.
     ///
     /// - Parameters:
-    ///   - requests: in the order in which they are loaded. Those that do not say how urgent they are get
+    ///   - requests: the requests, in the order in which they are loaded. Requests without a priority of their own get
     ///     ``PrefetchOptions/priority``.
-    ///   - executor: where `onEvent` is called. Default ``CallbackExecutor/direct``: on the manager's threads for files, and on
-    ///     the caller's for what happens before this returns. It must not block for long.
-    ///   - onEvent: told of one event after another. `finished` comes exactly once, last; for an empty list before this
-    ///     returns. No more pictures begin while it runs.
+    ///   - executor: where `onEvent` is called. Default ``CallbackExecutor/direct``: on the manager's threads for
+    ///     files, and on the caller's thread for events before this returns. It must not block for long.
+    ///   - onEvent: called with one event after another. `finished` comes exactly once, last; for an empty list before
+    ///     this returns. No further pictures begin while it runs.
     /// - Returns: the list's token.
     @discardableResult
     public func prefetch(
@@ -61,13 +61,13 @@ public final class ImagePrefetcher: Sendable {
         prefetch(count: urls.count, on: executor, request: { ImageRequest(urls[$0]) }, onEvent: onEvent)
     }
 
-    /// The same for a list whose requests are made when their turn comes, so that a long list costs no memory.
+    /// Adds a list whose requests are made when their turn comes, so that a long list takes no memory.
     ///
     /// - Parameters:
     ///   - count: how many pictures there are.
     ///   - executor: where `onEvent` is called.
-    ///   - request: makes the request with that index; called once, on threads of the prefetcher. What it throws is what the
-    ///     picture fails with.
+    ///   - request: makes the request with that index; called once, on threads of the prefetcher. If it throws, the
+    ///     picture fails with that error.
     ///   - onEvent: told of one event after another; `finished` comes exactly once, last.
     /// - Returns: the list's token.
     @discardableResult
@@ -80,22 +80,22 @@ public final class ImagePrefetcher: Sendable {
         return PrefetchToken(id, self, list)
     }
 
-    /// Lets nothing more begin; what runs goes on. Default false.
+    /// Whether the prefetcher is paused: no further pictures begin, but running loads go on. Default false.
     public var isPaused: Bool {
         get { work.isPaused }
         set { work.isPaused = newValue }
     }
 
-    /// Ends all lists; each of them is told so.
+    /// Cancels all lists; each gets its `finished` event.
     public func cancelAll() { work.cancelAll() }
 
-    /// Of all lists that have not ended, together.
+    /// The progress of all lists that have not ended, together.
     public var progress: PrefetchProgress { work.progress }
 
-    /// How many lists have not ended.
+    /// The number of lists that have not ended.
     public var runningLists: Int { work.listCount }
 
-    /// Returns when no list is left; at once when the task is cancelled, which cancels no list.
+    /// Returns when no list is left. If the task is cancelled, it returns at once, and the lists go on.
     public func finished() async { await work.finished() }
 }
 
@@ -114,22 +114,24 @@ public final class PrefetchToken: Sendable {
 
     public var progress: PrefetchProgress { work.progress(of: self) }
 
-    /// Lets nothing more of the list begin; what runs goes on. Default false.
+    /// Whether the list is paused: no further pictures begin, but running loads go on. Default false.
     public var isPaused: Bool {
         get { work.isPaused(self) }
         set { work.setPaused(newValue, self) }
     }
 
-    /// Ends the list: what runs is given up, unless others want it, and what has not begun is dropped.
+    /// Cancels the list. Running loads are cancelled unless others need them, and pictures that have not begun are
+    /// dropped.
     public func cancel() { work.cancel([self]) }
 
-    /// Drops one picture of the list, whether it runs or has not begun.
+    /// Drops one picture of the list, whether its load is running or has not begun.
     ///
-    /// - Parameter index: where it stands in the list; one that has ended, or that there is not, changes nothing.
+    /// - Parameter index: the index of the picture in the list. If the picture has ended, or there is none, nothing
+    ///   happens.
     public func cancel(at index: Int) { work.cancel(self, index: index) }
 
     /// Waits for the list's end.
     ///
-    /// - Returns: what has become of it; of a task that is cancelled, what has become of it so far, and the list goes on.
+    /// - Returns: the final progress. If the task is cancelled, the progress so far, and the list goes on.
     public func finished() async -> PrefetchProgress { await work.finished(self) }
 }

@@ -2,16 +2,17 @@ import Synchronization
 import WebImageCore
 import WebImageSystem
 
-/// Loads what comes next in a list or a grid while it is scrolled.
+/// Loads the pictures that come next in a list or a grid while it is scrolled.
 ///
 ///     let preloader = ListPreloader(prefetcher: prefetcher) { index in [ImageRequest(urls[index])] }
 ///     // Whenever the list has moved:
 ///     preloader.show(12..<20, of: urls.count)
 ///
-/// It follows the direction: rows ahead of the eye are loaded, the nearest first, with a few behind it. The faster the list
-/// moves, the more rows are loaded, those of the next second. What scrolled away before it was loaded is cancelled.
+/// It follows the direction of scrolling: rows ahead of the visible ones are loaded, the nearest first, and a few rows
+/// behind them. The faster the list moves, the more rows are loaded: those of the next second. Rows that scrolled away
+/// before they were loaded are cancelled.
 ///
-/// Thread-safe. Letting go of it cancels what it has begun.
+/// Thread-safe. Releasing it cancels its loads.
 public final class ListPreloader: Sendable {
     private struct State {
         var window: PreloadWindow
@@ -24,10 +25,11 @@ public final class ListPreloader: Sendable {
     private let clock: any LoadClock
 
     /// - Parameters:
-    ///   - prefetcher: does the work. It may serve others, too.
-    ///   - ahead: how many rows are loaded ahead of those that are seen. Default 20; a quarter of that behind them.
-    ///   - most: how many at most, where the list moves fast. Default 100.
-    ///   - requests: what a row shows; called once each time the row comes near.
+    ///   - prefetcher: does the loading. It may be used by others, too.
+    ///   - ahead: how many rows are loaded ahead of the visible ones. Default 20; a quarter of that is loaded behind
+    ///     them.
+    ///   - most: how many rows are loaded at most, when the list moves fast. Default 100.
+    ///   - requests: makes the requests of a row; called once each time the row comes near.
     public convenience init(
         prefetcher: ImagePrefetcher, ahead: Int = 20, most: Int = 100,
         requests: @escaping @Sendable (Int) -> [ImageRequest]
@@ -49,11 +51,11 @@ public final class ListPreloader: Sendable {
         prefetcher.cancel(state.withLock { Array($0.tokens.values) })
     }
 
-    /// Says which rows are seen. To be called whenever that has changed.
+    /// Sets which rows are visible. Call it whenever that has changed.
     ///
     /// - Parameters:
-    ///   - visible: the rows that are seen, or partly seen.
-    ///   - count: how many rows there are.
+    ///   - visible: the rows that are visible, or partly visible.
+    ///   - count: the number of rows.
     public func show(_ visible: Range<Int>, of count: Int) {
         let now = clock.now / .seconds(1)
         let (begin, cancelled) = state.withLock { state in
@@ -74,7 +76,7 @@ public final class ListPreloader: Sendable {
         }
     }
 
-    /// Cancels what was begun. ``show(_:of:)`` begins anew.
+    /// Cancels the running loads. ``show(_:of:)`` starts again.
     public func stop() {
         let tokens = state.withLock { state in
             _ = state.window.clear()

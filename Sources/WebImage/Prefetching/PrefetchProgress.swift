@@ -1,24 +1,25 @@
 public import WebImageCore
 
-/// What has become of a list that is prefetched.
+/// The progress of a list that is prefetched.
 public struct PrefetchProgress: Hashable, Sendable {
-    /// How many pictures the list has.
+    /// The number of pictures in the list.
     public var total: Int
-    /// Those that were loaded.
+    /// The number of pictures that were loaded.
     public var loaded = 0
-    /// Those that were in the cache already.
+    /// The number of pictures that were already in the cache.
     public var skipped = 0
-    /// Those that failed.
+    /// The number of pictures that failed.
     public var failed = 0
-    /// Those that are not loaded since they were cancelled, or the list's ``PrefetchOptions/byteBudget`` was used up.
+    /// The number of pictures that are not loaded, because they were cancelled or the list's
+    /// ``PrefetchOptions/byteBudget`` was used up.
     public var dropped = 0
-    /// Bytes that came by the network.
+    /// The number of bytes from the network.
     public var bytes = ByteCount.zero
 
     /// - Parameter total: how many pictures there are.
     public init(total: Int) { self.total = total }
 
-    /// Those that nothing more is done about.
+    /// The number of pictures that are done, in one way or another.
     public var finished: Int { loaded + skipped + failed + dropped }
     public var isFinished: Bool { finished >= total }
     /// 0 to 1; 1 for an empty list.
@@ -35,31 +36,33 @@ public struct PrefetchProgress: Hashable, Sendable {
     }
 }
 
-/// What has become of one picture of a list.
+/// The result for one picture of a list.
 public struct PrefetchedItem: Sendable {
     public enum Outcome: Sendable {
-        /// It came from there, with so many bytes (nil where nobody counted them), and was put into the cache.
+        /// It was loaded from that source, with that number of bytes (nil if they were not counted), and stored in the
+        /// cache.
         case loaded(from: ImageSource, ByteCount?)
-        /// The cache had it already.
+        /// It was already in the cache.
         case skipped
         case failed(WebImageError)
     }
 
-    /// Where it stands in the list.
+    /// The index of the picture in the list.
     public var index: Int
     public var outcome: Outcome
-    /// The original that was brought to disk, or was there; nil with ``PrefetchOptions/Destination/memory``, and when it failed.
+    /// The original that was stored on disk, or was already there; nil with ``PrefetchOptions/Destination/memory``, and
+    /// if the picture failed.
     public var original: OriginalResponse?
 }
 
-/// What a prefetcher tells of a list.
+/// An event of a list that is prefetched.
 public enum PrefetchEvent: Sendable {
     /// The picture with this index is loaded now.
     case began(index: Int)
-    /// How far the transfer of a picture is. Not told while the last event is still being taken.
+    /// The progress of a picture's transfer. It is left out while the closure is still busy with an earlier event.
     case transfer(index: Int, LoadProgress)
     /// One more picture is done.
     case item(PrefetchedItem, PrefetchProgress)
-    /// Nothing more is done about the list. Comes exactly once, last, also after a cancel.
+    /// The list has ended. This event comes exactly once, last, also after a cancellation.
     case finished(PrefetchProgress)
 }

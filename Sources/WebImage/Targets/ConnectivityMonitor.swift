@@ -1,10 +1,11 @@
-/// Says when the network is back. ``SystemNetwork`` asks the system; a toolkit or a program that knows better makes one of its own.
+/// Reports when the network is back. ``SystemNetwork`` asks the system; a toolkit or a program with a better source can
+/// implement its own monitor.
 public protocol ConnectivityMonitor: AnyObject, Sendable {
     /// Calls `action`, on any thread, each time that the network has come back, until the observation is let go of.
     func onReturn(_ action: @escaping @Sendable () -> Void) -> ConnectivityObservation
 }
 
-/// Ends when it is let go of.
+/// An observation of the network, which ends when it is released.
 public final class ConnectivityObservation: Sendable {
     private let onEnd: @Sendable () -> Void
 

@@ -1,14 +1,14 @@
 public import WebImageCore
 
-/// One place on a target that shows what one load brings. Made by ``ImageSlots``.
+/// One place on a target that shows the picture of one load. Slots are made by ``ImageSlots``.
 ///
-/// Each call counts as a generation. Whatever an older one still brings is refused where it would be shown, so that a slot never
-/// shows a picture of another request than the last. On the main actor, as all of it.
+/// A slot counts its calls. Pictures that still arrive for an earlier call are not shown, so that a slot never shows
+/// the picture of another request than the last. Everything happens on the main actor.
 @MainActor public final class ImageSlot {
     public typealias Completion = @MainActor (Result<ImageResponse, WebImageError>) -> Void
 
     public let name: SlotName
-    /// What it loads and shows.
+    /// The state of the slot: what it loads and shows.
     public var state: SlotState { machine.state }
 
     private let surroundings: SlotSurroundings
@@ -25,13 +25,13 @@ public import WebImageCore
 
     // MARK: - For the target's owner
 
-    /// Loads a picture and shows it. A picture that memory has is shown before this returns, without a placeholder.
+    /// Loads a picture and shows it. A picture that is in memory is shown before this returns, without a placeholder.
     ///
     /// - Parameters:
-    ///   - request: what is loaded; nil shows the placeholder and fails with `invalidURL`.
-    ///   - options: how it is shown; nil: as ``ImageSlots/options`` say.
-    ///   - completion: called once: with the picture, with what went wrong, or with `cancelled` when another call came before,
-    ///     then before that one begins. Also when the target dies.
+    ///   - request: the request; nil shows the placeholder and fails with `invalidURL`.
+    ///   - options: how the picture is shown; nil: ``ImageSlots/options``.
+    ///   - completion: called once: with the picture, with the error, or with `cancelled` if another call came first;
+    ///     then before that call's load begins. Also called when the target is deallocated.
     public func load(_ request: ImageRequest?, options: SlotOptions? = nil, completion: Completion? = nil) {
         let options = options ?? surroundings.options
         lastOptions = options
@@ -42,9 +42,10 @@ public import WebImageCore
         perform(actions)
     }
 
-    /// The same, waiting until the picture is shown. Cancelling the task cancels the load, unless the slot has moved on.
+    /// Loads a picture, and returns when it is shown. Cancelling the task cancels the load, unless the slot has got
+    /// another call since.
     ///
-    /// - Throws: any code of ``/WebImageCore/WebImageError``; `cancelled` also when another call came before.
+    /// - Throws: any code of ``/WebImageCore/WebImageError``; `cancelled` also when another call came first.
     @discardableResult
     public func show(_ request: ImageRequest?, options: SlotOptions? = nil) async throws(WebImageError) -> ImageResponse
     {
@@ -61,13 +62,13 @@ public import WebImageCore
         return try result.get()
     }
 
-    /// Ends the load. The slot goes on showing what it shows.
+    /// Cancels the load. The slot keeps showing its current picture.
     public func cancel() { perform(machine.cancel()) }
 
-    /// Ends the load, and shows nothing.
+    /// Cancels the load, and shows nothing.
     public func clear() { perform(machine.clear()) }
 
-    /// Loads once more what was asked for last, also when its URL failed a moment ago: what a button for trying again does.
+    /// Repeats the last request, even if its URL is blocked after a failure. Call it from a retry button.
     public func reload(completion: Completion? = nil) {
         var request = state.request
         request?.retriesFailed = true

@@ -15,11 +15,11 @@ public import WebImageCore
     }
 
     /// - Parameters:
-    ///   - target: shows what is loaded.
-    ///   - manager: loads.
+    ///   - target: shows the pictures.
+    ///   - manager: loads the pictures.
     ///   - options: how loads are shown whose calls say nothing else.
-    ///   - connectivity: says when the network is back, for loads that failed for want of it
-    ///     (``SlotOptions/reloadsWhenConnected``); nil: nobody says so. Default ``SystemNetwork/shared``.
+    ///   - connectivity: reports when the network is back, for loads that failed without it
+    ///     (``SlotOptions/reloadsWhenConnected``); nil: such loads are not repeated. Default ``SystemNetwork/shared``.
     public convenience init(
         of target: any ImageTarget, manager: ImageManager, options: SlotOptions = SlotOptions(),
         connectivity: (any ConnectivityMonitor)? = SystemNetwork.shared
@@ -51,10 +51,10 @@ public import WebImageCore
     /// Loads a picture and shows it: ``ImageSlot/load(_:options:completion:)``.
     ///
     /// - Parameters:
-    ///   - request: what is loaded; nil shows the placeholder and fails with `invalidURL`.
-    ///   - slot: where it is shown.
-    ///   - change: sets what differs from ``options``. Called once, now.
-    ///   - completion: called once, with the picture or with what went wrong.
+    ///   - request: the request; nil shows the placeholder and fails with `invalidURL`.
+    ///   - slot: the slot that shows the picture.
+    ///   - change: changes a copy of ``options`` for this load. Called once, before this returns.
+    ///   - completion: called once, with the picture or with the error.
     public func load(
         _ request: ImageRequest?, into slot: SlotName = .image, _ change: (inout SlotOptions) -> Void = { _ in },
         completion: ImageSlot.Completion? = nil
@@ -64,13 +64,14 @@ public import WebImageCore
         self[slot].load(request, options: options, completion: completion)
     }
 
-    /// Ends the loads of all slots; they go on showing what they show.
+    /// Cancels the loads of all slots, which keep showing their current pictures.
     public func cancel() { for slot in slots.values { slot.cancel() } }
 
-    /// Ends the loads of all slots, and shows nothing in any.
+    /// Cancels the loads of all slots, and shows nothing in any of them.
     public func clear() { for slot in slots.values { slot.clear() } }
 
-    /// Whether the target can be seen. What becomes of loads while it is not says ``SlotOptions/whenHidden``. Default true.
+    /// Whether the target is visible. ``SlotOptions/whenHidden`` says what happens to loads while it is not. Default
+    /// true.
     public var isVisible: Bool {
         get { surroundings.isVisible }
         set {
@@ -80,23 +81,24 @@ public import WebImageCore
         }
     }
 
-    /// Shows what memory has by now of what waits until the target is seen (``SlotOptions/HiddenLoads/paused``). A toolkit that can
-    /// say only a turn of its loop later that the target is seen calls it before the frame in which it is.
+    /// Shows pictures that are now in memory, for loads that wait until the target is visible
+    /// (``SlotOptions/HiddenLoads/paused``). A toolkit that learns only one turn of its loop later that a target is
+    /// visible can call this before it draws the frame.
     public func lookInMemory() { for slot in slots.values { slot.lookInMemory() } }
 
-    /// Tells how large the target is, in pixels of the screen: for loads with ``SlotOptions/fitsTarget``. To be called whenever
-    /// that has changed. An empty size counts as not known.
+    /// Sets the size of the target, in pixels of the screen, for loads with ``SlotOptions/fitsTarget``. Call it
+    /// whenever the size has changed. An empty size means that it is not known.
     public func resize(to size: PixelSize) {
         guard size != surroundings.size else { return }
         surroundings.size = size.isEmpty ? nil : size
         for slot in slots.values { slot.resize(to: size) }
     }
 
-    /// Tells how large the target is.
+    /// Sets the size of the target.
     ///
     /// - Parameters:
-    ///   - width: in the units of the toolkit.
-    ///   - height: in the same units.
+    ///   - width: the width in the units of the toolkit.
+    ///   - height: the height in the same units.
     ///   - scale: how many pixels of the screen are one such unit.
     public func resize(width: Double, height: Double, scale: Double) {
         func pixels(_ length: Double) -> Int { Int((length * scale).rounded(.up).clamped(to: 0...1_000_000)) }

@@ -1,10 +1,10 @@
 public import WebImageCore
 
-/// How a target goes over from what it shows to a picture that has been loaded. Targets carry it out
-/// (``ImageTarget/apply(_:to:in:completion:)``); one that does not know a transition takes another one or none.
+/// How a target changes from its current picture to a new one. Targets carry out transitions
+/// (``ImageTarget/apply(_:to:in:completion:)``); a target that does not know a transition uses another one or none.
 ///
-/// A transition is run for pictures that came from the network, from disk or from a further tier. It is not run for a picture
-/// that memory had, nor for one that was there before the call returned, unless ``SlotOptions/forcesTransition`` is true.
+/// A transition runs for pictures from the network, from disk or from a further tier. It does not run for a picture
+/// that was in memory, or that was available before the call returned, unless ``SlotOptions/forcesTransition`` is true.
 public protocol ImageTransition: Sendable {
     /// How long it takes.
     var duration: Duration { get }
@@ -14,7 +14,7 @@ public protocol ImageTransition: Sendable {
 public struct CrossFade: ImageTransition {
     public var duration: Duration
 
-    /// - Parameter duration: how long it takes; half a second at first, as SDWebImage has it.
+    /// - Parameter duration: how long the transition takes. Default half a second, as in SDWebImage.
     public init(duration: Duration = .milliseconds(500)) { self.duration = duration }
 }
 
@@ -56,8 +56,8 @@ public struct CustomTransition: ImageTransition {
     let run: @MainActor (TransitionContext) -> Void
 
     /// - Parameters:
-    ///   - duration: how long it takes; only told, not used.
-    ///   - run: must see to it that the picture is shown, and call ``TransitionContext/finish()`` at the end.
+    ///   - duration: how long the transition takes. It is only informative.
+    ///   - run: runs the transition. It must show the picture, and call ``TransitionContext/finish()`` at the end.
     public init(duration: Duration, run: @escaping @MainActor (TransitionContext) -> Void) {
         self.duration = duration
         self.run = run
@@ -73,7 +73,7 @@ public struct CustomTransition: ImageTransition {
 
 /// What a ``CustomTransition`` works with.
 @MainActor public struct TransitionContext {
-    /// What is to be seen at the end.
+    /// The new picture, which must be visible at the end.
     public let image: Image
     public let slot: SlotName
     public let target: any ImageTarget
@@ -82,7 +82,7 @@ public struct CustomTransition: ImageTransition {
     /// Makes the target show the picture, at once.
     public func setImage() { target.setImage(image, in: slot) }
 
-    /// Says that the transition has come to its end. What follows the first call counts for nothing.
+    /// Ends the transition. Only the first call has an effect.
     public func finish() { completion() }
 }
 

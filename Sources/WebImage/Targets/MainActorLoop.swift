@@ -1,17 +1,17 @@
 import WebImageSystem
 
-/// Serves Swift's main actor from a loop that knows nothing of it: that of a toolkit, or one of a program's own.
+/// Runs the work of Swift's main actor in an event loop that does not know about it: a toolkit's, or a program's own.
 ///
-/// Such a loop keeps the main thread for itself, so that whatever waits for the main actor would wait for ever. Have it watch
-/// ``fileDescriptor``, and call ``serve()`` on the main thread whenever that can be read. The loop must begin before the
-/// program has waited for anything with `await`: behind that the main function may go on on another thread.
+/// Such a loop occupies the main thread, so that work of the main actor would wait for ever. Let the loop watch
+/// ``fileDescriptor``, and call ``serve()`` on the main thread whenever it becomes readable. The loop must start before
+/// the program's first `await`: after that, the main function may continue on another thread.
 ///
-/// A program whose main function is async and that has no other loop needs none of it.
+/// A program with an async main function and no other loop does not need this.
 public enum MainActorLoop {
-    /// Becomes readable when something waits for the main actor. It belongs to the system and must not be closed. -1 where
-    /// the system's own loops serve the main actor: everywhere but on Linux.
+    /// Becomes readable when the main actor has work. The descriptor belongs to the system and must not be closed. It
+    /// is -1 where the system's own loops run the main actor: everywhere but on Linux.
     public static var fileDescriptor: Int32 { MainQueue.fileDescriptor }
 
-    /// Runs what waits for the main actor now.
+    /// Runs the waiting work of the main actor.
     public static func serve() { MainQueue.run() }
 }

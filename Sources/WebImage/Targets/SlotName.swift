@@ -1,5 +1,5 @@
-/// Names one place on a target that holds one load: the picture of a view, the one that it shows while it is highlighted,
-/// its background. A target invents names as it needs them.
+/// The name of a place on a target that holds one load: a view's picture, its picture while it is highlighted, its
+/// background. A target can define further names.
 ///
 ///     slots.load(request, into: .highlighted)
 ///     slots.load(request, into: "badge")
@@ -11,12 +11,12 @@ public struct SlotName: RawRepresentable, Hashable, Sendable, ExpressibleByStrin
 
     public var description: String { rawValue }
 
-    /// The picture itself. Calls that name no slot mean this one.
+    /// The picture itself. This is the default slot.
     public static let image: SlotName = "image"
-    /// What is shown in its place while the view is highlighted.
+    /// The picture that is shown instead while the view is highlighted.
     public static let highlighted: SlotName = "highlighted"
-    /// What is shown in its place while the view is switched on.
+    /// The picture that is shown instead while the view is switched on.
     public static let alternate: SlotName = "alternate"
-    /// What lies behind the view's other contents.
+    /// The picture behind the view's other contents.
     public static let background: SlotName = "background"
 }

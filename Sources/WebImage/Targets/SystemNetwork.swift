@@ -1,10 +1,11 @@
 import Synchronization
 import WebImageSystem
 
-/// Says when the machine's network is back: when it has an address again after it had none (Linux: `rtnetlink`; other systems tell
-/// nothing). It costs one sleeping thread while somebody observes it. Any thread may use it.
+/// Reports when the machine's network is back, that is, when it has an address again after it had none (Linux:
+/// `rtnetlink`; on other systems it reports nothing). It needs one sleeping thread while it is observed. Any thread may
+/// use it.
 public final class SystemNetwork: ConnectivityMonitor {
-    /// For all targets of a program.
+    /// The monitor that all targets of a program share.
     public static let shared = SystemNetwork()
 
     private struct State {

@@ -3,7 +3,7 @@ import WebImageDownload
 import WebImageSystem
 
 extension DiskMetadata {
-    /// Whether the entry was stored longer ago than so many seconds; false where that is not known.
+    /// Whether the entry was stored longer ago than a number of seconds; false if that is not known.
     ///
     /// - Parameters:
     ///   - seconds: an age.
@@ -13,15 +13,16 @@ extension DiskMetadata {
         return storedAt.map { now.subtractingReportingOverflow($0).partialValue > seconds } ?? false
     }
 
-    /// For how many seconds a tier that several users share may keep the entry (RFC 9111 sections 3, 3.5 and 5.2.2).
+    /// Returns for how many seconds a tier that several users share may keep the entry (RFC 9111 sections 3, 3.5 and
+    /// 5.2.2).
     ///
-    /// An answer that is `private` is not for them, nor one to a request with credentials or cookies, unless the origin
-    /// says with `public`, `s-maxage` or `must-revalidate` that it is. What was no answer of HTTP's is not, either.
-    /// Whether an entry that is kept is fresh is decided by who takes it.
+    /// An answer that is `private` must not be shared, nor an answer to a request with credentials or cookies, unless
+    /// the origin allows it with `public`, `s-maxage` or `must-revalidate`. Entries that did not come by HTTP must not
+    /// be shared, either. The program that reads an entry decides whether it is still fresh.
     ///
     /// - Parameters:
     ///   - now: in seconds since 1970. Default: what the system's clock says.
-    ///   - most: where the origin does not say for how long it may be shared, in seconds.
+    ///   - most: the lifetime in seconds, if the origin does not set one.
     /// - Returns: nil when it must not be shared.
     public func sharedLifetime(now: Int64? = nil, most: Int64) -> Int64? {
         let response = storedResponse

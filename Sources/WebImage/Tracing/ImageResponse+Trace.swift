@@ -2,7 +2,7 @@ import WebImageCore
 import WebImageDownload
 
 extension ImageResponse {
-    /// What happened on the way to this response. For a picture in memory there is little to tell.
+    /// What happened during this load. For a picture from memory it contains little.
     public var trace: LoadTrace {
         guard let known = tracing else {
             let total = timings.total ?? .zero

@@ -1,8 +1,8 @@
 extension LoadTrace {
-    /// Traces as a file that Chrome's `about:tracing` and Perfetto's viewer open (the Trace Event Format's JSON): a row for each
-    /// load, and below it one for each stage that overlaps another.
+    /// Returns traces as JSON in the Trace Event Format, which Chrome's `about:tracing` and Perfetto's viewer open.
+    /// There is a row for each load, and below it one for each stage that overlaps another.
     ///
-    /// - Parameter traces: each with when its load was asked for, since any common moment.
+    /// - Parameter traces: each trace with the time of its load's request, since any common moment.
     public static func eventFile(_ traces: [(trace: LoadTrace, asked: Duration)]) -> String {
         var events: [String] = []
         for (number, (trace, asked)) in traces.enumerated() {
@@ -17,7 +17,7 @@ extension LoadTrace {
         return "{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n" + events.joined(separator: ",\n") + "\n]}\n"
     }
 
-    /// This trace alone, as ``eventFile(_:)`` has it.
+    /// This trace alone, in the format of ``eventFile(_:)``.
     public var events: String { Self.eventFile([(self, .zero)]) }
 }
 

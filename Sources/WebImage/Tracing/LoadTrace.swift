@@ -1,22 +1,22 @@
-/// What happened to a load on its way, as a tree of stages: where it was looked for and found, what it waited for, who shared
-/// the work, and why something was not shared or not kept.
+/// What happened during a load, as a tree of stages: where the picture was looked up and found, what the load waited
+/// for, who shared the work, and why something was not shared or not stored.
 ///
-/// Each response has one (``ImageResponse/trace``). Loads take notes all the time, which costs less than a microsecond each;
-/// the tree is made when it is asked for.
+/// Each response has a trace (``ImageResponse/trace``). Loads record notes all the time, which costs less than a
+/// microsecond for each load; the tree is built when it is read.
 ///
 ///     print(response.trace)
 public struct LoadTrace: Sendable, Hashable {
-    /// Something that took time, and what it consisted of.
+    /// A stage of a load, with the stages that it consists of.
     public struct Stage: Sendable, Hashable {
-        /// What was done: `load`, `look in disk`, `download`, `decode`, ...
+        /// The name of the stage: `load`, `look in disk`, `download`, `decode`, ...
         public var name: String
-        /// Since the caller asked. Below 0 for work that had begun before, for others.
+        /// The time since the caller's request; below 0 for work that had already begun for other callers.
         public var start: Duration
         /// Stages of one parent may overlap: decoding overlaps the download.
         public var duration: Duration
-        /// How many bytes went through it; nil where that says nothing.
+        /// How many bytes the stage processed; nil if that has no meaning.
         public var bytes: Int?
-        /// What else is known of it, in sentences for people.
+        /// Further information, as sentences for people.
         public var notes: [String]
         public var stages: [Stage]
 
@@ -31,18 +31,18 @@ public struct LoadTrace: Sendable, Hashable {
         public var end: Duration { start + duration }
     }
 
-    /// The whole load; what it consisted of is below it.
+    /// The whole load, with its stages below it.
     public var root: Stage
-    /// What was asked for, without user and password.
+    /// The URL or file that was requested, without user and password.
     public var place: String
-    /// The names under which the original and the finished picture are cached; nil where no cache was asked.
+    /// The cache keys of the original and the finished picture; nil if no cache was asked.
     public var originalKey: String?
     public var variantKey: String?
 
-    /// The first stage of that name, wherever it is.
+    /// The first stage with that name, at any depth.
     public subscript(_ name: String) -> Stage? { root.first { $0.name == name } }
 
-    /// Every sentence of every stage.
+    /// The notes of all stages.
     public var notes: [String] { root.all.flatMap(\.notes) }
 }
 
@@ -60,7 +60,7 @@ extension LoadTrace.Stage {
 }
 
 extension LoadTrace: CustomStringConvertible {
-    /// The tree, a line a stage, with its place in time as a bar.
+    /// The tree as text, one line for each stage, with a bar that shows when it ran.
     public var description: String {
         var lines = [place]
         let first = min(root.all.map(\.start).min() ?? .zero, .zero)
