@@ -5,21 +5,21 @@ import WebImageSystem
 // Each operation of the blocking face, run on the executor. A cancelled task throws `cancelled` at once; what was not
 // begun is not done, what was begun runs to its end.
 extension DiskCache {
-    /// The entry of that key, with all its checks passed; nil when there is none, or when it is too old or damaged.
+    /// Reads and verifies the entry of a key; nil if there is none, or if it is too old or damaged.
     ///
     /// - Throws: `cacheIO`, `cancelled`.
     public func read(_ key: CacheKey, priority: LoadPriority = .normal) async throws(WebImageError) -> DiskEntry? {
         try await hop(priority) { () throws(WebImageError) in try self.read(key) }
     }
 
-    /// What is known of the entry of that key; its body is not read.
+    /// Reads the metadata of the entry of a key, without its body.
     public func readMetadata(
         _ key: CacheKey, priority: LoadPriority = .normal
     ) async throws(WebImageError) -> DiskMetadata? {
         try await hop(priority) { () throws(WebImageError) in try self.readMetadata(key) }
     }
 
-    /// Keeps a body under that key, in place of an older one.
+    /// Stores a body under a key, and replaces an older one.
     /// - Returns: false when it was skipped because the limit leaves no room for it.
     /// - Throws: `noSpace`, `readOnly`, `cacheIO`, `cancelled`.
     @discardableResult
@@ -29,7 +29,7 @@ extension DiskCache {
         try await hopWhenOpen(priority) { () throws(WebImageError) in try self.store(key, body, metadata) }
     }
 
-    /// The same for a body in parts.
+    /// Stores a body that consists of several parts.
     @discardableResult
     public func store(
         _ key: CacheKey, _ parts: [[UInt8]], _ metadata: DiskMetadata, priority: LoadPriority = .low
@@ -64,13 +64,13 @@ extension DiskCache {
         try await hopWhenOpen(.normal) { () throws(WebImageError) in try self.removeAll() }
     }
 
-    /// Removes what was not used for too long; returns how many entries went.
+    /// Removes expired entries; returns how many were removed.
     @discardableResult
     public func removeExpired() async throws(WebImageError) -> Int {
         try await hopWhenOpen(.low) { () throws(WebImageError) in try self.removeExpired() }
     }
 
-    /// Removes the least recently used entries until the cache takes no more than that.
+    /// Removes the least recently used entries until the cache takes no more than `bytes`.
     public func trim(to bytes: ByteCount) async throws(WebImageError) {
         try await hopWhenOpen(.low) { () throws(WebImageError) in try self.trim(to: bytes) }
     }
@@ -80,7 +80,7 @@ extension DiskCache {
         try await hop(.normal) { () throws(WebImageError) in try self.contains(key) }
     }
 
-    /// The file of that key's entry, which starts with the body; nil when there is none.
+    /// The path of the entry's file, which starts with the body; nil if there is none.
     public func path(for key: CacheKey) async throws(WebImageError) -> String? {
         try await hop(.normal) { () throws(WebImageError) in try self.path(for: key) }
     }
@@ -90,7 +90,8 @@ extension DiskCache {
         try await hopWhenOpen(.low) { () throws(WebImageError) in try self.entries() }
     }
 
-    /// Removes the entries that `predicate` names, for example by the beginning of their keys; returns how many went.
+    /// Removes the entries for which `predicate` is true, for example by the beginning of their keys; returns how many
+    /// were removed.
     @discardableResult
     public func remove(
         where predicate: @escaping @Sendable (DiskEntryInfo) -> Bool
@@ -98,10 +99,10 @@ extension DiskCache {
         try await hopWhenOpen(.low) { () throws(WebImageError) in try self.remove(where: predicate) }
     }
 
-    /// Writes everything down now: entries that are staged, those that are just being written included, the index, so
-    /// that the next process to open the directory need not look at it, the dates of last use, and ``history``. The one
-    /// call that a short-lived program ends with; without it nothing stored is lost but what is staged. A folder that has
-    /// changed within the last clock tick cannot be told from one that changes yet: the next process looks at it.
+    /// Writes everything to disk now: staged entries (also those that are just being written), the index, the dates of
+    /// last use, and ``history``. A short-lived program should call it at its end. Without this call only staged
+    /// entries are lost, and the next process has to scan the directory. It scans a folder that has changed within the
+    /// last clock tick in any case, because the folder might still be changing.
     /// - Throws: `noSpace`, `readOnly`, `cacheIO`: the first failure of an entry, once all the rest is done; `cancelled`.
     public func flush() async throws(WebImageError) {
         try await hopWhenOpen(.low) { () throws(WebImageError) in try self.flush() }
@@ -114,9 +115,9 @@ extension DiskCache {
         try await hopWhenOpen(.low) { () throws(WebImageError) in _ = try? self.writeAllStaged() }
     }
 
-    /// Takes pictures over from a folder that SDWebImage wrote, `<caches>/com.hackemist.SDImageCache/<namespace>`. Its
-    /// files do not say their keys, so that only those are found that are asked for. The folder stays as it is.
-    /// - Returns: how many are in the cache now that were not before.
+    /// Copies pictures from a folder that SDWebImage wrote, `<caches>/com.hackemist.SDImageCache/<namespace>`. Its
+    /// files do not contain their keys, so that only the given keys are found. The folder is not changed.
+    /// - Returns: how many pictures were added to the cache.
     @discardableResult
     public func importSDWebImage(
         _ directory: String, keys: [CacheKey]
@@ -124,12 +125,12 @@ extension DiskCache {
         try await hopWhenOpen(.low) { () throws(WebImageError) in try self.importSDWebImage(directory, keys: keys) }
     }
 
-    /// Moves every entry of another directory into this cache: for a directory that has a new place,
-    /// or two that are to be one. The limits hold; of two entries of one key the younger stays. What is left of the old
-    /// directory is removed, unless something had to stay there or a cache has it open.
+    /// Moves every entry of another directory into this cache, to relocate a directory or to merge two. The limits
+    /// hold. Of two entries with the same key the younger stays. The rest of the old directory is removed, unless an
+    /// entry had to stay there or a cache has the directory open.
     ///
-    /// Both directories may be in use, by this process and by others: each file changes its place in one step, so that an
-    /// entry is found whole or not at all. On another disk it is copied first.
+    /// Both directories may be in use, by this process and by others: each file is moved in one step, so that an entry
+    /// is found whole or not at all. Between disks a file is copied first.
     /// - Throws: `cancelled`. An entry that cannot be moved is counted in the answer and stays.
     @discardableResult
     public func moveEntries(

@@ -10,13 +10,14 @@ import WebImageSystem
     import Darwin
 #endif
 
-/// What ``DiskCache/moveEntries(from:namespace:)`` did.
+/// The result of ``DiskCache/moveEntries(from:namespace:)``.
 public struct DiskMove: Hashable, Sendable {
-    /// Entries that are in this cache now.
+    /// Entries that were moved into this cache.
     public var moved = 0
-    /// Entries that were removed: this cache has a younger one of the key, or they were damaged or too old.
+    /// Entries that were removed, because this cache has a younger one with the same key, or because they were damaged
+    /// or too old.
     public var dropped = 0
-    /// Entries that stayed where they are, because a file could not be moved or the limit has no room for it.
+    /// Entries that stayed in the old directory, because a file could not be moved or the limit has no room for it.
     public var left = 0
 
     public init() {}

@@ -17,7 +17,7 @@ extension DiskCache {
         return try path(for: key) != nil || pathElsewhere(key, EntryID(key)) != nil
     }
 
-    /// Where that key's entry is or would be, in this cache, whether there is one or not.
+    /// The path of the key's entry in this cache, whether it exists or not.
     public func defaultPath(for key: CacheKey) -> String { folder.layout.path(of: EntryID(key)) }
 
     /// The file of that key's entry in this cache; nil when there is none. Blocks; what is staged is written first.

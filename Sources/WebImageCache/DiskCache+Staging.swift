@@ -2,20 +2,21 @@ public import WebImageCore
 import WebImageSystem
 
 extension DiskCache {
-    /// Takes an entry for storing and returns at once. It is found from this moment on, and written in the background;
-    /// what happens to its key before that decides over it: a remove beats it, a later store replaces it.
+    /// Accepts an entry for storing and returns at once. The entry is found from then on, and is written in the
+    /// background. If its key is removed before that, the entry is removed; a later store replaces it.
     ///
-    /// What waits so is lost when the process ends; ``flush()`` writes it. Safe on any thread; does not block.
+    /// Entries that are not written yet are lost when the process ends; ``flush()`` writes them. Safe on any thread;
+    /// does not block.
     ///
     /// - Parameters:
     ///   - key: what it is found by.
     ///   - body: the bytes.
-    ///   - metadata: what is known of them.
-    ///   - priority: of the write.
-    ///   - completion: called once, on the executor or here: true when it is on disk, false when it was skipped for want of
-    ///     room or is not wanted any more.
-    /// - Returns: false when too much waits already (``DiskCacheConfiguration/mostStaged``): nothing is done then. After
-    ///   ``flush()`` there is room again.
+    ///   - metadata: the metadata of the entry.
+    ///   - priority: the priority of the write.
+    ///   - completion: called once, on the executor or on the caller's thread: with true when the entry is on disk,
+    ///     with false when it was skipped for want of room, or was removed or replaced meanwhile.
+    /// - Returns: false if too many bytes already wait (``DiskCacheConfiguration/mostStaged``): the entry is then not
+    ///   accepted. After ``flush()`` there is room again.
     @discardableResult
     public func stage(
         _ key: CacheKey, _ body: [UInt8], _ metadata: DiskMetadata, priority: LoadPriority = .low,

@@ -2,15 +2,15 @@ import Logging
 package import WebImageCore
 import WebImageSystem
 
-/// Entries on disk, by key: a folder of files, what is not written yet, an index, and room within limits, with the books
-/// that the last two share.
+/// A cache of entries on disk, by key.
 ///
-/// An entry may be lost, but is never wrong: it carries its key, its length and checksums, is written under a temporary
-/// name and renamed, and is checked when it is read; what fails is dropped. Entries that were not used for
-/// a week go, and the least recently used go before the limit is reached. Several processes may use one directory.
+/// An entry may be lost, but is never wrong. It contains its key, its length and checksums, is written under a
+/// temporary name and renamed, and is checked when it is read; an entry that fails is dropped. By default entries that
+/// were not used for a week are removed, and the least recently used ones are evicted before the limit is reached.
+/// Several processes may use one directory.
 ///
-/// Safe to use from any thread. Each operation is there twice under one name: asynchronous, for everybody, and
-/// blocking, within this package, for code that runs on the I/O executor already.
+/// Safe to use from any thread. Each operation has two versions with the same name: an asynchronous one for everybody,
+/// and a blocking one within this package, for code that already runs on the I/O executor.
 public final class DiskCache: Sendable {
     // The four parts have folders of their own, `Folder`, `Unwritten`, `Index` and `Room`; each knows only those before it.
     // `Books` puts the values of index and room behind one lock. Extensions of this class read, write and list with them.
@@ -26,8 +26,8 @@ public final class DiskCache: Sendable {
     /// Returns at once; the directory is scanned in the background, and made when there is something to write.
     ///
     /// - Parameters:
-    ///   - configuration: where the entries are, and how many.
-    ///   - threads: read and write files. Default 2.
+    ///   - configuration: the directory and the limits.
+    ///   - threads: the number of threads that read and write files. Default 2.
     public convenience init(_ configuration: DiskCacheConfiguration, threads: Int = 2) {
         self.init(configuration, executor: ThreadPool(name: "wi-disk", width: max(threads, 1)))
     }
@@ -84,7 +84,7 @@ public final class DiskCache: Sendable {
 
     // MARK: - Facts
 
-    /// What the cache takes on disk. O(1), from the index.
+    /// How much space the cache takes on disk. O(1), from the index.
     public var usage: DiskUsage {
         books.withLock { books in
             DiskUsage(
@@ -95,8 +95,8 @@ public final class DiskCache: Sendable {
 
     public var statistics: DiskStatistics { books.withLock { $0.statistics } }
 
-    /// Hits and misses of all processes that have used the directory, as far as they have written them down, and this
-    /// one's.
+    /// Hits and misses of all processes that have used the directory, as far as they have saved them, and those of this
+    /// process.
     public var history: DiskHistory {
         let counts = books.withLock { $0.allCounts }
         return DiskHistory(hits: Int(clamping: counts.hits), misses: Int(clamping: counts.misses))

@@ -1,9 +1,9 @@
 public import Logging
 public import WebImageCore
 
-/// Where a disk cache lies and how much it may hold.
+/// The directory of a disk cache, and its limits.
 public struct DiskCacheConfiguration: Sendable {
-    /// Which date says how old an entry is. The limit of age goes by it, and so does the order in which entries leave.
+    /// The date from which the age of an entry counts. It is used for the limit of age, and for the order of eviction.
     public enum AgeBasis: Hashable, Sendable {
         /// When it was last read or written. The default.
         case lastUse
@@ -14,18 +14,18 @@ public struct DiskCacheConfiguration: Sendable {
     }
 
     public struct Limits: Hashable, Sendable {
-        /// The most that the directory may take, in allocated bytes, for all processes that use it together. Temporary
-        /// files and the cache's own index count. A sixteenth of it, at most 64 MiB, is kept for the beginnings of
-        /// bodies whose transfers broke off. Default nil: 1 GiB or 10 % of the free space, whichever is less.
+        /// The most space that the directory may take, in allocated bytes, for all processes that use it together.
+        /// Temporary files and the cache's own index count. A sixteenth of it, at most 64 MiB, is reserved for the
+        /// beginnings of interrupted downloads. Default nil: 1 GiB or 10 % of the free space, whichever is less.
         public var bytes: ByteCount?
-        /// Entries; nil (default): as many as the bytes allow.
+        /// The most entries; nil (default): as many as the bytes allow.
         public var count: Int?
         /// The age from which an entry counts as absent, in whole seconds, rounded up. Zero: at once; nil: never.
         /// Default 7 days.
         public var age: Duration?
-        /// What age counts from, and the order in which entries leave. Default: the last use.
+        /// The date from which the age counts, and the order of eviction. Default: the last use.
         public var ageBasis = AgeBasis.lastUse
-        /// How many bytes of the disk the cache leaves free for others, even if its own entries have to go. It looks
+        /// How many bytes of the disk the cache leaves free, even if it has to evict its own entries. It checks this
         /// after every 8 MiB that it writes. Default nil: none.
         public var freeSpace: ByteCount?
 
@@ -35,31 +35,32 @@ public struct DiskCacheConfiguration: Sendable {
         }
     }
 
-    /// The absolute path of the directory; made with mode 0700 when it is first written to.
+    /// The absolute path of the directory, which is created with mode 0700 at the first write.
     ///
-    /// A directory that is there already must belong to the user in whose name the process works, or to the
-    /// administrator, and nobody else may write to it, unless it is sticky as `/tmp` is; the folders inside it must be
-    /// this user's. Any other directory is not used: stores throw `readOnly`, reads `cacheIO`. Where a directory is
-    /// shared, such as the volume of a container, name a folder inside it that does not exist yet.
+    /// An existing directory must belong to the user as whom the process runs, or to the administrator, and nobody else
+    /// may write to it, unless it is sticky like `/tmp`. The folders inside it must belong to this user. Any other
+    /// directory is not used: stores throw `readOnly`, reads `cacheIO`. If a directory is shared, such as the volume of
+    /// a container, name a folder inside it that does not exist yet.
     public var directory: String
-    /// The name of a folder in that directory. Caches of different namespaces share nothing. A text that cannot be the
-    /// name of a folder, because it is empty, consists of dots or contains a slash, is replaced by another name.
+    /// The name of a folder in that directory. Caches with different namespaces share nothing. A string that cannot be
+    /// the name of a folder, because it is empty, consists of dots or contains a slash, is replaced by another name.
     public var namespace: String
     public var limits: Limits
-    /// Whether an entry is synchronised with the disk before it takes its name. Default false: an entry that a power
-    /// failure has torn is found by its checks in any case.
+    /// Whether an entry is synchronised to the disk before it is renamed. Default false: an entry that a power failure
+    /// has damaged is found by its checks in any case.
     public var synchronises = false
-    /// Whether entries and index hold their keys as text. With false an entry has only the SHA-256 of its key and no
-    /// URL: whoever can read the disk does not learn what was looked at, and a listing has no keys. Default true.
+    /// Whether entries and index contain their keys as text. If false, an entry has only the SHA-256 of its key and no
+    /// URL: somebody who can read the disk does not learn what was loaded, and a listing has no keys. Default true.
     public var keepsKeys = true
-    /// Where else to look for what is not in the cache itself, in this order; nothing is ever written there. Default none.
+    /// Further places to look for entries that are not in the cache itself, in this order. Nothing is ever written
+    /// there. Default none.
     public var readOnlySources: [DiskSource] = []
-    /// Bytes of bodies that may wait in memory to be written; see ``DiskCache/stage(_:_:_:priority:completion:)``. One
-    /// body may always wait. Default: 64 MiB.
+    /// How many bytes of bodies may wait in memory to be written; see ``DiskCache/stage(_:_:_:priority:completion:)``.
+    /// One body may always wait. Default: 64 MiB.
     public var mostStaged = ByteCount.mebibytes(64)
-    /// How often expired entries are removed while nobody uses the cache, on the file executor; at least one second.
-    /// Expired entries are never served, removed or not. Nil: they are removed only when the cache is opened and used.
-    /// Default one hour.
+    /// How often expired entries are removed, on the file executor, even while the cache is not used; at least one
+    /// second. Expired entries are never served, whether they are removed or not. Nil: they are removed only when the
+    /// cache is opened and used. Default one hour.
     public var maintenanceInterval: Duration? = .seconds(3600)
     /// Whether expired entries are removed when the manager that uses the cache is drained, if
     /// there is time left. Default: yes.

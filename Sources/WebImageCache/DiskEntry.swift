@@ -1,11 +1,12 @@
 public import WebImageCore
 
-/// An entry that was read from disk, with all its checks passed.
+/// An entry that was read from disk and verified.
 public struct DiskEntry: Sendable {
     public let key: CacheKey
     /// The bytes as they were stored.
     public let body: [UInt8]
-    /// Where the entry's file is or will be, which starts with the body; it may go at any time.
+    /// The path of the entry's file, which may not be written yet. The file starts with the body, and may be removed at
+    /// any time.
     public var path: String { folder.map { $0 + "/" + name } ?? name }
     private let folder: String?
     private let name: String
@@ -16,7 +17,7 @@ public struct DiskEntry: Sendable {
         case encoded(EncodedTrailer)
     }
 
-    /// Decoded when it is asked for, anew each time: most hits need the body alone.
+    /// The metadata. It is decoded each time it is read, since most hits need only the body.
     public var metadata: DiskMetadata {
         switch known {
         case .metadata(let metadata): metadata
@@ -41,29 +42,29 @@ public struct DiskEntry: Sendable {
 
 /// An entry in a listing.
 public struct DiskEntryInfo: Hashable, Sendable {
-    /// Nil where the cache keeps hashes of keys only.
+    /// The key; nil if the cache stores only hashes of keys.
     public let key: CacheKey?
     public let path: String
     /// The length of the body.
     public let bodyLength: ByteCount
-    /// What it takes on disk.
+    /// The space that the entry takes on disk.
     public let allocated: ByteCount
-    /// Its last use, or the other date that the limits go by, in seconds since 1970.
+    /// The last use, or the other date that the limits use, in seconds since 1970.
     public let lastUse: Int64
-    /// When it will go if it is not used before, in seconds since 1970; nil: only for want of room.
+    /// When the entry expires if it is not used before, in seconds since 1970; nil: never.
     public let expires: Int64?
     public let metadata: DiskMetadata
 }
 
-/// What ``DiskCache/verify()`` found.
+/// The result of ``DiskCache/verify()``.
 public struct DiskVerification: Hashable, Sendable {
     /// Entries that were read in full.
     public var checked = 0
     /// Entries that failed.
     public var bad = 0
-    /// Entries whose files the system did not let be read: they stay, and may be sound or not.
+    /// Entries whose files the system did not allow the cache to read. They stay, and may be intact or not.
     public var unreadable = 0
-    /// Files in the cache's folders that are no entries.
+    /// Files in the cache's folders that are not entries.
     public var orphans = 0
     /// Bad entries and orphans that were removed.
     public var repaired = 0

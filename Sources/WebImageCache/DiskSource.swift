@@ -2,7 +2,7 @@ internal import CSysCrypto
 public import WebImageCore
 import WebImageSystem
 
-/// Where a disk cache looks for what it does not have itself; nothing is written there.
+/// A further place where a disk cache looks for entries that it does not have. Nothing is written there.
 public struct DiskSource: Sendable {
     enum Kind {
         case cache(CacheLayout)
@@ -11,13 +11,13 @@ public struct DiskSource: Sendable {
 
     let kind: Kind
 
-    /// Another cache of ours, such as one that came with a program.
+    /// Another disk cache of this library, such as one that came with a program.
     public static func cache(directory: String, namespace: String = "default") -> DiskSource {
         DiskSource(kind: .cache(CacheLayout(directory: directory, namespace: namespace)))
     }
 
-    /// Picture files as they are; nil where there is none for a key. Called on the executor; a file that is not there is
-    /// no error.
+    /// Plain picture files. The closure returns the path for a key, or nil if there is none. It is called on the
+    /// executor; a file that does not exist is not an error.
     public static func files(_ path: @escaping @Sendable (CacheKey) -> String?) -> DiskSource {
         DiskSource(kind: .files { key in path(key).map { [$0] } ?? [] })
     }

@@ -1,22 +1,22 @@
 public import WebImageCore
 
-/// What a disk cache takes.
+/// How much space a disk cache takes.
 public struct DiskUsage: Hashable, Sendable {
-    /// Allocated blocks of entries and of temporary files, those being written included.
+    /// The allocated space of entries and of temporary files, including files that are being written.
     public var bytes: ByteCount
     /// Entries.
     public var count: Int
-    /// What `bytes` never passes by this process's doing.
+    /// The limit that this process never lets `bytes` exceed.
     public var limit: ByteCount
-    /// Whether the directory has been scanned. Until then there may be more than these figures say.
+    /// Whether the directory has been scanned. Until then the cache may hold more than these figures say.
     public var isComplete: Bool
 }
 
-/// What all caches of a directory have answered, since the index was first written down.
+/// The hits and misses of all caches of a directory, since the index was first saved.
 public struct DiskHistory: Hashable, Sendable {
     public var hits: Int
     public var misses: Int
-    /// 0 to 1; nil before anything was looked for.
+    /// The hit ratio from 0 to 1; nil before the first look-up.
     public var hitRatio: Double? { hits + misses == 0 ? nil : Double(hits) / Double(hits + misses) }
 }
 
@@ -25,12 +25,12 @@ public struct DiskStatistics: Hashable, Sendable {
     public var hits = 0
     public var misses = 0
     public var stores = 0
-    /// Stores that did not happen because there was no room for them within the limit.
+    /// Stores that were skipped because there was no room within the limit.
     public var skippedStores = 0
-    /// Entries that left because of a limit.
+    /// Entries that were evicted because of a limit.
     public var evictions = 0
-    /// Entries that failed their checks and were dropped; each is a miss, too.
+    /// Entries that failed their checks and were dropped; each also counts as a miss.
     public var corruptEntries = 0
-    /// Operations that the file system refused.
+    /// Operations that failed in the file system.
     public var faults = 0
 }

@@ -1,7 +1,7 @@
-/// The name under which a picture is cached: a text, hashed once when it is made.
+/// The key under which a picture is cached: a string, hashed once when the key is made.
 ///
-/// Two keys are the same when their texts are, byte for byte: names that only look the same (Unicode's canonical
-/// equivalence) are those of two files.
+/// Two keys are equal when their texts are equal byte for byte. Strings that are only canonically equivalent in Unicode
+/// are different keys, because they may name different files.
 public struct CacheKey: Hashable, Sendable {
     public let text: String
     /// Differs from process to process.

@@ -1,10 +1,10 @@
-/// Which colours pixels are in, by the code points of ITU-T H.273, as `cICP` of PNG and `nclx` of AVIF say them.
+/// The colour space of pixels by the code points of ITU-T H.273, as in `cICP` of PNG and `nclx` of AVIF.
 public struct ColorDescription: Hashable, Sendable, Codable {
-    /// ColourPrimaries: 1 BT.709 and sRGB, 9 BT.2020, 12 Display P3; 2 when nothing is said.
+    /// ColourPrimaries: 1 BT.709 and sRGB, 9 BT.2020, 12 Display P3; 2 if unspecified.
     public var primaries: UInt8
-    /// TransferCharacteristics: 1 BT.709, 8 linear, 13 sRGB, 16 PQ, 18 HLG; 2 when nothing is said.
+    /// TransferCharacteristics: 1 BT.709, 8 linear, 13 sRGB, 16 PQ, 18 HLG; 2 if unspecified.
     public var transfer: UInt8
-    /// MatrixCoefficients of the file; decoded pixels are RGB whatever it says.
+    /// MatrixCoefficients of the file; decoded pixels are RGB in any case.
     public var matrix: UInt8
     public var isFullRange: Bool
 
@@ -17,13 +17,13 @@ public struct ColorDescription: Hashable, Sendable, Codable {
 
     public static let sRGB = ColorDescription(primaries: 1, transfer: 13)
 
-    /// Whether values stand for light far above white: PQ or HLG (ITU-R BT.2100).
+    /// Whether the pixels have a high dynamic range: PQ or HLG (ITU-R BT.2100).
     public var isHighDynamicRange: Bool { transfer == 16 || transfer == 18 }
 }
 
-/// Which colours pixels are in, as the `gAMA` and `cHRM` chunks of PNG say it.
+/// The colour space of pixels as the `gAMA` and `cHRM` chunks of PNG describe it.
 public struct ColorCalibration: Hashable, Sendable, Codable {
-    /// The exponent that makes light of a pixel's value; nil: sRGB's curve.
+    /// The exponent that converts a pixel's value to linear light; nil: sRGB's curve.
     public var decodingExponent: Double?
     /// x and y of white, red, green and blue; nil: sRGB's.
     public var chromaticities: [Double]?

@@ -1,19 +1,20 @@
-/// What a decode may cost. Each is looked at before memory is asked for; what is over is refused with
-/// ``WebImageError/Code-swift.struct/limitExceeded``.
+/// The limits for decoding a picture. They are checked before memory is allocated. A picture over a limit is refused
+/// with ``WebImageError/Code-swift.struct/limitExceeded``.
 public struct DecodeLimits: Hashable, Sendable, Codable {
-    /// Pixels of one picture, as stored. Default 128 Mi.
+    /// The most pixels of one picture, as stored. Default 128 Mi.
     public var pixels: Int
-    /// Pixels of all frames of an animation together. Default 1 Gi.
+    /// The most pixels of all frames of an animation together. Default 1 Gi.
     public var animationPixels: Int
-    /// Frames of an animation. Default 10 000.
+    /// The most frames of an animation. Default 10 000.
     public var frames: Int
-    /// Bytes of one encoded picture. Default 64 MiB.
+    /// The most bytes of one encoded picture. Default 64 MiB.
     public var bytes: ByteCount
-    /// How long one decode may take, looked at between rows and pieces. Default 30 s.
+    /// How long one decode may take; checked between rows and pieces. Default 30 s.
     public var time: Duration
-    /// How much of ``time`` drawing an SVG or PDF may take: nothing can be checked while it is drawn. Default 8 s.
+    /// How much of ``time`` drawing an SVG or PDF may take, since the time cannot be checked during the drawing.
+    /// Default 8 s.
     public var drawingTime: Duration
-    /// Bytes of one piece of metadata (an ICC profile, EXIF, XMP); a longer one is ignored. Default 4 MiB.
+    /// The most bytes of one piece of metadata (an ICC profile, EXIF, XMP); a longer one is ignored. Default 4 MiB.
     public var metadata: ByteCount
 
     public init(

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A decoded picture. A small value over shared, unchanging memory: copies are free and any thread may use it.
+/// A decoded picture: a small value over shared, immutable memory. Copies are free, and any thread may use it.
 public struct Image: Sendable {
     package final class Storage: Sendable {
         package let pixels: PixelBuffer
@@ -30,27 +30,28 @@ public struct Image: Sendable {
         package func judge(under settings: Int) { judgement.store(settings, ordering: .relaxed) }
     }
 
-    /// What is known of a picture besides its pixels.
+    /// Information about a picture besides its pixels.
     public struct Info: Sendable, Hashable {
         /// The format that it was decoded from; nil for a picture that was drawn.
         public var format: ImageFormat? { header?.format }
         public var alpha: AlphaMode
-        /// How the pixels must still be turned to be upright; ``Orientation/up`` once the turn was applied.
+        /// How the pixels must be turned to be upright; ``Orientation/up`` if the orientation has been applied.
         public var orientation: Orientation
         /// The size of the picture in its file, before scaling and turning.
         public var originalSize: PixelSize? { header?.size }
-        /// What the file that it was decoded from says of itself; nil for a picture that was drawn.
+        /// The header of the file that the picture was decoded from; nil for a picture that was drawn.
         public var header: ImageHeader?
-        /// True for a picture that was drawn from shapes (SVG, PDF) at the size that was asked for.
+        /// True for a vector picture (SVG, PDF), which was drawn at the requested size.
         public var isVector: Bool { header?.isVector ?? false }
-        /// The ICC profile that the pixels are in; nil means sRGB, unless there is a ``colorDescription``.
+        /// The ICC profile of the pixels; nil means sRGB, unless there is a ``colorDescription``.
         public var iccProfile: [UInt8]?
-        /// The colours of pixels of high dynamic range, which no profile describes well; nil for all others.
+        /// The colour space of high dynamic range pixels, which a profile does not describe well; nil for all other
+        /// pixels.
         public var colorDescription: ColorDescription?
-        /// EXIF, XMP and density: those of the file, unless they were replaced. What they say of orientation, size and
-        /// colours is corrected when the picture is written.
+        /// EXIF, XMP and density of the file, unless they were replaced. Their values for orientation, size and colours
+        /// are corrected when the picture is written.
         public var metadata: ImageMetadata
-        /// True for a picture of which a part is missing: a preview, or what came before the data ended.
+        /// True for an incomplete picture: a preview, or the part before the data ended.
         public var isPartial: Bool
 
         public init(
@@ -76,13 +77,13 @@ public struct Image: Sendable {
         storage = Storage(pixels: pixels, info: info, animation: animation)
     }
 
-    /// A picture whose pixels `fill` writes, row by row from the top.
+    /// Makes a picture whose pixels `fill` writes, row by row from the top.
     ///
     /// - Parameters:
     ///   - size: the size of the picture in pixels.
-    ///   - layout: how a pixel lies in memory.
-    ///   - alpha: what the fourth channel means.
-    ///   - fill: gets `size.height` rows of `size.width * layout.bytesPerPixel` zeroed bytes to write.
+    ///   - layout: the memory layout of a pixel.
+    ///   - alpha: the meaning of the fourth channel.
+    ///   - fill: gets a buffer with `size.height` rows of `size.width * layout.bytesPerPixel` zeroed bytes to write.
     /// - Throws: `limitExceeded` when the size is empty or too large to address.
     public init(
         size: PixelSize, layout: PixelLayout = .rgba8, alpha: AlphaMode = .straight,
@@ -97,17 +98,17 @@ public struct Image: Sendable {
 
     public var pixels: PixelBuffer { storage.pixels }
     public var info: Info { storage.info }
-    /// All frames of an animated picture, of which this is the first; nil for stills, and when only the first was asked
-    /// for.
+    /// All frames of an animated picture, of which this is the first; nil for still pictures, and if only the first
+    /// frame was requested.
     public var animation: ImageAnimation? { storage.animation }
 
-    /// The size of the pixels as they lie in memory.
+    /// The size of the pixels in memory.
     public var size: PixelSize { storage.pixels.size }
-    /// The size as it should be shown: ``size`` after ``Info/orientation``.
+    /// The size for display: ``size`` after applying ``Info/orientation``.
     public var displaySize: PixelSize { info.orientation.displaySize(of: size) }
     public var layout: PixelLayout { storage.pixels.layout }
     public var alpha: AlphaMode { info.alpha }
-    /// What the picture costs in memory: its pixels, its metadata, and an animation's encoded bytes.
+    /// The memory that the picture takes: its pixels, its metadata, and an animation's encoded bytes.
     public var byteCount: ByteCount {
         let besides = info.metadata.byteCount + (animation?.encodedByteCount.bytes ?? 0)
         return ByteCount(storage.pixels.byteCount.bytes + besides)

@@ -1,44 +1,45 @@
-/// The frames of an animated picture, decoded when they are asked for. A few are kept and decoded ahead; all who look at
-/// one image share them. Any thread may use it.
+/// The frames of an animated picture, which are decoded when they are asked for. Some frames are kept and some are
+/// decoded ahead; all users of the same image share them. Any thread may use it.
 ///
-/// While the file still arrives (in the preview events of a load), it grows: ``frameCount`` and ``delays`` then say what
-/// is there so far, and ``isComplete`` is false.
+/// While the file is still arriving (in the preview events of a load), the animation grows: ``frameCount`` and
+/// ``delays`` then cover the frames so far, and ``isComplete`` is false.
 public final class ImageAnimation: Sendable {
     private let source: any FrameSource
 
     package init(_ source: any FrameSource) { self.source = source }
 
-    /// The size of every frame in pixels, as the image's.
+    /// The size of every frame in pixels, the same as that of the image.
     public var size: PixelSize { source.frameSize }
-    /// How many frames there are so far.
+    /// The number of frames so far.
     public var frameCount: Int { source.timeline.delays.count }
-    /// How often the animation is to be played, 0 for ever; nil when the file says nothing of it, which means once.
+    /// How often the animation plays, 0 for ever; nil if the file does not say, which means once.
     public var loopCount: Int? { source.timeline.loopCount }
-    /// How long each frame is shown. Those under 11 ms count as 100 ms, as browsers do it.
+    /// How long each frame is shown. Delays under 11 ms count as 100 ms, as in browsers.
     public var delays: [Duration] { source.timeline.delays }
     /// How long one round of all frames takes.
     public var duration: Duration { delays.reduce(.zero, +) }
     /// Whether all frames that the file has are known.
     public var isComplete: Bool { source.timeline.isComplete }
-    /// What the file takes in memory, encoded, besides the frames that are kept.
+    /// The memory of the encoded file, besides the frames that are kept.
     public var encodedByteCount: ByteCount { source.encodedByteCount }
-    /// What the kept frames take in memory now, with what their decoder keeps.
+    /// The memory that the kept frames and the state of their decoder take now.
     public var keptByteCount: ByteCount { source.keptByteCount }
 
     /// Calls that whenever ``keptByteCount`` changed: on any thread, under no lock. The last one set is called.
     package func onKeptBytesChange(_ action: (@Sendable () -> Void)?) { source.onKeptBytesChange(action) }
 
-    /// A frame as it is shown: composited, in the size and colours of the image.
+    /// Returns a frame as it is shown: composited, in the size and colours of the image.
     ///
-    /// It is decoded off the caller's thread unless it is kept already; frames behind it are then decoded ahead.
+    /// Unless the frame is kept already, it is decoded on another thread, and some of the following frames are decoded
+    /// ahead.
     ///
     /// - Throws: `corruptData`, `truncatedData` and `limitExceeded` as decoding does, `cancelled` when the task is.
     /// - Precondition: `index` is less than ``frameCount``.
-    /// - Complexity: one frame's memory. A frame out of order costs decoding from the nearest frame that stands alone
-    ///   or is remembered.
+    /// - Complexity: one frame's memory. A frame out of order is decoded from the nearest earlier frame that is
+    ///   independent of others or whose canvas is kept.
     public func frame(at index: Int) async throws(WebImageError) -> Image { try await source.frame(at: index) }
 
-    /// A frame that is kept, at once; nil when it would have to be decoded.
+    /// Returns a frame that is kept, without waiting; nil if it would have to be decoded.
     public func keptFrame(at index: Int) -> Image? { source.keptFrame(at: index) }
 
     /// Has a frame decoded soon, and those behind it, without waiting for them.
@@ -57,8 +58,8 @@ public final class ImageAnimation: Sendable {
 
     /// Decodes frames, from the first on, until all are kept or ``bufferLimit`` is reached.
     ///
-    /// - Returns: how many were decoded or kept already.
-    /// - Throws: as ``frame(at:)``; the frames before the one that failed are kept.
+    /// - Returns: how many frames are decoded and kept.
+    /// - Throws: the same errors as ``frame(at:)``; the frames before the one that failed are kept.
     @discardableResult
     public func preload() async throws(WebImageError) -> Int {
         let count = framesToPreload
@@ -90,7 +91,7 @@ public final class ImageAnimation: Sendable {
         set { source.bufferLimit = newValue }
     }
 
-    /// Drops all frames that are kept.
+    /// Releases all frames that are kept.
     public func removeKeptFrames() { source.removeKeptFrames() }
 
     /// Decodes all frames once, in order, keeping none of them, each with the delay that the file stores; for writing.

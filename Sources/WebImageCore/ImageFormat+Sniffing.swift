@@ -1,10 +1,10 @@
 extension ImageFormat {
-    /// How many first bytes `init(sniffing:)` wants for a sure answer.
+    /// How many of the first bytes `init(sniffing:)` needs for a reliable answer.
     public static let sniffingLength = 4096
 
-    /// The format of a picture by its first bytes, whatever its name; nil when they are of none that is known.
+    /// Recognises the format of a picture by its first bytes, whatever its name; nil for unknown formats.
     ///
-    /// Total: any bytes give an answer, none is read twice, and the work is bounded by ``sniffingLength``.
+    /// Any bytes give an answer, no byte is read twice, and the work is limited by ``sniffingLength``.
     public init?(sniffing bytes: UnsafeRawBufferPointer) {
         let bytes = UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.sniffingLength))
         guard let format = Self.bySignature(bytes) ?? Self.byBrand(bytes) ?? Self.byText(bytes) else { return nil }

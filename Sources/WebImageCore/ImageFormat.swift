@@ -1,4 +1,4 @@
-/// A picture format. Open: a custom coder may bring formats of its own.
+/// A picture format. Custom coders can define further formats.
 public struct ImageFormat: RawRepresentable, Hashable, Sendable, Codable {
     /// The name used in JSON and on the command line: `"jpeg"`, `"avif-sequence"`.
     public let rawValue: String
@@ -59,13 +59,13 @@ extension ImageFormat {
     /// Whether it is one of those that their content tells, and not a custom coder's own.
     package var isRecognised: Bool { Self.facts[self] != nil }
 
-    /// The media type to announce, nil for a format of a custom coder.
+    /// The media type; nil for a format of a custom coder.
     public var mimeType: String? { Self.facts[self]?.mimeType }
 
     /// The usual file extension, without dot.
     public var fileExtension: String { Self.facts[self]?.fileExtensions.first ?? rawValue }
 
-    /// The format that a file extension (any case, without dot) stands for.
+    /// The format with a file extension (in any case, without dot).
     public init?(fileExtension: String) {
         let wanted = fileExtension.lowercased()
         guard let format = Self.facts.first(where: { $0.value.fileExtensions.contains(wanted) })?.key else {
@@ -74,13 +74,13 @@ extension ImageFormat {
         self = format
     }
 
-    /// The format of a name as on the command line: ``rawValue`` or a file extension.
+    /// The format with a name as on the command line: ``rawValue`` or a file extension.
     public init?(name: String) {
         let wanted = ImageFormat(rawValue: name.lowercased())
         if Self.facts[wanted] != nil { self = wanted } else { self.init(fileExtension: name) }
     }
 
-    /// True for formats that can hold no more than opaque pixels.
+    /// True for formats that can only hold opaque pixels.
     public var isOpaque: Bool { self == .jpeg }
 
     /// Whether its pictures are drawn at any size.

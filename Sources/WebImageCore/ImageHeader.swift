@@ -1,43 +1,44 @@
-/// What a picture's first bytes tell, before anything is decoded.
+/// The information in a picture's first bytes, before anything is decoded.
 public struct ImageHeader: Hashable, Sendable, Codable {
     public var format: ImageFormat
-    /// The size of the pixels that a decoder gives, before ``orientation``.
+    /// The size of the decoded pixels, before applying ``orientation``.
     public var size: PixelSize
-    /// The size of the stored pixels where the file says that only a part of them is shown (HEIF's `clap`), else nil.
+    /// The size of the stored pixels if the file says that only a part of them is shown (HEIF's `clap`), otherwise nil.
     public var sizeBeforeCrop: PixelSize?
     public var orientation: Orientation
     public var hasAlpha: Bool
     /// Bits of one channel as stored.
     public var bitDepth: Int
-    /// What the stored samples are; decoders give RGB of all. A profile of other colours does not count. Default RGB.
+    /// The colour model of the stored samples; decoders convert all models to RGB. A profile for another model is
+    /// ignored. Default RGB.
     public var colorModel = ColorModel.rgb
-    /// Bits of one pixel, 1 to 8, where pixels are stored as places in a palette of colours (PNG, GIF, BMP); nil elsewhere. A GIF's is
-    /// that of its first frame.
+    /// Bits of one pixel, 1 to 8, if pixels are stored as indices into a palette (PNG, GIF, BMP); otherwise nil. For a
+    /// GIF it is the value of the first frame.
     public var paletteBits: Int?
-    /// True when the whole picture comes several times, ever finer (a progressive JPEG, an interlaced PNG). False for
-    /// JPEG XL, whose first bytes do not tell.
+    /// True if the file holds the picture in several passes of increasing detail (a progressive JPEG, an interlaced
+    /// PNG). False for JPEG XL, whose first bytes do not tell.
     public var isProgressive: Bool
-    /// The ICC profile, unless something that counts more (`cICP` of a PNG) stands beside it.
+    /// The ICC profile, unless something with precedence (`cICP` of a PNG) is beside it.
     public var iccProfile: [UInt8]?
-    /// The colours by code points; counts where there is no ``iccProfile``.
+    /// The colours by code points; used if there is no ``iccProfile``.
     public var colorDescription: ColorDescription?
-    /// PNG's `gAMA` and `cHRM`; counts where there is nothing else.
+    /// PNG's `gAMA` and `cHRM`; used if there is nothing else.
     public var colorCalibration: ColorCalibration?
-    /// EXIF, XMP and density, as far as they stand before the pixels; what comes later is there when the whole file was
-    /// read.
+    /// EXIF, XMP and density, as far as they come before the pixels in the file; the rest is known when the whole file
+    /// was read.
     public var metadata = ImageMetadata()
-    /// Frames of an animation, 1 for a still; nil when its first bytes do not tell.
+    /// The number of frames of an animation, 1 for a still picture; nil if the first bytes do not tell.
     public var frameCount: Int? = 1
-    /// How often an animation is to be played, 0 for ever; nil when the file says nothing of it, which means once.
-    /// Whatever a format counts: a GIF that says "3" repeats three times after the first, so that this is 4, as browsers
-    /// have it; an AVIF that says nothing is played for ever, and so has 0.
+    /// How often an animation plays, 0 for ever; nil if the file does not say, which means once. The value has the same
+    /// meaning for all formats: a GIF that says "3" repeats three times after the first play, so that this is 4, as in
+    /// browsers; an AVIF that says nothing plays for ever, and so has 0.
     public var loopCount: Int?
-    /// True for a picture of shapes (SVG, PDF), which is drawn sharp at any size; ``size`` is its natural one.
+    /// True for a vector picture (SVG, PDF), which is drawn sharp at any size; ``size`` is its natural size.
     public var isVector = false
-    /// What drawing a vector picture takes beside its pixels, from above. Default: nothing.
+    /// An upper bound of the memory for drawing a vector picture, beside its pixels. Default: nothing.
     public var drawingMemory = DrawingMemory()
-    /// Smaller sizes that the file has the same picture in, each drawn for it (icons); a decoder gives one of them when its
-    /// plan names it.
+    /// Smaller sizes in which the file contains the same picture (icons); a decoder decodes one of them if its plan
+    /// names it.
     public var otherSizes: [PixelSize] = []
 
     public init(
@@ -53,14 +54,14 @@ public struct ImageHeader: Hashable, Sendable, Codable {
         self.iccProfile = iccProfile
     }
 
-    /// The size of the stored pixels, also of those that are not shown.
+    /// The size of the stored pixels, including those that are not shown.
     public var storedSize: PixelSize { sizeBeforeCrop ?? size }
 
     /// The size of the upright picture.
     public var displaySize: PixelSize { orientation.displaySize(of: size) }
 }
 
-/// What the samples of a stored picture are amounts of.
+/// The colour model of the samples of a stored picture.
 public enum ColorModel: String, Hashable, Sendable, Codable {
     case gray
     case rgb
@@ -68,11 +69,11 @@ public enum ColorModel: String, Hashable, Sendable, Codable {
     case cmyk
 }
 
-/// The memory that a library takes for drawing a vector picture, beside that of the pixels it gives.
+/// The memory that a library needs for drawing a vector picture, beside that of its pixels.
 public struct DrawingMemory: Hashable, Sendable, Codable {
     /// Bytes for each pixel of the drawing.
     public var bytesPerPixel: Double
-    /// Bytes that do not depend on how large it is drawn.
+    /// Bytes that do not depend on the size of the drawing.
     public var fixed: ByteCount
 
     public init(bytesPerPixel: Double = 0, fixed: ByteCount = .zero) {
@@ -80,7 +81,7 @@ public struct DrawingMemory: Hashable, Sendable, Codable {
         self.fixed = fixed
     }
 
-    /// What a drawing of so many pixels takes.
+    /// The memory for a drawing of a size.
     public func bytes(at size: PixelSize) -> ByteCount {
         let pixels = Double(size.pixelCount ?? .max)
         let total = bytesPerPixel * pixels + Double(fixed.bytes)

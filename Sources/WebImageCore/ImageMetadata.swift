@@ -1,11 +1,11 @@
-/// How many pixels of a picture are meant to lie on an inch.
+/// The resolution of a picture in pixels per inch.
 public struct PixelDensity: Hashable, Sendable, Codable {
     /// Pixels an inch from left to right.
     public let horizontal: Double
     /// Pixels an inch from top to bottom.
     public let vertical: Double
 
-    /// - Returns: nil for what is no density: not finite, not positive, or over a million.
+    /// - Returns: nil if a value is not finite, not positive, or over a million.
     public init?(horizontal: Double, vertical: Double) {
         let allowed = 0.01...1_000_000.0
         guard allowed.contains(horizontal), allowed.contains(vertical) else { return nil }
@@ -29,10 +29,10 @@ public struct PixelDensity: Hashable, Sendable, Codable {
     }
 }
 
-/// What a picture's file says besides what its pixels need: EXIF, XMP, IPTC, density.
+/// The metadata in a picture's file that is not needed for decoding: EXIF, XMP, IPTC, density.
 ///
-/// A small value over shared, unchanging memory; copies are free and any thread may use it. Each piece is at most
-/// ``DecodeLimits/metadata`` long when it was read from a file.
+/// A small value over shared, immutable memory; copies are free, and any thread may use it. Pieces that were read from
+/// a file are at most ``DecodeLimits/metadata`` long.
 public struct ImageMetadata: Hashable, Sendable {
     private final class Storage: Sendable {
         let exif: [UInt8]?
@@ -57,8 +57,8 @@ public struct ImageMetadata: Hashable, Sendable {
         set(exif, xmp, iptc, density)
     }
 
-    /// The TIFF block of EXIF, without the name that JPEG puts before it. As stored: its orientation tag may differ from
-    /// the picture's ``Image/Info-swift.struct/orientation``, which is the one that counts.
+    /// The TIFF block of EXIF as stored, without the name that JPEG puts before it. Its orientation tag may differ from
+    /// the picture's ``Image/Info-swift.struct/orientation``, which has precedence.
     public var exif: [UInt8]? {
         get { storage?.exif }
         set { set(newValue, xmp, iptc, density) }
@@ -70,13 +70,14 @@ public struct ImageMetadata: Hashable, Sendable {
         set { set(exif, newValue, iptc, density) }
     }
 
-    /// The datasets of IPTC-IIM, as Photoshop puts them into JPEGs. Read from JPEG, and written there alone.
+    /// The datasets of IPTC-IIM, as Photoshop puts them into JPEGs. They are read from and written to JPEG only.
     public var iptc: [UInt8]? {
         get { storage?.iptc }
         set { set(exif, xmp, newValue, density) }
     }
 
-    /// From EXIF's resolution tags, else from where the format itself tells it (JFIF, `pHYs`, a bitmap's header).
+    /// The density from EXIF's resolution tags, otherwise from the format's own field (JFIF, `pHYs`, a bitmap's
+    /// header).
     public var density: PixelDensity? {
         get { storage?.density }
         set { set(exif, xmp, iptc, newValue) }

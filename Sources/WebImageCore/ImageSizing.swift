@@ -1,17 +1,17 @@
-/// How a picture is made to meet a size that is asked for.
+/// How a picture is fitted to a requested size.
 public enum ImageFit: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Fits inside, aspect kept (the default).
+    /// Fits inside the size and keeps the aspect ratio (the default).
     case contain
-    /// Fills, aspect kept, what is over cropped in the centre.
+    /// Fills the size, keeps the aspect ratio, and crops around the centre.
     case cover
-    /// Stretched to exactly the size.
+    /// Stretches the picture to exactly the size.
     case fill
 }
 
-/// A size that is asked for, in display orientation; a side that is not given follows from the aspect.
+/// A requested size, in display orientation; a side that is not given follows from the aspect ratio.
 ///
-/// Vector pictures are drawn at the size that they fit, also when it is larger than their natural one, whatever
-/// ``upscale`` says: nothing gets blurred by it.
+/// Vector pictures are drawn at the fitting size, even if it is larger than their natural size and whatever ``upscale``
+/// says, since they stay sharp.
 public struct TargetSize: Hashable, Sendable, Codable {
     public var width: Int?
     public var height: Int?
@@ -22,7 +22,7 @@ public struct TargetSize: Hashable, Sendable, Codable {
     /// - Parameters:
     ///   - width: in pixels; values below 1 count as not given.
     ///   - height: in pixels; values below 1 count as not given.
-    ///   - fit: how to meet the size.
+    ///   - fit: how the picture is fitted to the size.
     ///   - upscale: whether the result may be larger than the original.
     public init(width: Int? = nil, height: Int? = nil, fit: ImageFit = .contain, upscale: Bool = false) {
         self.width = width.flatMap { $0 > 0 ? $0 : nil }

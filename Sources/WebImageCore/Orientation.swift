@@ -1,12 +1,12 @@
 /// How stored pixels must be turned to be upright: the eight values of EXIF tag 0x0112 (TIFF 6.0, "Orientation").
 ///
-/// The name tells where the stored first row and first column belong in the upright picture.
+/// The name says where the stored first row and first column are in the upright picture.
 public enum Orientation: UInt8, Hashable, Sendable, Codable, CaseIterable {
     /// 1: as stored.
     case up = 1
     /// 2: mirrored left to right.
     case upMirrored = 2
-    /// 3: turned by half.
+    /// 3: turned by 180 degrees.
     case down = 3
     /// 4: mirrored top to bottom.
     case downMirrored = 4
@@ -19,7 +19,7 @@ public enum Orientation: UInt8, Hashable, Sendable, Codable, CaseIterable {
     /// 8: the stored picture must be turned a quarter counter-clockwise.
     case left = 8
 
-    /// The orientation for a tag's value; what is not 1 to 8 counts as upright.
+    /// The orientation for a tag's value; values other than 1 to 8 count as upright.
     public init(tag: Int) {
         self = UInt8(exactly: tag).flatMap(Orientation.init(rawValue:)) ?? .up
     }

@@ -1,6 +1,6 @@
 /// A block of pixel memory, rows from the top, aligned to 64 bytes.
 ///
-/// A buffer is written by one decoder or kernel and not changed once it stands in an ``Image``: from then on any
+/// A buffer is written by one decoder or kernel, and is not changed once it is part of an ``Image``: from then on any
 /// thread may read it.
 public final class PixelBuffer: @unchecked Sendable {
     // Sendable by that discipline: `withMutableBytes` is `package`, and only used before the buffer is handed over.

@@ -1,4 +1,4 @@
-/// How one pixel lies in memory.
+/// The memory layout of one pixel.
 public enum PixelLayout: UInt8, Hashable, Sendable, Codable {
     /// Red, green, blue, alpha, one byte each, in this order.
     case rgba8 = 4
@@ -15,7 +15,7 @@ public enum PixelLayout: UInt8, Hashable, Sendable, Codable {
 public enum AlphaMode: UInt8, Hashable, Sendable, Codable {
     /// Every alpha is the maximum.
     case opaque
-    /// Colour channels are as they are, whatever the alpha.
+    /// Colour channels are not multiplied by alpha.
     case straight
     /// Colour channels are already multiplied by alpha.
     case premultiplied

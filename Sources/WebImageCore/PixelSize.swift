@@ -28,7 +28,7 @@ extension PixelSize: CustomStringConvertible {
     public var description: String { "\(width)x\(height)" }
 }
 
-/// A rectangle in pixels; fractional, since a centred crop may begin between two pixels.
+/// A rectangle in pixels. Its values may be fractions, since a centred crop may begin between two pixels.
 public struct PixelRect: Hashable, Sendable, Codable {
     public var x: Double
     public var y: Double

@@ -1,9 +1,9 @@
-/// What the rows that go into a sink look like.
+/// The format of the rows that a sink gets.
 public struct RowFormat: Hashable, Sendable, Codable {
-    /// The size of the picture that the rows make up: the stored size, or a scaled one.
+    /// The size of the picture that the rows form: the stored size, or a scaled one.
     public var size: PixelSize
     public var layout: PixelLayout
-    /// `opaque` or `straight`; decoders never give premultiplied rows.
+    /// `opaque` or `straight`; decoders never produce premultiplied rows.
     public var alpha: AlphaMode
 
     public init(size: PixelSize, layout: PixelLayout, alpha: AlphaMode) {
@@ -17,9 +17,9 @@ public struct RowFormat: Hashable, Sendable, Codable {
 
 /// Where a decoder writes rows: a buffer, a resampler, several at once.
 ///
-/// The decoder calls ``begin(_:)`` once, then for each run of rows, from the top, asks for a ``band(at:count:)`` to
-/// write into and says ``commit(at:count:)`` when they are there; so rows are written where they belong and not
-/// copied. A sink is used by one thread at a time.
+/// The decoder calls ``begin(_:)`` once, then for each run of rows, from the top, it asks for a ``band(at:count:)`` to
+/// write into, and calls ``commit(at:count:)`` when the rows are written. So rows are written in place and not copied.
+/// A sink is used by one thread at a time.
 public protocol RowSink: AnyObject {
     /// Announces the rows to come.
     func begin(_ format: RowFormat) throws(WebImageError)

@@ -23,11 +23,11 @@ extension WebImageError.Code {
     public static let invalidURL = Self(rawValue: 1000)
     /// The bytes arrived but cannot become a picture; the cause is a 30xx error.
     public static let badImageData = Self(rawValue: 1001)
-    /// The origin answered that nothing changed, and there is no entry that it could mean.
+    /// The origin answered 304, and there is no cache entry to which that could refer.
     public static let notModified = Self(rawValue: 1002)
-    /// The URL failed before and is not asked again yet.
+    /// The URL failed before, and is blocked for a while.
     public static let blockedURL = Self(rawValue: 1003)
-    /// Only the caches were to be asked, and they have no such entry.
+    /// Only the caches could be asked, and they have no such entry.
     public static let cacheMiss = Self(rawValue: 1004)
 
     /// A request modifier refused the request.
@@ -43,7 +43,7 @@ extension WebImageError.Code {
 
     /// The host's name has no address.
     public static let dnsFailed = Self(rawValue: 2101)
-    /// Nothing listens at that address and port, or it cannot be reached.
+    /// Nothing listens at that address and port, or the address cannot be reached.
     public static let connectionRefused = Self(rawValue: 2102)
     /// No connection within the connect deadline.
     public static let connectTimeout = Self(rawValue: 2103)
@@ -53,7 +53,7 @@ extension WebImageError.Code {
     public static let firstByteTimeout = Self(rawValue: 2105)
     /// No byte of the body within the idle deadline.
     public static let idleTimeout = Self(rawValue: 2106)
-    /// The body came slower than the minimum speed.
+    /// The body arrived more slowly than the minimum speed.
     public static let tooSlow = Self(rawValue: 2107)
     /// The whole request took longer than its deadline.
     public static let deadlineExceeded = Self(rawValue: 2108)
@@ -63,29 +63,29 @@ extension WebImageError.Code {
     public static let connectionLost = Self(rawValue: 2110)
     /// The body is longer than allowed.
     public static let bodyTooLarge = Self(rawValue: 2111)
-    /// More redirects than allowed, or a circle of them.
+    /// More redirects than allowed, or a redirect loop.
     public static let tooManyRedirects = Self(rawValue: 2112)
-    /// A redirect leads to where policy does not allow to go.
+    /// A redirect leads to a URL that the rules for redirects do not allow.
     public static let redirectRefused = Self(rawValue: 2113)
     /// The address policy does not allow this scheme, host, port or resolved address.
     public static let addressRefused = Self(rawValue: 2114)
-    /// No loader takes this scheme.
+    /// No loader accepts this scheme.
     public static let unsupportedScheme = Self(rawValue: 2115)
-    /// What the server sent is not HTTP as it should be.
+    /// The server's answer is not valid HTTP.
     public static let protocolError = Self(rawValue: 2116)
     /// A compressed body grows beyond the limit.
     public static let decompressionLimit = Self(rawValue: 2117)
     /// The credentials were not accepted.
     public static let authenticationFailed = Self(rawValue: 2118)
-    /// The host failed so often that it is left alone for a while.
+    /// The host failed so often that it is blocked for a while.
     public static let circuitOpen = Self(rawValue: 2119)
     /// The loader was shut down.
     public static let shutDown = Self(rawValue: 2120)
 
-    /// Too many downloads wait already.
+    /// Too many downloads are already waiting.
     public static let queueFull = Self(rawValue: 2121)
 
-    /// The bytes are of no picture format that is known.
+    /// The bytes are not in a known picture format.
     public static let unknownFormat = Self(rawValue: 3000)
     /// The picture uses a part of its format that is not supported.
     public static let unsupportedFeature = Self(rawValue: 3001)
@@ -101,10 +101,10 @@ extension WebImageError.Code {
     public static let cannotEncode = Self(rawValue: 3006)
     /// A transformer failed.
     public static let transformFailed = Self(rawValue: 3007)
-    /// The decoder's process crashed, did what its sandbox forbids, or told what cannot be (``DecodeLimits``' time and memory are
-    /// ``limitExceeded``).
+    /// The decoder's process crashed, did something that its sandbox forbids, or sent an invalid answer. (Exceeding the
+    /// time and memory of ``DecodeLimits`` is ``limitExceeded``.)
     public static let decoderCrashed = Self(rawValue: 3008)
-    /// No decoder can take the picture now; later one may.
+    /// No decoder is available for the picture now; a later attempt may succeed.
     public static let decoderUnavailable = Self(rawValue: 3009)
 
     /// A read or write of the cache failed.
@@ -122,10 +122,10 @@ extension WebImageError.Code {
     public static let fileNotFound = Self(rawValue: 5000)
     /// The file may not be read or written.
     public static let permissionDenied = Self(rawValue: 5001)
-    /// The path is a directory, a socket or another thing that is no file.
+    /// The path is a directory, a socket or something else that is not a regular file.
     public static let notAFile = Self(rawValue: 5002)
     /// The file could not be written.
     public static let cannotWrite = Self(rawValue: 5003)
-    /// There is a file, but the system could not read it: a failing disk, or no descriptor that is left.
+    /// The file exists, but the system could not read it: a failing disk, or no file descriptor left.
     public static let cannotRead = Self(rawValue: 5004)
 }

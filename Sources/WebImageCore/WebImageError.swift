@@ -1,19 +1,19 @@
-/// What went wrong, and what to do about it. Everything that fails here fails with this type.
+/// Describes what went wrong, and what to do about it. All functions of the library throw this type.
 ///
-/// Compare ``code-swift.property``; more codes may come, so a `switch` over them needs a `default`.
+/// Compare ``code-swift.property``. Further codes may be added, so a `switch` over them needs a `default`.
 public struct WebImageError: Error, Sendable {
     public var code: Code
-    /// What happened, in one sentence that a person can act on. Never holds credentials.
+    /// What happened, in one sentence that helps to solve the problem. It never contains credentials.
     public var message: String
     /// The error that led to this one.
     public var cause: (any Error)? { boxedCause }
-    /// The URL or path that it is about, without user, password and query values of credentials.
+    /// The URL or path of the failure, without user, password and query values of credentials.
     public var location: String?
-    /// The format of the picture that it is about.
+    /// The format of the picture.
     public var format: ImageFormat?
     /// The HTTP status, for ``Code-swift.struct/badStatus``.
     public var status: Int?
-    /// How long the server asks to wait (`Retry-After`), for ``Code-swift.struct/badStatus``; nil when it does not say.
+    /// How long the server asks to wait (`Retry-After`), for ``Code-swift.struct/badStatus``; nil if it does not say.
     public var retryAfter: Duration?
 
     private var boxedCause: (any Error & Sendable)?
@@ -32,7 +32,7 @@ public struct WebImageError: Error, Sendable {
         self.status = status
     }
 
-    /// The same error, said to be about `location` unless it names a place already.
+    /// Returns the same error with a location, unless it has one already.
     public func at(_ location: String) -> WebImageError {
         var copy = self
         copy.location = self.location ?? location

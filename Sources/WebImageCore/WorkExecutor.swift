@@ -1,6 +1,7 @@
-/// How urgent a piece of work is.
+/// The priority of a piece of work.
 public enum LoadPriority: Int, Hashable, Sendable, Codable, Comparable, CaseIterable {
-    /// What nobody looks at yet, such as prefetching. Its downloads take no slot away from more urgent ones.
+    /// Work for which nobody waits yet, such as prefetching. Its downloads take no slot from those of higher
+    /// priorities.
     case veryLow = 0
     case low = 1
     case normal = 2

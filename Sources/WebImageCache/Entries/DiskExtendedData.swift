@@ -1,4 +1,5 @@
-/// A type of one's own whose values are kept with an entry: SDWebImage's extended data, typed and versioned.
+/// A type whose values are stored with an entry. It corresponds to SDWebImage's extended data, but is typed and
+/// versioned.
 ///
 /// ```
 /// struct Caption: DiskExtendedData {
@@ -23,12 +24,12 @@ public protocol DiskExtendedData: Sendable {
 }
 
 extension DiskMetadata {
-    /// The value of that type that is kept with the entry; nil when there is none, or none that this type reads.
+    /// Returns the value of a type that is stored with the entry; nil if there is none, or none that the type can read.
     public func extendedData<Value: DiskExtendedData>(_ type: Value.Type) -> Value? {
         typedData.first { $0.name == Value.name }.flatMap { Value($0.bytes, version: $0.version) }
     }
 
-    /// Puts a value in the place of the one of its type.
+    /// Sets the value of a type, and replaces the previous one.
     public mutating func setExtendedData<Value: DiskExtendedData>(_ value: Value) {
         removeExtendedData(Value.self)
         typedData.append(TypedData(name: Value.name, version: Value.version, bytes: value.encoded))

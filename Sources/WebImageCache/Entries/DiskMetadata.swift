@@ -1,6 +1,6 @@
 public import WebImageCore
 
-/// What is kept on disk beside the bytes of an entry. Everything is optional.
+/// The metadata that is stored on disk with an entry. Everything is optional.
 public struct DiskMetadata: Hashable, Sendable {
     /// A header field.
     public struct Field: Hashable, Sendable {
@@ -34,7 +34,7 @@ public struct DiskMetadata: Hashable, Sendable {
     /// When the entry stops being served, in seconds since 1970. This is the cache's own lifetime, not HTTP's
     /// freshness.
     public var expiresAt: Int64?
-    /// Where the bytes came from, without credentials.
+    /// The URL that the bytes came from, without credentials.
     public var url: String?
     public var format: ImageFormat?
     /// The HTTP status of the response.
@@ -46,8 +46,7 @@ public struct DiskMetadata: Hashable, Sendable {
     /// When the request was sent and when the response came, in seconds since 1970 (RFC 9111, section 4.2.3).
     public var requestTime: Int64?
     public var responseTime: Int64?
-    /// The user's own bytes. For values of one's own types, with versions, see
-    /// ``DiskExtendedData``.
+    /// Bytes for the program's own use. For values of your own types, with versions, see ``DiskExtendedData``.
     public var extendedData: [UInt8]?
     var typedData: [TypedData] = []
     package var unknownFields: [UnknownField] = []
@@ -57,7 +56,7 @@ public struct DiskMetadata: Hashable, Sendable {
     /// Whether the entry's own lifetime lasts.
     func isAlive(at now: Int64) -> Bool { expiresAt.map { now < $0 } ?? true }
 
-    /// The response's header of that name, whatever the case of its letters; the first one if there are several.
+    /// The response's header with that name, ignoring case; the first one if there are several.
     public func value(of name: String) -> String? {
         let wanted = name.lowercased()
         return headers.first { $0.name.lowercased() == wanted }?.value

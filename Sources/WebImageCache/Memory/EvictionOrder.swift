@@ -1,8 +1,8 @@
-/// The order in which entries leave a memory cache. Implement it for a policy of your own.
+/// The order in which a memory cache evicts entries. Implement it for a policy of your own.
 ///
-/// The cache gives each entry a small number, its id, and uses the numbers of gone entries again. It calls the order
-/// under its lock, one call at a time: an order must not block or call out. It must remember every id that was inserted
-/// until it was removed or given as a victim.
+/// The cache gives each entry a small number as its id, and reuses the numbers of removed entries. It calls the order
+/// under its lock, one call at a time: an order must not block or call other code. It must remember every inserted id
+/// until the id is removed or returned as a victim.
 public protocol EvictionOrder: Sendable {
     /// Whether ``use(_:)`` is called at each hit, which then takes the cache's one lock. An order that does not need
     /// it asks how often an entry was hit when it looks for a victim: hits of several threads then meet nowhere.
@@ -28,22 +28,22 @@ public protocol EvictionOrder: Sendable {
     var ids: [Int] { get }
 }
 
-/// Which entries of a memory cache leave first.
+/// The policy by which a memory cache evicts entries.
 public struct EvictionPolicy: Sendable {
     public let name: String
     let seesEveryHit: Bool
     let makeOrder: @Sendable () -> any EvictionOrder
 
-    /// A policy of one's own.
+    /// Makes a policy of your own.
     public init<Order: EvictionOrder>(name: String, _ makeOrder: @escaping @Sendable () -> Order) {
         self.name = name
         seesEveryHit = Order.seesEveryHit
         self.makeOrder = makeOrder
     }
 
-    /// Two queues: newcomers that are not hit again leave early, what is hit stays. The default: it keeps what LRU keeps
-    /// and withstands scans, and hits of several threads do not meet.
+    /// Two queues: new entries that are not hit again are evicted early, and entries with hits stay. This is the
+    /// default: it keeps about what LRU keeps, withstands scans, and hits on several threads do not contend for a lock.
     public static let twoQueues = EvictionPolicy(name: "two queues") { TwoQueueOrder() }
-    /// The least recently used leave first. Each hit takes the cache's one lock.
+    /// The least recently used entries are evicted first. Each hit takes the cache's one lock.
     public static let leastRecentlyUsed = EvictionPolicy(name: "least recently used") { RecencyOrder() }
 }

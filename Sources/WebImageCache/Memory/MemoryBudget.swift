@@ -2,12 +2,12 @@ public import WebImageCore
 
 /// How much memory this process may use, and how much of it a cache should take.
 public struct MemoryBudget: Hashable, Sendable {
-    /// The least of the machine's memory and the limits of the control groups that the process is in.
+    /// The smallest of the machine's memory and the limits of the control groups that the process belongs to.
     public var available: ByteCount
 
     public init(available: ByteCount) { self.available = available }
 
-    /// What the kernel says of this process, read once; 1 GiB where it says nothing.
+    /// The budget that the kernel reports for this process, read once; 1 GiB if it reports nothing.
     public static let ofThisProcess = SystemMemory.budget
 
     /// A fifth of what is available, at most 512 MiB.

@@ -23,21 +23,21 @@ extension MemoryCache {
         }
     }
 
-    /// Forgets everything, also what somebody holds.
+    /// Removes all pictures. Pictures that somebody still holds are no longer found, either.
     public func removeAll() {
         var departed: [MemoryTable.Entry] = []
         ledger.withLock { forgetAll(&$0, into: &departed) }
     }
 
-    /// Removes pictures, those first that the policy names, until the rest costs no more than that. For when memory is
-    /// short. A picture that somebody still holds is found all the same.
+    /// Evicts pictures in the order of the policy, until the rest costs no more than `cost`. Call it when memory is
+    /// short. A picture that somebody still holds can still be found.
     public func trim(toCost cost: ByteCount) {
         var departed: [MemoryTable.Entry] = []
         ledger.withLock { makeRoom(cost: $0.limits.room - max(cost.bytes, 0), places: 0, &$0, into: &departed) }
     }
 
-    /// Removes pictures whose lifetime is over. Without this call they leave when they are asked for, or when room is
-    /// needed.
+    /// Removes pictures whose lifetime is over. Without this call they are removed when they are asked for, or when
+    /// room is needed.
     ///
     /// - Complexity: O(n).
     public func removeExpired() {

@@ -2,19 +2,18 @@ import Synchronization
 public import WebImageCore
 import WebImageSystem
 
-/// Decoded pictures in memory, by key; which leave first is up to an ``EvictionPolicy``.
+/// A cache of decoded pictures in memory, by key. An ``EvictionPolicy`` decides which pictures are evicted first.
 ///
-/// Synchronous and safe to use from any thread: a hit is one lock that threads on other processors do not want, one
-/// look-up, no allocation. The limits hold at every
-/// moment, and the memory of an evicted picture is given back after the locks are released. A picture that left while
-/// somebody still held it is found again as long as it is held. Pictures of which a part is missing do not belong here;
-/// that is up to the caller.
+/// Synchronous and safe to use from any thread. A hit takes one lock, for which threads on other processors do not
+/// contend, and one look-up, without allocation. The limits hold at every moment, and the memory of an evicted picture
+/// is released after the locks. An evicted picture that somebody still holds is found as long as it is held. Callers
+/// must not store incomplete pictures.
 public final class MemoryCache: Sendable {
     /// How much the cache may hold. Both limits are strict.
     public struct Limits: Hashable, Sendable {
-        /// Bytes of pixels, with ``MemoryCache/entryOverhead`` for each picture. Default: ``MemoryBudget``.
+        /// The most bytes of pixels, with ``MemoryCache/entryOverhead`` for each picture. Default: ``MemoryBudget``.
         public var cost: ByteCount
-        /// Pictures. Default: as many as `cost` allows.
+        /// The most pictures. Default: as many as `cost` allows.
         public var count: Int
 
         public init(cost: ByteCount, count: Int = .max) {
@@ -32,16 +31,17 @@ public final class MemoryCache: Sendable {
 
     /// What the cache has done since it was made.
     public struct Statistics: Hashable, Sendable {
-        /// Pictures found, those included that were found again while somebody held them.
+        /// Pictures that were found, including evicted ones that somebody held.
         public var hits = 0
         public var misses = 0
-        /// Pictures that left because of a limit or to free memory.
+        /// Pictures that were evicted because of a limit or to free memory.
         public var evictions = 0
-        /// Hits on pictures that had left the cache and that somebody held.
+        /// Hits on evicted pictures that somebody held.
         public var heldHits = 0
     }
 
-    /// What an entry costs beside its pixels: key, table slots, places in the order, the picture's own record.
+    /// The cost of an entry beside its pixels: its key, table slots, places in the eviction order, and the picture's
+    /// own record.
     public static let entryOverhead: ByteCount = 512
 
     static let shardCount = 16
@@ -57,9 +57,9 @@ public final class MemoryCache: Sendable {
     private let seesEveryHit: Bool
 
     /// - Parameters:
-    ///   - limits: how much is kept.
-    ///   - policy: which pictures leave first.
-    ///   - remembersHeld: whether a picture that somebody holds is found after it left.
+    ///   - limits: how much the cache may hold.
+    ///   - policy: which pictures are evicted first.
+    ///   - remembersHeld: whether an evicted picture that somebody holds can still be found.
     public convenience init(
         limits: Limits = .default, policy: EvictionPolicy = .twoQueues, remembersHeld: Bool = true
     ) {
@@ -79,7 +79,7 @@ public final class MemoryCache: Sendable {
 
     // MARK: - Asking
 
-    /// The picture of that key, which counts as used now; nil when there is none.
+    /// Returns the picture of a key, and marks it as used; nil if there is none.
     public func image(for key: CacheKey) -> Image? {
         let answer = seesEveryHit ? lookOrdering(key) : look(key)
         switch answer {
@@ -105,7 +105,7 @@ public final class MemoryCache: Sendable {
         }
     }
 
-    /// True when there is a picture of that key; does not count as use, nor as hit or miss.
+    /// Whether there is a picture with that key. This does not count as a use, nor as a hit or miss.
     public func contains(_ key: CacheKey) -> Bool {
         shard(of: key).read { state in
             let index = state.table.find(key)
@@ -115,14 +115,14 @@ public final class MemoryCache: Sendable {
 
     // MARK: - Storing
 
-    /// Keeps a picture in place of the one of that key; others make room for it.
+    /// Stores a picture under a key, and replaces an older one. Other pictures are evicted to make room.
     ///
-    /// A picture that is larger than the limit is not kept, and an older one of that key goes all the same.
+    /// A picture that is larger than the limit is not stored, but an older one with that key is removed anyway.
     /// - Parameters:
-    ///   - image: what is kept.
+    ///   - image: the picture.
     ///   - key: what it is found by.
-    ///   - lifetime: after which it is no longer found; nil for ever.
-    /// - Returns: whether it was kept.
+    ///   - lifetime: how long the picture is found; nil: without limit.
+    /// - Returns: whether the picture was stored.
     @discardableResult
     public func store(_ image: Image, for key: CacheKey, lifetime: Duration? = nil) -> Bool {
         store(image, for: key, lifetime: lifetime, variant: nil)
@@ -140,10 +140,10 @@ public final class MemoryCache: Sendable {
         }
     }
 
-    /// Counts anew what a picture costs, because its animation keeps more frames, or fewer, than before.
+    /// Updates the cost of a picture whose animation keeps more or fewer frames than before.
     ///
-    /// Others make room for it; when it is larger than the limit, it leaves. Does nothing when the key's picture is
-    /// another one by now.
+    /// Other pictures are evicted to make room. If the picture is larger than the limit, it is removed. If there is
+    /// another picture under the key by now, nothing happens.
     public func updateCost(of image: Image, for key: CacheKey) {
         var departed: [MemoryTable.Entry] = []
         ledger.withLock { ledger in
@@ -178,7 +178,7 @@ public final class MemoryCache: Sendable {
 
     // MARK: - Sums
 
-    /// What all pictures cost: their bytes, with ``entryOverhead`` for each.
+    /// The cost of all pictures: their bytes, with ``entryOverhead`` for each.
     public var cost: ByteCount { ledger.withLock { ByteCount($0.cost) } }
     public var count: Int { ledger.withLock { $0.count } }
 
@@ -192,7 +192,7 @@ public final class MemoryCache: Sendable {
         return sum
     }
 
-    /// Lower limits hold at once.
+    /// The limits. Lower limits take effect at once.
     public var limits: Limits {
         get { ledger.withLock { $0.limits } }
         set {

@@ -4,12 +4,12 @@ import WebImageCore
 public enum MemoryPressureLevel: Int, Comparable, Sendable, CaseIterable {
     /// There is enough.
     case none
-    /// Nine tenths of what the process may use are taken, or work begins to wait for memory. Caches give back a
-    /// quarter.
+    /// Nine tenths of the memory that the process may use are taken, or work begins to wait for memory. Caches release
+    /// a quarter.
     case low
-    /// The kernel reclaims memory, or work often waits for it. Caches give back half.
+    /// The kernel reclaims memory, or work often waits for it. Caches release half.
     case medium
-    /// The process is about to be killed. Caches give back all.
+    /// The process is about to be killed. Caches release everything.
     case critical
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
@@ -108,8 +108,8 @@ package struct MemoryPressureGauge: Sendable {
 }
 
 extension MemoryCache {
-    /// Gives memory back: a quarter of what is kept, half, or all. A picture that somebody still holds is found all the
-    /// same.
+    /// Evicts a quarter of the pictures, half of them, or all, depending on the level. A picture that somebody still
+    /// holds can still be found.
     public func trim(for level: MemoryPressureLevel) {
         switch level {
         case .none: return

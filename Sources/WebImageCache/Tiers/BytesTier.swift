@@ -1,17 +1,18 @@
 public import WebImageCore
 
-/// A place that keeps the encoded bytes of originals: the disk cache, or a further tier behind it, such as a store that
+/// A store for the encoded bytes of originals: the disk cache, or a further tier behind it, such as a store that
 /// several machines share.
 ///
-/// An `ImageManager` asks its disk cache first, then its further tiers in their order, then the origin. What a
-/// tier has is put into the tiers before it; what the origin sends is put into all of them; a removal goes to all of them.
-/// A tier that fails or is late costs a load its deadline and nothing else: the load goes on as if the tier had nothing.
+/// An `ImageManager` asks its disk cache first, then its further tiers in their order, then the origin. An original
+/// that is found in a tier is stored in the tiers before it, the origin's answer is stored in all tiers, and a removal
+/// goes to all of them. A tier that fails or is late delays a load by its deadline at most: the load then goes on as if
+/// the tier did not have the original.
 ///
-/// The manager makes at most 64 calls at a time, and never two changes of one key at once. A call whose deadline is over is
-/// cancelled: it should end soon, since the next change of that key waits for it.
+/// The manager makes at most 64 calls at a time, and never two changes of one key at once. A call is cancelled when its
+/// deadline is over. It should then end soon, since the next change of that key waits for it.
 ///
-/// Bytes must come back as they were put, or not at all: a tier that cannot trust its storage keeps a checksum with them.
-/// Which requests may be answered with an entry is decided by the manager, from the metadata.
+/// A tier must return exactly the bytes that were stored, or nothing: a tier that cannot trust its storage should keep
+/// a checksum with them. The manager decides from the metadata which requests may be answered with an entry.
 public protocol BytesTier: AnyObject, Sendable {
     /// For how long a load waits for ``entry(for:)`` and ``metadata(for:)``. Default 50 ms. The disk cache, as the first
     /// tier, is waited for without a limit.
@@ -58,9 +59,9 @@ extension BytesTier {
     public var changeDeadline: Duration { .seconds(5) }
 }
 
-/// What a tier keeps under one key.
+/// An entry of a tier.
 public struct TierEntry: Hashable, Sendable {
-    /// The original as it came.
+    /// The original as the origin sent it.
     public var body: [UInt8]
     public var metadata: DiskMetadata
 
