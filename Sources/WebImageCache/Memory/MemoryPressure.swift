@@ -108,8 +108,8 @@ package struct MemoryPressureGauge: Sendable {
 }
 
 extension MemoryCache {
-    /// Evicts a quarter of the pictures, half of them, or all, depending on the level. A picture that somebody still
-    /// holds can still be found.
+    /// Evicts pictures: a quarter of what the cache holds, half of it, or all, depending on the level. A picture that
+    /// somebody still holds can still be found.
     public func trim(for level: MemoryPressureLevel) {
         switch level {
         case .none: return

@@ -1,27 +1,27 @@
 import WebImageCore
 
-/// Which servers may be talked to. For programs that take URLs from strangers.
+/// Restricts the servers to which requests may go, for programs that take URLs from strangers.
 ///
 /// Scheme, host and port are checked before each request, also after a redirect. The *resolved* address is checked
-/// before each connection, and again before a kept connection is used. So a name that resolves to 127.0.0.1 is found
-/// out, and so are `http://2130706433` and `[::ffff:10.0.0.1]`. What is not allowed fails with `addressRefused`. No
-/// proxy is used with a policy, since a proxy would hide the address.
+/// before each connection, and again before a kept connection is used. So a host name that resolves to 127.0.0.1 is
+/// refused, and so are `http://2130706433` and `[::ffff:10.0.0.1]`. A request that is not allowed fails with
+/// `addressRefused`. With a policy no proxy is used, since a proxy would hide the address.
 public struct AddressPolicy: Sendable {
     /// The schemes that are allowed, in lower case. Default `http` and `https`; files and `data:` URLs need `file` and
     /// `data` here.
     public var schemes: Set<String> = ["http", "https"]
-    /// Only these hosts are allowed: `example.com`, or `*.example.com` for all hosts below it. A name in another script
-    /// and its `xn--` form are the same. Default nil: any host.
+    /// The only hosts that are allowed: `example.com`, or `*.example.com` for all hosts below it. An internationalised
+    /// name and its `xn--` form are the same. Default nil: any host.
     public var allowedHosts: [String]?
-    /// Never these hosts. Default none.
+    /// The hosts that are never allowed. Default none.
     public var deniedHosts: [String] = []
-    /// When given, only these ports. Default nil: any.
+    /// The only ports that are allowed. Default nil: any.
     public var allowedPorts: Set<Int>?
-    /// Never these ports. Default none.
+    /// The ports that are never allowed. Default none.
     public var deniedPorts: Set<Int> = []
-    /// These addresses are allowed, whatever ``deniedAddresses`` says. Default none.
+    /// The addresses that are allowed even if ``deniedAddresses`` contains them. Default none.
     public var allowedAddresses: [AddressRange] = []
-    /// These addresses are never allowed. An IPv6 address that stands for a denied IPv4 address is denied, too. Default
+    /// The addresses that are not allowed. An IPv6 address that embeds a denied IPv4 address is denied, too. Default
     /// none.
     public var deniedAddresses: [AddressRange] = []
     /// A rule of your own, beside the others.
@@ -39,26 +39,27 @@ public struct AddressPolicy: Sendable {
         }
     }
 
-    /// Every `http` and `https` server.
+    /// Makes a policy that allows every `http` and `https` server.
     public init() {}
 
-    /// A rule of your own about numeric addresses, called on a thread of the transport: it must not block.
+    /// Makes a policy with a rule of your own for numeric addresses. The rule is called on a thread of the transport
+    /// and must not block.
     ///
     /// - Parameters:
-    ///   - name: stands for the rule in comparisons: two rules of one name are taken to be the same.
-    ///   - allows: whether a server with that address may be talked to.
+    ///   - name: identifies the rule in comparisons: two rules with the same name are considered equal.
+    ///   - allows: returns whether requests may go to a server with that address.
     public init(name: String, allows: @escaping @Sendable (String) -> Bool) {
         rule = Rule(name: name, allows: allows)
     }
 
-    /// Only the public Internet: neither this machine nor its network, and nothing that IANA set aside.
+    /// Allows only the public Internet: neither this machine nor its network, nor any address that IANA has reserved.
     public static let publicOnly: AddressPolicy = {
         var policy = AddressPolicy()
         policy.deniedAddresses = AddressRange.notPublic
         return policy
     }()
 
-    /// Whether a numeric address may be connected to. False for a text that is no address.
+    /// Whether the policy allows connecting to a numeric address. False for a string that is not an address.
     public func allows(address text: String) -> Bool {
         guard let address = IPAddress(text) else { return false }
         let all = [address] + address.embedded

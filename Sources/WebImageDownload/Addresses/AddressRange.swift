@@ -4,7 +4,7 @@ public struct AddressRange: Hashable, Sendable, CustomStringConvertible {
     private let length: Int
     public let description: String
 
-    /// nil for a text that is no such block.
+    /// Parses a block; nil for any other string.
     public init?(_ text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard let base = parts.first.flatMap({ IPAddress($0) }), parts.count <= 2 else { return nil }
@@ -18,8 +18,8 @@ public struct AddressRange: Hashable, Sendable, CustomStringConvertible {
         description = text
     }
 
-    /// Whether a numeric address lies in the block. An IPv6 address in which an IPv4 address is embedded lies in the
-    /// blocks of both.
+    /// Whether a numeric address is in the block. An IPv6 address with an embedded IPv4 address is in the blocks of
+    /// both.
     public func contains(_ address: String) -> Bool {
         guard let address = IPAddress(address) else { return false }
         return containsAny(of: [address] + address.embedded)
@@ -37,17 +37,17 @@ public struct AddressRange: Hashable, Sendable, CustomStringConvertible {
 
     private static func all(_ texts: [String]) -> [AddressRange] { texts.compactMap { AddressRange($0) } }
 
-    /// This machine: 127.0.0.0/8, 0.0.0.0/8 (which Linux connects to itself), ::1, ::.
+    /// This machine: 127.0.0.0/8, 0.0.0.0/8 (for which Linux connects to itself), ::1, ::.
     public static let loopback = all(["127.0.0.0/8", "0.0.0.0/8", "::1", "::"])
-    /// RFC 1918 and RFC 4193, the older site-local block, and what carriers share (CGNAT, RFC 6598).
+    /// Private networks: RFC 1918 and RFC 4193, the older site-local block, and carrier-grade NAT (RFC 6598).
     public static let privateUse = all([
         "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7", "fec0::/10",
     ])
-    /// The link that the machine hangs on; there the metadata services of clouds answer (169.254.169.254).
+    /// Link-local addresses, among them the metadata services of clouds (169.254.169.254).
     public static let linkLocal = all(["169.254.0.0/16", "fe80::/10"])
-    /// To many at once: multicast and broadcast.
+    /// Multicast and broadcast.
     public static let multicast = all(["224.0.0.0/4", "255.255.255.255", "ff00::/8"])
-    /// Set aside by IANA: protocol assignments, documentation, benchmarks, the future, the discard block, relays.
+    /// Reserved by IANA: protocol assignments, documentation, benchmarks, future use, the discard block, relays.
     public static let reserved = all([
         "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
         "240.0.0.0/4", "100::/64", "2001:2::/48", "2001:10::/28", "2001:20::/28", "2001:db8::/32", "3fff::/20",

@@ -1,25 +1,27 @@
 public import HTTPTypes
 
-/// Which headers of an answer are kept with its picture, in memory and on disk (RFC 9111 section 3.1).
+/// Which headers of an answer are stored with its picture, in memory and on disk (RFC 9111 section 3.1).
 ///
-/// Always those that caching needs: `Age`, `Cache-Control`, `Content-Type`, `Date`, `ETag`, `Expires`, `Last-Modified` and
-/// `Vary`. Never those that are meant for one connection or one user, nor those that tell of the body on the way:
-/// `Connection` and what it names, `Transfer-Encoding`, `Set-Cookie`, `Content-Length`, `Content-Encoding` and their like.
+/// The headers that caching needs are always stored: `Age`, `Cache-Control`, `Content-Type`, `Date`, `ETag`, `Expires`,
+/// `Last-Modified` and `Vary`. Headers for one connection or one user, or for the body during the transfer, are never
+/// stored: `Connection` and the headers that it names, `Transfer-Encoding`, `Set-Cookie`, `Content-Length`,
+/// `Content-Encoding` and similar ones.
 public struct KeptHeaders: Hashable, Sendable, ExpressibleByArrayLiteral {
     /// Only what caching needs.
     public static let standard: KeptHeaders = []
-    /// Every field that may be kept, 64 at most.
+    /// Every header that may be stored, 64 at most.
     public static let all: KeptHeaders = {
         var all = KeptHeaders([])
         all.keepsAll = true
         return all
     }()
 
-    /// Kept besides those that caching needs.
+    /// The headers that are stored in addition to those that caching needs.
     public private(set) var names: Set<HTTPField.Name>
     private var keepsAll = false
 
-    /// - Parameter names: headers to keep besides those that caching needs. A value of more than 8 KiB is left out.
+    /// - Parameter names: the headers to store in addition to those that caching needs. A value of more than 8 KiB is
+    ///   left out.
     public init(_ names: some Sequence<HTTPField.Name>) { self.names = Set(names) }
 
     public init(arrayLiteral names: HTTPField.Name...) { self.init(names) }

@@ -1,27 +1,28 @@
 public import HTTPTypes
 
-/// What an origin's answer says to a cache that serves many users, such as a server's (RFC 9111 sections 3, 4.2 and 5.2).
+/// The caching rules of an origin's answer for a cache that serves many users, such as a server's (RFC 9111 sections 3,
+/// 4.2 and 5.2).
 public struct SharedFreshness: Hashable, Sendable {
-    /// Whether nothing may be kept: `no-store`, `private`, or `Vary: *`.
+    /// Whether the answer must not be stored: `no-store`, `private`, or `Vary: *`.
     public let forbidsStoring: Bool
     /// Whether the origin must be asked before each use: `no-cache`.
     public let mustBeAsked: Bool
-    /// Whether it may never be served once it is stale, also not where the origin cannot be reached: `must-revalidate`,
-    /// `proxy-revalidate`, `s-maxage`, and where it must be asked in any case.
+    /// Whether the answer must never be served stale, not even if the origin cannot be reached: `must-revalidate`,
+    /// `proxy-revalidate`, `s-maxage`, and if ``mustBeAsked`` is true.
     public let forbidsStaleness: Bool
-    /// For how many seconds it is fresh from when it was made: `s-maxage`, else `max-age`, else `Expires`, of which one that is
-    /// no date is in the past. Nil: the origin says nothing.
+    /// For how many seconds the answer is fresh after it was generated: `s-maxage`, otherwise `max-age`, otherwise
+    /// `Expires`; an `Expires` that is not a date counts as past. Nil: the origin sets no lifetime.
     public let lifetime: Int?
-    /// A tenth of the time for which it has not changed, at most a day, in seconds; nil where that is not known.
+    /// A tenth of the time since the last modification, at most a day, in seconds; nil if that is not known.
     public let heuristicLifetime: Int?
-    /// How old it was when it came, in seconds.
+    /// The age of the answer when it arrived, in seconds.
     public let age: Int
-    /// When `Expires` says that it ends, in seconds since 1970; nil where that is not said, or is no date.
+    /// The time of `Expires` in seconds since 1970; nil if the header is missing or not a date.
     public let expires: Int?
 
     /// - Parameters:
-    ///   - fields: of an answer with status 200.
-    ///   - time: when it came, in seconds since 1970.
+    ///   - fields: the headers of an answer with status 200.
+    ///   - time: when the answer arrived, in seconds since 1970.
     public init(_ fields: HTTPFields, arrivedAt time: Int) {
         var rules = HTTPCacheRules(digest: { $0 })
         rules.isShared = true
@@ -38,17 +39,17 @@ public struct SharedFreshness: Hashable, Sendable {
     }
 }
 
-/// What fields of requests and answers mean, for those who answer requests themselves.
+/// Parsers for header values, for programs that answer HTTP requests themselves.
 public enum HTTPFieldText {
     /// - Parameters:
     ///   - text: an HTTP date in any of its three forms (RFC 9110 section 5.6.7).
-    ///   - now: seconds since 1970; says which century a year of two digits belongs to.
-    /// - Returns: seconds since 1970; nil for what is no date.
+    ///   - now: seconds since 1970; determines the century of a year with two digits.
+    /// - Returns: seconds since 1970; nil if the text is not a date.
     public static func date(_ text: String, now: Int) -> Int? {
         HTTPTimestamp(text, now: Int64(now)).map { Int($0.seconds) }
     }
 
-    /// Whether an `If-None-Match` names a tag, by the weak comparison (RFC 9110 section 13.1.2).
+    /// Whether an `If-None-Match` header contains a tag, by weak comparison (RFC 9110 section 13.1.2).
     public static func ifNoneMatch(_ text: String, names tag: String) -> Bool {
         guard let list = EntityTag.List(text), let tag = EntityTag(tag) else { return false }
         return list.weaklyMatches(tag)

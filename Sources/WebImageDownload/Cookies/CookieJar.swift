@@ -1,5 +1,5 @@
-/// Where cookies are kept. Safe to use from any thread; called on the transport's threads, so that
-/// neither method may block.
+/// A store for cookies. It must be safe to use from any thread. Its methods are called on the transport's threads and
+/// must not block.
 public protocol CookieJar: Sendable {
     /// The value of the `Cookie` field for a request, or nil for none.
     func cookies(for url: String) -> String?

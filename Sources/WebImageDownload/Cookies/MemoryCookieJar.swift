@@ -2,8 +2,8 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// Cookies in memory, by RFC 6265: domain, path, `Secure`, `Max-Age` and `Expires` count; no more than 50 for a domain and
-/// 3000 in all. A cookie for a whole top-level domain is not taken.
+/// A store for cookies in memory, by RFC 6265: it obeys domain, path, `Secure`, `Max-Age` and `Expires`, and holds at
+/// most 50 cookies for a domain and 3000 in all. A cookie for a whole top-level domain is rejected.
 public final class MemoryCookieJar: CookieJar {
     private let clock: any LoadClock
     private let cookies = Guarded<[Cookie]>([])
@@ -13,7 +13,7 @@ public final class MemoryCookieJar: CookieJar {
 
     package init(clock: any LoadClock) { self.clock = clock }
 
-    /// How many there are, expired ones included.
+    /// The number of cookies, including expired ones.
     public var count: Int { cookies.withLock { $0.count } }
 
     public func removeAll() {

@@ -15,19 +15,19 @@ public struct BasicCredentials: Hashable, Sendable, CustomStringConvertible, Cus
     public var debugDescription: String { description }
 }
 
-/// How a name and a password are told to the server.
+/// How a name and a password are sent to the server.
 public enum AuthenticationScheme: String, Hashable, Sendable, Codable {
     /// RFC 7617, with the first request.
     case basic
     /// RFC 7616: the password itself is not sent. Costs a second round trip.
     case digest
-    /// As the server asks, the strongest that it takes. Costs a second round trip.
+    /// The strongest scheme that the server offers. Costs a second round trip.
     case negotiated
 }
 
-/// What a ``CredentialProvider`` answers.
+/// The answer of a ``CredentialProvider``.
 public enum Credentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-    /// - Parameter scheme: nil takes what the server asks for.
+    /// - Parameter scheme: nil: the scheme that the server asks for.
     case password(BasicCredentials, AuthenticationScheme? = nil)
     /// RFC 6750: a token without the word `Bearer`.
     case bearer(String)
@@ -37,32 +37,32 @@ public enum Credentials: Hashable, Sendable, CustomStringConvertible, CustomDebu
     public var debugDescription: String { description }
 }
 
-/// What a provider is asked.
+/// The question that a provider is asked.
 public struct CredentialQuestion: Sendable {
-    /// Scheme, host and port of the server that asks.
+    /// Scheme, host and port of the server that demands credentials.
     public var origin: String
-    /// `WWW-Authenticate` as it came; nil when nobody has asked yet.
+    /// The `WWW-Authenticate` header; nil if the server has not demanded credentials yet.
     public var challenge: String?
-    /// What the server has just refused; nil when nothing was sent.
+    /// The credentials that the server has just refused; nil if none were sent.
     public var rejected: Credentials?
 }
 
-/// Finds credentials: when a server asks for them, or before the first request.
+/// Provides credentials when a server demands them, or before the first request.
 ///
 /// A provider is asked for the origin of the request only, never for an origin that a redirect leads to.
 public struct CredentialProvider: Sendable {
-    /// Stands for the provider and for whom it speaks: two of one name share answers.
+    /// Identifies the provider and the user for whom it works: two providers with the same name share answers.
     public var name: String
     /// What tells apart two of one name that speak for one user: the password that each of them knows.
     var secret: BasicCredentials?
-    /// Whether the provider is asked before the first request to an origin, as bearer tokens need it. Default false: it
-    /// is asked when the origin answers 401.
+    /// Whether the provider is asked before the first request to an origin, as is usual for bearer tokens. Default
+    /// false: it is asked when the origin answers 401.
     public var asksAhead: Bool
-    /// Answers a question with credentials. Nil gives up, and the download fails with `authenticationFailed`; an error
-    /// does the same, and is its cause.
+    /// Returns credentials for a question. If it returns nil, the download fails with `authenticationFailed`; if it
+    /// throws, that error is the cause.
     ///
-    /// After a 401 it is asked once more. Where many downloads have the same credentials refused, it is asked once for
-    /// all of them.
+    /// After a 401 it is asked once more. When the same credentials are refused for many downloads, it is asked once
+    /// for all of them.
     public var credentials: @Sendable (CredentialQuestion) async throws -> Credentials?
 
     public init(
@@ -84,11 +84,11 @@ public struct CredentialProvider: Sendable {
         return provider
     }
 
-    /// A bearer token, asked for ahead and once more when it is refused.
+    /// Provides a bearer token, before the first request and once more when the token is refused.
     ///
     /// - Parameters:
-    ///   - name: stands for the provider in comparisons, and for who asks.
-    ///   - token: called with true when the last one was refused.
+    ///   - name: identifies the provider and the user.
+    ///   - token: returns a token; `mustRefresh` is true if the last one was refused.
     public static func bearer(
         name: String, token: @escaping @Sendable (_ origin: String, _ mustRefresh: Bool) async throws -> String?
     ) -> CredentialProvider {
@@ -98,7 +98,7 @@ public struct CredentialProvider: Sendable {
     }
 }
 
-/// How long what a provider answered is kept.
+/// How long a provider's answer is kept.
 public enum CredentialPersistence: Hashable, Sendable {
     /// For the download that asked.
     case none

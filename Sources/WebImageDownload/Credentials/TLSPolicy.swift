@@ -1,20 +1,20 @@
-/// Whom a TLS connection trusts.
+/// Which certificates a TLS connection trusts.
 public enum TLSTrust: Hashable, Sendable, Codable {
     /// The system's certificate authorities.
     case system
     /// The system's, and the certificates in this PEM text.
     case systemAnd(pem: [UInt8])
-    /// Anyone: no check of certificate or host name. For tests only; each use is logged as a warning.
+    /// Every server: neither certificate nor host name is verified. For tests only; each use is logged as a warning.
     case anyone
 }
 
-/// How `https` is spoken: whom to trust, and who we say we are.
+/// The TLS settings for `https`: the trusted authorities, pinned keys, and a client certificate.
 public struct TLSPolicy: Hashable, Sendable {
-    /// A certificate of ours with its key, both PEM.
+    /// A client certificate with its private key, both in PEM.
     public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible {
         public var certificate: [UInt8]
         public var key: [UInt8]
-        /// Opens the key; nil for one that is not locked.
+        /// The password of the key; nil if the key is not encrypted.
         public var password: String?
 
         public init(certificate: [UInt8], key: [UInt8], password: String? = nil) {
@@ -26,12 +26,12 @@ public struct TLSPolicy: Hashable, Sendable {
         public var description: String { "(client certificate)" }
     }
 
-    /// Default the system's authorities.
+    /// The trusted authorities. Default: the system's.
     public var trust: TLSTrust
     /// SHA-256 of the public keys that servers may have, in base64 as in `sha256//…` of curl: the certificate must be
     /// trusted *and* its key be one of these. Default none: any key.
     public var pinnedKeys: Set<String>
-    /// Shown to the origin that was asked for, not to those that redirects lead to. Default nil.
+    /// Sent to the requested origin, but not to origins that redirects lead to. Default nil.
     public var clientCertificate: ClientCertificate?
 
     public init(

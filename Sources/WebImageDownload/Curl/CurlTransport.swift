@@ -1,10 +1,11 @@
-/// HTTP/1.1 and HTTP/2 over libcurl: one multi handle on one thread of its own, which sleeps when nothing moves.
+/// HTTP/1.1 and HTTP/2 over libcurl: one multi handle on a thread of its own, which sleeps when there is nothing to do.
 ///
-/// Connections are kept and used again. `http_proxy` and its relatives in the environment are honoured, as curl does.
-/// Bytes come as the origin sent them (`identity`): pictures do not shrink, and a compressed one could explode.
+/// Connections are kept and reused. Like curl, it obeys `http_proxy` and the similar environment variables. Bodies are
+/// requested without compression (`identity`): pictures would hardly shrink, and a compressed body could be a
+/// decompression bomb.
 public final class CurlTransport: HTTPTransport {
     public struct Settings: Sendable {
-        /// Connections kept open while nobody uses them. Default 64.
+        /// How many unused connections are kept open. Default 64.
         public var maxIdleConnections = 64
         /// A file with the certificate authorities to trust, in PEM; nil (the default) for the system's.
         public var certificateBundle: String?

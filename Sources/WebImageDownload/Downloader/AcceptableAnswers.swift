@@ -1,4 +1,4 @@
-/// The HTTP statuses whose bodies are taken.
+/// A set of HTTP statuses whose bodies are accepted.
 public struct StatusSet: Hashable, Sendable, Codable, ExpressibleByArrayLiteral {
     private let ranges: [Range<Int>]
 
@@ -8,13 +8,13 @@ public struct StatusSet: Hashable, Sendable, Codable, ExpressibleByArrayLiteral 
 
     /// 200 to 299.
     public static let successful = StatusSet(200..<300)
-    /// Every status, also 404 and the like. Redirects are followed all the same.
+    /// Every status, including 404 and other errors. Redirects are still followed.
     public static let any = StatusSet(100..<1000)
 
     public func contains(_ status: Int) -> Bool { ranges.contains { $0.contains(status) } }
 }
 
-/// Media types whose bodies are taken: `image/png`, `image/*` or `*/*`.
+/// Media types whose bodies are accepted: `image/png`, `image/*` or `*/*`.
 public struct ContentTypes: Hashable, Sendable, Codable, ExpressibleByArrayLiteral {
     private let patterns: [String]
 
@@ -22,7 +22,7 @@ public struct ContentTypes: Hashable, Sendable, Codable, ExpressibleByArrayLiter
 
     public init(arrayLiteral patterns: String...) { self.init(patterns) }
 
-    /// Whether a `Content-Type` value fits; its parameters do not count. No value at all counts as
+    /// Whether a `Content-Type` value matches; its parameters are ignored. A missing value counts as
     /// `application/octet-stream`.
     public func contains(_ contentType: String?) -> Bool {
         let type = Self.essence(contentType)

@@ -2,73 +2,73 @@ public import HTTPTypes
 public import Logging
 public import WebImageCore
 
-/// How an ``ImageDownloader`` works.
+/// The settings of an ``ImageDownloader``.
 public struct DownloadConfiguration: Sendable {
-    /// Who goes first among equally urgent downloads.
+    /// The order of downloads with the same priority.
     public enum Order: Hashable, Sendable {
         case firstInFirstOut
         case lastInFirstOut
     }
 
-    /// Transfers at a time. Default 64. Those of ``/WebImageCore/LoadPriority/veryLow`` begin within this limit, too, but do not
-    /// count for others: while others begin, there may be up to as many more.
+    /// The most transfers at a time. Default 64. Transfers of ``/WebImageCore/LoadPriority/veryLow`` also begin only
+    /// within this limit, but do not count against other transfers: when others begin, up to as many more may run.
     public var maxConcurrent = 64
-    /// Transfers at a time to one host and port, counted in the same way. Default 6.
+    /// The most transfers at a time to one host and port, counted in the same way. Default 6.
     public var maxConcurrentPerHost = 6
-    /// How many transfers may run beyond these two limits, so that slow origins hold up nobody else. Default nil: three
-    /// times ``maxConcurrent``.
+    /// How many slow transfers may run beyond these two limits, so that slow origins do not hold up the others. Default
+    /// nil: three times ``maxConcurrent``.
     ///
-    /// A transfer that brings less than 1 KiB a second is slow, and does not count against the limits. One host may
-    /// have as many slow transfers as this says and twice ``maxConcurrentPerHost`` more. A host without a running
-    /// transfer may always begin one. With 0 slow transfers count like others.
+    /// A transfer that receives less than 1 KiB a second is slow, and does not count against the limits. One host may
+    /// have this number of slow transfers and twice ``maxConcurrentPerHost`` more. A host without a running transfer
+    /// may always begin one. If 0, slow transfers count like others.
     public var spareForSlowOrigins: Int?
-    /// How many transfers may wait for a slot. One more fails with `queueFull`. The last tenth is kept free of
-    /// low-priority transfers. Default 10 000.
+    /// How many transfers may wait for a slot. One more fails with `queueFull`. The last tenth of the queue is not open
+    /// to low-priority transfers. Default 10 000.
     public var maxWaiting = 10_000
-    /// How many slots of both limits are kept free of low-priority downloads, so that what is looked at never waits for
-    /// what can wait. One slot is left to low priority in any case. Default 1.
+    /// How many slots of both limits are not given to low-priority downloads, so that more urgent downloads never wait
+    /// for them. Low priority may use one slot in any case. Default 1.
     public var reservedForUrgent = 1
-    /// Default first in, first out.
+    /// The order of downloads with the same priority. Default first in, first out.
     public var order = Order.firstInFirstOut
     public var deadlines = DownloadDeadlines()
-    /// The longest body that is taken. Default 64 MiB.
+    /// The longest body that is accepted. Default 64 MiB.
     public var bodyLimit = ByteCount.mebibytes(64)
-    /// Redirects that are followed; one more fails with `tooManyRedirects`. Default 10.
+    /// The most redirects that are followed; one more fails with `tooManyRedirects`. Default 10.
     public var redirectLimit = 10
     /// Whether a redirect may lead from `https` to `http`. Default false: `redirectRefused`.
     public var allowsRedirectsToHTTP = false
-    /// The headers whose values say who asks. An answer is served only to those who sent the same values, unless the
-    /// answer is `public`; and these headers do not follow a redirect to another origin. Default `Authorization`,
-    /// `Cookie` and `Proxy-Authorization`; the last one counts for redirects only.
+    /// The headers whose values identify the user. An answer is served only to requests with the same values, unless
+    /// the answer is `public`; and these headers are not sent to another origin after a redirect. Default
+    /// `Authorization`, `Cookie` and `Proxy-Authorization`; the last one matters for redirects only.
     public var secretHeaders: Set<HTTPField.Name> = [.authorization, .cookie, .proxyAuthorization]
-    /// The statuses whose bodies are taken; all others fail with `badStatus`. Default 200 to 299.
+    /// The statuses whose bodies are accepted; all others fail with `badStatus`. Default 200 to 299.
     public var acceptableStatuses = StatusSet.successful
-    /// The media types whose bodies are taken; all others fail with `badContentType`. Default nil: any.
+    /// The media types whose bodies are accepted; all others fail with `badContentType`. Default nil: any.
     public var acceptableContentTypes: ContentTypes?
-    /// When a failed download is tried again. Default: twice, what is likely to heal.
+    /// Which failed downloads are tried again. Default: two retries after failures that are likely to pass.
     public var retry = RetryPolicy()
-    /// When a host that keeps failing is left alone. Default: after 10 failures in a row; nil never does.
+    /// When a host that keeps failing is blocked. Default: after 10 failures in a row; nil: never.
     public var circuit: CircuitPolicy? = CircuitPolicy()
-    /// Sent with each request that does not say otherwise. Default `User-Agent` and `Accept`.
+    /// The headers that are sent with each request, unless the request replaces them. Default `User-Agent` and
+    /// `Accept`.
     public var headers: HTTPFields
-    /// Offers HTTP/2 to `https` hosts. Default true.
+    /// Whether HTTP/2 is offered to `https` hosts. Default true.
     public var allowsHTTP2 = true
-    /// By which proxy. Default as the environment says.
+    /// The proxy. Default: as the environment says.
     public var proxy = ProxySettings.environment
-    /// How TLS is spoken for requests that do not say it themselves. Default: the system's trust, no pins, no client
-    /// certificate.
+    /// The TLS settings for requests without their own. Default: the system's trust, no pins, no client certificate.
     ///
     /// A client certificate here is not part of a picture's cache key, and neither is a ``credentialProvider``. An
-    /// entry that was stored under another certificate is not served, unless it is `public`: it is replaced. Requests
+    /// entry that was stored under another certificate is not served, unless it is `public`, but replaced. Requests
     /// that set their own certificate have entries of their own.
     public var tls = TLSPolicy()
-    /// Which servers may be talked to, for requests that do not say it themselves. Default nil: every server.
+    /// The servers to which requests without their own policy may go. Default nil: every server.
     public var addressPolicy: AddressPolicy?
-    /// Finds credentials for requests that have neither credentials nor a provider. Default nil.
+    /// Provides credentials for requests that have neither credentials nor a provider. Default nil.
     public var credentialProvider: CredentialProvider?
-    /// How long a provider's answer is kept. Default for the session.
+    /// How long a provider's answer is kept. Default: for the session.
     public var credentialPersistence = CredentialPersistence.session
-    /// Where the cookies of requests that handle them are kept. Default: in memory, this downloader's own.
+    /// The store for the cookies of requests that handle cookies. Default: a store in memory, for this downloader.
     public var cookieJar: any CookieJar = MemoryCookieJar()
     /// For requests that have none of their own. Default nil.
     public var requestModifier: RequestModifier?
@@ -76,19 +76,20 @@ public struct DownloadConfiguration: Sendable {
     public var responseModifier: ResponseModifier?
     /// For requests that have none of their own. Default nil.
     public var decryptor: BodyDecryptor?
-    /// Asked for URLs of schemes that the downloader does not know, the last one first. What none
-    /// of them takes is `unsupportedScheme`. Default none.
+    /// The loaders for URLs with schemes that the downloader does not know; the last one is asked first. A URL that no
+    /// loader accepts fails with `unsupportedScheme`. Default none.
     public var loaders: [any ImageLoader] = []
-    /// How far the received part of a body must grow between two ``DownloadEvent/Kind/bytes(received:expected:)`` events,
-    /// 0 to 1, where the length is known. The last is always told. Default 0: each growth.
+    /// The least progress between two ``DownloadEvent/Kind/bytes(received:expected:)`` events, as a fraction from 0 to
+    /// 1 of the body, if its length is known. The last event is always sent. Default 0: an event for each growth.
     public var minimumProgressInterval = 0.0
-    /// Warns of what is unsafe and of hosts that are left alone. Never holds credentials.
+    /// The logger, which gets warnings about unsafe settings and about blocked hosts. Credentials are never logged.
     public var logger = Logger(label: "webimage.download")
-    /// Bytes of a body kept in memory; more goes to a temporary file while it is read, but for local files. Default 4 MiB.
+    /// How many bytes of a body are kept in memory; the rest goes to a temporary file while it is read, except for
+    /// local files. Default 4 MiB.
     public var memoryPerTransfer = ByteCount.mebibytes(4)
     /// The same for all bodies together. Default 64 MiB.
     public var memoryForAll = ByteCount.mebibytes(64)
-    /// Where temporary files without a name are made. Default `$TMPDIR`, else `/tmp`.
+    /// The directory for temporary files, which have no name. Default `$TMPDIR`, else `/tmp`.
     public var temporaryDirectory = defaultTemporaryDirectory()
 
     /// - Parameter formats: the picture formats to ask for, the most wanted first.

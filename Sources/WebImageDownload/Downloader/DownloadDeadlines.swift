@@ -1,6 +1,6 @@
 /// How long a download may take. Nil switches a deadline off.
 public struct DownloadDeadlines: Hashable, Sendable, Codable {
-    /// A speed that a body must keep up.
+    /// A minimum speed of a body.
     public struct MinimumSpeed: Hashable, Sendable, Codable {
         public var bytesPerSecond: Int
         /// The time over which it is measured. Default 10 s.
@@ -12,16 +12,16 @@ public struct DownloadDeadlines: Hashable, Sendable, Codable {
         }
     }
 
-    /// How long a connection may take to stand, anew for each redirect. Default 10 s.
+    /// How long connecting may take, for each redirect again. Default 10 s.
     public var connect: Duration?
-    /// How long the head of the answer may take from there. Default 15 s.
+    /// How long the head of the answer may take after that. Default 15 s.
     public var firstByte: Duration?
-    /// How long may pass between two pieces of the body. The clock stands still while nobody reads. Default 15 s.
+    /// How long may pass between two pieces of the body. The time stands still while nobody reads. Default 15 s.
     public var idle: Duration?
-    /// The speed that a body must keep up; a slower one fails with `tooSlow`. The clock stands still while nobody
-    /// reads. Default 1 KiB a second over 30 s.
+    /// The minimum speed of a body; a slower one fails with `tooSlow`. The time stands still while nobody reads.
+    /// Default 1 KiB a second over 30 s.
     public var minimumSpeed: MinimumSpeed?
-    /// How long the whole may take, from the call to the last byte, with waiting in the queue and redirects. Default
+    /// How long the whole download may take, from the call to the last byte, including the queue and redirects. Default
     /// nil.
     public var total: Duration?
 

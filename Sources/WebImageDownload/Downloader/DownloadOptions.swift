@@ -1,76 +1,79 @@
 public import HTTPTypes
 public import WebImageCore
 
-/// How something is downloaded. What is nil is as the downloader's ``DownloadConfiguration`` says.
+/// The options of a download. For options that are nil, the downloader's ``DownloadConfiguration`` applies.
 ///
-/// Hooks are the same for `==` when they have the same name.
+/// Hooks with the same name are considered equal.
 public struct DownloadOptions: Hashable, Sendable {
-    /// Sent beside the configuration's headers, which they replace name by name. Default none.
+    /// Headers that are sent in addition to those of the configuration, and replace those with the same name. Default
+    /// none.
     ///
-    /// They are part of the request's identity: a picture that was got with other headers is another picture. The exceptions
-    /// are headers that only tell caches what to do, `Cache-Control` and `Pragma`. With `If-None-Match` or
-    /// `If-Modified-Since` a 304 is an answer like others; with `Range` a 206 and a 416 are.
+    /// They are part of the request's identity: a picture that was loaded with other headers is another picture. The
+    /// exceptions are headers that only control caches, `Cache-Control` and `Pragma`. With `If-None-Match` or
+    /// `If-Modified-Since`, a 304 is accepted as an answer; with `Range`, a 206 and a 416 are.
     public var headers: HTTPFields = [:]
-    /// The most that may be downloaded. Default nil: the downloader's limit (64 MiB).
+    /// The longest body that is accepted. Default nil: the downloader's limit (64 MiB).
     public var bodyLimit: ByteCount?
-    /// How long each phase of a transfer may take. Default nil: as the downloader says.
+    /// How long each phase of a transfer may take. Default nil: the downloader's deadlines.
     public var deadlines: DownloadDeadlines?
-    /// Which failures are tried again, how often and when. Default nil: as the downloader says (2 retries).
+    /// Which failures are retried, how often and when. Default nil: the downloader's policy (2 retries).
     public var retry: RetryPolicy?
-    /// How many redirects are followed. Default nil: as the downloader says (10).
+    /// How many redirects are followed. Default nil: the downloader's limit (10).
     public var redirectLimit: Int?
-    /// The statuses whose bodies are taken. Default nil: as the downloader says (200 to 299).
+    /// The statuses whose bodies are accepted. Default nil: the downloader's (200 to 299).
     public var acceptableStatuses: StatusSet?
-    /// The content types that are taken, with wildcards. Default nil: as the downloader says (all).
+    /// The content types that are accepted, with wildcards. Default nil: the downloader's (all).
     public var acceptableContentTypes: ContentTypes?
-    /// Whether the download may go on to its end when the downloader is drained, within the drain's time. Default false: it
-    /// ends with `shutDown`.
+    /// Whether the download may finish when the downloader is drained, within the drain's time. Default false: it ends
+    /// with `shutDown`.
     public var finishesWhenDrained = false
 
     // MARK: Who asks
 
-    /// Sent to this origin only; part of the request's identity by the user's name. Default nil: the URL's own user and
-    /// password, if it has them.
+    /// The credentials, which are sent to the requested origin only. The user's name is part of the request's identity.
+    /// Default nil: the user and password in the URL, if it has them.
     public var credentials: BasicCredentials?
-    /// How ``credentials`` are told. Default Basic, with the first request.
+    /// How ``credentials`` are sent. Default Basic, with the first request.
     public var authentication = AuthenticationScheme.basic
-    /// Asked for credentials when there are no ``credentials``; part of the request's identity by its name. Default nil.
+    /// Provides credentials if there are no ``credentials``. Its name is part of the request's identity. Default nil.
     public var credentialProvider: CredentialProvider?
-    /// A file in the form of `.netrc` that has the credentials for the host. Default nil.
+    /// A file in the format of `.netrc` with the credentials for the host. Default nil.
     ///
-    /// It is read when the request is sent, and only for the origin that was asked for, not for those that redirects lead
-    /// to. Two requests share answers only where they name the same file and its content has not changed.
+    /// It is read when the request is sent, and only for the requested origin, not for origins that redirects lead to.
+    /// Two requests share answers only if they name the same file and its content has not changed.
     public var netrcFile: String?
-    /// Names who asks, where the answer depends on it and nothing else says so: two scopes never share an answer, nor an
-    /// entry of a cache. Default nil: a digest of user or provider, `.netrc` file, cookies and client certificate.
+    /// Names the user, if the answer depends on the user and nothing else in the request identifies them. Two scopes
+    /// never share an answer, nor a cache entry. Default nil: a digest of user or provider, `.netrc` file, cookies and
+    /// client certificate.
     public var credentialScope: String?
-    /// Whether cookies are sent and taken, from and to ``DownloadConfiguration/cookieJar``. Default false. An answer is kept
-    /// for those cookies that were sent for it, unless it is `public`.
+    /// Whether cookies are sent from and stored in ``DownloadConfiguration/cookieJar``. Default false. An answer is
+    /// served only to requests with the same cookies, unless it is `public`.
     public var handlesCookies = false
 
     // MARK: Whom to trust
 
-    /// Trust, pinned keys and client certificate of TLS connections. Default nil: as the downloader says.
+    /// Trust, pinned keys and client certificate of TLS connections. Default nil: the downloader's settings.
     public var tls: TLSPolicy?
-    /// Which schemes, hosts, ports and resolved addresses may be talked to. Default nil: as the downloader says (all).
+    /// The schemes, hosts, ports and resolved addresses to which the request may go. Default nil: the downloader's
+    /// policy (all).
     public var addressPolicy: AddressPolicy?
 
     // MARK: Hooks
 
-    /// Changes each request before it is sent, or refuses it. Its name is part of the request's identity, and what it sets
-    /// decides who may have the answer. Default nil.
+    /// Changes each request before it is sent, or refuses it. Its name is part of the request's identity, and the
+    /// headers that it sets decide who may have the answer. Default nil.
     public var requestModifier: RequestModifier?
     /// Changes each answer's head, or refuses it. Its name is part of the request's identity. Default nil.
     public var responseModifier: ResponseModifier?
-    /// Makes the picture's bytes of those that come; what is cached is what it made. Its name is part of the request's
-    /// identity. Default nil.
+    /// Makes the picture's bytes from the received ones; the caches store the bytes that it made. Its name is part of
+    /// the request's identity. Default nil.
     public var decryptor: BodyDecryptor?
     private var ownLoader: NamedLoader?
 
     public init() {}
 
-    /// Gets the bytes in place of the downloader, whatever the URL is; the options that concern HTTP then have no effect.
-    /// Default nil: the downloader for the schemes that it knows, and ``DownloadConfiguration/loaders`` for others.
+    /// Loads the bytes in place of the downloader, whatever the URL is; options for HTTP then have no effect. Default
+    /// nil: the downloader loads the schemes that it knows, and ``DownloadConfiguration/loaders`` the others.
     public var loader: (any ImageLoader)? {
         get { ownLoader?.loader }
         set { ownLoader = newValue.map(NamedLoader.init) }
@@ -82,8 +85,8 @@ public struct DownloadOptions: Hashable, Sendable {
             || loader != nil || addressPolicy?.hasOwnRule == true
     }
 
-    /// Whom TLS connections trust. Default: the system's certificate authorities. Setting it leaves the rest of ``tls`` as
-    /// it is.
+    /// Which certificates TLS connections trust. Default: the system's certificate authorities. Setting it does not
+    /// change the rest of ``tls``.
     public var trust: TLSTrust {
         get { tls?.trust ?? .system }
         set {
@@ -131,7 +134,7 @@ extension BodyDecryptor: Hashable {
 }
 
 extension CredentialProvider: Hashable {
-    /// The same name, the same password where there is one, and asked at the same time.
+    /// True if the providers have the same name, the same password if there is one, and are asked at the same time.
     public static func == (one: Self, other: Self) -> Bool {
         one.name == other.name && one.secret == other.secret && one.asksAhead == other.asksAhead
     }

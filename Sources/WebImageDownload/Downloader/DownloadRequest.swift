@@ -1,17 +1,17 @@
 public import HTTPTypes
 package import WebImageCore
 
-/// What to download: an `http`, `https`, `file` or `data` URL, or a file by its path, and how.
+/// A URL to download (`http`, `https`, `file` or `data`), or a file by its path, with options.
 ///
-/// Each of ``DownloadOptions`` is a property of the request, too: `request.retry` is `request.options.retry`.
+/// Each property of ``DownloadOptions`` is also a property of the request: `request.retry` is `request.options.retry`.
 @dynamicMemberLookup
 public struct DownloadRequest: Sendable {
     public var url: String
-    /// Default `GET`.
+    /// The method. Default `GET`.
     public var method = HTTPRequest.Method.get
-    /// Sent with the request and with redirects that keep its method. Default nil.
+    /// The body, which is sent with the request and with redirects that keep its method. Default nil.
     public var body: [UInt8]?
-    /// How it is downloaded.
+    /// The options of the download.
     public var options: DownloadOptions {
         _read { yield settings.value }
         _modify { yield &settings.value }
@@ -28,7 +28,7 @@ public struct DownloadRequest: Sendable {
     /// Whether ``url`` is a path.
     package private(set) var isPath = false
 
-    /// - Parameter url: with its scheme.
+    /// - Parameter url: a URL with its scheme.
     public init(url: String) { self.url = url }
 
     /// Whether a text is an `http` or `https` URL in normal form, without fragment, user and password, as nearly all are.
@@ -36,7 +36,7 @@ public struct DownloadRequest: Sendable {
         url.utf8.withContiguousStorageIfAvailable { PlainURL($0) != nil } ?? false
     }
 
-    /// A file by its path; one that is not absolute begins at the process's working directory.
+    /// Makes a request for a file by its path; a relative path begins at the process's working directory.
     public init(path: String) {
         url = path
         isPath = true

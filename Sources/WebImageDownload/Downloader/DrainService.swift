@@ -1,16 +1,16 @@
-/// A downloader, or all of a manager, as a service of a program that ends in order: it runs until it is asked to stop, and
-/// drains then.
+/// A service for graceful shutdown: it runs until it is asked to stop, and then drains a downloader or a whole manager.
 ///
-/// It has the one method that swift-service-lifecycle's `Service` asks for, so that one line adopts it:
+/// It has the one method that `Service` of swift-service-lifecycle requires, so that one line makes it conform:
 /// `extension DrainService: Service {}`, with `{ try? await gracefulShutdown() }` for `untilShutdown`.
 public struct DrainService: Sendable {
     private let untilShutdown: @Sendable () async -> Void
     private let drain: @Sendable () async -> Void
 
     /// - Parameters:
-    ///   - downloader: what is drained.
-    ///   - drainTime: how long marked downloads may go on. Default 10 s.
-    ///   - untilShutdown: returns when the service shall stop; nil (the default) when its task is cancelled.
+    ///   - downloader: the downloader to drain.
+    ///   - drainTime: how long marked downloads may take to finish. Default 10 s.
+    ///   - untilShutdown: returns when the service should stop; nil (the default): the service stops when its task is
+    ///     cancelled.
     public init(
         downloader: ImageDownloader, drainTime: Duration = .seconds(10),
         untilShutdown: (@Sendable () async -> Void)? = nil

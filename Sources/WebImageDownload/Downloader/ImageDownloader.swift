@@ -2,16 +2,16 @@ public import HTTPTypes
 public import WebImageCore
 import WebImageSystem
 
-/// Downloads bytes: one transfer for all that ask the same thing at the same time, so many at once, the most urgent
-/// first, within deadlines and limits, again when that is likely to help. It caches nothing.
+/// Downloads bytes, with priorities, deadlines, limits and retries. Equal requests at the same time share one transfer.
+/// It caches nothing.
 ///
-/// Letting go of it shuts it down. Safe to use from any thread.
+/// Releasing the downloader shuts it down. Safe to use from any thread.
 public final class ImageDownloader: Sendable {
     let center: DownloadCenter
 
     /// - Parameters:
-    ///   - configuration: what holds for all downloads that do not say otherwise.
-    ///   - transport: nil (the default) makes a ``CurlTransport`` that ends with the downloader.
+    ///   - configuration: the settings for all downloads that do not have their own.
+    ///   - transport: the HTTP client; nil (the default): a new ``CurlTransport`` that ends with the downloader.
     public convenience init(
         configuration: DownloadConfiguration = DownloadConfiguration(), transport: (any HTTPTransport)? = nil
     ) {
@@ -39,8 +39,8 @@ public final class ImageDownloader: Sendable {
     ///
     /// Nothing is cached and nothing decoded. Cancelling the task ends the transfer, unless others wait for it.
     ///
-    /// - Returns: the bytes, after ``DownloadOptions/decryptor`` where there is one; the answer's head, nil for what no server
-    ///   answered (`file:`, `data:`).
+    /// - Returns: the bytes, after ``DownloadOptions/decryptor`` if there is one, and the answer's head, which is nil
+    ///   if no server answered (`file:`, `data:`).
     /// - Throws: any code of the network (20xx) and of HTTP, `bodyTooLarge`, `fileNotFound`, `cancelled`, `shutDown`.
     /// - Complexity: the body's memory.
     public func data(
@@ -101,20 +101,20 @@ public final class ImageDownloader: Sendable {
 
     // MARK: Configuration
 
-    /// What new transfers go by. A change counts for those that begin from then on, limits and order at once; only
-    /// ``DownloadConfiguration/memoryForAll`` is that of the beginning.
+    /// The settings of the downloader. A change applies to transfers that begin afterwards; limits and order change at
+    /// once. Only ``DownloadConfiguration/memoryForAll`` cannot be changed.
     public var configuration: DownloadConfiguration {
         get { center.configuration }
         set { center.configuration = newValue }
     }
 
-    /// The value of a field that is sent with each new request; setting nil takes it out.
+    /// The value of a header that is sent with each new request; setting nil removes the header.
     public subscript(header name: HTTPField.Name) -> String? {
         get { center.configuration.headers[name] }
         set { center.changeConfiguration { $0.headers[name] = newValue } }
     }
 
-    /// Changes how many transfers may run at a time; those that run go on.
+    /// Changes how many transfers may run at a time; running transfers go on.
     public func setLimits(maxConcurrent: Int, maxConcurrentPerHost: Int) {
         center.changeConfiguration(changesWhatIsSent: false) { configuration in
             configuration.maxConcurrent = maxConcurrent
@@ -124,7 +124,7 @@ public final class ImageDownloader: Sendable {
 
     package var settings: SettingsCounter { center.settings }
 
-    /// While true no transfer starts; those that run go on. Default false.
+    /// Whether the downloader is suspended: no transfer starts, but running transfers go on. Default false.
     public var isSuspended: Bool {
         get { center.isSuspended }
         set { center.isSuspended = newValue }
@@ -132,22 +132,22 @@ public final class ImageDownloader: Sendable {
 
     // MARK: What happens
 
-    /// How much there is to do.
+    /// The numbers of running, waiting and finished transfers.
     public var counters: DownloadCounters { center.counters }
 
-    /// What happens to all transfers from now on. Each call gives events of its own.
+    /// The events of all transfers from now on. Each call returns a sequence of its own.
     public var events: DownloadEvents { center.events.listen() }
 
-    /// How many transfers run: now, and whenever that changes; only the newest number waits.
+    /// The number of running transfers: the current number first, then each change. Only the newest number is buffered.
     public var activity: AsyncStream<Int> { center.events.gauge(startingAt: center.counters.running) }
 
-    /// The hosts, with their ports, that failed so often that they are left alone now.
+    /// The hosts, with their ports, that are blocked now because they failed too often.
     public var openCircuits: [String] { center.openCircuits }
 
-    /// Asks every host again.
+    /// Unblocks all hosts.
     public func closeCircuits() { center.closeCircuits() }
 
-    /// Forgets what credential providers answered.
+    /// Forgets the answers of credential providers.
     public func forgetCredentials() { center.credentials.forgetAll() }
 
     // MARK: The end
@@ -155,9 +155,9 @@ public final class ImageDownloader: Sendable {
     /// Ends every transfer with `cancelled`.
     public func cancelAll() { center.cancelAll() }
 
-    /// Takes nothing new (`shutDown`), ends what is not marked ``DownloadOptions/finishesWhenDrained``, and returns when
-    /// the rest has ended, or has been ended after `limit`. A cancelled task does not wait. The downloader is then shut
-    /// down.
+    /// Shuts the downloader down in an orderly way. New transfers fail with `shutDown`, and transfers that are not
+    /// marked ``DownloadOptions/finishesWhenDrained`` end. Returns when the others have finished, or were ended after
+    /// `limit`. A cancelled task does not wait. The downloader is then shut down.
     public func drain(within limit: Duration) async { await center.drain(within: limit) }
 
     /// The beginning of a drain by one who knows of marked downloads to come: takes only such from now on, and ends all
@@ -168,16 +168,16 @@ public final class ImageDownloader: Sendable {
     public func shutDown() { center.shutDown() }
 }
 
-/// What an ``ImageDownloader`` did and does.
+/// The counters of an ``ImageDownloader``.
 public struct DownloadCounters: Hashable, Sendable {
-    /// Transfers begun or queued since the beginning.
+    /// Transfers that were begun or queued since the downloader was made.
     public var started: Int
-    /// Requests that shared a transfer of another.
+    /// Requests that shared a transfer of another request.
     public var joined: Int
     public var running: Int
-    /// Those of them that crawl: see ``DownloadConfiguration/spareForSlowOrigins``.
+    /// Running transfers that are slow: see ``DownloadConfiguration/spareForSlowOrigins``.
     public var slow = 0
     public var waiting: Int
-    /// Transfers that failed and wait for their next try.
+    /// Transfers that failed and wait for their next attempt.
     public var resting = 0
 }

@@ -27,20 +27,20 @@ extension Transfer {
     var firstDeadline: Duration? { nil }
 }
 
-/// What a transfer cost; there once it has ended.
+/// The metrics of a transfer that has ended.
 public struct TransferMetrics: Sendable {
     /// Waiting for a slot before the first request.
     public var queued: Duration = .zero
-    /// Of the last request, when it went well.
+    /// The timings of the last request, if it succeeded.
     public var timings: TransportTimings?
-    /// From being asked for to the end.
+    /// The time from the request to the end.
     public var total: Duration = .zero
     public var redirects = 0
-    /// Tries that failed before the last one.
+    /// The number of failed attempts before the last one.
     public var retries = 0
     /// Bytes of the body that a retry did not have to load again.
     public var resumedBytes = 0
-    /// Bytes of the body that came over the network, in all tries.
+    /// Bytes of the body that came over the network, in all attempts.
     public var receivedBytes = 0
     /// The status of the last answer; nil when there was none.
     public var status: Int?

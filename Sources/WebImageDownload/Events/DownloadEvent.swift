@@ -3,31 +3,32 @@ public import WebImageCore
 /// Something that happened to one transfer.
 public struct DownloadEvent: Sendable {
     public enum Kind: Sendable {
-        /// It has a slot, for the first time.
+        /// The transfer has got a slot, for the first time.
         case started
-        /// It follows a redirect.
+        /// The transfer follows a redirect.
         case redirected(to: String)
-        /// The answer's head is there.
+        /// The head of the answer has arrived.
         case response(status: Int, expectedLength: Int?)
-        /// So much of the body is there. Where a listener is slow only the newest of one transfer waits.
+        /// A number of bytes of the body have arrived. For a slow listener only the newest such event of a transfer is
+        /// kept.
         case bytes(received: Int, expected: Int?)
-        /// A try failed; the next one begins after so long.
+        /// An attempt failed; the next one begins after that time.
         case retrying(after: Duration, WebImageError)
         case finished(TransferMetrics)
         case failed(WebImageError)
-        /// The last one who waited for it has left, or everything was cancelled.
+        /// All callers have cancelled, or the downloader has cancelled all transfers.
         case cancelled
     }
 
-    /// The same for all events of a transfer, and for no other one of that downloader.
+    /// A number that identifies the transfer within its downloader.
     public let transfer: Int
-    /// Without user, password, fragment and secrets in the query.
+    /// The URL without user, password, fragment and secrets in the query.
     public let url: String
     public let kind: Kind
 }
 
-/// The events of a downloader from the moment on that the sequence was asked for. A listener that reads too slowly
-/// loses the oldest events: 4096 are kept.
+/// The events of a downloader, from the moment when the sequence was made. 4096 events are kept; a listener that reads
+/// too slowly loses the oldest ones.
 public struct DownloadEvents: AsyncSequence, Sendable {
     public typealias Element = DownloadEvent
     public typealias Failure = Never
@@ -39,7 +40,7 @@ public struct DownloadEvents: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let mailbox: DownloadMailbox
 
-        /// nil when the task was cancelled or the downloader is gone.
+        /// Returns the next event; nil when the task was cancelled or the downloader was released.
         public mutating func next() async -> DownloadEvent? { await mailbox.next() }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async -> DownloadEvent? {

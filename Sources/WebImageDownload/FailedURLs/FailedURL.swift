@@ -1,38 +1,40 @@
 public import WebImageCore
 
-/// A URL that failed and is not asked again for a while.
+/// A URL that failed and is blocked for a while.
 public struct FailedURL: Sendable {
-    /// Without user, password, and the values of parameters that grant access.
+    /// The URL without user, password, and the values of parameters that grant access.
     public let url: String
-    /// What it failed with the last time.
+    /// The last error.
     public let error: WebImageError
     /// How often it failed in a row.
     public let failures: Int
-    /// How long it is still left alone.
+    /// How long the URL is still blocked.
     public let remaining: Duration
 }
 
-/// For how long URLs that failed are left alone, by what they failed with.
+/// How long URLs that failed are blocked, depending on the error.
 ///
-/// Only failures that a second request would soon meet again are remembered. Failures of the network, of this caller's
-/// credentials or limits, and cancels are not.
+/// Only failures that an immediate second request would meet again are remembered. Network failures, failures because
+/// of the caller's credentials or limits, and cancellations are not.
 public struct FailedURLPolicy: Sendable {
-    /// How many URLs are remembered. When there are more, those whose time is up first are forgotten. Default 1000.
+    /// How many URLs are remembered. When there are more, those that expire first are forgotten. Default 1000.
     public var limit = 1000
     /// 404 and 410: there is no such picture. Default 5 minutes.
     public var missing = Duration.seconds(300)
     /// Other statuses that say that the request is wrong or not allowed: 400, 403, 405, 414, 451 and the like. Default
     /// 1 minute.
     public var refused = Duration.seconds(60)
-    /// What came is no picture, or none that can be read: a wrong type, damaged or unknown data. Default 30 s.
+    /// The answer is not a picture, or not one that can be decoded: a wrong type, damaged or unknown data. Default 30
+    /// s.
     public var unreadable = Duration.seconds(30)
-    /// The server is set up wrongly: redirects without end or to where they may not go, a certificate that is not
-    /// valid, an answer that is not HTTP. Default 1 minute.
+    /// The server is misconfigured: too many redirects, redirects that are not allowed, an invalid certificate, an
+    /// answer that is not HTTP. Default 1 minute.
     public var misconfigured = Duration.seconds(60)
-    /// The most that a server may ask for by `Retry-After`, with 429, 503 and any other status. Default 1 hour.
+    /// The longest time that a server may ask for with `Retry-After`, for 429, 503 and any other status. Default 1
+    /// hour.
     public var longestRetryAfter = Duration.seconds(3600)
-    /// Replaces all of the above where it returns a time; zero means that the failure is not remembered.
-    /// Called on any thread; must not block. Default nil.
+    /// Returns a time that replaces all of the above, or nil; zero means that the failure is not remembered. Called on
+    /// any thread; must not block. Default nil.
     public var lifetime: (@Sendable (_ url: String, _ error: WebImageError) -> Duration?)?
 
     public init() {}

@@ -2,16 +2,16 @@ import Synchronization
 package import WebImageCore
 import WebImageSystem
 
-/// Remembers which requests failed, so that they are not made again at once. Safe to use from any thread; nothing
+/// Remembers which requests failed, so that they are not repeated at once. Safe to use from any thread; no method
 /// blocks.
 ///
-/// A request is remembered with all that it asks: the same URL with other credentials, headers, limits or hooks is
-/// asked for. Caches are looked at first, so that a cached picture is served although its URL failed.
+/// A request is remembered with all its properties: the same URL with other credentials, headers, limits or hooks is
+/// not blocked. Caches are asked first, so that a cached picture is served even though its URL failed.
 public final class FailedURLs: Sendable {
     public struct Statistics: Hashable, Sendable {
         /// Failures that were remembered.
         public var remembered = 0
-        /// Requests that were not made because of one.
+        /// Requests that were not made because of a remembered failure.
         public var refused = 0
     }
 
@@ -31,7 +31,7 @@ public final class FailedURLs: Sendable {
 
     public var policy: FailedURLPolicy { state.withLock { $0.policy } }
 
-    /// Holds for failures from now on; a lower limit at once.
+    /// Sets the policy for later failures; a lower limit applies at once.
     public func setPolicy(_ policy: FailedURLPolicy) {
         state.withLock { state in
             state.policy = policy
@@ -84,7 +84,7 @@ public final class FailedURLs: Sendable {
 
     // MARK: For the user
 
-    /// All that are left alone now, the longest first.
+    /// Lists all URLs that are blocked now, the longest remaining time first.
     public func list() -> [FailedURL] {
         let now = clock.now
         return state.withLock { $0.table.list(at: now) }
@@ -96,9 +96,9 @@ public final class FailedURLs: Sendable {
         state.withLock { $0.table.remove(request.key) }
     }
 
-    /// Forgets a URL, whatever was sent with it and whoever asked (SDWebImage's `removeFailedURL:`).
+    /// Forgets a URL, for all requests and users (SDWebImage's `removeFailedURL:`).
     ///
-    /// - Parameter url: as it was asked for; user, password and fragment do not count.
+    /// - Parameter url: the URL of the request; user, password and fragment are ignored.
     /// - Returns: whether it was remembered.
     @discardableResult
     public func remove(_ url: String) -> Bool {

@@ -1,6 +1,6 @@
 import WebImageCore
 
-/// A decryption that takes a body piece by piece.
+/// A decryption that processes a body piece by piece.
 public protocol StreamDecryptor: Sendable {
     /// What can be made of the next piece; perhaps nothing yet.
     mutating func update(_ bytes: [UInt8]) throws -> [UInt8]
@@ -8,25 +8,26 @@ public protocol StreamDecryptor: Sendable {
     mutating func finish() throws -> [UInt8]
 }
 
-/// Turns bodies into what they stand for: decrypts, decodes, unwraps. Runs on the I/O
-/// threads, for files and `data:` URLs too. What it throws ends the download with `badImageData`.
+/// Transforms bodies before they are decoded: decrypts, decodes or unwraps them. Runs on the I/O threads, for files and
+/// `data:` URLs too. If it throws, the download fails with `badImageData`.
 public struct BodyDecryptor: Sendable {
     enum Work: Sendable {
         case whole(@Sendable ([UInt8], ResponseHead?) throws -> [UInt8]?)
         case streaming(@Sendable (ResponseHead?) -> any StreamDecryptor)
     }
 
-    /// Stands for the decryptor: two of one name are taken to do the same.
+    /// Identifies the decryptor: two decryptors with the same name are expected to do the same.
     public var name: String
     let work: Work
 
-    /// Takes bodies whole; nil refuses one. Nothing is decoded before the last byte has come.
+    /// Makes a decryptor for whole bodies; the closure returns nil to refuse a body. Decoding begins only after the
+    /// last byte has arrived.
     public init(name: String, whole: @escaping @Sendable ([UInt8], ResponseHead?) throws -> [UInt8]?) {
         self.name = name
         work = .whole(whole)
     }
 
-    /// Takes bodies as they come, so that decoding overlaps the download.
+    /// Makes a decryptor that processes bodies as they arrive, so that decoding overlaps the download.
     public init(name: String, streaming: @escaping @Sendable (ResponseHead?) -> any StreamDecryptor) {
         self.name = name
         work = .streaming(streaming)

@@ -3,14 +3,14 @@ import WebImageCore
 
 /// A request as it is about to be sent, for a ``RequestModifier`` to change.
 public struct OutgoingRequest: Sendable {
-    /// Absolute, without user, password and fragment.
+    /// The absolute URL, without user, password and fragment.
     public var url: String
     public var method: HTTPRequest.Method
     public var headers: HTTPFields
     public var body: [UInt8]?
-    /// Redirects that were followed so far: 0 for the request itself.
+    /// The number of redirects that were followed so far: 0 for the request itself.
     public let redirects: Int
-    /// Tries that failed so far.
+    /// The number of failed attempts so far.
     public let retries: Int
 
     init(url: String, method: HTTPRequest.Method, headers: HTTPFields, body: [UInt8]?, redirects: Int, retries: Int) {
@@ -23,53 +23,56 @@ public struct OutgoingRequest: Sendable {
     }
 }
 
-/// Changes requests before they are sent: the first one, and each that follows a redirect or a failure. Each request is
-/// changed once, in the form in which the redirects before it left it.
+/// Changes requests before they are sent: the first one, and each one after a redirect or a failure. Each request is
+/// changed once, starting from the form that the redirects before it produced.
 ///
 /// A modifier cannot undo these rules:
-/// - Once a redirect leads to another origin, the ``DownloadConfiguration/secretHeaders`` are taken out after the modifier,
-///   unless the modifier sends the request to an origin of its own choice. The caller's secrets do not go there either.
-/// - A request that is sent to another host keeps the slot of the host that was asked for. Address policy and failing hosts
-///   are checked anew.
-/// - A request that a redirect has made a GET stays one, without a body (RFC 9110 section 15.4).
+/// - Once a redirect leads to another origin, the ``DownloadConfiguration/secretHeaders`` are removed after the
+///   modifier has run, unless the modifier itself has chosen the origin. Even then the caller's secrets are not sent
+///   there.
+/// - A request that the modifier sends to another host keeps the slot of the requested host. The address policy and
+///   blocked hosts are checked again.
+/// - A request that a redirect has changed to GET stays a GET, without a body (RFC 9110 section 15.4).
 ///
-/// What a modifier sets decides who may have the answer. A load asks it before it looks into a cache or joins another
-/// load, and sends what it said then. A picture in memory is answered without asking only where it is for everybody
-/// (`public`, without `Vary`), unless the modifier works at once (``changing(name:_:)``).
+/// The headers and URL that a modifier sets decide who may have the answer. A load calls the modifier before it looks
+/// in a cache or joins another load, and then sends what the modifier returned. A picture in memory is returned without
+/// calling the modifier only if it is for everybody (`public`, without `Vary`), unless the modifier is synchronous
+/// (``changing(name:_:)``).
 public struct RequestModifier: Sendable {
-    /// Stands for the modifier: two of one name are taken to do the same to the same request, so that their downloads may be
-    /// shared where they did.
+    /// Identifies the modifier. Two modifiers with the same name are expected to do the same to the same request; their
+    /// downloads are shared if they did.
     public var name: String
-    /// Gets a request and gives it back as it is to be sent. Nil refuses: the download fails with `requestRefused`. An
-    /// error refuses, too, and is the cause.
+    /// Returns the request as it should be sent. If it returns nil, the download fails with `requestRefused`; if it
+    /// throws, that error is the cause.
     public var modify: @Sendable (OutgoingRequest) async throws -> OutgoingRequest? {
         didSet { change = nil }
     }
-    /// Names the user for whom the modifier speaks. Set it where the secrets or the URL that it sets change from
-    /// request to request, as signatures and tokens do. Default nil: each secret
-    /// (``DownloadConfiguration/secretHeaders``) and each changed URL stands for another user. A request's own
-    /// ``DownloadOptions/credentialScope`` counts more.
+    /// Names the user for whom the modifier works. Set it if the modifier's secrets or URLs change from request to
+    /// request, as signatures and tokens do. Default nil: each secret (``DownloadConfiguration/secretHeaders``) and
+    /// each changed URL counts as another user. A request's own ``DownloadOptions/credentialScope`` has precedence.
     public var credentialScope: String?
-    /// Headers that it sets anew each time and that change no answer: two requests that differ only in them share a download.
-    /// Default `traceparent`, `tracestate` and `X-Request-ID`.
+    /// Headers that the modifier sets differently each time and that do not affect the answer: two requests that differ
+    /// only in them share a download. Default `traceparent`, `tracestate` and `X-Request-ID`.
     public var neutralHeaders = Set(["traceparent", "tracestate", "x-request-id"].compactMap { HTTPField.Name($0) })
-    /// Whether it speaks for nobody: it refuses requests, or sets ``neutralHeaders``, and nothing by which the answer would be for one
-    /// user alone. Default false: what comes is kept from tiers that users share, unless the origin says that it is for all.
+    /// Whether the modifier works for no particular user: it only refuses requests or sets ``neutralHeaders``, and
+    /// nothing that would make the answer specific to a user. Default false: answers are not stored in tiers that users
+    /// share, unless the origin allows it.
     public var speaksForNobody = false
     /// The same as ``modify``, for one that need not be waited for.
     private(set) var change: (@Sendable (inout OutgoingRequest) throws -> Void)?
 
-    /// One that may take time.
+    /// Makes a modifier that may take time.
     public init(name: String, modify: @escaping @Sendable (OutgoingRequest) async throws -> OutgoingRequest?) {
         self.name = name
         self.modify = modify
     }
 
-    /// One that works at once.
+    /// Makes a synchronous modifier.
     ///
     /// - Parameters:
-    ///   - name: stands for the modifier in comparisons.
-    ///   - change: must not block: it is called on the thread that asks, also for a picture in memory. An error refuses.
+    ///   - name: identifies the modifier in comparisons.
+    ///   - change: changes the request. It must not block: it is called on the caller's thread, also for a picture in
+    ///     memory. If it throws, the request is refused.
     public static func changing(
         name: String, _ change: @escaping @Sendable (inout OutgoingRequest) throws -> Void
     ) -> RequestModifier {
@@ -82,7 +85,7 @@ public struct RequestModifier: Sendable {
         return modifier
     }
 
-    /// Sets method, headers (by name) and body where they are given.
+    /// Makes a modifier that sets the method, headers (by name) and body that are given.
     public static func setting(
         method: HTTPRequest.Method? = nil, headers: HTTPFields = [:], body: [UInt8]? = nil
     ) -> RequestModifier {
@@ -96,7 +99,7 @@ public struct RequestModifier: Sendable {
         }
     }
 
-    /// Filters the headers of each request by its URL, as SDWebImage's `headersFilter` did.
+    /// Makes a modifier that filters the headers of each request by its URL, like SDWebImage's `headersFilter`.
     public static func filteringHeaders(
         name: String, _ filter: @escaping @Sendable (_ url: String, HTTPFields) -> HTTPFields
     ) -> RequestModifier {
@@ -104,13 +107,14 @@ public struct RequestModifier: Sendable {
     }
 }
 
-/// Changes or refuses answers before anything is made of them. Not asked about redirects. The 206 that brings the rest of a body
-/// which broke off can be changed in its fields, since they are kept with the picture; it is not refused, and stays a 206.
+/// Changes or refuses answers before they are processed. It is not called for redirects. For a 206 with the rest of an
+/// interrupted body it can change the headers, since these are stored with the picture, but it cannot refuse the answer
+/// or change its status.
 public struct ResponseModifier: Sendable {
-    /// Stands for the modifier: two of one name are taken to do the same.
+    /// Identifies the modifier: two modifiers with the same name are expected to do the same.
     public var name: String
-    /// Gets a head and gives it back as it is to be taken. Nil refuses: the download fails with `responseRefused`.
-    /// Called on the transport's thread: it must not block.
+    /// Returns the changed head. If it returns nil, the download fails with `responseRefused`. Called on the
+    /// transport's thread: it must not block.
     public var modify: @Sendable (ResponseHead) -> ResponseHead?
 
     public init(name: String, modify: @escaping @Sendable (ResponseHead) -> ResponseHead?) {
@@ -118,7 +122,7 @@ public struct ResponseModifier: Sendable {
         self.modify = modify
     }
 
-    /// Sets status and headers (by name) where they are given.
+    /// Makes a modifier that sets the status and headers (by name) that are given.
     public static func setting(status: Int? = nil, headers: HTTPFields = [:]) -> ResponseModifier {
         let lines = headers.map { "\($0.name.canonicalName):\($0.value)" }.sorted().joined(separator: "\n")
         return ResponseModifier(name: "set \(status ?? 0) \(lines)") { head in

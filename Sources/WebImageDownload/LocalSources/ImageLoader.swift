@@ -1,17 +1,17 @@
 public import HTTPTypes
 public import WebImageCore
 
-/// Gets the bytes of what the downloader cannot: URLs of a scheme of one's own, members of an archive, pictures of a library.
-/// Everything behind it is as for any other picture: sharing, caches, decoding.
+/// Loads bytes that the downloader cannot load: URLs with a scheme of your own, members of an archive, pictures of a
+/// library. Everything else works as for any other picture: sharing, caches, decoding.
 ///
 /// Loaders have slots of their own, as many as downloads have (``DownloadConfiguration/maxConcurrent``, and for each
-/// scheme ``DownloadConfiguration/maxConcurrentPerHost``): they wait while the downloader is suspended, the most urgent
-/// goes first, and one may wait for a download of the same downloader. Of the deadlines
-/// ``DownloadDeadlines/total`` holds. One that is cancelled or late keeps its slot until it has returned, while its callers
-/// are answered at once.
+/// scheme ``DownloadConfiguration/maxConcurrentPerHost``): they wait while the downloader is suspended, the highest
+/// priority goes first, and a loader may wait for a download of the same downloader. Of the deadlines only
+/// ``DownloadDeadlines/total`` applies. A loader that is cancelled or late keeps its slot until it has returned, but
+/// its callers are answered at once.
 ///
-/// Given for one request (``DownloadOptions/loader``), or for all URLs of schemes that the downloader does not know
-/// (``DownloadConfiguration/loaders``).
+/// Set a loader for one request (``DownloadOptions/loader``), or for all URLs with schemes that the downloader does not
+/// know (``DownloadConfiguration/loaders``).
 public protocol ImageLoader: Sendable {
     /// Stands for the loader: two of one name are taken to do the same.
     var name: String { get }
@@ -24,26 +24,29 @@ public protocol ImageLoader: Sendable {
     func load(_ url: String, to receiver: ImageReceiver) async throws
 }
 
-/// Takes what an ``ImageLoader`` brings.
+/// Receives the bytes of an ``ImageLoader``.
 public struct ImageReceiver: Sendable {
     let transfer: LoaderTransfer
 
-    /// Says how long the whole is. May be called before the first byte, and need not be. A body that is shorter fails
+    /// Announces the length of the body. Calling it is optional; call it before the first byte. A shorter body fails
     /// with `truncatedBody`.
     public func expect(_ length: ByteCount) { transfer.expect(length, [:]) }
 
-    /// Says what an origin would say of the bytes: `Content-Type`, `ETag`, `Last-Modified`, `Cache-Control` and whatever else
-    /// ``ResponseHead`` shall hold. Caches keep them by it as if they had come by HTTP.
+    /// Sets the headers that an origin would send with the bytes: `Content-Type`, `ETag`, `Last-Modified`,
+    /// `Cache-Control` and others for ``ResponseHead``. Caches treat the bytes as if they had come by HTTP with these
+    /// headers.
     ///
-    /// May be called before the first byte, and need not be.
+    /// Calling it is optional; call it before the first byte.
     ///
     /// - Parameters:
-    ///   - fields: of the answer's head.
-    ///   - length: of the whole; nil where it is not known.
+    ///   - fields: the headers of the answer.
+    ///   - length: the length of the body; nil if it is not known.
     public func answer(_ fields: HTTPFields, length: ByteCount? = nil) { transfer.expect(length, fields) }
 
-    /// Takes the next bytes. Suspends while too much waits to be decoded. One call after the other: bytes have an order.
+    /// Receives the next bytes. Suspends while too many bytes wait to be decoded. Make one call after the other, since
+    /// the bytes are in order.
     ///
-    /// - Throws: `responseRefused` while another call runs, `bodyTooLarge`, `cancelled`, `cacheIO` when the temporary file is full: let it through.
+    /// - Throws: `responseRefused` while another call runs, `bodyTooLarge`, `cancelled`, `cacheIO` when the temporary
+    ///   file is full. The loader should let these errors through.
     public func receive(_ bytes: [UInt8]) async throws(WebImageError) { try await transfer.receive(bytes) }
 }

@@ -1,14 +1,14 @@
 import WebImageCore
 
-/// When a host that keeps failing is left alone, so that what is asked of it fails at once (`circuitOpen`) and neither
-/// our slots nor the host are kept busy with what cannot succeed.
+/// When a host that keeps failing is blocked. Requests to it then fail at once (`circuitOpen`), and occupy neither
+/// slots nor the host.
 public struct CircuitPolicy: Hashable, Sendable {
-    /// Failures in a row after which a host is left alone. Default 10.
+    /// The number of failures in a row after which a host is blocked. Default 10.
     ///
-    /// Names that do not resolve, connections that are refused or late, answers that do not come and the statuses 502,
-    /// 503 and 504 count; a picture that is missing or damaged does not.
+    /// These failures count: names that do not resolve, connections that are refused or time out, answers that do not
+    /// arrive, and the statuses 502, 503 and 504. A missing or damaged picture does not count.
     public var failures: Int
-    /// How long the host is left alone at first; each probe that fails doubles it. Default 10 s.
+    /// How long the host is blocked at first; each failed probe doubles the time. Default 10 s.
     public var firstPause: Duration
     /// Default 2 min.
     public var longestPause: Duration

@@ -1,22 +1,23 @@
 public import WebImageCore
 
-/// When and how often a download that failed is tried again.
+/// When and how often a failed download is retried.
 ///
-/// The wait before the n-th retry is random between zero and `firstDelay` doubled n - 1 times, at most `longestDelay`
-/// (exponential backoff with full jitter), and never shorter than the server's `Retry-After`. A retry goes on where the
-/// body broke off when the origin names it with a strong validator; else what comes again is compared with what is there.
+/// The delay before the n-th retry is random between zero and `firstDelay` doubled n - 1 times, at most `longestDelay`
+/// (exponential backoff with full jitter), and never shorter than the server's `Retry-After`. If the origin gave the
+/// body a strong validator, a retry continues where the body broke off. Otherwise the body is loaded again, and its
+/// bytes are compared with those that have already arrived.
 public struct RetryPolicy: Hashable, Sendable, Codable {
-    /// How often a download is tried again; 0 for never. Default 2.
+    /// The number of retries; 0 for none. Default 2.
     public var retries: Int
     /// Default 500 ms.
     public var firstDelay: Duration
     /// Default 10 s.
     public var longestDelay: Duration
-    /// A server that asks for a longer wait in `Retry-After` is not asked again: the download fails at once. Default 60 s.
+    /// If the server asks for a longer delay in `Retry-After`, the download fails at once. Default 60 s.
     public var longestRetryAfter: Duration
-    /// The failures that may heal. Default ``transientCodes``.
+    /// The errors that are retried. Default ``transientCodes``.
     public var codes: Set<WebImageError.Code>
-    /// The statuses that may heal. Default ``transientStatuses``.
+    /// The statuses that are retried. Default ``transientStatuses``.
     public var statuses: Set<Int>
 
     public init(
@@ -32,11 +33,12 @@ public struct RetryPolicy: Hashable, Sendable, Codable {
         self.statuses = statuses
     }
 
-    /// No second try.
+    /// No retries.
     public static let never = RetryPolicy(retries: 0)
 
     /// Names that do not resolve (libcurl cannot tell an unknown name from a resolver that is down), connections that
-    /// are refused, late or broken, answers and bodies that stop coming. Not TLS, not what policy or a limit refuses.
+    /// are refused, late or broken, answers and bodies that stall. TLS failures, and refusals by a policy or a limit,
+    /// are not included.
     public static let transientCodes: Set<WebImageError.Code> = [
         .dnsFailed, .connectionRefused, .connectTimeout, .firstByteTimeout, .idleTimeout, .tooSlow, .truncatedBody,
         .connectionLost,

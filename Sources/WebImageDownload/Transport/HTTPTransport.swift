@@ -1,9 +1,9 @@
 public import WebImageCore
 
-/// An HTTP client that moves one request's answer to a receiver, piece by piece as it arrives.
+/// An HTTP client that delivers the answer to a request to a receiver, piece by piece as it arrives.
 ///
-/// It follows no redirects, knows no deadlines, retries nothing and caches nothing: those are the downloader's. Every
-/// implementation passes the conformance suite of the tests. Safe to use from any thread.
+/// It follows no redirects, has no deadlines, retries nothing and caches nothing: the downloader does all this. Every
+/// implementation must pass the conformance suite of the tests, and must be safe to use from any thread.
 public protocol HTTPTransport: Sendable {
     /// Begins a transfer. The receiver is held until its `didFinish`, which comes exactly once, also after a cancel or
     /// when the transport has been shut down (then perhaps before this call returns).
@@ -13,7 +13,7 @@ public protocol HTTPTransport: Sendable {
     func shutDown()
 }
 
-/// A transfer that was started. All of it may be called from any thread, also from the receiver's callbacks, and does
+/// A transfer that was started. Its methods may be called from any thread, also from the receiver's callbacks, and do
 /// nothing once the transfer has finished.
 public protocol TransportTransfer: AnyObject, Sendable {
     /// Ends the transfer; `didFinish` follows with ``/WebImageCore/WebImageError/Code-swift.struct/cancelled``.
@@ -24,15 +24,15 @@ public protocol TransportTransfer: AnyObject, Sendable {
     func resume()
 }
 
-/// Whether a receiver wants more.
+/// Whether a receiver wants more bytes.
 public enum TransportFlow: Sendable {
     case proceed
-    /// The bytes were taken, but no more are wanted until ``TransportTransfer/resume()``.
+    /// The bytes were received, but no more are wanted until ``TransportTransfer/resume()``.
     case pause
 }
 
-/// Where an answer goes. Called on a thread of the transport, never twice at once for one transfer, in this order:
-/// `didConnect`, `didReceive(head:)`, `didReceive(_:)` any number of times, `didFinish`. It must not block.
+/// Receives an answer. Its methods are called on a thread of the transport, never at the same time for one transfer, in
+/// this order: `didConnect`, `didReceive(head:)`, `didReceive(_:)` any number of times, `didFinish`. It must not block.
 public protocol TransportReceiver: AnyObject, Sendable {
     /// The connection stands (a new one, or one that is used again) and the request is about to be sent.
     func didConnect()
@@ -47,18 +47,18 @@ public protocol TransportReceiver: AnyObject, Sendable {
     func didFinish(_ result: Result<TransportTimings, WebImageError>)
 }
 
-/// How long each part of a transfer took, from its start; zero for parts that a re-used connection did not need.
+/// How long each part of a transfer took, from its start; zero for parts that a reused connection did not need.
 public struct TransportTimings: Hashable, Sendable {
     /// Until the host's name was resolved.
     public var nameLookup: Duration = .zero
-    /// Until the connection stood.
+    /// Until the connection was established.
     public var connect: Duration = .zero
     /// Until the TLS handshake was done.
     public var secure: Duration = .zero
     /// Until the first byte of the answer.
     public var firstByte: Duration = .zero
     public var total: Duration = .zero
-    /// True when the connection was there already.
+    /// True if the connection was reused.
     public var isReused = false
     /// Bytes of the body, as delivered.
     public var bodyBytes = 0

@@ -10,7 +10,7 @@ public import HTTPTypes
 
 /// Status and headers of an answer.
 public struct ResponseHead: Sendable {
-    /// The protocol that the answer came by.
+    /// The protocol version of the answer.
     public enum Version: String, Sendable {
         case http10 = "HTTP/1.0"
         case http11 = "HTTP/1.1"
@@ -26,7 +26,7 @@ public struct ResponseHead: Sendable {
 
     public var status: Int
     public var version: Version
-    /// The numeric address that answered.
+    /// The numeric address of the server that answered.
     public var remoteAddress: String?
     private var storage: Fields
 
@@ -45,7 +45,7 @@ public struct ResponseHead: Sendable {
         storage = .lines(lines)
     }
 
-    /// Every header. Keep the result: a head that came from the network is parsed at each call.
+    /// All headers. Keep the result: a head from the network is parsed at each call.
     public var headers: HTTPFields {
         switch storage {
         case .parsed(let fields): return fields
@@ -59,7 +59,7 @@ public struct ResponseHead: Sendable {
         }
     }
 
-    /// The values of one header, joined by commas as RFC 9110 section 5.2 allows; nil when it is absent.
+    /// The values of a header, joined by commas as RFC 9110 section 5.2 allows; nil if it is absent.
     public subscript(name: HTTPField.Name) -> String? {
         switch storage {
         case .parsed(let fields): return fields[name]

@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import WebImageCore
 
-/// One HTTP request as a transport sends it: nothing is added but what HTTP itself needs (`Host`).
+/// An HTTP request as a transport sends it: only headers that HTTP itself needs are added (`Host`).
 public struct TransportRequest: Sendable {
     /// An absolute `http` or `https` URL, without user, password and fragment.
     public var url: String
@@ -49,19 +49,19 @@ public struct TransportRequest: Sendable {
         set { change { $0.body = newValue } }
     }
 
-    /// Never logged.
+    /// The credentials, which are never logged.
     public var credentials: BasicCredentials? {
         get { rest.values.credentials }
         set { change { $0.credentials = newValue } }
     }
 
-    /// How the credentials are told. Default Basic, with the first request.
+    /// How the credentials are sent. Default Basic, with the first request.
     public var authentication: AuthenticationScheme {
         get { rest.values.authentication }
         set { change { $0.authentication = newValue } }
     }
 
-    /// A file in the form of `.netrc` to take credentials for the host from, when there are no others.
+    /// A file in the format of `.netrc` with credentials for the host, used if there are no others.
     public var netrcFile: String? {
         get { rest.values.netrcFile }
         set { change { $0.netrcFile = newValue } }
@@ -77,27 +77,28 @@ public struct TransportRequest: Sendable {
         set { change { $0.proxy = newValue } }
     }
 
-    /// True (the default) offers HTTP/2 to `https` hosts and prefers one shared connection to several.
+    /// Whether HTTP/2 is offered to `https` hosts, and one shared connection is preferred to several. Default true.
     public var allowsHTTP2: Bool {
         get { rest.values.allowsHTTP2 }
         set { change { $0.allowsHTTP2 = newValue } }
     }
 
-    /// Asked before each connection, and again before a kept connection is used, with the remote address. No proxy is
-    /// used with a policy, since a proxy would hide the address. Default nil: every address is allowed.
+    /// The address policy. It is checked with the remote address before each connection, and again before a kept
+    /// connection is reused. With a policy no proxy is used, since a proxy would hide the address. Default nil: every
+    /// address is allowed.
     public var addressPolicy: AddressPolicy? {
         get { rest.values.addressPolicy }
         set { change { $0.addressPolicy = newValue } }
     }
 
-    /// Bytes of an answer's head, all lines together; more is a `protocolError`. Default 256 KiB.
+    /// The most bytes of an answer's head, all lines together; a longer head is a `protocolError`. Default 256 KiB.
     public var headLimit: ByteCount {
         get { rest.values.headLimit }
         set { change { $0.headLimit = newValue } }
     }
 
-    /// Whether the transport may send the request once more by itself, when a connection that was used before turns out to be
-    /// dead before a byte of the answer has come. Default true; false fails with `connectionLost`.
+    /// Whether the transport may repeat the request by itself if a reused connection turns out to be dead before a byte
+    /// of the answer has arrived. Default true; if false, the request fails with `connectionLost`.
     public var mayRepeat: Bool {
         get { rest.values.mayRepeat }
         set { change { $0.mayRepeat = newValue } }
