@@ -1,8 +1,8 @@
 import WebImageCore
 
-/// At which resolution a lossy format keeps colour, beside brightness at full resolution.
+/// The resolution at which a lossy format stores colour; brightness always has the full resolution.
 public enum ChromaSubsampling: String, Hashable, Sendable, CaseIterable {
-    /// As suits format and quality: JPEG and AVIF have 4:4:4 from quality 90 on, below it and in others 4:2:0.
+    /// Chosen by format and quality: 4:4:4 for JPEG and AVIF from quality 90 on, otherwise 4:2:0.
     case automatic
     /// Full resolution.
     case yuv444

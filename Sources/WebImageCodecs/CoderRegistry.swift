@@ -2,10 +2,10 @@ import Synchronization
 public import WebImageCore
 import WebImageSystem
 
-/// The coders that are asked for a picture, the latest registered first. Any thread may use and change it; a decode
-/// that has begun keeps its coder.
+/// The coders that read and write pictures; the one that was registered last is asked first. Any thread may use and
+/// change it; a decode that has begun keeps its coder.
 public final class CoderRegistry: Sendable {
-    /// What a manager uses unless it is given another registry: the coders of this build.
+    /// The registry of managers that are not given another one: the coders of this build.
     public static let standard = CoderRegistry()
 
     /// The coders of this build, in the order in which they are asked.
@@ -44,7 +44,7 @@ public final class CoderRegistry: Sendable {
     /// Where decoders run that are to be isolated; nil: here.
     private let pool: DecoderPool?
 
-    /// - Parameter coders: in the order in which they are asked.
+    /// - Parameter coders: the coders, in the order in which they are asked.
     public init(_ coders: [any ImageCoder] = CoderRegistry.builtIn) {
         stored = Stored(coders)
         pool = nil
@@ -60,8 +60,8 @@ public final class CoderRegistry: Sendable {
         pool.isolation.formats == .none ? self : CoderRegistry(stored, pool)
     }
 
-    /// The coders of this build that read any of these formats: a program that takes JPEG alone has no other decoder to be
-    /// attacked in.
+    /// Makes a registry of the coders of this build that read any of these formats. A program that only needs JPEG then
+    /// has no other decoders that could be attacked.
     ///
     ///     let manager = ImageManager(coders: CoderRegistry(reading: [.jpeg, .png]))
     public convenience init(reading formats: Set<ImageFormat>) {
@@ -71,30 +71,30 @@ public final class CoderRegistry: Sendable {
     /// The coders, in the order in which they are asked.
     public var coders: [any ImageCoder] { stored.coders.withLock { $0 } }
 
-    /// Every format that one of the coders reads, in the order of the names.
+    /// All formats that one of the coders reads, sorted by name.
     public var decodableFormats: [ImageFormat] {
         Set(coders.flatMap(\.decodableFormats)).sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// Every format that one of the coders writes, in the order of the names.
+    /// All formats that one of the coders writes, sorted by name.
     public var encodableFormats: [ImageFormat] {
         Set(coders.flatMap(\.encodableFormats)).sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// Adds a coder that is asked before all others. Two of the same type may stand beside each other.
+    /// Adds a coder, which is asked before all others. There may be several coders of the same type.
     public func register(_ coder: any ImageCoder) {
         stored.coders.withLock { $0.insert(coder, at: 0) }
     }
 
-    /// Takes away all coders of a type.
+    /// Removes all coders of a type.
     public func remove<Coder: ImageCoder>(_ type: Coder.Type) {
         stored.coders.withLock { coders in coders.removeAll { $0 is Coder } }
     }
 
-    /// The coder for a picture that begins with `prefix`, whose format was recognised as `format` if it was.
+    /// Returns the coder for a picture that begins with `prefix`, and whose format is `format` if it was recognised.
     ///
-    /// - Throws: `unknownFormat` when the bytes are of no known format, `formatNotBuilt` when they are of one that no
-    ///   coder here reads; the message says what to do.
+    /// - Throws: `unknownFormat` when the format of the bytes is unknown, `formatNotBuilt` when no coder here reads it;
+    ///   the message says what to do.
     public func coder(
         for format: ImageFormat?, prefix: UnsafeRawBufferPointer
     ) throws(WebImageError) -> any ImageCoder {
@@ -120,9 +120,10 @@ public final class CoderRegistry: Sendable {
             + "canDecode(_:prefix:) knows the bytes"
     }
 
-    /// The coder that writes `format` as `options` say.
+    /// Returns the coder that writes `format` with `options`.
     ///
-    /// - Throws: `formatNotBuilt` when no coder here writes it, `cannotEncode` when it shall be lossless and cannot.
+    /// - Throws: `formatNotBuilt` when no coder here writes it, `cannotEncode` when the options ask for lossless
+    ///   encoding and the format does not support it.
     public func encoder(
         for format: ImageFormat, _ options: EncodeOptions
     ) throws(WebImageError) -> any ImageCoder {
@@ -133,7 +134,7 @@ public final class CoderRegistry: Sendable {
         return coder
     }
 
-    /// The coder that writes `format`.
+    /// Returns the coder that writes `format`.
     ///
     /// - Throws: `formatNotBuilt` when no coder here does.
     public func encoder(for format: ImageFormat) throws(WebImageError) -> any ImageCoder {

@@ -3,8 +3,8 @@ import WebImageProcessing
 
 /// Reads and writes the pictures of one or more formats.
 ///
-/// A coder has no state of its own and is used by many threads at once; each decoder that it makes belongs to one
-/// picture and is used by one thread at a time.
+/// A coder has no state, and many threads use it at once. Each decoder that it makes belongs to one picture, and is
+/// used by one thread at a time.
 public protocol ImageCoder: Sendable {
     /// Tells it from coders that make other pixels of the same bytes; stands in the cache keys of requests that name it.
     /// A coder that is made with options of its own puts them in here. Default: the name of its type.
@@ -115,8 +115,8 @@ extension ImageCoder {
 
 public typealias DecodePlanner = (ImageHeader) throws(WebImageError) -> DecodePlan
 
-/// Where a decoder's rows go, and at which scale. The ``sink`` is not part of what is written down (`Codable`): it is
-/// nil when a plan is read back.
+/// Where a decoder's rows go, and at which scale they are decoded. The ``sink`` is not encoded (`Codable`): it is nil
+/// in a decoded plan.
 public struct DecodePlan: Codable {
     private enum CodingKeys: CodingKey {
         case scaleDenominator, raster, size
@@ -124,13 +124,13 @@ public struct DecodePlan: Codable {
 
     /// One of the coder's ``ImageCoder/scaleDenominators(for:)``.
     public var scaleDenominator: Int
-    /// What a coder of vector pictures (``/WebImageCore/ImageHeader/isVector``) draws, and at which size. Other coders
-    /// ignore it. Default nil: all of it in its natural size.
+    /// The part of a vector picture (``/WebImageCore/ImageHeader/isVector``) to draw, and its size. Other coders ignore
+    /// it. Default nil: the whole picture in its natural size.
     public var raster: VectorRaster?
     /// Which of ``/WebImageCore/ImageHeader/otherSizes`` is decoded. Coders of files without them ignore it. Default
     /// nil: ``/WebImageCore/ImageHeader/size``.
     public var size: PixelSize?
-    /// Where the rows go. Nil: only the header is wanted, and the decoder stops there.
+    /// Where the rows go. Nil: the decoder stops after the header.
     public var sink: (any RowSink)?
 
     public init(
@@ -143,9 +143,9 @@ public struct DecodePlan: Codable {
     }
 }
 
-/// The part of a vector picture that is drawn, and the size of the rows that come of it.
+/// The part of a vector picture to draw, and the size of the resulting rows.
 public struct VectorRaster: Hashable, Sendable, Codable {
-    /// In pixels of the header's size; stretched to ``size``.
+    /// The part in pixels of the header's size; it is stretched to ``size``.
     public var part: PixelRect
     public var size: PixelSize
 
@@ -155,22 +155,23 @@ public struct VectorRaster: Hashable, Sendable, Codable {
     }
 }
 
-/// What a decoder may cost, and how deep its pixels are. The ``checkpoint`` is not part of what is written down
-/// (`Codable`): it is nil when options are read back.
+/// The limits of a decoder, and the depth of its pixels. The ``checkpoint`` is not encoded (`Codable`): it is nil in
+/// decoded options.
 public struct DecodeOptions: Sendable, Codable {
     private enum CodingKeys: CodingKey {
         case limits, keepsBitDepth, page, usesEmbeddedThumbnail
     }
 
     public var limits: DecodeLimits
-    /// 16-bit rows (`PixelLayout.rgba16`) for pictures with more than 8 bits a channel. Default false: 8 bits.
+    /// Whether pictures with more than 8 bits a channel give 16-bit rows (`PixelLayout.rgba16`). Default false: 8 bits.
     public var keepsBitDepth: Bool
-    /// Which page of a file of several pages, 0 for the first; for coders that read such. Default 0.
+    /// The page to decode, 0 for the first, for coders of formats with pages. Default 0.
     public var page = 0
-    /// Whether the small copy that a file may hold is decoded in place of the picture, for coders that read such (HEIC, AVIF). Default
-    /// false.
+    /// Whether an embedded thumbnail is decoded in place of the picture, for coders that support it (HEIC, AVIF).
+    /// Default false.
     public var usesEmbeddedThumbnail = false
-    /// Called between rows and pieces of work; what it throws ends the decode. It tells of deadlines and cancels.
+    /// Called between rows and pieces of work. An error that it throws ends the decode; this is how deadlines and
+    /// cancellations reach the decoder.
     public var checkpoint: (@Sendable () throws(WebImageError) -> Void)?
     /// Who helps where a picture can be decoded in parts, and nobody else wants them. A process of its own has threads of its
     /// own, as many as are idle here when it gets the picture.
@@ -186,20 +187,20 @@ public struct DecodeOptions: Sendable, Codable {
     }
 }
 
-/// What a decoder can say after some bytes.
+/// The state of a decoder after it has been given bytes.
 public enum DecodeState: Sendable {
-    /// It has done what it can with the bytes that it has.
+    /// The decoder has used all bytes that it can use, and needs more.
     case needsBytes
-    /// The picture is complete; further bytes are not looked at.
+    /// The picture is complete; further bytes are ignored.
     case complete
-    /// The plan asked for the header only, and it is there.
+    /// The plan asked only for the header, which is complete.
     case stoppedAtHeader
 }
 
-/// Decodes one picture from bytes as they come. Not thread-safe: one thread at a time.
+/// Decodes one picture from bytes as they arrive. Not thread-safe: use it on one thread at a time.
 ///
-/// Pushing everything and then calling ``finish()`` is a one-shot decode; pushing in any pieces gives the same pixels.
-/// After anything was thrown, the decoder is not used again.
+/// Pushing all bytes and then calling ``finish()`` decodes a picture at once; pushing the bytes in any pieces gives the
+/// same pixels. After an error the decoder must not be used again.
 public protocol ImageDecoder: AnyObject {
     /// What the first bytes told, as soon as they did. May learn more later: a PNG's orientation can come last.
     var header: ImageHeader? { get }

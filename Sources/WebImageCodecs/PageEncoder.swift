@@ -1,6 +1,6 @@
 public import WebImageCore
 
-/// Writes the pages of one file, in order. Not thread-safe.
+/// Encodes the pages of one file, in order. Not thread-safe.
 public protocol PageEncoder: AnyObject {
     /// Adds a picture as a page of its own size, depth and orientation.
     ///

@@ -1,14 +1,15 @@
 public import WebImageCore
 import WebImageProcessing
 
-/// A coder in a few lines, for formats that are decoded when all of their bytes are there: RAW through a library of
-/// one's own, a game's textures, a format without a signature.
+/// A simple coder for formats that are decoded when all of their bytes have arrived: RAW through a library of your own,
+/// a game's textures, a format without a signature.
 ///
-/// It needs to say which format it reads and how. Scaling, orientation, colour and caching are the pipeline's.
+/// It only has to name its format and decode it. The library does scaling, orientation, colour and caching.
 ///
-/// Being registered is not enough for bytes that no signature tells: nothing would say that they are this coder's. Give
-/// the coder to the request (`ImageRequest.decoding.coder`), name its format there (`ImageRequest.decoding.formatHint`), or implement
-/// ``ImageCoder/canDecode(_:prefix:)``. Without one of these a load ends in `unknownFormat`, whose message says so.
+/// For bytes without a signature, registering the coder is not enough, since nothing would connect the bytes with it.
+/// Give the coder to the request (`ImageRequest.decoding.coder`), name its format there
+/// (`ImageRequest.decoding.formatHint`), or implement ``ImageCoder/canDecode(_:prefix:)``. Without one of these a load
+/// fails with `unknownFormat`, and the message says so.
 public protocol WholeImageCoder: ImageCoder {
     /// Decodes a picture. Called on a decode thread.
     ///

@@ -1,7 +1,7 @@
 #if GTK
     public import WebImageCore
 
-    /// The size that a widget was given.
+    /// The allocated size of a widget.
     public struct BoxSize: Hashable, Sendable {
         /// In logical pixels.
         public var width: Int
@@ -16,7 +16,7 @@
             self.scale = scale
         }
 
-        /// In device pixels: what a picture should be loaded for.
+        /// The size in device pixels, in which a picture should be loaded.
         public var pixels: PixelSize { PixelSize(width: width * scale, height: height * scale) }
     }
 #endif

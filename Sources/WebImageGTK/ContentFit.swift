@@ -1,11 +1,11 @@
 #if GTK
-    /// Where a picture is drawn in the area that it is shown in. What is over is cut off.
+    /// How a picture is fitted into its area. Parts outside of the area are cut off.
     public enum ContentFit: String, Hashable, Sendable, CaseIterable {
         /// Stretched to the area.
         case fill
-        /// As large as fits inside, aspect kept, in the centre.
+        /// As large as fits inside, with the aspect ratio kept, in the centre.
         case contain
-        /// As small as fills the area, aspect kept, in the centre.
+        /// As small as fills the area, with the aspect ratio kept, in the centre.
         case cover
         /// As ``contain``, but no larger than its natural size.
         case scaleDown

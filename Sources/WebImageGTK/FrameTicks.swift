@@ -10,19 +10,19 @@
         func removeTick(_ id: TickID)
     }
 
-    /// What is told of frames.
+    /// An event of the frame clock.
     public enum FrameTick: Hashable, Sendable {
-        /// A frame is about to be drawn that will be seen at this time, by the monotonic clock.
+        /// A frame is about to be drawn, which will be visible at this time of the monotonic clock.
         case frame(Duration)
-        /// No more frames are drawn, and this is the last call: the widget has gone out of sight.
+        /// No more frames are drawn, because the widget is no longer visible. This is the last call.
         case ended
     }
 
-    /// Names a closure that is called before each frame.
+    /// Identifies a closure that is called before each frame.
     public struct TickID: Hashable, Sendable {
         let number: Int
 
-        /// - Parameter number: whatever sets it apart from the others of the same ``FrameTicks``.
+        /// - Parameter number: a number that is unique within the same ``FrameTicks``.
         public init(_ number: Int) { self.number = number }
     }
 #endif

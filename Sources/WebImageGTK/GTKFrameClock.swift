@@ -23,7 +23,7 @@
 
         isolated deinit { wi_alarm_destroy(alarm) }
 
-        /// The time of the monotonic clock, which also tells the times of frames (``FrameTick/frame(_:)``).
+        /// The time of the monotonic clock, to which the times of frames refer (``FrameTick/frame(_:)``).
         public var now: Duration { .microseconds(g_get_monotonic_time()) }
 
         /// Calls a closure once, at a time. A time that is over is as good as now: the call comes with the loop's next turn.

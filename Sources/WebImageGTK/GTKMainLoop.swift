@@ -16,10 +16,10 @@
     ///     Task { await showPictures() }
     ///     exit(g_application_run(application, 0, nil))
     @MainActor public enum GTKMainLoop {
-        /// Makes GLib's default main loop serve the main actor. Further calls do nothing.
+        /// Makes GLib's default main loop run the work of the main actor. Further calls do nothing.
         ///
-        /// To be called once before the loop is entered, on the main thread. Nothing is changed for programs that never
-        /// enter GLib's loop.
+        /// Call it once on the main thread, before the loop starts. It has no effect on programs that never run GLib's
+        /// loop.
         public static func install() {
             wi_pump_install(MainActorLoop.fileDescriptor) {
                 // The loop runs on the main thread, which is the main actor's.

@@ -17,7 +17,8 @@
             wi_reference(pointer)
         }
 
-        /// Takes a reference to a widget whose C type is not known to Swift: of GTK's own widgets most are such.
+        /// Takes a reference to a widget whose C type Swift does not know, as is the case for most of GTK's own
+        /// widgets.
         ///
         /// - Parameter pointer: a `GtkWidget *`.
         public convenience init(_ pointer: OpaquePointer) { self.init(UnsafeMutableRawPointer(pointer)) }

@@ -12,26 +12,26 @@
     /// The box lives as long as Swift holds it or it has a place among GTK's widgets. Closures that it keeps should capture it
     /// weakly.
     @MainActor public final class ImageBox {
-        /// What the box shows. Its ``ImagePaintable/ticks`` are the box's.
+        /// The paintable that the box shows. Its ``ImagePaintable/ticks`` are the box.
         public let paintable: ImagePaintable
-        /// Called when the box gets a size, and when its size or its scale factor changes. GTK is laying widgets out at that
-        /// time: ``fixedSize`` must not be changed then.
+        /// Called when the box gets a size, and when its size or its scale factor changes. It is called during GTK's
+        /// layout: it must not change ``fixedSize``.
         public var onResize: (@MainActor (BoxSize) -> Void)?
-        /// Called with true when the box comes to be among the widgets that are drawn (GTK: mapped), and with false when it
-        /// is no longer. In a list that scrolls those are the cells in view, after each layout.
+        /// Called with true when the box begins to be drawn (in GTK's term, is mapped), and with false when it is no
+        /// longer drawn. In a list that scrolls, the cells in view are drawn, after each layout.
         public var onVisibilityChange: (@MainActor (Bool) -> Void)?
-        /// The size that it was given last; nil before the first time.
+        /// The last allocated size; nil before the first allocation.
         public private(set) var size: BoxSize?
-        /// Whether it is among the widgets that are drawn.
+        /// Whether the box is drawn.
         public private(set) var isVisible = false
-        /// The size that it asks for, in logical pixels. Default nil: the natural size of its picture, or less.
+        /// The size that the box requests, in logical pixels. Default nil: the natural size of its picture, or less.
         public var fixedSize: (width: Int, height: Int)? {
             didSet {
                 let isSame = fixedSize?.width == oldValue?.width && fixedSize?.height == oldValue?.height
                 if !isSame { wantedSizeChanged() }
             }
         }
-        /// The text that a screen reader says in the place of the picture. Default nil.
+        /// The text that a screen reader reads for the picture. Default nil.
         public var label: String? { didSet { if label != oldValue { wi_set_label(object, label) } } }
 
         // Made in `init`, from which it needs the address of the object itself.
@@ -40,7 +40,7 @@
         private var tickBodies: [Int: @MainActor (FrameTick) -> Void] = [:]
         private var lastTick = 0
 
-        /// - Parameter paintable: what it shows; it may be shown by other widgets as well, but this box becomes its
+        /// - Parameter paintable: the paintable to show. Other widgets may show it as well, but this box becomes its
         ///   ``ImagePaintable/ticks``.
         public init(_ paintable: ImagePaintable = ImagePaintable()) {
             self.paintable = paintable
@@ -65,7 +65,7 @@
 
         /// The box as a widget.
         public var widget: GTKWidget { GTKWidget(object) }
-        /// The `GtkWidget *`, good as long as the box is.
+        /// The `GtkWidget *`, valid as long as the box exists.
         public var pointer: UnsafeMutableRawPointer { object }
 
         private func redraw() { gtk_widget_queue_draw(object.assumingMemoryBound(to: GtkWidget.self)) }
@@ -73,9 +73,9 @@
     }
 
     extension ImageBox: FrameTicks {
-        /// Calls a closure before each frame that is drawn while the box is to be seen.
+        /// Calls a closure before each frame while the box is visible.
         ///
-        /// - Returns: nil when it is not to be seen.
+        /// - Returns: an identifier of the closure; nil if the box is not visible.
         public func addTick(_ body: @escaping @MainActor (FrameTick) -> Void) -> TickID? {
             guard isVisible else { return nil }
             lastTick += 1

@@ -15,13 +15,14 @@
         /// The `GtkListItemFactory *`. Owned by this object; a view that is made with it takes a reference, which
         /// ``takeFactory()`` gives.
         public let factory: OpaquePointer
-        /// Called for each cell when it is bound, after its load has begun: to set ``WebImageView/alternativeText``, for one.
+        /// Called for each cell when it is bound, after its load has begun, for example to set
+        /// ``WebImageView/alternativeText``.
         public var onBind: (@MainActor (_ view: WebImageView, _ position: Int) -> Void)?
         /// Called once for each cell, before it is bound.
         public var onSetup: (@MainActor (_ view: WebImageView) -> Void)?
-        /// The cells that are bound and seen, by position.
+        /// The cells that are bound and visible, by position.
         public private(set) var visible: [Int: WebImageView] = [:]
-        /// How many cells there are, seen or not.
+        /// The number of cells, visible or not.
         public private(set) var cellCount = 0
 
         private let manager: ImageManager
@@ -33,13 +34,13 @@
         private var isPreloadDue = false
 
         /// - Parameters:
-        ///   - manager: loads.
-        ///   - width: of a cell, in logical pixels. A grid may make it larger.
-        ///   - height: of a cell, in logical pixels.
-        ///   - fit: where a picture is drawn in its cell.
-        ///   - prefetcher: loads what comes next; nil: nothing is loaded ahead.
-        ///   - count: how many items the list has now.
-        ///   - request: what an item shows; nil: nothing.
+        ///   - manager: loads the pictures.
+        ///   - width: the width of a cell, in logical pixels. A grid may make it larger.
+        ///   - height: the height of a cell, in logical pixels.
+        ///   - fit: how a picture is fitted into its cell.
+        ///   - prefetcher: loads the pictures that come next; nil: nothing is loaded ahead.
+        ///   - count: returns the current number of items in the list.
+        ///   - request: returns the request of an item; nil: the cell shows nothing.
         public init(
             manager: ImageManager, width: Int, height: Int, fit: ContentFit = .cover,
             prefetcher: ImagePrefetcher? = nil,
@@ -64,10 +65,11 @@
 
         isolated deinit { g_object_unref(UnsafeMutableRawPointer(factory)) }
 
-        /// The factory with a reference that a function takes over, as `gtk_grid_view_new` does.
+        /// Returns the factory with a new reference, for functions that take over a reference, such as
+        /// `gtk_grid_view_new`.
         public func takeFactory() -> UnsafeMutableRawPointer { g_object_ref(UnsafeMutableRawPointer(factory)) }
 
-        /// Has the visible cells bound anew: what ``request`` says of them has changed.
+        /// Binds the visible cells again. Call it when ``request`` returns other requests for them.
         public func reload() {
             for (position, view) in visible { show(position, on: view) }
         }

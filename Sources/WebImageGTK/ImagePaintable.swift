@@ -16,13 +16,13 @@
     @MainActor public final class ImagePaintable {
         /// The `GdkPaintable *`.
         public var pointer: UnsafeMutableRawPointer { object }
-        /// Where frames come from; an ``ImageBox`` puts itself here for its own paintable.
-        /// When it is replaced, a fade goes on with the new one's frames.
+        /// The source of frames; an ``ImageBox`` sets itself as the source of its own paintable. When the source is
+        /// replaced, a fade continues with frames of the new one.
         public weak var ticks: (any FrameTicks)? { didSet { if ticks !== oldValue { moveTicks(from: oldValue) } } }
-        /// Where pictures are drawn that were shown without a fit of their own. Default ``ContentFit/contain``.
+        /// The fit of pictures that are shown without a fit of their own. Default ``ContentFit/contain``.
         public var contentFit = ContentFit.contain { didSet { if contentFit != oldValue { invalidateContents() } } }
-        /// How many pixels of a picture are one logical pixel: the screen's scale factor for pictures that were loaded for it.
-        /// Default 1; values that are not positive count as 1.
+        /// How many pixels of a picture make one logical pixel: the screen's scale factor, for pictures that were
+        /// loaded for it. Default 1; values that are not positive count as 1.
         public var scale = 1.0 {
             didSet {
                 guard scale != oldValue else { return }
@@ -49,16 +49,16 @@
             wi_untie(object)
         }
 
-        /// The texture that is shown, or that what is shown fades to.
+        /// The texture that is shown, or to which a fade leads.
         public var texture: Texture? { fades.newest?.texture }
 
-        /// Whether a fade is on its way.
+        /// Whether a fade is running.
         public var isFading: Bool { fades.isFading }
 
-        /// Shows a picture; nil: nothing.
+        /// Shows a picture; nil shows nothing.
         ///
         /// - Parameters:
-        ///   - image: what is to be seen. Of an animated picture that is its first frame.
+        ///   - image: the picture. Of an animated picture the first frame is shown.
         ///   - duration: how long it fades in over what is seen now, also when that is in the middle of a fade; nil: at once.
         ///   - fit: where it is drawn; nil: as ``contentFit`` says.
         ///   - completion: called once when it is all that is seen, or when another picture takes its place before.
@@ -69,10 +69,10 @@
             show(texture: image.map { Texture($0) }, fading: duration, fit: fit, completion: completion)
         }
 
-        /// Shows a texture; nil: nothing.
+        /// Shows a texture; nil shows nothing.
         ///
         /// - Parameters:
-        ///   - texture: what is to be seen.
+        ///   - texture: the texture.
         ///   - duration: how long it fades in over what is seen now, also when that is in the middle of a fade; nil: at once.
         ///   - fit: where it is drawn; nil: as ``contentFit`` says.
         ///   - completion: called once when it is all that is seen, or when another picture takes its place before.
@@ -91,8 +91,8 @@
             completeIfDone()
         }
 
-        /// Puts a texture into the place of the newest picture, as the next frame of an animation: a fade goes on, and the fit
-        /// stays.
+        /// Replaces the newest picture with a texture, as the next frame of an animation. A running fade continues, and
+        /// the fit stays.
         public func replace(with texture: Texture) {
             let oldSize = displaySize
             fades.replaceNewest(with: ShownPicture(texture: texture, fit: fades.newest?.fit))

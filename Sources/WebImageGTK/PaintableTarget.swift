@@ -2,30 +2,32 @@
     public import WebImage
     public import WebImageCore
 
-    /// A target that shows what its slot loads on an ``ImagePaintable``, and plays animated pictures.
+    /// A target that shows the picture of its slot on an ``ImagePaintable``, and plays animated pictures.
     ///
-    /// ``WebImageView`` is a widget around one; ``GTKWidget/webImage(_:options:)`` makes one for a widget that there is already.
+    /// ``WebImageView`` is a widget with such a target; ``GTKWidget/webImage(_:options:)`` makes a target for an
+    /// existing widget.
     @MainActor public final class PaintableTarget: ImageTarget {
         public let paintable: ImagePaintable
-        /// Loads for it.
+        /// The slots that load for the target.
         public private(set) var slots: ImageSlots!
-        /// Plays the picture that is shown; nil for a still.
+        /// The player of the current picture; nil for a still picture.
         public private(set) var player: AnimatedImagePlayer?
-        /// Whether animated pictures are played of themselves. Default true.
+        /// Whether animated pictures play automatically. Default true.
         public var plays = true { didSet { if plays != oldValue { plays ? player?.play() : player?.pause() } } }
         /// Called with each state of the load.
         public var onStateChange: (@MainActor (SlotState) -> Void)?
-        /// Where placeholders and error images are drawn; nil (the default): as pictures.
+        /// The fit of placeholders and error images; nil (the default): the same as for pictures.
         public var placeholderFit: ContentFit?
 
         private let clock = GTKFrameClock()
         private var isVisible = true
 
         /// - Parameters:
-        ///   - paintable: what pictures are shown on.
-        ///   - manager: loads.
-        ///   - options: how loads are shown whose calls say nothing else.
-        ///   - connectivity: says when the network is back; nil: nobody.
+        ///   - paintable: shows the pictures.
+        ///   - manager: loads the pictures.
+        ///   - options: the options of loads that do not set their own.
+        ///   - connectivity: reports when the network is back; nil: loads that failed without a network are not
+        ///     repeated.
         public init(
             _ paintable: ImagePaintable = ImagePaintable(), manager: ImageManager, options: SlotOptions = SlotOptions(),
             connectivity: (any ConnectivityMonitor)? = SystemNetwork.shared
@@ -40,9 +42,9 @@
         /// Loads a picture and shows it: ``/WebImage/ImageSlots/load(_:into:_:completion:)``.
         ///
         /// - Parameters:
-        ///   - request: what is loaded; nil shows the placeholder.
-        ///   - change: sets what differs from the options of ``slots``. Called once, now.
-        ///   - completion: called once, with the picture or with what went wrong.
+        ///   - request: the request; nil shows the placeholder.
+        ///   - change: changes a copy of the options of ``slots`` for this load. Called once, before this returns.
+        ///   - completion: called once, with the picture or with the error.
         public func load(
             _ request: ImageRequest?, _ change: (inout SlotOptions) -> Void = { _ in },
             completion: ImageSlot.Completion? = nil
@@ -50,7 +52,8 @@
             slots.load(request, change, completion: completion)
         }
 
-        /// Says whether it can be seen: loads of what cannot give way, and animations stand still.
+        /// Sets whether the target is visible. While it is not, its loads have a lower priority or pause, and
+        /// animations stand still.
         public func setVisible(_ isVisible: Bool) {
             self.isVisible = isVisible
             slots.isVisible = isVisible
@@ -63,7 +66,7 @@
         public func setPlaceholder(_ image: Image?, in slot: SlotName) { show(image, fit: placeholderFit) }
         public func setErrorImage(_ image: Image?, in slot: SlotName) { show(image, fit: placeholderFit) }
 
-        /// Every transition that is not its caller's own is a fade.
+        /// Runs a transition. Every transition except a ``/WebImage/CustomTransition`` is shown as a fade.
         public func apply(
             _ transition: any ImageTransition, to image: Image, in slot: SlotName,
             completion: @escaping @MainActor () -> Void

@@ -4,10 +4,10 @@
     public import WebImageCore
 
     extension GTKWidget {
-        /// What the widget, or window, looked like in its last frame: premultiplied, in device pixels.
+        /// Returns a picture of the widget or window in its last frame: premultiplied, in device pixels.
         ///
-        /// - Returns: nil when it is not to be seen, or was not drawn yet: ``nextFrame()`` waits for that.
-        /// - Complexity: the processor draws the widget again, whatever draws the window.
+        /// - Returns: nil if the widget is not visible, or was not drawn yet; ``nextFrame()`` waits for that.
+        /// - Complexity: the widget is drawn again on the CPU, even if the GPU draws the window.
         public func screenshot() -> Image? {
             guard let texture = wi_screenshot(pointer).map({ OpaquePointer($0) }) else { return nil }
             defer { g_object_unref(UnsafeMutableRawPointer(texture)) }

@@ -15,10 +15,10 @@
 
         private init(_ object: UnsafeMutableRawPointer) { self.object = object }
 
-        /// False once it was disconnected, or the object has gone.
+        /// False after it was disconnected, or when the object no longer exists.
         public var isConnected: Bool { object != nil }
 
-        /// Makes no more calls.
+        /// Disconnects the handler, which is not called again.
         public func disconnect() {
             guard let object else { return }
             self.object = nil

@@ -13,19 +13,19 @@
     /// which does copy them, because GTK 4.8 takes all pixels for sRGB. Loaded pictures are in sRGB already, unless the
     /// request asked for their own colours.
     @MainActor public final class Texture {
-        /// The `GdkTexture *`, which is also a `GdkPaintable *`. Its pixels are not turned yet.
+        /// The `GdkTexture *`, which is also a `GdkPaintable *`. The orientation is not applied to its pixels.
         public let pointer: OpaquePointer
-        /// The size of the pixels as they lie in memory.
+        /// The size of the pixels in memory.
         public let size: PixelSize
-        /// How the pixels must still be turned to be upright.
+        /// How the pixels must be turned to be upright.
         public let orientation: Orientation
-        /// The size as it should be shown.
+        /// The size for display.
         public var displaySize: PixelSize { orientation.displaySize(of: size) }
 
-        /// The texture of a picture; of an animated one, of its first frame.
+        /// Makes a texture of a picture; for an animated picture, of its first frame.
         ///
-        /// - Complexity: a few microseconds, whatever the size. With colours other than sRGB a pass over all pixels, and
-        ///   memory for as many again: of which those are left as they are when there is no such memory.
+        /// - Complexity: a few microseconds, whatever the size. For colours other than sRGB, a pass over all pixels and
+        ///   memory for a copy; without that memory the pixels are not converted.
         public init(_ image: Image) {
             let image = (try? image.inSRGB()) ?? image
             size = image.size

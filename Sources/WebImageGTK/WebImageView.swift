@@ -19,25 +19,25 @@
     ///
     /// The view lives as long as Swift holds it or its widget has a place among GTK's.
     @MainActor public final class WebImageView {
-        /// What tells of a load for which the user has to wait.
+        /// The indicator of a load for which the user has to wait.
         public enum Indicator: String, Hashable, Sendable, CaseIterable { case none, spinner, progressBar }
 
-        /// What draws the picture.
+        /// The box that draws the picture.
         public let box: ImageBox
-        /// Shows what is loaded on ``box``.
+        /// The target that shows loaded pictures on ``box``.
         public let target: PaintableTarget
-        /// Default ``Indicator/spinner``.
+        /// The indicator. Default ``Indicator/spinner``.
         public var indicator = Indicator.spinner { didSet { if indicator != oldValue { showState(target.state) } } }
-        /// Whether a load that failed can be tried again by a click. Default true.
+        /// Whether a click retries a failed load. Default true.
         public var retriesOnClick = true { didSet { if retriesOnClick != oldValue { showState(target.state) } } }
-        /// The text that a screen reader says in the place of the picture. Default nil.
+        /// The text that a screen reader reads for the picture. Default nil.
         public var alternativeText: String? {
             get { box.label }
             set { box.label = newValue }
         }
         /// Called with each state of the load.
         public var onStateChange: (@MainActor (SlotState) -> Void)?
-        /// Called when the view comes to be among what is drawn, and when it is no longer.
+        /// Called with true when the view begins to be drawn, and with false when it is no longer drawn.
         public var onVisibilityChange: (@MainActor (Bool) -> Void)?
 
         private let overlay: UnsafeMutableRawPointer
@@ -48,9 +48,9 @@
         private var turn = 0
 
         /// - Parameters:
-        ///   - manager: loads.
-        ///   - fit: where the picture is drawn, and how it is made to fit the widget.
-        ///   - options: how loads are shown whose calls say nothing else; nil: ``standardOptions(_:)``.
+        ///   - manager: loads the pictures.
+        ///   - fit: how the picture is fitted into the widget.
+        ///   - options: the options of loads that do not set their own; nil: ``standardOptions(_:)``.
         public init(manager: ImageManager, fit: ContentFit = .contain, options: SlotOptions? = nil) {
             box = ImageBox()
             box.paintable.contentFit = fit
@@ -73,8 +73,8 @@
 
         isolated deinit { wi_untie(overlay) }
 
-        /// Decodes to the widget's size, fades in what had to be waited for, rests while the widget is not seen, and takes a
-        /// second call for the same picture for the first.
+        /// Returns the standard options: decode to the widget's size, fade in pictures that were not in memory, pause
+        /// while the widget is not visible, and ignore a second call for the same picture.
         public static func standardOptions(_ fit: ContentFit = .contain) -> SlotOptions {
             var options = SlotOptions()
             options.fitsTarget = fit == .cover ? .cover : .contain
@@ -86,15 +86,16 @@
 
         /// The view as a widget.
         public var widget: GTKWidget { GTKWidget(overlay) }
-        /// What it loads and shows.
+        /// The state of the view: what it loads and shows.
         public var state: SlotState { target.state }
 
         /// Loads a picture and shows it.
         ///
         /// - Parameters:
-        ///   - request: what is loaded; nil shows the placeholder.
-        ///   - change: sets what differs from the options of the view's slots. Called once, now.
-        ///   - completion: called once, with the picture or with what went wrong.
+        ///   - request: the request; nil shows the placeholder.
+        ///   - change: changes a copy of the options of the view's slots for this load. Called once, before this
+        ///     returns.
+        ///   - completion: called once, with the picture or with the error.
         public func load(
             _ request: ImageRequest?, _ change: (inout SlotOptions) -> Void = { _ in },
             completion: ImageSlot.Completion? = nil
@@ -103,17 +104,18 @@
             target.load(request, change, completion: completion)
         }
 
-        /// Loads a picture and shows, until it is there, the blurred one that a BlurHash tells.
+        /// Loads a picture, and shows the blurred picture of a BlurHash until it has loaded.
         ///
         /// - Parameters:
         ///   - request: what is loaded.
-        ///   - blurHash: as `webimage info --placeholder` prints it. One that is none counts as nil.
+        ///   - blurHash: a BlurHash, for example from `webimage info --placeholder`. An invalid one is ignored.
         public func load(_ request: ImageRequest?, blurHash: String) {
             load(request) { $0.placeholder = try? BlurHash(blurHash).image(width: 32, height: 32) }
         }
 
-        /// Lets go of what the view shows, soon: for cells that a list has unbound. A call of ``load(_:_:completion:)`` before the
-        /// main loop's next turn keeps the picture if it is for the same: lists unbind and bind cells whenever they change.
+        /// Releases the view's picture at the main loop's next turn, for cells that a list has unbound. A call of
+        /// ``load(_:_:completion:)`` for the same picture before that keeps it, because lists unbind and bind cells
+        /// whenever they change.
         public func recycle() {
             turn += 1
             let turn = turn

@@ -4,18 +4,19 @@
     internal import WebImageCore
 
     extension GTKWidget {
-        /// Has a widget of GTK's show what is loaded: a `GtkPicture` or `GtkImage` in itself, a `GtkButton` as its child.
+        /// Returns a target that shows loaded pictures in one of GTK's widgets: in a `GtkPicture` or `GtkImage` itself,
+        /// or in a child of a `GtkButton`.
         ///
         ///     let icon = GTKWidget(gtk_image_new())
         ///     icon.webImage(manager)?.load("https://example.com/icon.png")
         ///
-        /// The target lives with the widget; a second call gives the same one. Its loads give way to others while the widget is
-        /// not seen. With ``/WebImage/SlotOptions/fitsTarget`` a picture is decoded to the size that the widget has when it comes
-        /// to be seen, which needs a widget whose size does not follow from the picture.
+        /// The target lives as long as the widget; a second call returns the same one. Its loads have a lower priority
+        /// while the widget is not visible. With ``/WebImage/SlotOptions/fitsTarget`` a picture is decoded to the size
+        /// that the widget has when it becomes visible. This needs a widget whose size does not depend on the picture.
         ///
         /// - Parameters:
-        ///   - manager: loads. Counts only in the first call.
-        ///   - options: how loads are shown whose calls say nothing else. Count only in the first call.
+        ///   - manager: loads the pictures. Used only in the first call.
+        ///   - options: the options of loads that do not set their own. Used only in the first call.
         /// - Returns: nil for widgets of other kinds.
         public func webImage(_ manager: ImageManager, options: SlotOptions = SlotOptions()) -> PaintableTarget? {
             if let target = AttachedObjects.find(PaintableTarget.self, of: pointer, as: Self.targetName) {

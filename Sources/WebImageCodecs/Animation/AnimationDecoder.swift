@@ -1,9 +1,9 @@
 public import WebImageCore
 
-/// Reads the frames of one animated file, in any order. Not thread-safe: one thread at a time.
+/// Decodes the frames of one animated file, in any order. Not thread-safe: use it on one thread at a time.
 ///
-/// Takes the bytes as they come; a frame can be decoded as soon as all of its own are there. Keeps the encoded bytes,
-/// and decoded no more than a canvas and a few copies of it.
+/// It accepts the bytes as they arrive; a frame can be decoded as soon as all of its own bytes have arrived. It keeps
+/// the encoded bytes, and of the decoded pixels no more than a canvas and a few copies of it.
 public protocol AnimationDecoder: AnyObject {
     /// What the first bytes told, as soon as they did; its frame count and loop count are those known so far.
     var header: ImageHeader? { get }
@@ -64,7 +64,7 @@ extension AnimationDecoder {
     }
 }
 
-/// Writes the frames of one animated file, in order. Not thread-safe.
+/// Encodes the frames of one animated file, in order. Not thread-safe.
 public protocol AnimationEncoder: AnyObject {
     /// Adds a frame of the size that the encoder was made for, orientation applied.
     ///
@@ -77,11 +77,11 @@ public protocol AnimationEncoder: AnyObject {
     func finish() throws(WebImageError) -> [UInt8]
 }
 
-/// What an encoder must know of an animation before its first frame.
+/// The properties of an animation that an encoder needs before the first frame.
 public struct AnimationDescription: Hashable, Sendable {
     /// The size of every frame, in pixels.
     public var size: PixelSize
-    /// How often the animation is played, 0 for ever. Nil writes nothing about it, which means once.
+    /// How often the animation is played, 0 for ever. Nil writes no value, which means once.
     public var loopCount: Int?
 
     public init(size: PixelSize, loopCount: Int?) {

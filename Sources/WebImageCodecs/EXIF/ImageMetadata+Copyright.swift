@@ -1,9 +1,9 @@
 public import WebImageCore
 
 extension ImageMetadata {
-    /// What says to whom the picture belongs, without all the rest: EXIF's `Artist` and `Copyright`; of XMP `dc:rights`,
-    /// `dc:creator`, `dc:contributor`, `dc:publisher`, and what there is of `xmpRights` and Creative Commons; of IPTC the by-line, the
-    /// credit and the notice (2:80, 2:110, 2:116). Empty where there is nothing of it.
+    /// Only the metadata about the picture's author and rights: EXIF's `Artist` and `Copyright`; XMP's `dc:rights`,
+    /// `dc:creator`, `dc:contributor`, `dc:publisher`, and the properties of `xmpRights` and Creative Commons; IPTC's
+    /// by-line, credit and copyright notice (2:80, 2:110, 2:116). Empty if there is none.
     public var copyrightOnly: ImageMetadata {
         ImageMetadata(
             exif: copyrightEXIF, xmp: xmp.flatMap(XMPCopyright.packet), iptc: iptc.flatMap(IPTCDatasets.copyrightOnly))

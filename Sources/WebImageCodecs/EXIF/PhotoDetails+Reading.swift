@@ -1,8 +1,8 @@
 public import WebImageCore
 
 extension ImageMetadata {
-    /// What EXIF says of the photograph; nil without EXIF, or when it says nothing of it. Each call reads it anew, in
-    /// some microseconds. ``PhotoDetails/place`` is often somebody's home: mind that before you publish it.
+    /// The EXIF data about the photograph; nil if there is none. Each access parses it again, in some microseconds.
+    /// ``PhotoDetails/place`` is often somebody's home: consider that before you publish it.
     public var photo: PhotoDetails? { exif.flatMap { PhotoDetails(exif: $0) } }
 }
 

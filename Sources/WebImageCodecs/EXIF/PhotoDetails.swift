@@ -1,26 +1,26 @@
-/// What a camera's EXIF says of a photograph: when, with what and where it was taken (EXIF 2.32, sections 4.6.5 and 4.6.6).
+/// A camera's EXIF data about a photograph: when, how and where it was taken (EXIF 2.32, sections 4.6.5 and 4.6.6).
 ///
-/// Files are often wrong or silent: every field may be nil, and none is checked against another one.
+/// Files often lack data or contain wrong data: every property may be nil, and none is checked against another one.
 public struct PhotoDetails: Hashable, Sendable {
-    /// When the picture was taken (`DateTimeOriginal`); where that is missing, when it was digitised, else when the file was
-    /// changed.
+    /// When the picture was taken (`DateTimeOriginal`); if that is missing, when it was digitised, otherwise when the
+    /// file was changed.
     public var date: PhotoDate?
-    /// Who made the camera: `"NIKON CORPORATION"`.
+    /// The maker of the camera: `"NIKON CORPORATION"`.
     public var cameraMaker: String?
-    /// The camera: `"NIKON D750"`.
+    /// The model of the camera: `"NIKON D750"`.
     public var cameraModel: String?
     public var lensModel: String?
     /// How long the shutter was open, in seconds.
     public var exposureTime: Double?
     /// The aperture: 2.8 for f/2.8.
     public var fNumber: Double?
-    /// The sensitivity as ISO 12232 counts it.
+    /// The sensitivity by ISO 12232.
     public var isoSpeed: Int?
-    /// In millimetres.
+    /// The focal length in millimetres.
     public var focalLength: Double?
     /// Where the camera was.
     public var place: PhotoPlace?
-    /// What the picture shows, in its maker's words.
+    /// The author's description of the picture.
     public var caption: String?
     public var artist: String?
     public var copyright: String?
@@ -30,7 +30,7 @@ public struct PhotoDetails: Hashable, Sendable {
     public init() {}
 }
 
-/// A date and time as a camera's clock showed it.
+/// A date and time from a camera's clock.
 public struct PhotoDate: Hashable, Sendable {
     public var year: Int
     /// 1 to 12.
@@ -40,10 +40,10 @@ public struct PhotoDate: Hashable, Sendable {
     public var hour: Int
     public var minute: Int
     public var second: Int
-    /// How many minutes the clock was ahead of UTC; nil where the camera did not say it, as most do not.
+    /// How many minutes the clock was ahead of UTC; nil if the file does not say, as most do not.
     public var minutesFromUTC: Int?
 
-    /// - Returns: nil for what is no date.
+    /// - Returns: nil if the values are not a date.
     public init?(
         year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0, minutesFromUTC: Int? = nil
     ) {
@@ -61,7 +61,7 @@ public struct PhotoDate: Hashable, Sendable {
 }
 
 extension PhotoDate: CustomStringConvertible {
-    /// As ISO 8601 has it: `"2024-05-17T09:30:00+02:00"`, without the end where the zone is not known.
+    /// The date in ISO 8601: `"2024-05-17T09:30:00+02:00"`, without the offset if the time zone is not known.
     public var description: String {
         let date = "\(Self.padded(year, to: 4))-\(Self.padded(month))-\(Self.padded(day))"
         return "\(date)T\(Self.padded(hour)):\(Self.padded(minute)):\(Self.padded(second))\(zone)"
@@ -80,14 +80,14 @@ extension PhotoDate: CustomStringConvertible {
 
 /// A place on the earth, by WGS 84 unless the camera was set otherwise.
 public struct PhotoPlace: Hashable, Sendable {
-    /// In degrees, north is positive; -90 to 90.
+    /// The latitude in degrees, -90 to 90; north is positive.
     public var latitude: Double
-    /// In degrees, east is positive; -180 to 180.
+    /// The longitude in degrees, -180 to 180; east is positive.
     public var longitude: Double
-    /// In metres above the sea.
+    /// The altitude in metres above sea level.
     public var altitude: Double?
 
-    /// - Returns: nil for what is no place.
+    /// - Returns: nil if the values are not a place.
     public init?(latitude: Double, longitude: Double, altitude: Double? = nil) {
         guard (-90...90).contains(latitude), (-180...180).contains(longitude) else { return nil }
         self.latitude = latitude

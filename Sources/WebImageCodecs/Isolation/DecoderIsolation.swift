@@ -1,24 +1,24 @@
 public import WebImageCore
 import WebImageSystem
 
-/// Which decoders run in processes of their own, where what a hostile file does to them cannot reach this program: no file, no
-/// network, no other memory than their own.
+/// Which decoders run in separate processes. If a hostile file takes over such a decoder, it cannot reach this program:
+/// the process has access to no files, no network, and no memory but its own.
 ///
-/// Such processes are started when they are needed, confined before they see a byte, used for many pictures and ended when
-/// they are idle. They are this program's own executable, started anew and caught before `main`; nothing has to be
-/// installed or called.
+/// The processes are started when they are needed, confined before they read a byte, used for many pictures, and ended
+/// when they are idle. They run this program's own executable, in which WebImage takes over before `main`; nothing has
+/// to be installed or called.
 public struct DecoderIsolation: Hashable, Sendable {
-    /// Which formats.
+    /// The formats that are isolated.
     public enum Formats: String, Hashable, Sendable, Codable, CaseIterable {
         /// All are decoded in this process.
         case none
-        /// Those of large C libraries: WebP, TIFF, HEIF, AVIF, JPEG XL, SVG, PDF.
+        /// The formats of large C libraries: WebP, TIFF, HEIF, AVIF, JPEG XL, SVG, PDF.
         case automatic
-        /// All but the decoders that are written in Swift: GIF, BMP, QOI, PNM.
+        /// All formats except those whose decoders are written in Swift: GIF, BMP, QOI, PNM.
         case all
     }
 
-    /// What happens where the system has no sandbox: outside of Linux, in old kernels, or in containers that forbid it.
+    /// What happens if the system has no sandbox: outside of Linux, with old kernels, or in containers that forbid it.
     public enum WithoutSandbox: String, Hashable, Sendable, Codable, CaseIterable {
         /// Pictures of isolated formats fail with `decoderUnavailable`.
         case refuse
@@ -28,15 +28,16 @@ public struct DecoderIsolation: Hashable, Sendable {
 
     public var formats: Formats
     public var withoutSandbox: WithoutSandbox
-    /// What a decoding process may take in memory, beside its code. Default: half of the machine's, between 1 and 4 GiB.
+    /// The most memory of a decoding process, beside its code. Default: half of the machine's memory, between 1 and 4
+    /// GiB.
     public var memory: ByteCount
-    /// After so many pictures a process is replaced, which costs some tens of milliseconds of the processor: until then a decoder
-    /// that was taken over may see and spoil the pictures that come behind it. 1: every picture has a process of its own.
-    /// Default 1000.
+    /// After how many pictures a process is replaced, which takes some tens of milliseconds of processor time. Until
+    /// then a decoder that was taken over can see and spoil the pictures that follow. 1: every picture has a process of
+    /// its own. Default 1000.
     public var picturesPerProcess = 1000
-    /// The path of the program `webimage-decoder`, which is started in place of this one's executable. For plug-ins, whose
-    /// executable is somebody else's, and for programs that start threads before `main`. Default nil: this program, or where that
-    /// cannot be, `webimage-decoder` beside it or in `../libexec/webimage`.
+    /// The path of the program `webimage-decoder`, which is started in place of this one's executable. It is needed for
+    /// plug-ins in an executable that is not theirs, and for programs that start threads before `main`. Default nil:
+    /// this program, or if that is not possible, `webimage-decoder` beside it or in `../libexec/webimage`.
     public var program: String?
 
     public init(
@@ -60,31 +61,32 @@ public struct DecoderIsolation: Hashable, Sendable {
     }
 }
 
-/// How decoders are isolated, as far as is known. Nothing is started to find out.
+/// How decoders are isolated, as far as is known yet. No process is started to find out.
 public struct IsolationReport: Hashable, Sendable, Codable {
     public enum State: String, Hashable, Sendable, Codable {
-        /// No format is to be isolated.
+        /// No format is isolated.
         case off
-        /// No picture of an isolated format has come yet.
+        /// No picture of an isolated format has been decoded yet.
         case unused
         /// Decoding processes are confined by seccomp and landlock.
         case full
-        /// By seccomp alone, since the kernel has no landlock; drawings (SVG, PDF) need files and are refused.
+        /// Decoding processes are confined by seccomp alone, since the kernel has no landlock. SVG and PDF need files
+        /// and are refused.
         case withoutLandlock
-        /// There is no sandbox. What happens then, ``DecoderIsolation/WithoutSandbox`` says.
+        /// There is no sandbox. ``DecoderIsolation/WithoutSandbox`` decides what happens then.
         case unavailable
     }
 
     public var state: State
     /// Why there is no sandbox.
     public var reason: String?
-    /// Decoding processes that run now.
+    /// The number of running decoding processes.
     public var running = 0
-    /// Decoding processes that were ever started.
+    /// The number of decoding processes that were started in all.
     public var started = 0
-    /// Those that crashed, did what is forbidden, or did not keep to the protocol.
+    /// The number of processes that crashed, did something forbidden, or violated the protocol.
     public var crashed = 0
-    /// Those that were ended since their picture took too long or was not wanted any more.
+    /// The number of processes that were ended because their picture took too long or was cancelled.
     public var ended = 0
 
     init(_ state: State) { self.state = state }

@@ -1,17 +1,17 @@
-/// Which of Netpbm's formats a PNM picture is written in.
+/// The Netpbm format in which a PNM picture is written.
 public enum PortableAnymap: String, Hashable, Sendable, CaseIterable {
-    /// PPM for opaque pictures, else PAM.
+    /// PPM for opaque pictures, otherwise PAM.
     case automatic
     /// PPM (P6): colours; transparent pixels are laid over ``EncodeOptions/background``.
     case pixmap
-    /// PGM (P5): how bright the colours of a pixmap are (ITU-R BT.601, as Netpbm has it).
+    /// PGM (P5): the luma of a pixmap's colours (ITU-R BT.601, as in Netpbm).
     case graymap
-    /// PBM (P4): black where a graymap is darker than half, else white.
+    /// PBM (P4): black where a graymap is darker than half, otherwise white.
     case bitmap
     /// PAM (P7): colours, and alpha where there is any.
     case arbitrary
 
-    /// The format of a file name's extension, without the dot; `pnm` is ``automatic``.
+    /// The format for a file extension, without the dot; `pnm` is ``automatic``.
     public init?(fileExtension: String) {
         switch fileExtension.lowercased() {
         case "pnm": self = .automatic

@@ -1,21 +1,21 @@
 public import WebImageCore
 
-/// Takes out of a drawing what browsers would run, so that it can be handed on as it is.
+/// Removes everything from an SVG that browsers would run, so that it can be passed on to them.
 ///
-/// Nothing is drawn and no library is asked: the text is read here, strictly, and what is no well-formed document up to its last
-/// byte is refused, since browsers run scripts before they come to an error.
+/// Nothing is drawn, and no library is used. The document is parsed strictly, and refused unless it is well-formed up
+/// to its last byte, since browsers run scripts before they come to an error.
 public enum SVGSanitizer {
-    /// A document without scripts: without elements that run, embed or load something (`script`, `handler`, `listener`,
-    /// `iframe`, `object`, `embed`, `meta`, `link` and others), attributes with handlers of events (`onload` and all others that
-    /// begin so), URLs with `javascript:` and `vbscript:` wherever they stand, links to `data:` that is no picture,
-    /// instructions such as `xml-stylesheet`, and the document type, whose entities are put where they belong. The rest stays
-    /// byte for byte, unless it was UTF-16, which becomes UTF-8.
+    /// Returns the document without scripts, that is, without elements that run, embed or load something (`script`,
+    /// `handler`, `listener`, `iframe`, `object`, `embed`, `meta`, `link` and others), event handlers (`onload` and all
+    /// other attributes that begin with `on`), `javascript:` and `vbscript:` URLs in any place, links to `data:` URLs
+    /// that are not pictures, instructions such as `xml-stylesheet`, and the document type, whose entities are
+    /// expanded. The rest stays byte for byte, except that UTF-16 becomes UTF-8.
     ///
     /// - Parameters:
-    ///   - file: an SVG that is not packed.
-    ///   - limits: what its entities may grow to.
-    /// - Throws: `corruptData` for what is not well-formed, `unsupportedFeature` for documents within it and encodings that hide
-    ///   marks, `limitExceeded` for entities that grow without end.
+    ///   - file: an SVG that is not compressed.
+    ///   - limits: limit the size of expanded entities.
+    /// - Throws: `corruptData` if the document is not well-formed, `unsupportedFeature` for documents within it and
+    ///   encodings that hide markup, `limitExceeded` for entities that grow too large.
     /// - Complexity: linear, and memory for two copies.
     public static func withoutScripts(
         in file: [UInt8], limits: DecodeLimits = .default

@@ -6,7 +6,7 @@ import Synchronization
 public import TierEntries
 public import WebImage
 
-/// A tier of an ``WebImage/ImageManager``'s cache in Redis or Valkey: what one program has fetched, others need not fetch.
+/// A tier of an ``WebImage/ImageManager``'s cache in Redis or Valkey, through which programs share originals.
 ///
 ///     var configuration = ImageManager.Configuration()
 ///     let tier = try RedisTier(.init(url: "redis://cache.example", secret: secret))
@@ -14,31 +14,32 @@ public import WebImage
 ///     let manager = ImageManager(configuration: configuration)
 ///     let following = try tier.follow(removalsInto: manager)
 ///
-/// It is a shared cache (RFC 9111): answers that are `private` are not put there, nor those to requests with credentials or
-/// cookies unless the origin says that all may have them, and `s-maxage` counts. Originals only, of HTTP answers, up to
-/// ``Configuration/longestBody``. All that it takes from Redis is signed, and what is not, counts as missing.
+/// It is a shared cache (RFC 9111): answers that are `private` are not stored, nor those to requests with credentials
+/// or cookies unless the origin allows sharing them, and `s-maxage` is obeyed. Only originals from HTTP answers are
+/// stored, up to ``Configuration/longestBody``. Entries are signed; an entry with a wrong signature counts as missing.
 ///
-/// A load waits ``Configuration/deadline`` for it at most. A server that fails five times in a row is left alone for a second,
-/// then for longer, and until then counts as empty. Any thread may use it.
+/// A load waits at most ``Configuration/deadline`` for it. A server that fails five times in a row is not asked for a
+/// second, then for longer; meanwhile the tier counts as empty. Any thread may use it.
 public final class RedisTier: BytesTier {
     public struct Configuration: Sendable {
-        /// Where the server is and how it is talked to.
+        /// The server and the settings of its connection.
         public var redis: RedisConfiguration
-        /// Signs the entries: 16 bytes at the least, the same in all programs that share them, and nobody else's.
+        /// The secret that signs the entries: at least 16 bytes, the same in all programs that share them, and known to
+        /// nobody else.
         public var secret: [UInt8]
-        /// Tells those apart that share a server and not their pictures. Default `wi`.
+        /// A prefix that keeps programs apart that share a server but not their pictures. Default `wi`.
         public var prefix = "wi"
-        /// Longer originals are not put there: one would hold up what is behind it. Default 1 MiB.
+        /// The longest original that is stored: a longer one would delay the commands behind it. Default 1 MiB.
         public var longestBody = ByteCount.mebibytes(1)
-        /// For how long an original is kept at most; `s-maxage` may make it less. Default a day.
+        /// How long an original is kept at most; `s-maxage` may shorten it. Default a day.
         public var lifetime = Duration.seconds(86_400)
-        /// For a question, and for a change. Default 50 ms.
+        /// How long a look-up, or a change, may take. Default 50 ms.
         public var deadline = Duration.milliseconds(50)
 
         public init(redis: RedisConfiguration, secret: [UInt8]) { (self.redis, self.secret) = (redis, secret) }
 
         /// - Parameter url: `redis://`, `rediss://` (TLS) with `[USER[:PASSWORD]@]HOST[:PORT][/DATABASE]`, or `unix:///PATH`.
-        /// - Throws: an error that does not repeat the URL: it may hold a password.
+        /// - Throws: an error that does not repeat the URL, since it may contain a password.
         public init(url: String, secret: [UInt8]) throws(TierSetupError) {
             do throws(RedisError) {
                 self.init(redis: try RedisConfiguration(url: url), secret: secret)
@@ -53,11 +54,11 @@ public final class RedisTier: BytesTier {
         public var hits = 0
         public var misses = 0
         public var puts = 0
-        /// Originals that were not put there, because others must not have them or they are too long.
+        /// Originals that were not stored, because they must not be shared or are too long.
         public var refusals = 0
-        /// What was found and was not made with this secret, or was damaged.
+        /// Entries that were found but not signed with this secret, or were damaged.
         public var damaged = 0
-        /// What others removed and this program was told.
+        /// Removals of other programs that this program has received.
         public var removalsHeard = 0
 
         public init() {}
@@ -70,10 +71,10 @@ public final class RedisTier: BytesTier {
     private let configuration: Configuration
     private let state = Mutex(Statistics())
 
-    /// Connects when it is first used.
+    /// Makes a tier, which connects when it is first used.
     ///
-    /// - Parameter loop: carries the connection. Default: one of NIO's own.
-    /// - Throws: for a secret that is too short, and for what is not built in (TLS without that trait).
+    /// - Parameter loop: the event loop of the connection. Default: one of NIO's own.
+    /// - Throws: if the secret is too short, or a feature is not built in (TLS without that trait).
     public init(_ configuration: Configuration, on loop: (any EventLoop)? = nil) throws(TierSetupError) {
         var configuration = configuration
         seal = try EntrySeal(secret: configuration.secret)
@@ -93,10 +94,10 @@ public final class RedisTier: BytesTier {
 
     public var statistics: Statistics { state.withLock { $0 } }
 
-    /// Whether the server is asked at all: it did not fail several times in a row.
+    /// Whether the server is asked. False for a while after several failures in a row.
     public var isAvailable: Bool { store.client.isAvailable }
 
-    /// Ends the connections. Nothing is found from then on, and changes fail.
+    /// Closes the connections. From then on nothing is found, and changes fail.
     public func close() async { await store.client.close() }
 
     // MARK: - The tier
@@ -157,7 +158,7 @@ public final class RedisTier: BytesTier {
 
     private static let mostTries = 8
 
-    /// The other programs that follow removals are told, too.
+    /// Removes an entry, and notifies the other programs that follow removals.
     @discardableResult
     public func remove(_ key: CacheKey) async throws(WebImageError) -> Bool {
         let removal = Removal(key: key, sender: name)

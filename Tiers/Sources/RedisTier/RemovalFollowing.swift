@@ -2,11 +2,11 @@ import RedisClient
 public import TierEntries
 public import WebImage
 
-/// What a program is told of removals of others.
+/// News about removals of other programs.
 public enum RemovalNews: Hashable, Sendable {
     case removed(CacheKey)
-    /// Removals may have been lost: Redis was emptied or went back in time, or this program was cut off for too long. Whatever
-    /// was kept before may be among them.
+    /// Removals may have been missed, because Redis was emptied or restored to an older state, or this program was cut
+    /// off for too long. Any entry from before may have been removed.
     case missedSome
 }
 
@@ -28,17 +28,17 @@ public final class RemovalFollowing: Sendable {
 }
 
 extension RedisTier {
-    /// Removes from a manager's memory and disk what other programs remove from this tier.
+    /// Removes originals from a manager's memory and disk when other programs remove them from this tier.
     ///
-    /// A removal is heard within some milliseconds; after the connection was lost, when it is back. What was removed while this
-    /// program was not running, it does not hear.
+    /// A removal arrives within some milliseconds, or after a lost connection has been restored. Removals while this
+    /// program is not running are not received.
     ///
     /// - Parameters:
-    ///   - manager: one whose cache is its own, or an ``WebImage/ImageCache``.
-    ///   - clearsWhenSomeWereMissed: whether memory and disk are cleared when removals may have been lost, which is rare:
-    ///     ``RemovalNews/missedSome``. Default true: a cache that is empty is never wrong.
+    ///   - manager: a manager with its own caches, or with an ``WebImage/ImageCache``.
+    ///   - clearsWhenSomeWereMissed: whether memory and disk are cleared when removals may have been missed
+    ///     (``RemovalNews/missedSome``), which is rare. Default true, since an empty cache is never wrong.
     /// - Returns: what follows them: keep it for as long as that is wanted.
-    /// - Throws: ``TierEntries/TierSetupError`` for a manager with another kind of cache: see ``follow(_:)``.
+    /// - Throws: ``TierEntries/TierSetupError`` for a manager with another kind of cache; use ``follow(_:)`` then.
     public func follow(
         removalsInto manager: ImageManager, clearsWhenSomeWereMissed: Bool = true
     ) throws(TierSetupError) -> RemovalFollowing {
@@ -54,9 +54,9 @@ extension RedisTier {
         }
     }
 
-    /// Tells what other programs remove from this tier, in order, one after the other.
+    /// Reports the removals of other programs from this tier, in order, one after the other.
     ///
-    /// - Parameter handler: the next news wait for it.
+    /// - Parameter handler: called with each piece of news; the next one waits until it returns.
     /// - Returns: what follows them: keep it for as long as that is wanted.
     public func follow(_ handler: @escaping @Sendable (RemovalNews) async -> Void) -> RemovalFollowing {
         let (nudges, nudge) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -4,24 +4,25 @@ import Synchronization
 import TierEntries
 public import WebImage
 
-/// A tier of an ``WebImage/ImageManager``'s cache in a bucket of S3: originals that one program has fetched, others need not fetch.
+/// A tier of an ``WebImage/ImageManager``'s cache in an S3 bucket, through which programs share originals.
 ///
-/// It is a shared cache (RFC 9111), as ``RedisTier/RedisTier`` is: what is `private`, or was got with credentials or cookies, is
-/// not put there unless the origin says that all may have it. What comes back is what was put there, which a checksum shows; who
-/// may write to the bucket is trusted.
+/// Like ``RedisTier/RedisTier`` it is a shared cache (RFC 9111): answers that are `private`, or that were loaded with
+/// credentials or cookies, are not stored unless the origin allows sharing them. A checksum finds damaged entries;
+/// everybody who may write to the bucket is trusted.
 ///
-/// Entries that are stale are asked about at the origin by each program; only short ones are made fresh again here, since S3
-/// replaces objects whole. Objects are not removed when they are old: a rule of the bucket does that. A storage that fails five
-/// times in a row is left alone for a second, then for longer, and until then counts as empty. Any thread may use it.
+/// Each program revalidates stale entries with the origin; only short entries are then updated in the bucket, since S3
+/// can only replace whole objects. The tier does not remove old objects: set a lifecycle rule of the bucket. A storage
+/// that fails five times in a row is not asked for a second, then for longer; meanwhile the tier counts as empty. Any
+/// thread may use it.
 public final class S3Tier: BytesTier {
     /// Counts since the tier was made.
     public struct Statistics: Hashable, Sendable {
         public var hits = 0
         public var misses = 0
         public var puts = 0
-        /// Originals that were not put there, because others must not have them or they are too long.
+        /// Originals that were not stored, because they must not be shared or are too long.
         public var refusals = 0
-        /// What was found and is not what was put there.
+        /// Entries that were found but are damaged.
         public var damaged = 0
 
         public init() {}
@@ -39,10 +40,11 @@ public final class S3Tier: BytesTier {
     private let state = Mutex(Statistics())
 
     /// - Parameters:
-    ///   - client: of the bucket; its prefix holds nothing else.
-    ///   - longestBody: longer originals are not put there; 4 KiB less than the client's longest body at most. Default 8 MiB less that.
-    ///   - lifetime: originals that were put there longer ago are taken for absent. Default 30 days.
-    ///   - deadline: for which a load waits. Default 500 ms.
+    ///   - client: a client for the bucket; nothing else may be stored under its prefix.
+    ///   - longestBody: the longest original that is stored; at most 4 KiB less than the client's longest body. Default
+    ///     8 MiB less 4 KiB.
+    ///   - lifetime: originals that were stored longer ago count as missing. Default 30 days.
+    ///   - deadline: how long a load waits. Default 500 ms.
     public init(
         _ client: S3Client, longestBody: ByteCount = ByteCount((8 << 20) - (4 << 10)),
         lifetime: Duration = .seconds(30 * 86_400), deadline: Duration = .milliseconds(500)
@@ -55,7 +57,7 @@ public final class S3Tier: BytesTier {
 
     public var statistics: Statistics { state.withLock { $0 } }
 
-    /// Whether the storage is asked at all: it did not fail several times in a row.
+    /// Whether the storage is asked. False for a while after several failures in a row.
     public var isAvailable: Bool { client.isAvailable }
 
     // MARK: - The tier
@@ -98,7 +100,8 @@ public final class S3Tier: BytesTier {
         return true
     }
 
-    /// Two programs that do this at once may undo each other's change; then the entry is stale again.
+    /// Updates the metadata of an entry. Two programs that do this at the same time may undo each other's change; then
+    /// the entry is stale again.
     @discardableResult
     public func renew(
         _ key: CacheKey, _ change: @escaping @Sendable (DiskMetadata) -> DiskMetadata?

@@ -1,10 +1,10 @@
 import FleetCrypto
 public import WebImage
 
-/// Turns entries of a cache into bytes for a storage that others can write to, and back.
+/// Converts cache entries into signed bytes for a storage that others can write to, and back.
 ///
-/// Only what was made with the same secret is taken back, under the key that it was made for, and as it was: all of it is
-/// signed (HMAC-SHA256). It is not encrypted: who can read the storage sees pictures and their URLs.
+/// Bytes are accepted only if they were signed with the same secret for the same key and have not been changed
+/// (HMAC-SHA256). They are not encrypted: everybody who can read the storage sees pictures and their URLs.
 public struct EntrySeal: Sendable {
     /// Of the parts that stand before the metadata.
     private enum Part {
@@ -17,14 +17,14 @@ public struct EntrySeal: Sendable {
     private let entries: SecretKey
     private let messages: SecretKey
 
-    /// - Parameter secret: 16 bytes at the least, the same in all programs that share the storage.
-    /// - Throws: for a shorter one.
+    /// - Parameter secret: at least 16 bytes, the same in all programs that share the storage.
+    /// - Throws: if the secret is shorter.
     public init(secret: [UInt8]) throws(TierSetupError) {
         guard secret.count >= 16 else { throw TierSetupError("the secret of a tier has fewer than 16 bytes") }
         self.init(SecretKey(secret))
     }
 
-    /// For a storage that nobody else can write to: it shows what is damaged, and anybody can make it.
+    /// A seal for a storage that nobody else can write to. It finds damage, but anybody can make it.
     public static let checksum = EntrySeal(SecretKey(Array("originals of webimage".utf8)))
 
     private init(_ secret: SecretKey) {
@@ -34,15 +34,15 @@ public struct EntrySeal: Sendable {
         messages = SecretKey(secret.code(of: Array("messages".utf8)))
     }
 
-    /// Under what name an entry is kept: 64 digits that tell nothing of the key.
+    /// The name under which an entry is stored: 64 digits that reveal nothing about the key.
     public func name(of key: CacheKey) -> String { Hexadecimal.text(names.code(of: Array(key.text.utf8))) }
 
-    /// What is kept of an entry beside its body.
+    /// The signed head of an entry, which is stored beside its body.
     public func head(of entry: TierEntry, for key: CacheKey) -> [UInt8] {
         head(entry.metadata, SecureHash.sha256(entry.body), key)
     }
 
-    /// A head with other metadata, for the same body.
+    /// Returns a head with other metadata, for the same body.
     ///
     /// - Returns: nil where `head` is none that was made with this secret for that key.
     public func head(_ head: [UInt8], with metadata: DiskMetadata, for key: CacheKey) -> [UInt8]? {
@@ -63,14 +63,14 @@ public struct EntrySeal: Sendable {
         return DiskMetadata(serialized: Array(head[Part.digest.upperBound...]), for: key)
     }
 
-    /// - Returns: nil where the two are not what was made with this secret for that key.
+    /// - Returns: nil if head and body were not made with this secret for that key.
     public func entry(head: [UInt8], body: [UInt8], for key: CacheKey) -> TierEntry? {
         guard let metadata = metadata(of: head, for: key), SecureHash.sha256(body).elementsEqual(head[Part.digest])
         else { return nil }
         return TierEntry(body: body, metadata: metadata)
     }
 
-    /// Signs what programs tell each other.
+    /// Signs a message between programs.
     public func code(of message: String) -> [UInt8] { messages.code(of: Array(message.utf8)) }
 
     public func accepts(_ code: [UInt8], of message: String) -> Bool {

@@ -12,7 +12,7 @@ public enum SealedBlob {
         return bytes
     }
 
-    /// - Returns: nil for what ``bytes(_:_:for:)`` has not made with the same secret for that key.
+    /// - Returns: nil for bytes that were not made by ``bytes(_:_:for:)`` with the same secret for that key.
     public static func entry(_ bytes: [UInt8], _ seal: EntrySeal, for key: CacheKey) -> TierEntry? {
         guard bytes.count >= 4 else { return nil }
         let length = (0..<4).reduce(0) { $0 | Int(bytes[$1]) << ($1 * 8) }

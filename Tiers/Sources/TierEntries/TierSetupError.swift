@@ -1,6 +1,6 @@
-/// A tier cannot be made as it is configured.
+/// The configuration of a tier is not valid.
 public struct TierSetupError: Error, Hashable, CustomStringConvertible {
-    /// Why, for a person; without secrets.
+    /// The reason, as a sentence without secrets.
     public let description: String
 
     public init(_ description: String) { self.description = description }
